@@ -1,0 +1,85 @@
+// Status and Result<T>: errors of the runtime as values with a category.
+//
+// A category says whose turn it is: the user's (badInput, badUsage), the network's or another
+// rank's (peerLost), or ours (internal). Exit codes follow from it (see exitCode). Nothing in the
+// runtime throws across a module's edge.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace syncline {
+
+enum class ErrorKind {
+  badInput, ///< a file, a value or the environment is wrong; exit code 1
+  badUsage, ///< the command line is wrong; exit code 2
+  peerLost, ///< another rank died, got stuck or disagrees; exit code 1
+  internal, ///< our fault; exit code 3
+};
+
+/// Success, or one error with a category and one clear message (lower-case start, no final period).
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+  static Status ok() { return {}; }
+  static Status error(ErrorKind kind, std::string message) {
+    Status s;
+    s.failure.emplace(kind, std::move(message));
+    return s;
+  }
+  static Status badInput(std::string message) {
+    return error(ErrorKind::badInput, std::move(message));
+  }
+
+  bool isOk() const { return !failure; }
+  explicit operator bool() const { return isOk(); }
+
+  /// Precondition: !isOk().
+  ErrorKind kind() const { return failure->first; }
+  /// Precondition: !isOk().
+  const std::string &message() const { return failure->second; }
+
+  /// 0 good, 1 bad input or a lost peer, 2 bad command line, 3 our fault.
+  int exitCode() const {
+    if (isOk())
+      return 0;
+    switch (kind()) {
+    case ErrorKind::badInput:
+    case ErrorKind::peerLost:
+      return 1;
+    case ErrorKind::badUsage:
+      return 2;
+    case ErrorKind::internal:
+      return 3;
+    }
+    return 3;
+  }
+
+private:
+  std::optional<std::pair<ErrorKind, std::string>> failure;
+};
+
+/// A value or the Status that says why there is none.
+template <typename T> class [[nodiscard]] Result {
+public:
+  Result(T value) : value(std::move(value)) {}
+  /// Precondition: !status.isOk().
+  Result(Status status) : failure(std::move(status)) {}
+
+  bool isOk() const { return value.has_value(); }
+  explicit operator bool() const { return isOk(); }
+  const Status &status() const { return failure; }
+
+  /// Precondition for all access: isOk().
+  T &operator*() { return *value; }
+  const T &operator*() const { return *value; }
+  T *operator->() { return &*value; }
+  const T *operator->() const { return &*value; }
+
+private:
+  std::optional<T> value;
+  Status failure;
+};
+
+} // namespace syncline

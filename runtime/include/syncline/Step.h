@@ -1,0 +1,198 @@
+// The seam between generated code and the runtime: generated code describes one training step to a
+// StepBuilder, a backend prepares it once and executes it once per step.
+//
+// step.so exports
+//     extern "C" int  synclineStepAbi();                                // returns
+//     syncline::stepAbi extern "C" void synclineBuildStep(syncline::StepBuilder &step);
+// and has no undefined symbols of the runtime: StepBuilder is abstract.
+//
+// Call order: tensors and buckets are declared before an operation names them; operations are
+// appended in the plan's issue order and executed in that order, on the compute stream; `issue`
+// hands a bucket to its communication channel as soon as the compute stream reaches it; `wait`
+// blocks the compute stream until that bucket's collective is done. Building is single-threaded.
+// Errors are sticky: the first one is kept with the operation's name, later calls do nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace syncline {
+
+/// Changes whenever this header does so incompatibly.
+inline constexpr int stepAbi = 1;
+
+enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
+
+using Shape = std::vector<std::int64_t>;
+
+/// Where a tensor's bytes live. Offsets are in bytes from the space's start, 64-byte aligned.
+enum class Space {
+  input,      ///< this rank's samples; filled by the data loader before each step
+  target,     ///< their labels; likewise
+  parameters, ///< trained values; laid out exactly as `gradients`, so that an update is one loop a
+              ///< bucket
+  gradients,  ///< one interval per bucket; a gradient is written straight to its place
+  state,      ///< kept between steps, not trained: running statistics, frozen parameters, constants
+  arena,      ///< everything else, overlaid by lifetime
+};
+
+/// A declared tensor.
+struct Tensor {
+  int id = -1;
+  bool isValid() const { return id >= 0; }
+};
+
+/// No operand: an optional input that is absent, a gradient nobody asks for.
+inline constexpr Tensor none{};
+
+struct TensorInfo {
+  std::string_view name; ///< as in the model for input, target, parameters, gradients and state
+  Space space;
+  ElementType type;
+  Shape shape;             ///< logical, dense; N C spatial... for images
+  std::int64_t offset = 0; ///< in its space
+  std::int64_t reserved =
+      0; ///< bytes planned; a backend's own layout may fill more than the dense size, up to this
+};
+
+struct BucketInfo {
+  int id;
+  int channel;
+  std::string_view scheme; ///< "ring"
+  std::int64_t offset;     ///< in Space::gradients
+  std::int64_t extent;     ///< bytes, alignment between members included
+  double start, end;       ///< predicted seconds from the step's beginning
+};
+
+/// Spatial window of a convolution or a pooling, one entry per spatial dimension.
+struct Window {
+  Shape kernel; ///< pooling only; a convolution's is in its weights
+  Shape strides, dilations, padsBegin, padsEnd;
+  std::int64_t groups = 1;      ///< convolution only
+  bool countIncludePad = false; ///< average pooling only
+};
+
+/// Applied to an operation's result as it is written.
+enum class Activation { none, relu };
+
+/// Generated loop over n elements (n counts a layout's padding); operand i of ins/outs is typed by
+/// its tensor.
+using PointwiseKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n);
+
+struct PointwiseInfo {
+  /// All operands have the result's shape: any layout common to all will do. Otherwise the kernel
+  /// walks dense row-major operands itself and ignores n.
+  bool flat = true;
+  /// f(0, .., 0) = 0: padding in blocked layouts stays zero.
+  bool keepsZero = false;
+};
+
+enum class Reduction { sum, mean };
+
+/// What a generated step is built from. One method call is one operation of the plan.
+///
+/// Shapes: x input, y result, d* gradients with respect to the loss. Results are overwritten, never
+/// accumulated, unless said otherwise. A backward operation with an invalid result tensor skips
+/// that result.
+class StepBuilder {
+public:
+  virtual ~StepBuilder() = default;
+
+  virtual Tensor tensor(const TensorInfo &info) = 0;
+  virtual void bucket(const BucketInfo &info) = 0;
+
+  /// A comment in traces and error messages: what follows belongs to this phase ("forward",
+  /// "backward", "update").
+  virtual void phase(std::string_view name) = 0;
+
+  /// y[N,M,..] = conv(x[N,C,..], w[M,C/groups,..]) + bias[M]; cross-correlation, as in ONNX.
+  virtual void conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
+                    const Window &, Activation = Activation::none) = 0;
+  virtual void convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
+                                const Window &) = 0;
+  virtual void convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
+                                   Tensor dbias, const Window &) = 0;
+
+  /// y = op(a) · op(b) + bias, op transposes the last two dimensions when asked; leading dimensions
+  /// broadcast as in numpy; bias broadcasts to y.
+  virtual void matmul(std::string_view layer, Tensor a, bool transposeA, Tensor b, bool transposeB,
+                      Tensor bias, Tensor y, Activation = Activation::none) = 0;
+
+  /// Training mode: y = scale·(x - mean)/sqrt(variance + epsilon) + shift per channel (dimension
+  /// 1), statistics over the batch. mean, variance: the batch's, biased, kept for backward.
+  /// runningMean/Variance ← (1-momentum)·old + momentum·batch (variance unbiased), skipped when
+  /// invalid. workspace (u8, y's shape): needed when activation is relu.
+  virtual void batchNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift,
+                         Tensor runningMean, Tensor runningVariance, Tensor y, Tensor mean,
+                         Tensor variance, Tensor workspace, double epsilon, double momentum,
+                         Activation = Activation::none) = 0;
+  /// dy is with respect to y, after the activation.
+  virtual void batchNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor mean,
+                                 Tensor variance, Tensor workspace, Tensor dy, Tensor dx,
+                                 Tensor dscale, Tensor dshift, double epsilon,
+                                 Activation = Activation::none) = 0;
+
+  /// workspace (u8 or i32, y's shape) remembers where each maximum came from.
+  virtual void maxPool(std::string_view layer, Tensor x, Tensor y, Tensor workspace,
+                       const Window &) = 0;
+  virtual void maxPoolBackward(std::string_view layer, Tensor dy, Tensor workspace, Tensor dx,
+                               const Window &) = 0;
+  virtual void averagePool(std::string_view layer, Tensor x, Tensor y, const Window &) = 0;
+  virtual void averagePoolBackward(std::string_view layer, Tensor dy, Tensor dx,
+                                   const Window &) = 0;
+
+  /// y = x / (bias + alpha/size · Σ x²)^beta over `size` neighbouring channels, as ONNX LRN.
+  virtual void lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t size, double alpha,
+                   double beta, double bias) = 0;
+  virtual void lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tensor dx,
+                           std::int64_t size, double alpha, double beta, double bias) = 0;
+
+  virtual void softmax(std::string_view layer, Tensor x, Tensor y, std::int64_t axis,
+                       bool logarithm) = 0;
+  virtual void softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Tensor dx,
+                               std::int64_t axis, bool logarithm) = 0;
+
+  /// logits [N,C,..], target i64 [N,..]; loss scalar = mean over N·.. of -log
+  /// softmax(logits)[target]; dlogits its gradient.
+  virtual void crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
+                            Tensor dlogits) = 0;
+  /// loss scalar = mean over all elements of (y - target)²; dy its gradient.
+  virtual void meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
+                                Tensor dy) = 0;
+
+  virtual void concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
+                      std::int64_t axis) = 0;
+  /// y = x[starts : .. : steps], y's shape says how many; steps may be negative.
+  virtual void slice(std::string_view layer, Tensor x, Tensor y, const Shape &starts,
+                     const Shape &steps) = 0;
+  /// dx = 0 everywhere but dx[starts : .. : steps] = dy.
+  virtual void sliceBackward(std::string_view layer, Tensor dy, Tensor dx, const Shape &starts,
+                             const Shape &steps) = 0;
+  /// Constant padding; begins of each dimension (negative crops); ends follow from y's shape.
+  virtual void pad(std::string_view layer, Tensor x, Tensor y, const Shape &begins,
+                   double value) = 0;
+  virtual void transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) = 0;
+  /// Same elements in row-major order, another shape (also: plain copy).
+  virtual void reshape(std::string_view layer, Tensor x, Tensor y) = 0;
+  /// y has x's rank or x's rank less the reduced dimensions; same elements order.
+  virtual void reduce(std::string_view layer, Reduction, Tensor x, Tensor y, const Shape &axes) = 0;
+  virtual void pointwise(std::string_view layer, PointwiseKernel, std::span<const Tensor> ins,
+                         std::span<const Tensor> outs, const PointwiseInfo &) = 0;
+  /// Keeps an element with probability 1 - ratio and scales it by 1/(1 - ratio); mask (u8, x's
+  /// shape) for backward. Random numbers depend on run seed, rank, step, layer and element only.
+  virtual void dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) = 0;
+  virtual void dropoutBackward(std::string_view layer, Tensor dy, Tensor mask, Tensor dx,
+                               double ratio) = 0;
+
+  /// The scalar that is reported as the step's loss.
+  virtual void loss(Tensor loss) = 0;
+  /// Hands the bucket to its channel; its members are complete.
+  virtual void issue(int bucket) = 0;
+  virtual void wait(int bucket) = 0;
+  /// The optimizer over the bucket's interval; gradients are scaled by 1/ranks first.
+  virtual void update(int bucket) = 0;
+};
+
+} // namespace syncline
