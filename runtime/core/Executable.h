@@ -1,0 +1,158 @@
+// A training step prepared by a compute backend: what the training loop drives, whatever the
+// device.
+//
+// Life: a backend's factory allocates the spaces and gives an Executable; generated code describes
+// the step to builder(); finish() reports the first error of the building; then the loop writes the
+// initial values and, for each step, fills input and target and runs operations 0..n-1 in order:
+//
+//     executable->beginStep(step);
+//     for (i : operations()) switch (operations()[i].kind) {
+//       compute, update: executable->run(i);
+//       issue:           executable->synchronize(), hand space(gradients)[bucket] to a channel;
+//       wait:            block until the channel is done with the bucket;
+//     }
+//
+// A tensor's bytes in a space are in whatever layout the backend chose; elementwise work (sums over
+// ranks, the optimizer) may run on the raw bytes of a bucket when all ranks have one
+// layoutFingerprint(). Everything else goes through read() and write(), which speak dense
+// row-major.
+//
+// One thread uses an Executable at a time. Collectives may work on a bucket's interval from another
+// thread between its `issue` and the return of its `wait`.
+#pragma once
+
+#include "syncline/Status.h"
+#include "syncline/Step.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+inline constexpr int spaceCount = 6; ///< values of Space
+
+/// Bytes of each space, as plan.json's `memory` says; input and target follow from their tensors.
+struct SpaceSizes {
+  std::int64_t input = 0, target = 0, parameters = 0, gradients = 0, state = 0, arena = 0;
+  std::int64_t of(Space space) const;
+};
+
+struct ExecutableOptions {
+  SpaceSizes sizes;
+  int threads = 1;        ///< compute threads of this rank, at least 1
+  std::uint64_t seed = 0; ///< of random operations such as dropout
+  int rank = 0;
+  int ranks = 1; ///< gradients are sums over so many ranks; an update divides by it
+};
+
+enum class OperationKind {
+  compute, ///< run() does it
+  issue,   ///< the loop's: hand the bucket to its channel
+  wait,    ///< the loop's: block until the bucket's collective is done
+  update,  ///< run() applies the optimizer to the bucket
+};
+
+struct OperationInfo {
+  std::string name;  ///< the StepBuilder method, such as "convBackwardData"
+  std::string layer; ///< as in the model; empty for issue, wait and update
+  std::string phase; ///< "forward", "backward", "update"
+  OperationKind kind = OperationKind::compute;
+  int bucket = -1;            ///< of issue, wait, update
+  std::string implementation; ///< which kernel does it, for traces: "jit:avx512_core", "pointwise"
+  int reorders = 0;           ///< operands whose layout is converted each time it runs
+};
+
+/// BucketInfo with its strings owned.
+struct Bucket {
+  int id = -1;
+  int channel = 0;
+  std::string scheme;
+  std::int64_t offset = 0, extent = 0; ///< bytes, in Space::gradients and Space::parameters alike
+  double start = 0, end = 0;           ///< predicted seconds from the step's beginning
+};
+
+/// TensorInfo with its name owned.
+struct StepTensor {
+  std::string name;
+  Space space = Space::arena;
+  ElementType type = ElementType::f32;
+  Shape shape;
+  std::int64_t offset = 0, reserved = 0;
+};
+
+/// A stretch of a space, in the device's memory.
+struct Interval {
+  void *data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// Stochastic gradient descent as PyTorch's torch.optim.SGD (dampening 0): g ← gradient/ranks +
+/// weightDecay·w; v ← momentum·v + g; w ← w - rate·(nesterov ? g + momentum·v : momentum ? v : g).
+struct SgdOptions {
+  double rate = 0.01;
+  double momentum = 0;
+  double weightDecay = 0;
+  bool nesterov = false;
+};
+
+class Executable {
+public:
+  virtual ~Executable() = default;
+
+  /// What generated code talks to. Valid as long as the executable; of no use after finish().
+  virtual StepBuilder &builder() = 0;
+  /// Ends the building: the first error (badInput: a type, shape or layout that the backend cannot
+  /// do; internal: the backend broke), or memory for scratch is allocated and the step can run.
+  virtual Status finish() = 0;
+
+  /// In issue order.
+  virtual std::span<const OperationInfo> operations() const = 0;
+  virtual std::span<const Bucket> buckets() const = 0;
+  /// In order of declaration.
+  virtual std::span<const StepTensor> tensors() const = 0;
+  /// Index into tensors(), or -1. Names are unique within a space.
+  virtual int find(Space space, std::string_view name) const = 0;
+
+  /// The whole space. Precondition of use by other threads: see the file's head.
+  virtual Interval space(Space space) = 0;
+  /// The optimizer's velocity, parallel to Space::parameters; empty while momentum is 0. For
+  /// collectives and for saving: laid out as the parameters.
+  virtual Interval velocity() = 0;
+
+  /// Copies a tensor from or to dense row-major host memory, whatever its layout; bytes must be the
+  /// dense size. Waits for the device. Not for arena tensors while a step runs: they share memory.
+  virtual Status read(int tensor, std::span<std::byte> dense) = 0;
+  virtual Status write(int tensor, std::span<const std::byte> dense) = 0;
+  /// As read and write, of a parameter's velocity (index of the parameter).
+  virtual Status readVelocity(int parameter, std::span<std::byte> dense) = 0;
+  virtual Status writeVelocity(int parameter, std::span<const std::byte> dense) = 0;
+
+  /// Chooses the optimizer; may be called between steps (a new rate). Velocity starts at 0.
+  virtual Status setOptimizer(const SgdOptions &options) = 0;
+
+  /// The step's number from 0: seeds random operations.
+  virtual void beginStep(std::int64_t step) = 0;
+  /// Runs operation i (compute or update); on a device, enqueues it. issue and wait do nothing.
+  virtual Status run(int operation) = 0;
+  /// Returns when everything run so far has been computed.
+  virtual Status synchronize() = 0;
+  /// The step's loss over this rank's batch; waits for the device. NaN when the step names none.
+  virtual double loss() = 0;
+
+  /// Equal on two ranks exactly when their parameters and gradients have the same layouts.
+  virtual std::string layoutFingerprint() const = 0;
+  /// Bytes held beside the spaces: scratch and velocity.
+  virtual std::int64_t extraBytes() const = 0;
+};
+
+/// Dense bytes of one element and of a whole tensor.
+std::int64_t elementBytes(ElementType type);
+std::int64_t elementCount(const Shape &shape);
+/// "f32", "i64", ...: the names plan.json uses.
+std::string_view elementName(ElementType type);
+
+} // namespace syncline
