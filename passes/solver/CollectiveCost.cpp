@@ -1,0 +1,119 @@
+// Costs of a collective: table look-up, the schemes' formulas, the least-squares line.
+#include "passes/solver/CollectiveCost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+namespace syncline::solver {
+
+namespace {
+
+constexpr Scheme schemes[] = {Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
+                              Scheme::tree};
+
+Status pointError(std::size_t index, const std::string &what) {
+  return Status::badInput("cost table, point " + std::to_string(index + 1) + ": " + what);
+}
+
+} // namespace
+
+std::span<const Scheme> allSchemes() { return schemes; }
+
+std::string_view schemeName(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+    return "ring";
+  case Scheme::recursiveDoubling:
+    return "recursive-doubling";
+  case Scheme::halvingDoubling:
+    return "halving-doubling";
+  case Scheme::tree:
+    return "tree";
+  }
+  return {};
+}
+
+std::optional<Scheme> parseScheme(std::string_view name) {
+  for (Scheme scheme : schemes)
+    if (schemeName(scheme) == name)
+      return scheme;
+  return std::nullopt;
+}
+
+Result<TableCost> TableCost::create(std::span<const CostPoint> points) {
+  if (points.empty())
+    return Status::badInput("cost table: expected at least one point, got none");
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].bytes < 0)
+      return pointError(i, "expected bytes >= 0, got " + std::to_string(points[i].bytes));
+    if (!std::isfinite(points[i].seconds) || points[i].seconds < 0)
+      return pointError(i, "expected a finite time >= 0, got " + std::to_string(points[i].seconds));
+    if (i > 0 && points[i].bytes <= points[i - 1].bytes)
+      return pointError(i, "expected more than " + std::to_string(points[i - 1].bytes) +
+                               " bytes, got " + std::to_string(points[i].bytes));
+  }
+
+  std::vector<CostSegment> pieces;
+  if (points.front().bytes > 0)
+    pieces.push_back({0, points.front().seconds, 0});
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    double rise = points[i + 1].seconds - points[i].seconds;
+    double run = static_cast<double>(points[i + 1].bytes - points[i].bytes);
+    pieces.push_back({points[i].bytes, points[i].seconds, rise / run});
+  }
+  double lastSlope = points.size() > 1 ? pieces.back().slope : 0;
+  pieces.push_back({points.back().bytes, points.back().seconds, std::max(0.0, lastSlope)});
+  return TableCost(std::move(pieces));
+}
+
+double TableCost::seconds(std::int64_t bytes) const {
+  auto next = std::upper_bound(
+      pieces.begin(), pieces.end(), bytes,
+      [](std::int64_t value, const CostSegment &piece) { return value < piece.firstByte; });
+  const CostSegment &piece = *std::prev(next);
+  return piece.base + piece.slope * static_cast<double>(bytes - piece.firstByte);
+}
+
+AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates) {
+  if (ranks <= 1)
+    return {0, 0};
+  double p = ranks;
+  double rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
+  double alpha = rates.latency, beta = rates.secondsPerByte, gamma = rates.reduceSecondsPerByte;
+  switch (scheme) {
+  case Scheme::ring:
+    return {2 * (p - 1) * alpha, (p - 1) / p * (2 * beta + gamma)};
+  case Scheme::recursiveDoubling:
+    return {rounds * alpha, rounds * (beta + gamma)};
+  case Scheme::halvingDoubling:
+    return {2 * rounds * alpha, (2 * beta + gamma) * (1 - 1 / p)};
+  case Scheme::tree:
+    return {2 * rounds * alpha, rounds * (2 * beta + gamma)};
+  }
+  return {0, 0};
+}
+
+AffineFit fitAffine(const CollectiveCost &cost, std::span<const std::int64_t> sizes) {
+  if (sizes.empty())
+    return {};
+  double meanBytes = 0, meanSeconds = 0;
+  for (std::int64_t bytes : sizes) {
+    meanBytes += static_cast<double>(bytes);
+    meanSeconds += cost.seconds(bytes);
+  }
+  meanBytes /= static_cast<double>(sizes.size());
+  meanSeconds /= static_cast<double>(sizes.size());
+
+  double covariance = 0, variance = 0;
+  for (std::int64_t bytes : sizes) {
+    double offset = static_cast<double>(bytes) - meanBytes;
+    covariance += offset * (cost.seconds(bytes) - meanSeconds);
+    variance += offset * offset;
+  }
+  double slope = variance > 0 ? covariance / variance : 0;
+  return {meanSeconds - slope * meanBytes, slope};
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,115 @@
+// CollectiveCost: how long a message of so many bytes occupies the channel. Affine, measured as a
+// table, or a scheme's formula.
+//
+// Units: seconds and bytes. All costs are immutable after construction and safe to share between
+// threads. A cost is finite and never negative; it need not be monotone, concave or continuous.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace syncline::solver {
+
+/// The all-reduce algorithms whose cost is known as a formula (see formulaCost).
+enum class Scheme { ring, recursiveDoubling, halvingDoubling, tree };
+
+/// Every scheme, in declaration order.
+std::span<const Scheme> allSchemes();
+
+/// The scheme's name as plans and cluster files spell it: "ring", "recursive-doubling",
+/// "halving-doubling", "tree".
+std::string_view schemeName(Scheme scheme);
+
+/// The inverse of schemeName; nothing when no scheme has that name.
+std::optional<Scheme> parseScheme(std::string_view name);
+
+/// One straight piece of a cost: for bytes from firstByte up to the next piece's firstByte,
+/// T(bytes) = base + slope * (bytes - firstByte).
+struct CostSegment {
+  std::int64_t firstByte = 0;
+  double base = 0;  ///< seconds at firstByte
+  double slope = 0; ///< seconds per byte, may be negative
+};
+
+class CollectiveCost {
+public:
+  virtual ~CollectiveCost() = default;
+
+  /// Seconds a message of `bytes` occupies the channel. Precondition: bytes >= 0.
+  virtual double seconds(std::int64_t bytes) const = 0;
+
+  /// The same function as straight pieces: the first at byte 0, firstByte strictly ascending, and
+  /// agreeing with seconds() to the last bit. Empty when the cost has no such form; solvers then
+  /// fall back to slower algorithms that only call seconds().
+  virtual std::span<const CostSegment> segments() const { return {}; }
+};
+
+/// T = latency + secondsPerByte * bytes.
+class AffineCost final : public CollectiveCost {
+public:
+  /// Precondition: both finite and >= 0.
+  AffineCost(double latency, double secondsPerByte) : segment{0, latency, secondsPerByte} {}
+
+  double seconds(std::int64_t bytes) const override {
+    return segment.base + segment.slope * static_cast<double>(bytes);
+  }
+  std::span<const CostSegment> segments() const override { return {&segment, 1}; }
+
+  double latency() const { return segment.base; }
+  double secondsPerByte() const { return segment.slope; }
+
+private:
+  CostSegment segment;
+};
+
+/// One measured message: it had `bytes` and took `seconds`.
+struct CostPoint {
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+/// Straight lines between measured points. Below the first point: its time (a smaller message pays
+/// the same latency). Beyond the last: the last line goes on, level where it would fall. A jump is
+/// two points one byte apart.
+class TableCost final : public CollectiveCost {
+public:
+  /// badInput when there is no point, bytes are negative or not strictly ascending, or a time is
+  /// negative or not finite; the message counts points from 1.
+  static Result<TableCost> create(std::span<const CostPoint> points);
+
+  double seconds(std::int64_t bytes) const override;
+  std::span<const CostSegment> segments() const override { return pieces; }
+
+private:
+  explicit TableCost(std::vector<CostSegment> pieces) : pieces(std::move(pieces)) {}
+
+  std::vector<CostSegment> pieces;
+};
+
+/// Rates of a uniform cluster.
+struct LinkRates {
+  double latency = 0;              ///< alpha: seconds a message waits
+  double secondsPerByte = 0;       ///< beta: seconds per byte sent
+  double reduceSecondsPerByte = 0; ///< gamma: seconds per byte reduced
+};
+
+/// The scheme's time on the channel for an all-reduce over `ranks` ranks; all are affine in the
+/// bytes. Rounds are ceil(log2(ranks)) where ranks is no power of two. One rank costs nothing.
+/// Formulas: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+/// MPICH" (2005), listed in README.md. Precondition: ranks >= 1, rates finite and >= 0.
+AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates);
+
+/// The least-squares line through the cost at `sizes`. Its latency may be negative. With fewer than
+/// two different sizes the line is level at their mean.
+struct AffineFit {
+  double latency = 0;        ///< a, seconds
+  double secondsPerByte = 0; ///< b
+};
+AffineFit fitAffine(const CollectiveCost &cost, std::span<const std::int64_t> sizes);
+
+} // namespace syncline::solver
