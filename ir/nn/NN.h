@@ -1,0 +1,34 @@
+// The nn dialect's C++ face: include this to use its operations.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/nn/NNDialect.h.inc"
+#include "ir/nn/NNEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/nn/NNAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "ir/nn/NNOps.h.inc"
+
+namespace syncline::nn {
+
+/// Discardable attributes of the dialect; see NNDialect.td.
+inline constexpr llvm::StringLiteral layerAttr = "nn.layer";
+inline constexpr llvm::StringLiteral backwardAttr = "nn.backward";
+inline constexpr llvm::StringLiteral secondsAttr = "nn.seconds";
+
+/// The layer an operation comes from; empty when it does not say.
+inline llvm::StringRef layerOf(mlir::Operation *op) {
+  auto name = op->getAttrOfType<mlir::StringAttr>(layerAttr);
+  return name ? name.getValue() : llvm::StringRef();
+}
+
+} // namespace syncline::nn

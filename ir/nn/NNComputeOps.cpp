@@ -1,0 +1,157 @@
+// Verifiers of operations that compute: shapes follow from operands (NN10 to NN22).
+#include "ir/nn/NN.h"
+#include "ir/nn/Shapes.h"
+
+using namespace mlir;
+using namespace syncline::nn;
+
+static DimsRef shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// One line for every shape rule: the shape that follows from the operands is the result's.
+static LogicalResult expectShape(Operation *op, StringRef rule, llvm::Expected<Dims> expected,
+                                 Value result, StringRef what = "result") {
+  if (!expected)
+    return op->emitOpError(rule) << ": " << llvm::toString(expected.takeError());
+  if (llvm::ArrayRef(*expected) == shapeOf(result))
+    return success();
+  return op->emitOpError(rule) << ": expected " << what << " of shape " << toString(*expected)
+                               << ", got " << toString(shapeOf(result));
+}
+
+template <typename Op> static WindowRef windowOf(Op op, DimsRef kernel) {
+  return {kernel, op.getStrides(), op.getDilations(), op.getPadsBegin(), op.getPadsEnd()};
+}
+
+LogicalResult ConvOp::verify() {
+  if (getBias() && shapeOf(getBias()) != DimsRef{shapeOf(getW())[0]})
+    return emitOpError("NN10: expected a bias of one element per output channel, got ")
+           << getBias().getType();
+  return expectShape(*this, "NN10",
+                     convShape(shapeOf(getX()), shapeOf(getW()), windowOf(*this, {}), getGroups()),
+                     getY());
+}
+
+LogicalResult ConvBackwardDataOp::verify() {
+  return expectShape(*this, "NN11",
+                     convShape(shapeOf(getDx()), shapeOf(getW()), windowOf(*this, {}), getGroups()),
+                     getDy(), "dy");
+}
+
+LogicalResult ConvBackwardWeightsOp::verify() {
+  if (getDbias() && shapeOf(getDbias()) != DimsRef{shapeOf(getDw())[0]})
+    return emitOpError("NN11: expected a bias gradient of one element per output channel, got ")
+           << getDbias().getType();
+  return expectShape(*this, "NN11",
+                     convShape(shapeOf(getX()), shapeOf(getDw()), windowOf(*this, {}), getGroups()),
+                     getDy(), "dy");
+}
+
+LogicalResult MatmulOp::verify() {
+  if (failed(expectShape(
+          *this, "NN12",
+          matmulShape(shapeOf(getA()), getTransposeA(), shapeOf(getB()), getTransposeB()), getY())))
+    return failure();
+  if (getBias())
+    return expectShape(*this, "NN12", broadcastShape(shapeOf(getBias()), shapeOf(getY())), getY());
+  return success();
+}
+
+LogicalResult MaxPoolOp::verify() {
+  if (shapeOf(getWorkspace()) != shapeOf(getY()))
+    return emitOpError("NN13: expected a workspace of the result's shape, got ")
+           << getWorkspace().getType();
+  return expectShape(*this, "NN13", poolShape(shapeOf(getX()), windowOf(*this, getKernel())),
+                     getY());
+}
+
+LogicalResult MaxPoolBackwardOp::verify() {
+  return expectShape(*this, "NN13", poolShape(shapeOf(getDx()), windowOf(*this, getKernel())),
+                     getDy(), "dy");
+}
+
+LogicalResult AveragePoolOp::verify() {
+  return expectShape(*this, "NN13", poolShape(shapeOf(getX()), windowOf(*this, getKernel())),
+                     getY());
+}
+
+LogicalResult AveragePoolBackwardOp::verify() {
+  return expectShape(*this, "NN13", poolShape(shapeOf(getDx()), windowOf(*this, getKernel())),
+                     getDy(), "dy");
+}
+
+/// NN14: one element per channel in every statistic, scale and shift.
+static LogicalResult verifyChannels(Operation *op, Value x, ValueRange perChannel) {
+  if (shapeOf(x).size() < 2)
+    return op->emitOpError("NN14: expected x of rank 2 or more, got ") << x.getType();
+  for (Value value : perChannel)
+    if (shapeOf(value) != DimsRef{shapeOf(x)[1]})
+      return op->emitOpError("NN14: expected one element for each of the ")
+             << shapeOf(x)[1] << " channels, got " << value.getType();
+  return success();
+}
+
+LogicalResult BatchNormOp::verify() {
+  if (!getRunningMean().getDefiningOp<StateOp>() || !getRunningVariance().getDefiningOp<StateOp>())
+    return emitOpError("NN14: expected results of 'nn.state' as running statistics");
+  if (getY().getType() != getX().getType())
+    return emitOpError("NN14: expected a result of x's type, got ") << getY().getType();
+  if (static_cast<bool>(getWorkspace()) != (getActivation() != Activation::none))
+    return emitOpError("NN14: a workspace comes with a fused activation, and only then");
+  return verifyChannels(
+      *this, getX(),
+      {getScale(), getShift(), getRunningMean(), getRunningVariance(), getMean(), getVariance()});
+}
+
+LogicalResult BatchNormBackwardOp::verify() {
+  if (getDy().getType() != getX().getType() || getDx().getType() != getX().getType())
+    return emitOpError("NN14: expected dy and dx of x's type ") << getX().getType();
+  if (static_cast<bool>(getWorkspace()) != (getActivation() != Activation::none))
+    return emitOpError("NN14: a workspace comes with a fused activation, and only then");
+  return verifyChannels(*this, getX(),
+                        {getScale(), getMean(), getVariance(), getDscale(), getDshift()});
+}
+
+LogicalResult SoftmaxOp::verify() {
+  auto axis = static_cast<std::int64_t>(getAxis());
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shapeOf(getX()).size()))
+    return emitOpError("NN15: expected an axis within the operand's rank, got ") << axis;
+  return success();
+}
+
+LogicalResult DropoutOp::verify() {
+  double ratio = getRatio().convertToDouble();
+  if (!(ratio >= 0 && ratio < 1))
+    return emitOpError("NN16: expected a ratio in [0, 1), got ") << ratio;
+  if (getY().getType() != getX().getType() || shapeOf(getMask()) != shapeOf(getX()))
+    return emitOpError("NN16: expected result and mask of x's shape");
+  return success();
+}
+
+LogicalResult BinaryOp::verify() {
+  return expectShape(*this, "NN20", broadcastShape(shapeOf(getA()), shapeOf(getB())), getY());
+}
+
+LogicalResult BroadcastOp::verify() {
+  return expectShape(*this, "NN20", broadcastShape(shapeOf(getX()), shapeOf(getY())), getY());
+}
+
+LogicalResult PointwiseOp::verify() {
+  Block &body = getBody().front();
+  Operation *yield = body.getTerminator();
+  if (getOutputs().empty() || body.getNumArguments() != getInputs().size() ||
+      yield->getNumOperands() != getOutputs().size())
+    return emitOpError(
+        "NN22: expected one body argument an operand and one yielded value a result");
+  DimsRef shape = shapeOf(getOutputs()[0]);
+  for (auto [argument, input] : llvm::zip(body.getArguments(), getInputs())) {
+    if (argument.getType() != cast<RankedTensorType>(input.getType()).getElementType())
+      return emitOpError("NN22: expected body arguments of the operands' element types");
+    if (failed(expectShape(*this, "NN22", broadcastShape(shapeOf(input), shape), getOutputs()[0])))
+      return failure();
+  }
+  for (auto [value, output] : llvm::zip(yield->getOperands(), getOutputs()))
+    if (shapeOf(output) != shape ||
+        value.getType() != cast<RankedTensorType>(output.getType()).getElementType())
+      return emitOpError("NN22: expected results of one shape with the yielded element types");
+  return success();
+}

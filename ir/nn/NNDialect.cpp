@@ -1,0 +1,42 @@
+// Registration of the nn dialect, and the rules for its discardable attributes.
+#include "ir/nn/NN.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace syncline::nn;
+
+#include "ir/nn/NNDialect.cpp.inc"
+#include "ir/nn/NNEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/nn/NNAttrs.cpp.inc"
+
+void NNDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/nn/NNAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/nn/NNOps.cpp.inc"
+      >();
+}
+
+// NN50: discardable attributes have the documented names and types.
+LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
+    return success();
+  if (name == backwardAttr && isa<UnitAttr>(attribute.getValue()))
+    return success();
+  if (name == secondsAttr) {
+    auto seconds = dyn_cast<FloatAttr>(attribute.getValue());
+    if (seconds && seconds.getType().isF64() && seconds.getValueAsDouble() >= 0)
+      return success();
+  }
+  return op->emitError("NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds' "
+                       "(f64, not negative), got '")
+         << name << "' = " << attribute.getValue();
+}

@@ -1,0 +1,80 @@
+// The nn dialect: one training step on static tensors.
+#ifndef SYNCLINE_NN_DIALECT_TD
+#define SYNCLINE_NN_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def NN_Dialect : Dialect {
+  let name = "nn";
+  let cppNamespace = "::syncline::nn";
+  let summary = "one training step: parameters, forward, loss, backward, update";
+  let description = [{
+    Values are statically shaped tensors of any element type and rank; images are N C spatial... .
+    Rules are numbered in SPEC.md and cited by the verifiers.
+
+    Discardable attributes on any operation of the dialect:
+    - `nn.layer` (string): the model's node the operation comes from, e.g. `"layer1.0.conv1"`;
+    - `nn.backward` (unit): the operation belongs to the backward pass;
+    - `nn.seconds` (f64): the predicted time on one rank.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+}
+
+class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
+
+// An operation that computes: no effect but its results.
+class NN_ComputeOp<string mnemonic, list<Trait> traits = []>
+    : NN_Op<mnemonic, !listconcat([Pure], traits)>;
+
+def NN_Tensor : TensorOf<[AnyFloat, AnyInteger]>;
+def NN_FloatTensor : TensorOf<[AnyFloat]>;
+def NN_Scalar : 0DTensorOf<[AnyFloat]>;
+
+class NN_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::syncline::nn";
+  let genSpecializedAttr = 0;
+}
+
+def NN_ActivationEnum : NN_I32Enum<"Activation", "applied to a result as it is written", [
+  I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"relu", 1>]>;
+def NN_Activation : EnumAttr<NN_Dialect, NN_ActivationEnum, "activation">;
+
+def NN_UnaryKindEnum : NN_I32Enum<"UnaryKind", "elementwise function of one operand", [
+  I32EnumAttrCase<"relu", 0>, I32EnumAttrCase<"leaky_relu", 1>, I32EnumAttrCase<"sigmoid", 2>,
+  I32EnumAttrCase<"tanh", 3>, I32EnumAttrCase<"hard_sigmoid", 4>, I32EnumAttrCase<"hard_swish", 5>,
+  I32EnumAttrCase<"clip", 6>, I32EnumAttrCase<"elu", 7>, I32EnumAttrCase<"neg", 8>,
+  I32EnumAttrCase<"exp", 9>, I32EnumAttrCase<"log", 10>, I32EnumAttrCase<"sqrt", 11>,
+  I32EnumAttrCase<"abs", 12>, I32EnumAttrCase<"reciprocal", 13>]>;
+def NN_UnaryKind : EnumAttr<NN_Dialect, NN_UnaryKindEnum, "unary">;
+
+def NN_BinaryKindEnum : NN_I32Enum<"BinaryKind", "elementwise function of two operands", [
+  I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"sub", 1>, I32EnumAttrCase<"mul", 2>,
+  I32EnumAttrCase<"div", 3>, I32EnumAttrCase<"prelu", 4>]>;
+def NN_BinaryKind : EnumAttr<NN_Dialect, NN_BinaryKindEnum, "binary">;
+
+def NN_ReductionEnum : NN_I32Enum<"Reduction", "how elements are reduced", [
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>]>;
+def NN_Reduction : EnumAttr<NN_Dialect, NN_ReductionEnum, "reduction">;
+
+def NN_LossEnum : NN_I32Enum<"LossKind", "the loss on the model's output", [
+  I32EnumAttrCase<"cross_entropy", 0, "cross-entropy">, I32EnumAttrCase<"mse", 1>]>;
+
+def NN_InitKindEnum : NN_I32Enum<"InitKind", "how a tensor without values starts", [
+  I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"normal", 1>, I32EnumAttrCase<"uniform", 2>]>;
+
+def NN_InitAttr : AttrDef<NN_Dialect, "Init"> {
+  let mnemonic = "init";
+  let summary = "how a tensor without values starts: constant a; normal with mean a, deviation b; uniform in [a, b)";
+  let parameters = (ins EnumParameter<NN_InitKindEnum>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
+  let assemblyFormat = "`<` $kind `,` $a `,` $b `>`";
+}
+
+#endif

@@ -1,0 +1,92 @@
+// Elementwise operations: by kind while the model is built and differentiated, as scalar bodies after fusion.
+#ifndef SYNCLINE_NN_POINTWISE_OPS_TD
+#define SYNCLINE_NN_POINTWISE_OPS_TD
+
+include "ir/nn/NNDialect.td"
+
+def NN_UnaryOp : NN_ComputeOp<"unary", [AllTypesMatch<["x", "y"]>]> {
+  let summary = "y = f(x), element by element";
+  let description = [{
+    Kinds and what alpha and beta mean: leaky_relu (slope alpha), hard_sigmoid (max(0, min(1, alpha·x + beta))), hard_swish
+    (x·max(0, min(1, x/6 + 1/2))), clip (to [alpha, beta]), elu (alpha·(eˣ - 1) below zero); the others use neither.
+    `%y = nn.unary relu %x : tensor<4x10xf32>`
+  }];
+  let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$x, DefaultValuedAttr<F64Attr, "0.0">:$alpha,
+                       DefaultValuedAttr<F64Attr, "0.0">:$beta);
+  let results = (outs NN_Tensor:$y);
+  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+}
+
+def NN_UnaryBackwardOp : NN_ComputeOp<"unary_backward", [AllTypesMatch<["reference", "dy", "dx"]>]> {
+  let summary = "dx = f'·dy, element by element";
+  let description = [{
+    `reference` is forward's result for relu, leaky_relu, sigmoid, tanh, clip, elu, exp, sqrt and reciprocal, its operand for the
+    others (NN21). The derivative is zero at relu's and clip's kinks, as PyTorch's relu and hardtanh have it; elu and leaky_relu take the
+    sign from the result, so their alpha must not be negative.
+    `%dx = nn.unary_backward relu %y, %dy : tensor<4x10xf32>`
+  }];
+  let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$reference, NN_Tensor:$dy,
+                       DefaultValuedAttr<F64Attr, "0.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta);
+  let results = (outs NN_Tensor:$dx);
+  let assemblyFormat = "$kind $reference `,` $dy attr-dict `:` type($dy)";
+}
+
+def NN_BinaryOp : NN_ComputeOp<"binary"> {
+  let summary = "elementwise function of two operands that broadcast as in numpy";
+  let description = [{
+    add, sub, mul, div, and prelu (a where a > 0, otherwise a·b). NN20.
+    `%y = nn.binary add %a, %b : (tensor<4x8x9x9xf32>, tensor<8x1x1xf32>) -> tensor<4x8x9x9xf32>`
+  }];
+  let arguments = (ins NN_BinaryKind:$kind, NN_Tensor:$a, NN_Tensor:$b);
+  let results = (outs NN_Tensor:$y);
+  let assemblyFormat = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def NN_PReluBackwardOp : NN_ComputeOp<"prelu_backward", [AllTypesMatch<["a", "dy", "da", "db"]>]> {
+  let summary = "both elementwise gradients of prelu, before the slope's is reduced";
+  let description = [{da = dy where a > 0, otherwise b·dy; db = 0 where a > 0, otherwise a·dy. b broadcasts to a's shape.}];
+  let arguments = (ins NN_Tensor:$a, NN_Tensor:$b, NN_Tensor:$dy);
+  let results = (outs NN_Tensor:$da, NN_Tensor:$db);
+  let assemblyFormat = "$a `,` $b `,` $dy attr-dict `:` type($a) `,` type($b)";
+}
+
+def NN_BroadcastOp : NN_ComputeOp<"broadcast"> {
+  let summary = "repeats a tensor along dimensions of size one or absent, as in numpy";
+  let description = [{`%y = nn.broadcast %x : (tensor<8x1x1xf32>) -> tensor<4x8x9x9xf32>` (NN20).}];
+  let arguments = (ins NN_Tensor:$x);
+  let results = (outs NN_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def NN_PointwiseOp : NN_ComputeOp<"pointwise", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "a fused chain of elementwise operations";
+  let description = [{
+    The body computes one element of each result from one element of each operand; operands broadcast to the results' common shape
+    (NN22). Made by fusion.
+
+    ```mlir
+    %y = nn.pointwise %a, %b : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %s = arith.addf %p, %q : f32
+      nn.yield %s : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$inputs);
+  let results = (outs Variadic<NN_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$inputs attr-dict `:` functional-type($inputs, $outputs) $body";
+  let hasVerifier = 1;
+}
+
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["PointwiseOp"]>]> {
+  let summary = "ends a pointwise body";
+  let description = [{`nn.yield %s : f32`, one value a result.}];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+#endif
