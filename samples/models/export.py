@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Exports a torchvision model to ONNX, ready to be trained: BatchNormalization stays a node of its
+own, every parameter keeps PyTorch's name, auxiliary heads and (unless asked for) dropout are gone.
+
+    export.py resnet50                      resnet50.onnx, random weights, any batch size
+    export.py vgg19 --light                 a few KB: shapes and initial distributions, no weights
+    export.py googlenet --weights none --batch 8 --size 128 --opset 13 -o g.onnx
+"""
+
+import argparse
+import pathlib
+import sys
+import warnings
+
+import torch
+import torchvision
+
+import light
+
+# Constructors with auxiliary classifiers, what switches those off, and the slow initialisation with it.
+WITHOUT_AUX = {
+    "googlenet": {"aux_logits": False, "init_weights": False},
+    "inception_v3": {"aux_logits": False, "init_weights": False},
+}
+SIZE = {"inception_v3": 299}
+
+
+def build(name, seed=0, dropout=False, classes=1000):
+    """The named torchvision model in training mode with seeded random weights."""
+    constructor = getattr(torchvision.models, name, None)
+    if name.startswith("_") or not callable(constructor):
+        raise SystemExit(f"export: torchvision has no model '{name}'")
+    torch.manual_seed(seed)
+    model = constructor(weights=None, num_classes=classes, **WITHOUT_AUX.get(name, {}))
+    if not dropout:
+        remove_dropout(model)
+    return model.train()
+
+
+def remove_dropout(model):
+    """Replaces every dropout by the identity, in place: no node of it is exported."""
+    for parent in list(model.modules()):
+        for name, child in parent.named_children():
+            if isinstance(child, torch.nn.modules.dropout._DropoutNd):
+                setattr(parent, name, torch.nn.Identity())
+    for module in model.modules():
+        if hasattr(module, "drop_rate"):  # DenseNet calls the functional form
+            module.drop_rate = 0.0
+
+
+def write(model, sample, path, opset=17, dynamic=True):
+    """Exports `model` as it trains; `sample` is an example input [batch, ...]. With `dynamic` the
+    batch is a named dimension, otherwise the sample's."""
+    axes = {"input": {0: "batch"}, "output": {0: "batch"}} if dynamic else None
+    # Exporting runs the model, which would move the running statistics: they are put back.
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            model,
+            sample,
+            str(path),
+            opset_version=opset,
+            training=torch.onnx.TrainingMode.TRAINING,
+            do_constant_folding=False,
+            keep_initializers_as_inputs=False,
+            input_names=["input"],
+            output_names=["output"],
+            dynamic_axes=axes,
+        )
+    model.load_state_dict(state)
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("model", help="a name in torchvision.models, such as resnet50")
+    parser.add_argument("-o", "--output", help="file to write (default: MODEL.onnx)")
+    parser.add_argument("--batch", type=int, help="fix the batch size (default: left open)")
+    parser.add_argument("--size", type=int, help="image height and width in pixels (default: 224)")
+    parser.add_argument("--classes", type=int, default=1000, help="outputs (default: 1000)")
+    parser.add_argument(
+        "--weights",
+        choices=["random", "none"],
+        default="random",
+        help="random: PyTorch's initialisation from --seed; none: as --light (default: random)",
+    )
+    parser.add_argument("--light", action="store_true", help="write initial distributions, no values")
+    parser.add_argument("--dropout", action="store_true", help="keep dropout")
+    parser.add_argument("--opset", type=int, default=17, help="ONNX opset, 9 to 17 (default: 17)")
+    parser.add_argument("--seed", type=int, default=0, help="of the weights (default: 0)")
+    chosen = parser.parse_args(words)
+    if not 9 <= chosen.opset <= 17:
+        parser.error("this PyTorch exports opsets 9 to 17")
+    return chosen
+
+
+def main(words):
+    chosen = arguments(words)
+    model = build(chosen.model, chosen.seed, chosen.dropout, chosen.classes)
+    size = chosen.size or SIZE.get(chosen.model, 224)
+    path = pathlib.Path(chosen.output or f"{chosen.model}.onnx")
+    sample = torch.zeros(chosen.batch or 2, 3, size, size)
+    write(model, sample, path, chosen.opset, dynamic=chosen.batch is None)
+    if chosen.light or chosen.weights == "none":
+        light.strip(path, {name for name, _ in model.state_dict().items()})
+    print(f"{path}: {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,49 @@
+"""Takes the weights out of an ONNX file: each becomes a node that says how it is initialised."""
+
+import numpy
+import onnx
+from onnx import helper, numpy_helper
+
+
+def strip(path, names):
+    """Rewrites the model at `path` so that every initialiser in `names` is the output, under the
+    same name, of a ConstantOfShape (all values equal) or RandomNormal node (mean 0, the values'
+    standard deviation). Other initialisers, shapes for example, stay."""
+    model = onnx.load(str(path))
+    graph = model.graph
+    kept, made, shapes = [], [], []
+    for initializer in graph.initializer:
+        if initializer.name not in names:
+            kept.append(initializer)
+            continue
+        node, shape = _initial(initializer)
+        made.append(node)
+        shapes += shape
+    nodes = [_without_text(node) for node in graph.node]
+    for field, values in (("initializer", kept + shapes), ("node", made + nodes)):
+        graph.ClearField(field)
+        getattr(graph, field).extend(values)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(path))
+
+
+def _initial(initializer):
+    """The node that makes `initializer`, and the initialisers that this node reads."""
+    values = numpy_helper.to_array(initializer)
+    name = initializer.name
+    if values.size and (values == values.flat[0]).all():
+        fill = helper.make_tensor("value", initializer.data_type, [1], [values.flat[0].item()])
+        shape = numpy_helper.from_array(numpy.array(values.shape, numpy.int64), name + ".shape")
+        return helper.make_node("ConstantOfShape", [shape.name], [name], value=fill), [shape]
+    scale = float("%.4g" % values.std())
+    return (
+        helper.make_node(
+            "RandomNormal", [], [name], dtype=initializer.data_type, scale=scale, shape=values.shape
+        ),
+        [],
+    )
+
+
+def _without_text(node):
+    node.ClearField("doc_string")
+    return node
