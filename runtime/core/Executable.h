@@ -35,7 +35,8 @@ namespace syncline {
 
 inline constexpr int spaceCount = 6; ///< values of Space
 
-/// Bytes of each space, as plan.json's `memory` says; input and target follow from their tensors.
+/// Bytes of each space, as plan.json's `memory` says; input and target: the dense bytes of their
+/// tensors.
 struct SpaceSizes {
   std::int64_t input = 0, target = 0, parameters = 0, gradients = 0, state = 0, arena = 0;
   std::int64_t of(Space space) const;

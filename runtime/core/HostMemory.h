@@ -1,0 +1,43 @@
+// Zeroed, page-aligned host memory that is only backed once touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace syncline {
+
+/// Owns one anonymous mapping, aligned to 2 MiB where it is that large so that the kernel may back
+/// it with huge pages: a step walks hundreds of megabytes, and page faults and translation misses
+/// would show.
+class HostMemory {
+public:
+  HostMemory() = default;
+  /// Zeroed bytes; isValid() is false when the system refuses.
+  explicit HostMemory(std::int64_t bytes);
+  HostMemory(HostMemory &&other) noexcept { swap(other); }
+  HostMemory &operator=(HostMemory &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~HostMemory();
+
+  bool isValid() const { return begin || size == 0; }
+  std::byte *data() const { return begin; }
+  std::int64_t bytes() const { return size; }
+
+private:
+  void swap(HostMemory &other) {
+    std::swap(mapping, other.mapping);
+    std::swap(mapped, other.mapped);
+    std::swap(begin, other.begin);
+    std::swap(size, other.size);
+  }
+
+  void *mapping = nullptr;
+  std::size_t mapped = 0;
+  std::byte *begin = nullptr;
+  std::int64_t size = 0;
+};
+
+} // namespace syncline

@@ -1,0 +1,103 @@
+// Checks and lists what generated code declares.
+#include "runtime/core/StepTable.h"
+
+#include <algorithm>
+
+namespace syncline {
+
+Tensor StepTable::declare(const TensorInfo &info) {
+  if (hasFailed())
+    return none;
+  StepTensor tensor{std::string(info.name), info.space, info.type, info.shape, info.offset,
+                    info.reserved};
+  const std::string what = "tensor '" + tensor.name + "'";
+  if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](auto extent) { return extent < 1; }))
+    return fail(ErrorKind::badInput, what + ": every dimension must be positive"), none;
+  const std::int64_t dense = elementCount(tensor.shape) * elementBytes(tensor.type);
+  tensor.reserved = std::max(tensor.reserved, dense);
+  if (tensor.offset < 0 || tensor.offset % 64 != 0)
+    return fail(ErrorKind::badInput, what + ": expected an offset that is a multiple of 64, got " +
+                                         std::to_string(tensor.offset)),
+           none;
+  if (tensor.offset + tensor.reserved > sizes.of(tensor.space))
+    return fail(ErrorKind::badInput,
+                what + ": ends at byte " + std::to_string(tensor.offset + tensor.reserved) +
+                    " of a space of " + std::to_string(sizes.of(tensor.space))),
+           none;
+  const int id = static_cast<int>(tensors.size());
+  if (!byName.emplace(std::pair(tensor.space, tensor.name), id).second &&
+      tensor.space != Space::arena)
+    return fail(ErrorKind::badInput, what + " is declared twice"), none;
+  if (tensor.space == Space::parameters)
+    parameterAt.emplace(tensor.offset, id);
+  if (tensor.space == Space::gradients)
+    gradientAt.emplace(tensor.offset, id);
+  tensors.push_back(std::move(tensor));
+  return {id};
+}
+
+void StepTable::declareBucket(const BucketInfo &info) {
+  if (hasFailed())
+    return;
+  const std::string what = "bucket " + std::to_string(info.id);
+  if (findBucket(info.id))
+    return fail(ErrorKind::badInput, what + " is declared twice");
+  const std::int64_t room = std::min(sizes.gradients, sizes.parameters);
+  if (info.offset < 0 || info.extent < 0 || info.offset + info.extent > room)
+    return fail(ErrorKind::badInput, what + ": ends at byte " +
+                                         std::to_string(info.offset + info.extent) +
+                                         " of a space of " + std::to_string(room));
+  buckets.push_back({info.id, info.channel, std::string(info.scheme), info.offset, info.extent,
+                     info.start, info.end});
+}
+
+OperationInfo &StepTable::append(std::string_view name, std::string_view layer,
+                                 OperationKind kind) {
+  OperationInfo operation;
+  operation.name = name;
+  operation.layer = layer;
+  operation.phase = phase;
+  operation.kind = kind;
+  return operations.emplace_back(std::move(operation));
+}
+
+bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind, int bucket) {
+  if (hasFailed())
+    return false;
+  if (!findBucket(bucket)) {
+    fail(ErrorKind::badInput,
+         "'" + std::string(name) + "' names bucket " + std::to_string(bucket) + ", not declared");
+    return false;
+  }
+  append(name, {}, kind).bucket = bucket;
+  return true;
+}
+
+void StepTable::fail(ErrorKind kind, std::string message) {
+  if (!hasFailed())
+    error = Status::error(kind, std::move(message));
+}
+
+int StepTable::find(Space space, std::string_view name) const {
+  auto found = byName.find(std::pair(space, std::string(name)));
+  return found == byName.end() ? -1 : found->second;
+}
+
+const Bucket *StepTable::findBucket(int id) const {
+  auto found = std::find_if(buckets.begin(), buckets.end(),
+                            [id](const Bucket &bucket) { return bucket.id == id; });
+  return found == buckets.end() ? nullptr : &*found;
+}
+
+Tensor StepTable::counterpart(Tensor tensor) const {
+  const StepTensor &self = of(tensor);
+  if (self.space != Space::parameters && self.space != Space::gradients)
+    return none;
+  const auto &others = self.space == Space::parameters ? gradientAt : parameterAt;
+  auto found = others.find(self.offset);
+  if (found == others.end() || tensors[found->second].shape != self.shape)
+    return none;
+  return {found->second};
+}
+
+} // namespace syncline

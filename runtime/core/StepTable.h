@@ -1,0 +1,57 @@
+// The bookkeeping that every backend's StepBuilder needs: declared tensors and buckets, the list of
+// operations, the current phase, and the first error.
+#pragma once
+
+#include "runtime/core/Executable.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syncline {
+
+class StepTable {
+public:
+  explicit StepTable(const SpaceSizes &sizes) : sizes(sizes) {}
+
+  /// Checks that the tensor lies inside its space, aligned, under a new name. An invalid handle
+  /// and a sticky error otherwise.
+  Tensor declare(const TensorInfo &info);
+  /// Checks that the bucket lies inside parameters and gradients and its number is new.
+  void declareBucket(const BucketInfo &info);
+  void setPhase(std::string_view name) { phase = name; }
+
+  /// Appends an operation; the caller fills in what it learns while preparing it.
+  OperationInfo &append(std::string_view name, std::string_view layer, OperationKind kind);
+  /// Appends issue, wait or update of a declared bucket; false and a sticky error when it is not.
+  bool appendBucketOperation(std::string_view name, OperationKind kind, int bucket);
+
+  /// Keeps the first error.
+  void fail(ErrorKind kind, std::string message);
+  bool hasFailed() const { return !error.isOk(); }
+  const Status &status() const { return error; }
+
+  bool isDeclared(Tensor tensor) const {
+    return tensor.id >= 0 && tensor.id < static_cast<int>(tensors.size());
+  }
+  const StepTensor &of(Tensor tensor) const { return tensors[tensor.id]; }
+  int find(Space space, std::string_view name) const;
+  const Bucket *findBucket(int id) const;
+  /// The gradient of a parameter, the parameter of a gradient: same offset, same shape. Invalid
+  /// for any other tensor, and for a parameter whose gradient is not declared.
+  Tensor counterpart(Tensor tensor) const;
+
+  std::vector<StepTensor> tensors;
+  std::vector<Bucket> buckets;
+  std::vector<OperationInfo> operations;
+
+private:
+  SpaceSizes sizes;
+  std::string phase = "forward";
+  Status error;
+  std::map<std::pair<Space, std::string>, int, std::less<>> byName;
+  std::map<std::int64_t, int> parameterAt, gradientAt; ///< by offset
+};
+
+} // namespace syncline
