@@ -1,0 +1,71 @@
+// One channel: carries out collectives in the order of issue while the caller computes.
+#pragma once
+
+#include "runtime/transport/RingAllReduce.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace syncline {
+
+/// One bucket's journey, in seconds from the channel's startStep().
+struct BucketTiming {
+  int bucket = -1;
+  double issued = 0, started = 0, finished = 0;
+};
+
+/// issue() and wait() are called by one thread. Ranks issue the same buckets in the same order.
+class CommunicationThread {
+public:
+  /// `transport` outlives this object. A collective that takes longer than `timeoutSeconds` from
+  /// its start fails: together with first-in-first-out, that bounds every wait().
+  CommunicationThread(Transport &transport, int channel, double timeoutSeconds);
+  /// Lets the collective under way come to its end or deadline; drops those behind it.
+  ~CommunicationThread();
+
+  /// Begins step `step`: timings start anew. No bucket is under way.
+  void startStep(std::int64_t step);
+  /// Queues the sum over ranks of a bucket; its bytes belong to the channel until wait() returns.
+  void issue(int bucket, void *data, std::size_t bytes, ElementType type);
+  /// Returns when the bucket is done. Errors: peerLost, naming bucket, step and the lost rank;
+  /// after the first error every wait fails with it.
+  Status wait(int bucket);
+
+  /// Seconds that wait() blocked since startStep().
+  double exposedSeconds() const { return exposed; }
+  /// Of the buckets waited for since startStep(), in the order of issue.
+  std::vector<BucketTiming> timings() const;
+
+private:
+  struct Job {
+    BucketTiming timing;
+    void *data;
+    std::size_t bytes;
+    ElementType type;
+    bool done = false;
+  };
+
+  void work();
+  Status carryOut(const Job &job);
+
+  RingAllReduce allReduce;
+  const int rank;
+  const double timeoutSeconds;
+  Clock::time_point stepStart = Clock::now();
+  std::int64_t step = 0;
+  double exposed = 0;
+
+  mutable std::mutex mutex;
+  std::condition_variable issued, finished;
+  std::deque<Job> jobs; ///< of this step; those before `next` are done
+  std::size_t next = 0;
+  Status failure;
+  bool stop = false;
+  std::thread thread;
+};
+
+} // namespace syncline

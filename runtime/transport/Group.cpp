@@ -1,0 +1,90 @@
+// Joining and leaving a run.
+#include "runtime/transport/Group.h"
+
+#include <map>
+
+namespace syncline {
+
+Group::~Group() = default;
+
+Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
+  std::unique_ptr<Group> group(new Group(options));
+  int port = options.port;
+  if (options.rank == 0) {
+    Socket listener(options.listener);
+    if (!listener.isOpen()) {
+      Result<Socket> fresh = Socket::listen(options.port);
+      if (!fresh)
+        return fresh.status();
+      listener = std::move(*fresh);
+    }
+    group->server = std::make_unique<StoreServer>(std::move(listener), options.size);
+    port = group->server->port();
+  }
+  Deadline deadline = deadlineIn(options.startSeconds);
+  auto watch = Watch::connect(options.address, port, options.rank, options.size, deadline);
+  if (!watch)
+    return watch.status();
+  group->watch = std::move(*watch);
+  auto store = Store::connect(options.address, port, options.rank, options.size, deadline);
+  if (!store)
+    return store.status();
+  group->store = std::make_unique<Store>(std::move(*store));
+  return group;
+}
+
+/// "0, 2" for the ranks that hold a value.
+static std::string listRanks(const std::vector<int> &ranks) {
+  std::string list;
+  for (int r : ranks)
+    list += (list.empty() ? "" : ", ") + std::to_string(r);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list;
+}
+
+Status Group::agree(const std::vector<Agreement> &facts) {
+  Deadline deadline = deadlineIn(options.startSeconds);
+  for (const Agreement &fact : facts) {
+    auto values = store->gather("agree/" + fact.what, fact.value, deadline);
+    if (!values)
+      return values.status();
+    std::map<std::string, std::vector<int>> holders;
+    for (int r = 0; r < options.size; ++r)
+      holders[(*values)[r]].push_back(r);
+    if (holders.size() == 1)
+      continue;
+    std::string message = "the ranks differ in their " + fact.what + ":";
+    for (const auto &[value, ranks] : holders)
+      message += (message.ends_with(':') ? " " : ", ") + listRanks(ranks) + " '" + value + "'";
+    return Status::error(ErrorKind::peerLost, message);
+  }
+  return Status::ok();
+}
+
+Status Group::connect() {
+  GlooOptions gloo;
+  gloo.rank = options.rank;
+  gloo.size = options.size;
+  gloo.interface = options.interface;
+  gloo.address = store->localAddress();
+  // Where rank 0 reaches itself by loopback, others may not.
+  if (server && isLoopback(gloo.address))
+    if (std::string reachable = server->reachableAddress(); !reachable.empty())
+      gloo.address = reachable;
+  auto transport = connectGloo(gloo, *store, watch.get(), deadlineIn(options.startSeconds));
+  if (!transport)
+    return transport.status();
+  connected = std::move(*transport);
+  return Status::ok();
+}
+
+void Group::fail(const std::string &message) {
+  if (watch)
+    watch->fail(message);
+}
+
+Status Group::leave(double seconds) {
+  auto all = store->gather("leave", "", deadlineIn(seconds));
+  return all ? Status::ok() : all.status();
+}
+
+} // namespace syncline

@@ -1,0 +1,60 @@
+// Joining a run: finding rank 0, agreeing that all run the same thing, connecting, leaving
+// together.
+#pragma once
+
+#include "runtime/transport/GlooTransport.h"
+#include "runtime/transport/Store.h"
+#include "runtime/transport/StoreServer.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct GroupOptions {
+  int rank = 0, size = 1;
+  std::string address = "127.0.0.1"; ///< host of rank 0
+  int port = 29400;                  ///< where rank 0 serves
+  int listener = -1;                 ///< rank 0: a socket that listens already; taken over
+  std::string interface;             ///< network interface for gradients; empty: the one that
+                                     ///< routes to rank 0
+  double startSeconds = 60;          ///< how long to wait for the others to start
+};
+
+/// A fact that must be the same on all ranks, such as the plan's hash.
+struct Agreement {
+  std::string what; ///< "plan", for the message
+  std::string value;
+};
+
+/// The ranks of a run, from joining to leaving.
+class Group {
+public:
+  static Result<std::unique_ptr<Group>> join(const GroupOptions &options);
+  /// Leaves without waiting for the others; after an error, that is how they learn of it.
+  ~Group();
+
+  /// Waits for all ranks and compares. Errors: peerLost, the same message on every rank, naming the
+  /// ranks that differ; or the ranks that did not start in time.
+  Status agree(const std::vector<Agreement> &facts);
+  /// Connects the ranks; once, after agree().
+  Status connect();
+  /// Null until connected.
+  Transport *transport() const { return connected.get(); }
+  /// Tells the others that this rank ends with an error.
+  void fail(const std::string &message);
+  /// Waits until all ranks are done, so that nobody's last bytes are lost.
+  Status leave(double seconds);
+
+private:
+  explicit Group(const GroupOptions &options) : options(options) {}
+  GroupOptions options;
+  // Destroyed from the last: connections before the server they lead to.
+  std::unique_ptr<StoreServer> server;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Watch> watch;
+  std::unique_ptr<Transport> connected;
+};
+
+} // namespace syncline

@@ -1,0 +1,230 @@
+// TCP sockets with deadlines.
+#include "runtime/transport/Socket.h"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace syncline {
+
+Socket &Socket::operator=(Socket &&other) noexcept {
+  if (this != &other) {
+    close();
+    fd = other.release();
+  }
+  return *this;
+}
+
+int Socket::release() { return std::exchange(fd, -1); }
+
+void Socket::close() {
+  if (fd >= 0)
+    ::close(fd);
+  fd = -1;
+}
+
+Result<Socket> Socket::listen(int port) {
+  // One socket for both families where the host has IPv6, otherwise IPv4 alone.
+  for (int family : {AF_INET6, AF_INET}) {
+    Socket s(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!s.isOpen())
+      continue;
+    int on = 1, off = 0;
+    setsockopt(s.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    sockaddr_storage address{};
+    socklen_t size;
+    if (family == AF_INET6) {
+      setsockopt(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+      auto &v6 = reinterpret_cast<sockaddr_in6 &>(address);
+      v6.sin6_family = AF_INET6;
+      v6.sin6_port = htons(port);
+      size = sizeof v6;
+    } else {
+      auto &v4 = reinterpret_cast<sockaddr_in &>(address);
+      v4.sin_family = AF_INET;
+      v4.sin_port = htons(port);
+      size = sizeof v4;
+    }
+    if (bind(s.fd, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
+        ::listen(s.fd, SOMAXCONN) == 0)
+      return s;
+    if (errno == EADDRINUSE)
+      break;
+  }
+  return Status::badInput("cannot listen on port " + std::to_string(port) + ": " +
+                          std::strerror(errno));
+}
+
+static bool waitFor(int fd, short events, Deadline deadline) {
+  for (;;) {
+    pollfd p{fd, events, 0};
+    int n =
+        poll(&p, 1, static_cast<int>(std::min<std::int64_t>(remaining(deadline).count(), 1000)));
+    if (n > 0)
+      return true;
+    if (n < 0 && errno != EINTR)
+      return false;
+    if (Clock::now() >= deadline)
+      return false;
+  }
+}
+
+static Socket connectOnce(const addrinfo &where, Deadline deadline) {
+  Socket s(::socket(where.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!s.isOpen())
+    return {};
+  if (::connect(s.get(), where.ai_addr, where.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS || !waitFor(s.get(), POLLOUT, deadline))
+      return {};
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(s.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
+      return {};
+  }
+  int on = 1;
+  setsockopt(s.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return s;
+}
+
+Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadline) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  if (int rc = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found))
+    return Status::badInput("cannot resolve host '" + host + "': " + gai_strerror(rc));
+  Socket s;
+  do {
+    for (const addrinfo *a = found; a && !s.isOpen(); a = a->ai_next)
+      s = connectOnce(*a, deadline);
+    if (!s.isOpen())
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  } while (!s.isOpen() && Clock::now() < deadline);
+  freeaddrinfo(found);
+  if (!s.isOpen())
+    return Status::error(ErrorKind::peerLost,
+                         "rank 0 does not answer at " + host + ":" + std::to_string(port));
+  return s;
+}
+
+int Socket::localPort() const {
+  sockaddr_storage a{};
+  socklen_t size = sizeof a;
+  if (getsockname(fd, reinterpret_cast<sockaddr *>(&a), &size) != 0)
+    return 0;
+  return ntohs(a.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6 &>(a).sin6_port
+                                       : reinterpret_cast<sockaddr_in &>(a).sin_port);
+}
+
+std::string Socket::localAddress() const {
+  sockaddr_storage a{};
+  socklen_t size = sizeof a;
+  char text[NI_MAXHOST];
+  if (getsockname(fd, reinterpret_cast<sockaddr *>(&a), &size) != 0 ||
+      getnameinfo(reinterpret_cast<sockaddr *>(&a), size, text, sizeof text, nullptr, 0,
+                  NI_NUMERICHOST) != 0)
+    return {};
+  // A listener for both families shows IPv4 peers as mapped addresses.
+  std::string_view mapped = "::ffff:", address = text;
+  return std::string(address.starts_with(mapped) ? address.substr(mapped.size()) : address);
+}
+
+bool Socket::sendAll(std::string_view bytes, Deadline deadline) const {
+  while (!bytes.empty()) {
+    ssize_t n = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0)
+      bytes.remove_prefix(n);
+    else if (n < 0 && errno == EINTR)
+      continue;
+    else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK) || !waitFor(fd, POLLOUT, deadline))
+      return false;
+  }
+  return true;
+}
+
+bool Socket::receiveAll(char *bytes, std::size_t size, Deadline deadline) const {
+  while (size > 0) {
+    ssize_t n = ::recv(fd, bytes, size, MSG_DONTWAIT);
+    if (n > 0) {
+      bytes += n;
+      size -= n;
+    } else if (n < 0 && errno == EINTR) {
+      continue;
+    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK) ||
+               !waitFor(fd, POLLIN, deadline)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool isLoopback(const std::string &address) {
+  return address == "::1" || address.starts_with("127.");
+}
+
+static void appendSize(std::string &out, std::size_t size) {
+  for (int shift = 0; shift < 32; shift += 8)
+    out.push_back(static_cast<char>(size >> shift));
+}
+
+static std::size_t readSize(std::string_view bytes) {
+  std::size_t size = 0;
+  for (int i = 3; i >= 0; --i)
+    size = size << 8 | static_cast<unsigned char>(bytes[i]);
+  return size;
+}
+
+std::string encodeFrame(const Frame &frame) {
+  std::string body;
+  for (const std::string &part : frame) {
+    appendSize(body, part.size());
+    body += part;
+  }
+  std::string out;
+  appendSize(out, body.size());
+  return out + body;
+}
+
+FrameState decodeFrame(std::string &buffer, Frame &frame) {
+  frame.clear();
+  if (buffer.size() < 4)
+    return FrameState::incomplete;
+  std::size_t size = readSize(buffer);
+  if (size > maxFrameBytes)
+    return FrameState::malformed;
+  if (buffer.size() < 4 + size)
+    return FrameState::incomplete;
+  std::string_view rest = std::string_view(buffer).substr(4, size);
+  while (!rest.empty()) {
+    if (rest.size() < 4 || readSize(rest) > rest.size() - 4)
+      return FrameState::malformed;
+    std::size_t part = readSize(rest);
+    frame.emplace_back(rest.substr(4, part));
+    rest.remove_prefix(4 + part);
+  }
+  buffer.erase(0, 4 + size);
+  return FrameState::complete;
+}
+
+bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline) {
+  return socket.sendAll(encodeFrame(frame), deadline);
+}
+
+bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline) {
+  std::string buffer(4, '\0');
+  if (!socket.receiveAll(buffer.data(), 4, deadline))
+    return false;
+  std::size_t size = readSize(buffer);
+  if (size > maxFrameBytes)
+    return false;
+  buffer.resize(4 + size);
+  return socket.receiveAll(buffer.data() + 4, size, deadline) &&
+         decodeFrame(buffer, frame) == FrameState::complete;
+}
+
+} // namespace syncline

@@ -1,0 +1,174 @@
+// A rank's side of the meeting point.
+#include "runtime/transport/Store.h"
+
+#include "runtime/transport/StoreServer.h"
+
+#include <charconv>
+#include <sys/socket.h>
+
+namespace syncline {
+
+/// Seconds a request may take beyond the time the server itself waits.
+static constexpr double answerSeconds = 10;
+
+static Result<Socket> join(const char *role, const std::string &host, int port, int rank, int size,
+                           Deadline deadline) {
+  Result<Socket> socket = Socket::connect(host, port, deadline);
+  if (!socket)
+    return socket;
+  Frame reply;
+  Frame hello{"syncline-1", role, std::to_string(rank), std::to_string(size)};
+  if (!sendFrame(*socket, hello, deadline) || !receiveFrame(*socket, reply, deadline) ||
+      reply.empty())
+    return Status::badInput("what answers at " + host + ":" + std::to_string(port) +
+                            " is not rank 0 of this run");
+  if (reply[0] != "ok")
+    return Status::badInput(reply.size() > 1 ? reply[1] : "rank 0 refused this rank");
+  return socket;
+}
+
+Result<Store> Store::connect(const std::string &host, int port, int rank, int size,
+                             Deadline deadline) {
+  Result<Socket> socket = join("store", host, port, rank, size, deadline);
+  if (!socket)
+    return socket.status();
+  return Store(std::move(*socket));
+}
+
+Result<Frame> Store::request(const Frame &frame, Deadline deadline) {
+  Frame reply;
+  if (!sendFrame(socket, frame, deadline) ||
+      !receiveFrame(socket, reply,
+                    deadline + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(answerSeconds))) ||
+      reply.empty())
+    return Status::error(ErrorKind::peerLost, "rank 0 ended or does not answer during start-up");
+  if (reply[0] == "error")
+    return Status::error(ErrorKind::peerLost, reply.size() > 1 ? reply[1] : "rank 0 refused");
+  return reply;
+}
+
+Status Store::set(const std::string &key, const std::string &value) {
+  Result<Frame> reply = request({"set", key, value}, deadlineIn(answerSeconds));
+  return reply ? Status::ok() : reply.status();
+}
+
+Result<std::string> Store::get(const std::string &key, Deadline deadline) {
+  Result<Frame> reply =
+      request({"get", key, std::to_string(remaining(deadline).count())}, deadline);
+  if (!reply)
+    return reply.status();
+  if (reply->size() != 2)
+    return Status::error(ErrorKind::peerLost, "no rank gave '" + key + "' in time");
+  return reply->at(1);
+}
+
+Result<std::vector<std::string>> Store::gather(const std::string &key, const std::string &value,
+                                               Deadline deadline) {
+  Result<Frame> reply =
+      request({"gather", key, value, std::to_string(remaining(deadline).count())}, deadline);
+  if (!reply)
+    return reply.status();
+  if (reply->at(0) != "ok")
+    return Status::error(ErrorKind::peerLost,
+                         "no sign in time of rank " + (reply->size() > 1 ? reply->at(1) : "?"));
+  reply->erase(reply->begin());
+  return std::move(*reply);
+}
+
+std::string Verdict::describe() const {
+  std::string who = "rank " + std::to_string(rank);
+  if (kind == "ended")
+    return who + " (its process ended)";
+  if (kind == "stuck")
+    return who + " (it does not answer)";
+  if (kind == "busy")
+    return who + " (it answers, but did not come in time)";
+  return who + " (it failed: " + message + ")";
+}
+
+Result<std::unique_ptr<Watch>> Watch::connect(const std::string &host, int port, int rank, int size,
+                                              Deadline deadline) {
+  Result<Socket> socket = join("watch", host, port, rank, size, deadline);
+  if (!socket)
+    return socket.status();
+  return std::unique_ptr<Watch>(new Watch(std::move(*socket)));
+}
+
+Watch::Watch(Socket s) : socket(std::move(s)), thread([this] { listen(); }) {}
+
+Watch::~Watch() {
+  leaving = true;
+  {
+    std::lock_guard lock(sendMutex);
+    sendFrame(socket, {"bye"}, deadlineIn(1));
+  }
+  shutdown(socket.get(), SHUT_RDWR);
+  thread.join();
+}
+
+void Watch::listen() {
+  Frame frame;
+  while (receiveFrame(socket, frame, deadlineIn(1e8)) && !frame.empty()) {
+    if (frame[0] == "bye")
+      return;
+    if (frame[0] == "ping") {
+      std::lock_guard lock(sendMutex);
+      sendFrame(socket, {"pong", std::to_string(waitingFor)}, deadlineIn(1));
+    } else if (frame[0] == "verdict" && frame.size() == 4) {
+      int rank = -1;
+      std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
+      conclude({rank, frame[2], frame[3]});
+    }
+  }
+  if (!leaving)
+    conclude({0, "ended", ""});
+}
+
+void Watch::conclude(Verdict v) {
+  std::function<void()> call;
+  {
+    std::lock_guard lock(mutex);
+    if (found)
+      return;
+    found = std::move(v);
+    call = callback;
+  }
+  changed.notify_all();
+  if (call)
+    call();
+}
+
+void Watch::onVerdict(std::function<void()> f) {
+  std::unique_lock lock(mutex);
+  callback = f;
+  bool late = found.has_value();
+  lock.unlock();
+  if (late && f)
+    f();
+}
+
+std::optional<Verdict> Watch::verdict() const {
+  std::lock_guard lock(mutex);
+  return found;
+}
+
+Verdict Watch::report(int peer, const std::string &message) {
+  {
+    std::lock_guard lock(sendMutex);
+    sendFrame(socket, {"report", std::to_string(peer), message}, deadlineIn(1));
+  }
+  std::unique_lock lock(mutex);
+  auto patience = std::chrono::duration<double>(2 * StoreServer::grace);
+  if (changed.wait_for(lock, patience, [&] { return found.has_value(); }))
+    return *found;
+  // The judge itself is silent.
+  return {0, "stuck", ""};
+}
+
+void Watch::fail(const std::string &message) {
+  std::lock_guard lock(sendMutex);
+  sendFrame(socket, {"failed", message}, deadlineIn(1));
+}
+
+} // namespace syncline

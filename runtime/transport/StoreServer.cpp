@@ -1,0 +1,266 @@
+// The meeting point's poll loop: requests, pings and verdicts.
+#include "runtime/transport/StoreServer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <set>
+#include <sys/socket.h>
+
+namespace syncline {
+
+static int toInt(const std::string &text) {
+  int value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+StoreServer::StoreServer(Socket listener, int size) : listener(std::move(listener)), size(size) {
+  int pair[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+    wakeRead = Socket(pair[0]);
+    wakeWrite = Socket(pair[1]);
+  }
+  thread = std::thread([this] { serve(); });
+}
+
+StoreServer::~StoreServer() {
+  stop = true;
+  wakeWrite.close();
+  thread.join();
+}
+
+std::string StoreServer::reachableAddress() const {
+  std::lock_guard lock(addressMutex);
+  return address;
+}
+
+Deadline StoreServer::nextTimer() const {
+  Deadline next = deadlineIn(3600);
+  for (const auto &p : peers)
+    if (p->waiter)
+      next = std::min(next, p->waiter->deadline);
+  return investigation ? std::min(next, investigation->end) : next;
+}
+
+void StoreServer::serve() {
+  while (!stop) {
+    std::vector<pollfd> fds{{listener.get(), POLLIN, 0}, {wakeRead.get(), POLLIN, 0}};
+    for (const auto &p : peers)
+      fds.push_back({p->socket.get(), POLLIN, 0});
+    int wait = static_cast<int>(remaining(nextTimer()).count());
+    if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
+      return;
+    // Peers accepted in this round were not polled: read the old ones first.
+    for (std::size_t i = 2; i < fds.size(); ++i)
+      if (fds[i].revents)
+        readPeer(*peers[i - 2]);
+    if (fds[0].revents)
+      acceptPeer();
+    answerWaiters();
+    if (investigation && Clock::now() >= investigation->end)
+      decide();
+    std::erase_if(peers, [](const auto &p) { return p->closed; });
+  }
+  for (auto &p : peers)
+    if (p->watch)
+      send(*p, {"bye"});
+}
+
+void StoreServer::acceptPeer() {
+  Socket s(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!s.isOpen())
+    return;
+  int on = 1;
+  setsockopt(s.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (std::string local = s.localAddress(); !isLoopback(local)) {
+    std::lock_guard lock(addressMutex);
+    if (address.empty())
+      address = local;
+  }
+  peers.push_back(std::make_unique<Peer>());
+  peers.back()->socket = std::move(s);
+}
+
+void StoreServer::readPeer(Peer &peer) {
+  char bytes[1 << 16];
+  ssize_t n = recv(peer.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (n > 0)
+    peer.input.append(bytes, n);
+  else
+    peer.closed = true;
+  Frame frame;
+  FrameState state = FrameState::incomplete;
+  while ((state = decodeFrame(peer.input, frame)) == FrameState::complete)
+    handle(peer, frame);
+  if (state == FrameState::malformed)
+    peer.closed = true;
+  if (peer.closed)
+    lost(peer);
+}
+
+void StoreServer::handle(Peer &peer, const Frame &frame) {
+  if (frame.empty())
+    peer.closed = true;
+  else if (peer.rank < 0)
+    greet(peer, frame);
+  else if (peer.watch)
+    handleWatch(peer, frame);
+  else
+    handleStore(peer, frame);
+}
+
+void StoreServer::greet(Peer &peer, const Frame &frame) {
+  if (frame.size() != 4 || frame[0] != "syncline-1") {
+    peer.closed = true;
+    return;
+  }
+  int rank = toInt(frame[2]), theirs = toInt(frame[3]);
+  bool watch = frame[1] == "watch";
+  bool taken = std::any_of(peers.begin(), peers.end(), [&](const auto &p) {
+    return p->rank == rank && p->watch == watch && !p->closed;
+  });
+  if (theirs != size)
+    refuse("rank " + frame[2] + " was started as one of " + frame[3] + " ranks, rank 0 as one of " +
+           std::to_string(size));
+  else if (rank < 0 || rank >= size || taken)
+    refuse("two processes were started as rank " + frame[2]);
+  if (!refusal.empty()) {
+    send(peer, {"error", refusal});
+    peer.closed = true;
+    return;
+  }
+  peer.rank = rank;
+  peer.watch = watch;
+  send(peer, {"ok"});
+}
+
+void StoreServer::handleStore(Peer &peer, const Frame &frame) {
+  const std::string &request = frame[0];
+  if (!refusal.empty()) {
+    send(peer, {"error", refusal});
+  } else if (request == "set" && frame.size() == 3) {
+    values[frame[1]] = frame[2];
+    send(peer, {"ok"});
+  } else if (request == "get" && frame.size() == 3) {
+    peer.waiter = Waiter{request, frame[1], deadlineIn(toInt(frame[2]) / 1e3)};
+  } else if (request == "gather" && frame.size() == 4) {
+    gathered[frame[1]][peer.rank] = frame[2];
+    peer.waiter = Waiter{request, frame[1], deadlineIn(toInt(frame[3]) / 1e3)};
+  } else {
+    peer.closed = true;
+  }
+}
+
+/// Whether the peer's request can be answered now, and how.
+bool StoreServer::answer(const Peer &peer, Frame &reply) const {
+  bool late = Clock::now() >= peer.waiter->deadline;
+  if (peer.waiter->request == "get") {
+    auto found = values.find(peer.waiter->key);
+    if (found != values.end())
+      reply = {"ok", found->second};
+    else if (late)
+      reply = {"late"};
+    return !reply.empty();
+  }
+  const auto &have = gathered.at(peer.waiter->key);
+  if (static_cast<int>(have.size()) == size) {
+    reply = {"ok"};
+    for (const auto &[rank, value] : have)
+      reply.push_back(value);
+  } else if (late) {
+    std::string missing;
+    for (int r = 0; r < size; ++r)
+      if (!have.contains(r))
+        missing += (missing.empty() ? "" : ", ") + std::to_string(r);
+    reply = {"late", missing};
+  }
+  return !reply.empty();
+}
+
+void StoreServer::answerWaiters() {
+  for (auto &p : peers) {
+    Frame reply;
+    if (p->closed || !p->waiter)
+      continue;
+    if (!refusal.empty())
+      reply = {"error", refusal};
+    if (reply.empty() && !answer(*p, reply))
+      continue;
+    p->waiter.reset();
+    send(*p, reply);
+  }
+}
+
+void StoreServer::refuse(const std::string &message) {
+  if (refusal.empty())
+    refusal = message;
+}
+
+void StoreServer::handleWatch(Peer &peer, const Frame &frame) {
+  if (frame[0] == "bye")
+    peer.done = true;
+  else if (frame[0] == "report" && frame.size() == 3)
+    investigate(peer.rank, toInt(frame[1]));
+  else if (frame[0] == "failed" && frame.size() == 2)
+    announce(peer.rank, "failed", frame[1]);
+  else if (frame[0] == "pong" && frame.size() == 2 && investigation)
+    investigation->waitsFor[peer.rank] = toInt(frame[1]);
+}
+
+void StoreServer::lost(const Peer &peer) {
+  if (peer.watch && !peer.done)
+    announce(peer.rank, "ended", "");
+}
+
+void StoreServer::investigate(int reporter, int peer) {
+  if (decided || investigation)
+    return;
+  investigation = Investigation{reporter, peer, deadlineIn(grace), {}};
+  for (auto &p : peers)
+    if (p->watch && !p->closed)
+      send(*p, {"ping"});
+}
+
+void StoreServer::decide() {
+  const Investigation found = *investigation;
+  investigation.reset();
+  int culprit = found.peer;
+  std::set<int> seen{found.reporter};
+  while (seen.insert(culprit).second) {
+    auto next = found.waitsFor.find(culprit);
+    if (next == found.waitsFor.end() || next->second < 0)
+      return announce(culprit, next == found.waitsFor.end() ? "stuck" : "busy", "");
+    culprit = next->second;
+  }
+  // They wait in a circle: whoever is silent holds it up, otherwise the one first complained of.
+  for (int r = 0; r < size; ++r)
+    if (!found.waitsFor.contains(r))
+      return announce(r, "stuck", "");
+  announce(found.peer, "busy", "");
+}
+
+void StoreServer::announce(int culprit, const std::string &kind, const std::string &message) {
+  if (decided)
+    return;
+  decided = true;
+  investigation.reset();
+  refuse("rank " + std::to_string(culprit) + " ended during start-up" +
+         (message.empty() ? "" : ": " + message));
+  for (auto &p : peers)
+    if (p->watch && !p->closed)
+      send(*p, {"verdict", std::to_string(culprit), kind, message});
+}
+
+void StoreServer::send(Peer &peer, const Frame &frame) {
+  // Answers are small; a peer that does not even take those is as good as gone.
+  if (!sendFrame(peer.socket, frame, deadlineIn(0.2)))
+    peer.closed = true;
+}
+
+} // namespace syncline

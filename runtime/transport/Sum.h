@@ -1,0 +1,16 @@
+// Elementwise sums of raw buffers, for every element type that a gradient can have.
+#pragma once
+
+#include "syncline/Status.h"
+#include "syncline/Step.h"
+
+#include <cstddef>
+
+namespace syncline {
+
+/// into[i] += from[i] for `count` elements; f16 and bf16 are added as f32 and rounded to nearest
+/// even. The two do not overlap and are aligned to their element. Returns false for u8, which
+/// nothing sums.
+bool addInto(ElementType type, void *into, const void *from, std::size_t count);
+
+} // namespace syncline

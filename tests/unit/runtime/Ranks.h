@@ -1,0 +1,42 @@
+// Ranks as threads of one process, joined over loopback.
+#pragma once
+
+#include "runtime/transport/Group.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace syncline::testing {
+
+/// Runs `body` once a rank; the group is joined, and connected unless `connect` is false.
+inline void runRanks(int size, const std::function<void(int rank, Group &group)> &body,
+                     bool connect = true) {
+  Result<Socket> listener = Socket::listen(0);
+  ASSERT_TRUE(listener.isOk()) << listener.status().message();
+  int port = listener->localPort(), fd = listener->release();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      GroupOptions options;
+      options.rank = rank;
+      options.size = size;
+      options.port = port;
+      options.listener = rank == 0 ? fd : -1;
+      options.startSeconds = 20;
+      auto group = Group::join(options);
+      ASSERT_TRUE(group.isOk()) << group.status().message();
+      if (connect) {
+        Status s = (*group)->connect();
+        ASSERT_TRUE(s.isOk()) << s.message();
+      }
+      body(rank, **group);
+      Status left = (*group)->leave(20);
+      ASSERT_TRUE(left.isOk()) << left.message();
+    });
+  for (std::thread &t : threads)
+    t.join();
+}
+
+} // namespace syncline::testing

@@ -1,0 +1,191 @@
+// The meeting point: keys, gathers, agreements, and whose fault a failure is.
+#include "Ranks.h"
+
+#include <atomic>
+
+namespace syncline {
+namespace {
+
+using testing::runRanks;
+
+struct Meeting {
+  int port = 0;
+  std::unique_ptr<StoreServer> server;
+  explicit Meeting(int size) {
+    Result<Socket> listener = Socket::listen(0);
+    port = listener->localPort();
+    server = std::make_unique<StoreServer>(std::move(*listener), size);
+  }
+  Result<Store> store(int rank, int size) {
+    return Store::connect("127.0.0.1", port, rank, size, deadlineIn(5));
+  }
+  std::unique_ptr<Watch> watch(int rank, int size) {
+    return std::move(*Watch::connect("127.0.0.1", port, rank, size, deadlineIn(5)));
+  }
+};
+
+// A frame that claims more than it has, or more than allowed, is refused.
+TEST(Frames, MalformedIsRefused) {
+  Frame frame;
+  std::string good = encodeFrame({"a", std::string("b\0c", 3), ""});
+  std::string copy = good;
+  EXPECT_EQ(decodeFrame(copy, frame), FrameState::complete);
+  EXPECT_EQ(frame, (Frame{"a", std::string("b\0c", 3), ""}));
+  EXPECT_TRUE(copy.empty());
+  for (std::size_t cut = 0; cut < good.size(); ++cut) {
+    copy = good.substr(0, cut);
+    EXPECT_EQ(decodeFrame(copy, frame), FrameState::incomplete);
+  }
+  copy = good;
+  copy[4] = 100; // the first part would end behind the frame
+  EXPECT_EQ(decodeFrame(copy, frame), FrameState::malformed);
+  copy = std::string("\xff\xff\xff\xff", 4);
+  EXPECT_EQ(decodeFrame(copy, frame), FrameState::malformed);
+}
+
+// get returns at once what is set, and waits for what is not yet.
+TEST(Store, GetWaitsForSet) {
+  Meeting meeting(2);
+  auto a = meeting.store(0, 2), b = meeting.store(1, 2);
+  ASSERT_TRUE(a.isOk() && b.isOk());
+  ASSERT_TRUE(a->set("first", "1").isOk());
+  EXPECT_EQ(*b->get("first", deadlineIn(5)), "1");
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(a->set("second", std::string("\0x", 2)).isOk());
+  });
+  EXPECT_EQ(*b->get("second", deadlineIn(5)), std::string("\0x", 2));
+  later.join();
+}
+
+// A key that nobody sets ends the wait at the deadline, with the key's name.
+TEST(Store, GetEndsAtItsDeadline) {
+  Meeting meeting(1);
+  auto a = meeting.store(0, 1);
+  auto start = Clock::now();
+  auto value = a->get("never", deadlineIn(0.1));
+  EXPECT_FALSE(value.isOk());
+  EXPECT_NE(value.status().message().find("'never'"), std::string::npos);
+  EXPECT_LT(secondsSince(start), 2);
+}
+
+// A gather that lacks ranks says which.
+TEST(Store, GatherNamesMissingRanks) {
+  Meeting meeting(4);
+  auto a = meeting.store(0, 4), c = meeting.store(2, 4);
+  std::thread other([&] { EXPECT_FALSE(c->gather("g", "", deadlineIn(0.2)).isOk()); });
+  auto all = a->gather("g", "", deadlineIn(0.2));
+  other.join();
+  ASSERT_FALSE(all.isOk());
+  EXPECT_NE(all.status().message().find("rank 1, 3"), std::string::npos) << all.status().message();
+}
+
+// A rank that believes in another number of ranks stops the run on all, by name.
+TEST(Store, OtherNumberOfRanks) {
+  Meeting meeting(2);
+  auto a = meeting.store(0, 2);
+  auto b = meeting.store(1, 4);
+  ASSERT_FALSE(b.isOk());
+  std::string wanted = "rank 1 was started as one of 4 ranks, rank 0 as one of 2";
+  EXPECT_EQ(b.status().message(), wanted);
+  auto all = a->gather("g", "", deadlineIn(5));
+  ASSERT_FALSE(all.isOk());
+  EXPECT_EQ(all.status().message(), wanted);
+}
+
+// Two processes with one rank are refused.
+TEST(Store, SameRankTwice) {
+  Meeting meeting(2);
+  auto a = meeting.store(1, 2);
+  auto b = meeting.store(1, 2);
+  ASSERT_FALSE(b.isOk());
+  EXPECT_EQ(b.status().message(), "two processes were started as rank 1");
+}
+
+// Something that speaks another protocol neither hangs nor disturbs the others.
+TEST(Store, StrangersAreDropped) {
+  Meeting meeting(1);
+  auto stranger = Socket::connect("127.0.0.1", meeting.port, deadlineIn(5));
+  ASSERT_TRUE(stranger->sendAll("GET / HTTP/1.1\r\n\r\n", deadlineIn(1)));
+  char byte;
+  EXPECT_FALSE(stranger->receiveAll(&byte, 1, deadlineIn(2)));
+  EXPECT_TRUE(meeting.store(0, 1).isOk());
+}
+
+// Ranks that hold different plans all get the same message, which names them.
+TEST(Group, DisagreementNamesTheRanks) {
+  std::vector<std::string> messages(3);
+  runRanks(
+      3,
+      [&](int rank, Group &group) {
+        Status s = group.agree({{"plan", rank == 1 ? "beef" : "cafe"}});
+        messages[rank] = s.message();
+        EXPECT_EQ(s.exitCode(), 1);
+      },
+      false);
+  for (const std::string &m : messages)
+    EXPECT_EQ(m, "the ranks differ in their plan: rank 1 'beef', ranks 0, 2 'cafe'");
+}
+
+// A rank whose connection closes without goodbye has ended; with goodbye it has not.
+TEST(Watch, EndWithoutGoodbye) {
+  Meeting meeting(3);
+  auto a = meeting.watch(0, 3);
+  {
+    auto leaves = meeting.watch(1, 3);
+  }
+  std::atomic<bool> called = false;
+  a->onVerdict([&] { called = true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(a->verdict().has_value());
+  {
+    auto raw = Socket::connect("127.0.0.1", meeting.port, deadlineIn(5));
+    Frame reply;
+    ASSERT_TRUE(sendFrame(*raw, {"syncline-1", "watch", "2", "3"}, deadlineIn(1)));
+    ASSERT_TRUE(receiveFrame(*raw, reply, deadlineIn(1)));
+  }
+  for (int i = 0; i < 200 && !called; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(a->verdict().has_value());
+  EXPECT_EQ(a->verdict()->describe(), "rank 2 (its process ended)");
+  EXPECT_TRUE(called);
+}
+
+// 3 waits for 2, 2 waits for 1, 1 says nothing: 1 is stuck, whoever complains.
+TEST(Watch, StuckRankAtTheEndOfTheChain) {
+  Meeting meeting(4);
+  std::vector<std::unique_ptr<Watch>> watches;
+  for (int rank : {0, 2, 3}) {
+    watches.push_back(meeting.watch(rank, 4));
+    watches.back()->waitsFor((rank + 3) % 4);
+  }
+  Socket silent = std::move(*Socket::connect("127.0.0.1", meeting.port, deadlineIn(5)));
+  ASSERT_TRUE(sendFrame(silent, {"syncline-1", "watch", "1", "4"}, deadlineIn(1)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  Verdict v = watches[2]->report(2, "timed out");
+  EXPECT_EQ(v.rank, 1);
+  EXPECT_EQ(v.kind, "stuck");
+  EXPECT_EQ(watches[0]->report(3, "timed out").rank, 1);
+}
+
+// A rank that waits for nobody holds the others up.
+TEST(Watch, BusyRank) {
+  Meeting meeting(2);
+  auto a = meeting.watch(0, 2), b = meeting.watch(1, 2);
+  a->waitsFor(1);
+  EXPECT_EQ(a->report(1, "timed out").describe(), "rank 1 (it answers, but did not come in time)");
+}
+
+// A rank that fails by itself tells the others why.
+TEST(Watch, FailureIsPassedOn) {
+  Meeting meeting(2);
+  auto a = meeting.watch(0, 2), b = meeting.watch(1, 2);
+  b->fail("file 'x' is empty");
+  for (int i = 0; i < 200 && !a->verdict(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(a->verdict().has_value());
+  EXPECT_EQ(a->verdict()->describe(), "rank 1 (it failed: file 'x' is empty)");
+}
+
+} // namespace
+} // namespace syncline
