@@ -1,0 +1,143 @@
+// Layer trace: CSV rows to layers, checked cell by cell.
+#include "frontend/files/LayerTrace.h"
+
+#include "frontend/files/Csv.h"
+#include "frontend/files/TextFile.h"
+#include "frontend/files/Units.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+namespace syncline::files {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 64u << 20;
+/// Sums of gradients must fit in 63 bits.
+constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+
+constexpr std::array<std::string_view, 7> kColumns = {"name", "bytes", "forward", "backward",
+                                                      "M",    "N",     "K"};
+constexpr std::size_t kRequiredColumns = 4;
+
+class Reader {
+public:
+  explicit Reader(std::string_view fileName) : fileName(fileName) {}
+
+  Status header(const CsvRow &row) {
+    const bool sized = row.cells.size() == kRequiredColumns || row.cells.size() == kColumns.size();
+    if (!sized || !std::equal(row.cells.begin(), row.cells.end(), kColumns.begin())) {
+      std::string got;
+      for (const std::string &cell : row.cells)
+        got += (got.empty() ? "" : ",") + cell;
+      return error(row.line, "",
+                   "expected the header 'name,bytes,forward,backward[,M,N,K]', got '" +
+                       got.substr(0, 80) + "'");
+    }
+    columns = row.cells.size();
+    return Status::ok();
+  }
+
+  Status layer(const CsvRow &row) {
+    if (row.cells.size() != columns)
+      return error(row.line, "",
+                   "expected " + std::to_string(columns) + " cells, got " +
+                       std::to_string(row.cells.size()));
+    TraceLayer layer;
+    layer.name = row.cells[0];
+    if (layer.name.empty())
+      return error(row.line, kColumns[0], "expected a name, got nothing");
+    const auto [first, isNew] = lineOf.emplace(layer.name, row.line);
+    if (!isNew)
+      return error(row.line, kColumns[0],
+                   "expected unique names, got '" + layer.name + "' again (first in line " +
+                       std::to_string(first->second) + ")");
+    if (Status s = cell(row, 1, parseBytes, layer.bytes); !s)
+      return s;
+    if (Status s = cell(row, 2, parseSeconds, layer.forward); !s)
+      return s;
+    if (Status s = cell(row, 3, parseSeconds, layer.backward); !s)
+      return s;
+    if (Status s = factors(row, layer.factors); !s)
+      return s;
+    total += layer.bytes;
+    if (total > kMaxTotalBytes)
+      return error(row.line, kColumns[1], "expected at most 1 EiB of gradients in all, got more");
+    trace.layers.push_back(std::move(layer));
+    return Status::ok();
+  }
+
+  LayerTrace trace;
+
+private:
+  Status error(std::size_t line, std::string_view column, const std::string &message) const {
+    std::string where = std::string(fileName) + ":" + std::to_string(line) + ":";
+    if (!column.empty())
+      where += std::string(column) + ":";
+    return Status::badInput(where + " " + message);
+  }
+
+  template <typename T>
+  Status cell(const CsvRow &row, std::size_t column, Result<T> (*parse)(std::string_view),
+              T &target) const {
+    Result<T> value = parse(row.cells[column]);
+    if (!value)
+      return error(row.line, kColumns[column], value.status().message());
+    target = *value;
+    return Status::ok();
+  }
+
+  /// M, N and K: all three or, for a layer that is not fully connected, none.
+  Status factors(const CsvRow &row, std::optional<FactorShape> &target) const {
+    if (columns == kRequiredColumns)
+      return Status::ok();
+    if (row.cells[4].empty() && row.cells[5].empty() && row.cells[6].empty())
+      return Status::ok();
+    std::array<std::int64_t, 3> shape{};
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const std::size_t column = kRequiredColumns + i;
+      Result<std::int64_t> value = parseCount(row.cells[column], "elements", kMaxExtent);
+      if (!value)
+        return error(row.line, kColumns[column], value.status().message());
+      shape[i] = *value;
+    }
+    target = FactorShape{shape[0], shape[1], shape[2]};
+    return Status::ok();
+  }
+
+  std::string_view fileName;
+  std::size_t columns = 0;
+  std::int64_t total = 0;
+  std::unordered_map<std::string, std::size_t> lineOf;
+};
+
+} // namespace
+
+Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName) {
+  Result<std::string_view> checked = checkText(text, fileName);
+  if (!checked)
+    return checked.status();
+  Result<std::vector<CsvRow>> rows = parseCsv(*checked, fileName);
+  if (!rows)
+    return rows.status();
+  if (rows->empty())
+    return Status::badInput(std::string(fileName) + ": expected a layer trace, got an empty file");
+  Reader reader(fileName);
+  if (Status s = reader.header(rows->front()); !s)
+    return s;
+  if (rows->size() == 1)
+    return Status::badInput(std::string(fileName) + ": expected at least one layer, got none");
+  reader.trace.layers.reserve(rows->size() - 1);
+  for (auto row = rows->begin() + 1; row != rows->end(); ++row)
+    if (Status s = reader.layer(*row); !s)
+      return s;
+  return std::move(reader.trace);
+}
+
+Result<LayerTrace> readLayerTrace(const std::string &path) {
+  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  return text ? parseLayerTrace(*text, path) : Result<LayerTrace>(text.status());
+}
+
+} // namespace syncline::files

@@ -1,0 +1,40 @@
+// A layer trace: the sizes and times of a network's layers, in place of a model. See README.md.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace syncline::files {
+
+/// The shape of a fully connected layer, for schemes that send factors in place of a gradient.
+struct FactorShape {
+  std::int64_t m = 0; ///< inputs
+  std::int64_t n = 0; ///< outputs
+  std::int64_t k = 0; ///< samples per rank
+};
+
+struct TraceLayer {
+  std::string name;
+  std::int64_t bytes = 0; ///< of the gradient; 0 where the layer has no parameters
+  double forward = 0;     ///< seconds
+  double backward = 0;    ///< seconds
+  std::optional<FactorShape> factors;
+};
+
+struct LayerTrace {
+  std::vector<TraceLayer> layers; ///< in forward order, at least one, names unique
+};
+
+/// Parses `name,bytes,forward,backward[,M,N,K]`. Every failure is badInput and opens with file,
+/// line and, for a cell, its column: "vgg.csv:3:forward: expected a time ...".
+Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
+
+/// Reads and parses `path`, which may hold at most 64 MiB.
+Result<LayerTrace> readLayerTrace(const std::string &path);
+
+} // namespace syncline::files

@@ -1,0 +1,161 @@
+// Profile: JSON to struct, checked key by key; nlohmann_json's exceptions end here.
+#include "frontend/files/Profile.h"
+
+#include "frontend/files/TextFile.h"
+#include "frontend/files/Units.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace syncline::files {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxFileBytes = 64u << 20;
+constexpr std::size_t kMaxDepth = 8;
+constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kMaxBatch = std::int64_t{1} << 31;
+constexpr std::array<std::string_view, 4> kKeys = {"schema", "name", "batch", "operations"};
+constexpr std::array<std::string_view, 2> kTimeKeys = {"forward", "backward"};
+
+Status error(std::string_view fileName, const std::string &path, const std::string &message) {
+  return Status::badInput(std::string(fileName) + ": " + (path.empty() ? "" : "'" + path + "': ") +
+                          message);
+}
+
+/// Parses strictly: nlohmann keeps the last of two equal keys and nests without limit, so a
+/// callback watches for both.
+Result<Json> parseStrictly(std::string_view text, std::string_view fileName) {
+  std::vector<std::set<std::string>> keys;
+  std::string repeated;
+  bool tooDeep = false;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json &value) {
+    if (static_cast<std::size_t>(depth) > kMaxDepth)
+      return !(tooDeep = true);
+    if (event == Json::parse_event_t::object_start)
+      keys.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      keys.pop_back();
+    else if (event == Json::parse_event_t::key &&
+             !keys.back().insert(value.get<std::string>()).second && repeated.empty())
+      repeated = value.get<std::string>();
+    return true;
+  };
+  try {
+    Json json = Json::parse(text, watch);
+    if (tooDeep)
+      return error(fileName, "", "expected at most " + std::to_string(kMaxDepth) + " levels");
+    if (!repeated.empty())
+      return error(fileName, "", "key '" + repeated.substr(0, 60) + "' is given twice");
+    return json;
+  } catch (const Json::exception &failure) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without its number.
+    std::string what = failure.what();
+    if (const std::size_t end = what.find("] "); end != std::string::npos)
+      what.erase(0, end + 2);
+    return error(fileName, "", "not valid JSON: " + what);
+  }
+}
+
+Status checkKeys(const Json &map, std::span<const std::string_view> known,
+                 std::string_view fileName, const std::string &path) {
+  if (!map.is_object())
+    return error(fileName, path,
+                 "expected an object with the keys " + quotedList(known) + ", got " +
+                     std::string(map.type_name()));
+  for (const auto &[key, value] : map.items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return error(fileName, path,
+                   "unknown key '" + key.substr(0, 60) + "'" + suggestion(key, known));
+  return Status::ok();
+}
+
+Result<double> readTime(const Json &value, std::string_view fileName, const std::string &path) {
+  if (!value.is_string())
+    return error(fileName, path,
+                 "expected a time with a unit such as \"1.5ms\", got " +
+                     value.dump().substr(0, 60));
+  Result<double> time = parseSeconds(value.get_ref<const std::string &>());
+  return time ? time : error(fileName, path, time.status().message());
+}
+
+Result<OperationTimes> readTimes(const Json &value, std::string_view fileName,
+                                 const std::string &path) {
+  if (Status s = checkKeys(value, kTimeKeys, fileName, path); !s)
+    return s;
+  if (!value.contains("forward"))
+    return error(fileName, path, "expected the key 'forward', got none");
+  OperationTimes times;
+  Result<double> forward = readTime(value["forward"], fileName, path + ".forward");
+  if (!forward)
+    return forward.status();
+  times.forward = *forward;
+  if (value.contains("backward")) {
+    Result<double> backward = readTime(value["backward"], fileName, path + ".backward");
+    if (!backward)
+      return backward.status();
+    times.backward = *backward;
+  }
+  return times;
+}
+
+/// Schema, name and batch: everything but the operations.
+Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
+  if (!json.contains("schema") || json["schema"] != Json(kSchema))
+    return error(fileName, "schema",
+                 "expected " + std::to_string(kSchema) + ", got " +
+                     (json.contains("schema") ? json["schema"].dump().substr(0, 60) : "nothing"));
+  if (json.contains("name")) {
+    if (!json["name"].is_string())
+      return error(fileName, "name",
+                   "expected a string, got " + std::string(json["name"].type_name()));
+    profile.name = json["name"].get<std::string>();
+  }
+  if (json.contains("batch")) {
+    Result<std::int64_t> batch = parseCount(json["batch"].dump(), "samples per rank", kMaxBatch);
+    if (!batch)
+      return error(fileName, "batch", batch.status().message());
+    profile.batch = *batch;
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Result<Profile> parseProfile(std::string_view text, std::string_view fileName) {
+  Result<std::string_view> checked = checkText(text, fileName);
+  if (!checked)
+    return checked.status();
+  if (checked->find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return error(fileName, "", "expected a profile, got an empty file");
+  Result<Json> json = parseStrictly(*checked, fileName);
+  if (!json)
+    return json.status();
+  if (Status s = checkKeys(*json, kKeys, fileName, ""); !s)
+    return s;
+  Profile profile;
+  if (Status s = readHead(*json, fileName, profile); !s)
+    return s;
+  if (!json->contains("operations") || !(*json)["operations"].is_object())
+    return error(fileName, "operations", "expected an object of times by operation");
+  for (const auto &[name, value] : (*json)["operations"].items()) {
+    Result<OperationTimes> times = readTimes(value, fileName, "operations." + name);
+    if (!times)
+      return times.status();
+    profile.operations.emplace(name, *times);
+  }
+  return profile;
+}
+
+Result<Profile> readProfile(const std::string &path) {
+  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  return text ? parseProfile(*text, path) : Result<Profile>(text.status());
+}
+
+} // namespace syncline::files

@@ -1,0 +1,33 @@
+// A profile: measured forward and backward times of a model's operations, by name. See README.md.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace syncline::files {
+
+/// Times of one operation of the model, in seconds. Backward covers everything its gradient needs
+/// (of data and of weights).
+struct OperationTimes {
+  double forward = 0;
+  std::optional<double> backward; ///< absent where the operation has no backward
+};
+
+struct Profile {
+  std::string name;                                 ///< of the measured device; may be empty
+  std::optional<std::int64_t> batch;                ///< samples per rank it was measured with
+  std::map<std::string, OperationTimes> operations; ///< by the node's name in the model
+};
+
+/// Parses profile JSON of schema 1. Every failure is badInput with file and line, or file and key.
+Result<Profile> parseProfile(std::string_view text, std::string_view fileName);
+
+/// Reads and parses `path`, which may hold at most 64 MiB.
+Result<Profile> readProfile(const std::string &path);
+
+} // namespace syncline::files

@@ -1,0 +1,208 @@
+// Parser of quantities: number, then unit, then a check of sign and range.
+#include "frontend/files/Units.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace syncline::files {
+namespace {
+
+/// A unit in base units, as a fraction of exact doubles: 1.1 / 1000 is the double nearest to
+/// 0.0011, 1.1 * 0.001 is not.
+struct Ratio {
+  double numerator = 1;
+  double denominator = 1;
+};
+
+/// What a dimension is called in messages and how its unit text becomes a factor to base units.
+struct Dimension {
+  std::string_view name;
+  std::string_view example;
+  std::string_view accepted;
+  std::optional<Ratio> (*factor)(std::string_view unit);
+  bool zeroAllowed;
+};
+
+std::optional<Ratio> timeFactor(std::string_view unit) {
+  if (unit == "s")
+    return Ratio{};
+  if (unit == "ms")
+    return Ratio{1, 1e3};
+  // The micro sign and the Greek letter mu look alike; both are typed.
+  if (unit == "us" || unit == "\u00B5s" || unit == "\u03BCs")
+    return Ratio{1, 1e6};
+  if (unit == "ns")
+    return Ratio{1, 1e9};
+  if (unit == "min")
+    return Ratio{60, 1};
+  return std::nullopt;
+}
+
+/// k, K, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi; the empty prefix is 1.
+std::optional<double> prefixFactor(std::string_view prefix) {
+  if (prefix.empty())
+    return 1.0;
+  const bool binary = prefix.size() == 2 && prefix[1] == 'i';
+  if (prefix.size() != 1 && !binary)
+    return std::nullopt;
+  const char letter = prefix[0] == 'k' && !binary ? 'K' : prefix[0];
+  const std::size_t power = std::string_view("KMGTPE").find(letter);
+  if (power == std::string_view::npos)
+    return std::nullopt;
+  return std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
+}
+
+/// The factor of a prefixed unit whose base is `base`, nothing when `unit` does not end in it.
+std::optional<Ratio> prefixed(std::string_view unit, std::string_view base) {
+  if (!unit.ends_with(base))
+    return std::nullopt;
+  const auto factor = prefixFactor(unit.substr(0, unit.size() - base.size()));
+  return factor ? std::optional(Ratio{*factor, 1}) : std::nullopt;
+}
+
+std::optional<Ratio> byteFactor(std::string_view unit) { return prefixed(unit, "B"); }
+
+/// Bytes or bits, in bytes.
+std::optional<Ratio> dataFactor(std::string_view unit) {
+  if (auto bytes = byteFactor(unit))
+    return bytes;
+  for (std::string_view bit : {"bit", "b"})
+    if (auto bits = prefixed(unit, bit))
+      return Ratio{bits->numerator, 8};
+  return std::nullopt;
+}
+
+/// `above`/`below`, nothing when `unit` has no slash or either side is unknown.
+std::optional<Ratio> quotient(std::string_view unit, decltype(timeFactor) above,
+                              decltype(timeFactor) below) {
+  const std::size_t slash = unit.find('/');
+  if (slash == std::string_view::npos)
+    return std::nullopt;
+  const auto over = above(unit.substr(0, slash)), under = below(unit.substr(slash + 1));
+  if (!over || !under)
+    return std::nullopt;
+  return Ratio{over->numerator * under->denominator, over->denominator * under->numerator};
+}
+
+std::optional<Ratio> byteRateFactor(std::string_view unit) {
+  if (const auto bits = prefixed(unit, "bps"))
+    return Ratio{bits->numerator, 8};
+  return quotient(unit, dataFactor, timeFactor);
+}
+
+std::optional<Ratio> secondsPerByteFactor(std::string_view unit) {
+  return quotient(unit, timeFactor, dataFactor);
+}
+
+std::optional<Ratio> computeRateFactor(std::string_view unit) {
+  for (std::string_view base : {"FLOP/s", "FLOPS", "FLOPs/s", "flop/s", "flops"})
+    if (const auto factor = prefixed(unit, base))
+      return factor;
+  return std::nullopt;
+}
+
+constexpr Dimension kTime{"a time", "1.5ms", "ns, us, ms, s, min", timeFactor, true};
+constexpr Dimension kBytes{"a size", "25MiB", "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB", byteFactor,
+                           true};
+constexpr Dimension kByteRate{"a data rate", "10 Gb/s",
+                              "b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s, GiB/s (bytes)",
+                              byteRateFactor, false};
+constexpr Dimension kComputeRate{"a compute rate", "50 GFLOP/s",
+                                 "FLOP/s, MFLOP/s, GFLOP/s, TFLOP/s, PFLOP/s", computeRateFactor,
+                                 false};
+constexpr Dimension kSecondsPerByte{"a time per byte", "7.4e-10 s/B", "s/B, ns/B, s/MB, s/GiB",
+                                    secondsPerByteFactor, true};
+
+std::string_view trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos)
+    return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+/// `text` in quotes, shortened so that a message stays one readable line.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t limit = 60;
+  if (text.size() <= limit)
+    return "'" + std::string(text) + "'";
+  std::size_t cut = limit;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80)
+    --cut;
+  return "'" + std::string(text.substr(0, cut)) + "...'";
+}
+
+Status expectedWithUnit(const Dimension &dimension, std::string_view text) {
+  return Status::badInput("expected " + std::string(dimension.name) + " with a unit such as '" +
+                          std::string(dimension.example) + "', got " +
+                          (text.empty() ? "nothing" : quoted(text)));
+}
+
+Result<double> parseQuantity(std::string_view original, const Dimension &dimension) {
+  const std::string_view text = trim(original);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::invalid_argument)
+    return expectedWithUnit(dimension, text);
+  if (error == std::errc::result_out_of_range)
+    return Status::badInput("expected " + std::string(dimension.name) +
+                            " within the range of a double, got " + quoted(text));
+  if (!std::isfinite(number))
+    return Status::badInput("expected " + std::string(dimension.name) + " that is finite, got " +
+                            quoted(text));
+  const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  if (unit.empty())
+    return expectedWithUnit(dimension, text);
+  const std::optional<Ratio> factor = dimension.factor(unit);
+  if (!factor)
+    return Status::badInput("unknown unit " + quoted(unit) + " in " + quoted(text) + ", expected " +
+                            std::string(dimension.name) + " in one of " +
+                            std::string(dimension.accepted));
+  if (std::signbit(number) || (number == 0 && !dimension.zeroAllowed))
+    return Status::badInput("expected " + std::string(dimension.name) +
+                            (dimension.zeroAllowed ? " of zero or more" : " above zero") +
+                            ", got " + quoted(text));
+  const double value = number * factor->numerator / factor->denominator;
+  if (!std::isfinite(value) || (value == 0 && number != 0))
+    return Status::badInput("expected " + std::string(dimension.name) +
+                            " within the range of a double, got " + quoted(text));
+  return value;
+}
+
+} // namespace
+
+Result<double> parseSeconds(std::string_view text) { return parseQuantity(text, kTime); }
+
+Result<double> parseByteRate(std::string_view text) { return parseQuantity(text, kByteRate); }
+
+Result<double> parseComputeRate(std::string_view text) { return parseQuantity(text, kComputeRate); }
+
+Result<double> parseSecondsPerByte(std::string_view text) {
+  return parseQuantity(text, kSecondsPerByte);
+}
+
+Result<std::int64_t> parseBytes(std::string_view text) {
+  Result<double> bytes = parseQuantity(text, kBytes);
+  if (!bytes)
+    return bytes.status();
+  constexpr double limit = 9007199254740992.0; // 2^53: every whole number below is exact
+  if (*bytes > limit || *bytes != std::floor(*bytes))
+    return Status::badInput("expected a whole number of bytes up to 8 PiB, got " +
+                            quoted(trim(text)));
+  return static_cast<std::int64_t>(*bytes);
+}
+
+Result<std::int64_t> parseCount(std::string_view original, std::string_view what,
+                                std::int64_t limit) {
+  const std::string_view text = trim(original);
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > limit)
+    return Status::badInput("expected a whole number of " + std::string(what) + " from 1 to " +
+                            std::to_string(limit) + ", got " +
+                            (text.empty() ? "nothing" : quoted(text)));
+  return count;
+}
+
+} // namespace syncline::files

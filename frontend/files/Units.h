@@ -1,0 +1,37 @@
+// Quantities with units: "1.5ms", "25MiB", "1 Gb/s", "7.4e-10 s/B", "50 GFLOP/s".
+//
+// Grammar: a decimal number, optional spaces, a unit. Units are case-sensitive where case carries
+// meaning (b is a bit, B a byte). Prefixes are SI (k or K, M, G, T, P: powers of 1000) or binary
+// (Ki, Mi, Gi, Ti, Pi: powers of 1024). All results are in SI base units: seconds, bytes, FLOP.
+//
+// Every function is pure and thread-safe. Failures are badInput with a message that quotes the text
+// and says what was expected; the caller puts file and position in front.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace syncline::files {
+
+/// A time of zero or more, in seconds: ns, us (or µs), ms, s, min.
+Result<double> parseSeconds(std::string_view text);
+
+/// A whole number of bytes, zero to 2^53: B, kB, KB, KiB, MB, MiB, ... Bits are refused.
+Result<std::int64_t> parseBytes(std::string_view text);
+
+/// A data rate above zero, in bytes per second: b/s, bit/s, bps (bits) or B/s (bytes), prefixed.
+Result<double> parseByteRate(std::string_view text);
+
+/// A compute rate above zero, in floating-point operations per second: FLOP/s or FLOPS, prefixed.
+Result<double> parseComputeRate(std::string_view text);
+
+/// A time per data of zero or more, in seconds per byte: s/B, ns/B, us/KiB, s/GB, ...
+Result<double> parseSecondsPerByte(std::string_view text);
+
+/// A dimensionless whole number in [1, limit], such as a number of ranks. `what` names it in
+/// errors.
+Result<std::int64_t> parseCount(std::string_view text, std::string_view what, std::int64_t limit);
+
+} // namespace syncline::files

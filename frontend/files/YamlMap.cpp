@@ -1,0 +1,117 @@
+// YAML values and maps over yaml-cpp, whose exceptions end here.
+#include "frontend/files/YamlMap.h"
+
+#include "frontend/files/TextFile.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+namespace syncline::files {
+
+/// "file:line:column: "; yaml-cpp counts from zero and says -1 where it does not know.
+static std::string position(const std::string &fileName, const YAML::Mark &mark) {
+  if (mark.is_null())
+    return fileName + ": ";
+  return fileName + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1) +
+         ": ";
+}
+
+YamlValue::YamlValue(const YAML::Node &node, const YAML::Node &place, std::string fileName,
+                     std::string path)
+    : node(std::make_shared<const YAML::Node>(node)),
+      place(std::make_shared<const YAML::Node>(place)), fileName(std::move(fileName)),
+      path(std::move(path)) {}
+
+bool YamlValue::isMap() const { return node->IsMap(); }
+bool YamlValue::isList() const { return node->IsSequence(); }
+
+std::string YamlValue::kind() const {
+  switch (node->Type()) {
+  case YAML::NodeType::Undefined:
+  case YAML::NodeType::Null:
+    return "nothing";
+  case YAML::NodeType::Scalar:
+    return "'" + node->Scalar().substr(0, 60) + "'";
+  case YAML::NodeType::Sequence:
+    return "a list";
+  case YAML::NodeType::Map:
+    return "a map";
+  }
+  return "nothing";
+}
+
+Status YamlValue::error(const std::string &message) const {
+  return Status::badInput(position(fileName, place->Mark()) +
+                          (path.empty() ? "" : "'" + path + "': ") + message);
+}
+
+Result<std::string> YamlValue::scalar(std::string_view wanted) const {
+  if (!node->IsScalar())
+    return error("expected " + std::string(wanted) + ", got " + kind());
+  return node->Scalar();
+}
+
+Result<std::vector<YamlValue>> YamlValue::list(std::string_view wanted) const {
+  if (!node->IsSequence())
+    return error("expected " + std::string(wanted) + ", got " + kind());
+  std::vector<YamlValue> members;
+  for (const YAML::Node &member : *node)
+    members.emplace_back(member, member, fileName,
+                         path + "[" + std::to_string(members.size()) + "]");
+  return members;
+}
+
+Result<YamlMap> YamlMap::open(const YamlValue &value, std::span<const std::string_view> known) {
+  if (!value.isMap())
+    return value.error("expected a map with the keys " + quotedList(known) + ", got " +
+                       value.kind());
+  YamlMap result(value);
+  const std::string prefix = value.path.empty() ? "" : value.path + ".";
+  for (const auto &pair : *value.node) {
+    const YamlValue keyValue(pair.first, pair.first, value.fileName, value.path);
+    Result<std::string> key = keyValue.scalar("a key");
+    if (!key)
+      return key.status();
+    if (result.find(*key))
+      return keyValue.error("key '" + *key + "' is given twice");
+    if (std::find(known.begin(), known.end(), *key) == known.end())
+      return keyValue.error("unknown key '" + key->substr(0, 60) + "'" + suggestion(*key, known));
+    // A value that is left out stands, for yaml-cpp, where the next key does.
+    const YAML::Node &place = pair.second.IsNull() ? pair.first : pair.second;
+    result.entries.push_back({*key, YamlValue(pair.second, place, value.fileName, prefix + *key)});
+  }
+  return result;
+}
+
+std::optional<YamlValue> YamlMap::find(std::string_view key) const {
+  for (const Entry &entry : entries)
+    if (entry.key == key)
+      return entry.value;
+  return std::nullopt;
+}
+
+Result<YamlValue> YamlMap::require(std::string_view key) const {
+  if (auto value = find(key))
+    return *value;
+  return map.error("expected the key '" + std::string(key) + "', got none");
+}
+
+Result<YamlValue> parseYaml(std::string_view text, std::string_view fileName) {
+  const std::string name(fileName);
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.empty() || (documents.size() == 1 && documents[0].IsNull()))
+      return Status::badInput(name + ": expected a YAML document, got an empty file");
+    if (documents.size() > 1)
+      return YamlValue(documents[1], documents[1], name, "")
+          .error("expected one YAML document, got " + std::to_string(documents.size()));
+    return YamlValue(documents[0], documents[0], name, "");
+  } catch (const YAML::Exception &failure) {
+    return Status::badInput(position(name, failure.mark) + "not valid YAML: " + failure.msg);
+  } catch (const std::exception &failure) {
+    return Status::badInput(name + ": not valid YAML: " + failure.what());
+  }
+}
+
+} // namespace syncline::files

@@ -1,0 +1,144 @@
+// Layer traces: what they mean, and what each mistake is told, with its line and column.
+#include "frontend/files/LayerTrace.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::files {
+namespace {
+
+std::string failure(std::string_view text) {
+  const Result<LayerTrace> trace = parseLayerTrace(text, "t.csv");
+  return trace ? "no error" : trace.status().message();
+}
+
+std::string rows(std::string_view text) {
+  return "name,bytes,forward,backward\n" + std::string(text);
+}
+
+// Layers keep their order; units become seconds and bytes.
+TEST(LayerTrace, readsLayers) {
+  const auto trace =
+      parseLayerTrace(rows("conv1,4096B,1.5ms,3ms\nrelu1,0B,10us,10us\nfc,1MiB,1ms,2ms"), "t.csv");
+  ASSERT_TRUE(trace) << trace.status().message();
+  ASSERT_EQ(trace->layers.size(), 3u);
+  EXPECT_EQ(trace->layers[0].name, "conv1");
+  EXPECT_EQ(trace->layers[0].bytes, 4096);
+  EXPECT_EQ(trace->layers[0].forward, 0.0015);
+  EXPECT_EQ(trace->layers[0].backward, 0.003);
+  EXPECT_FALSE(trace->layers[0].factors);
+  EXPECT_EQ(trace->layers[1].bytes, 0);
+}
+
+// M, N, K belong to fully connected layers; others leave all three empty.
+TEST(LayerTrace, readsFactors) {
+  const auto trace = parseLayerTrace("name,bytes,forward,backward,M,N,K\n"
+                                     "conv,4KiB,1ms,2ms,,,\nfc,64MiB,1ms,2ms,4096,4096,32\n",
+                                     "t.csv");
+  ASSERT_TRUE(trace) << trace.status().message();
+  EXPECT_FALSE(trace->layers[0].factors);
+  ASSERT_TRUE(trace->layers[1].factors);
+  EXPECT_EQ(trace->layers[1].factors->m, 4096);
+  EXPECT_EQ(trace->layers[1].factors->k, 32);
+}
+
+// Quotes, doubled quotes, spaces, CRLF, a byte order mark and blank lines are what RFC 4180 and
+// spreadsheets make of a table.
+TEST(LayerTrace, spreadsheetText) {
+  const auto trace = parseLayerTrace("\xEF\xBB\xBFname, bytes ,forward,backward\r\n"
+                                     "\"a,\"\"b\"\"\", 1KB , \"1 ms\" ,2ms\r\n\r\n",
+                                     "t.csv");
+  ASSERT_TRUE(trace) << trace.status().message();
+  ASSERT_EQ(trace->layers.size(), 1u);
+  EXPECT_EQ(trace->layers[0].name, "a,\"b\"");
+  EXPECT_EQ(trace->layers[0].bytes, 1000);
+}
+
+// A NaN, infinite or negative time is refused in its cell.
+TEST(LayerTrace, badTimes) {
+  EXPECT_EQ(failure(rows("a,1KB,1ms,1ms\nb,1KB,nan ms,1ms\n")),
+            "t.csv:3:forward: expected a time that is finite, got 'nan ms'");
+  EXPECT_EQ(failure(rows("a,1KB,1ms,-2ms\n")),
+            "t.csv:2:backward: expected a time of zero or more, got '-2ms'");
+  EXPECT_EQ(failure(rows("a,1KB,inf s,2ms\n")),
+            "t.csv:2:forward: expected a time that is finite, got 'inf s'");
+}
+
+// A bare number, an unknown unit and an empty cell are refused in their cell.
+TEST(LayerTrace, badUnits) {
+  EXPECT_EQ(failure(rows("a,1024,1ms,1ms\n")),
+            "t.csv:2:bytes: expected a size with a unit such as '25MiB', got '1024'");
+  EXPECT_EQ(failure(rows("a,1KB,1.5,1ms\n")),
+            "t.csv:2:forward: expected a time with a unit such as '1.5ms', got '1.5'");
+  EXPECT_NE(failure(rows("a,1KB,1 sec,1ms\n")).find("t.csv:2:forward: unknown unit 'sec'"),
+            std::string::npos);
+  EXPECT_EQ(failure(rows("a,1KB,,1ms\n")),
+            "t.csv:2:forward: expected a time with a unit such as '1.5ms', got nothing");
+  EXPECT_NE(
+      failure(rows("a,-1KB,1ms,1ms\n")).find("t.csv:2:bytes: expected a size of zero or more"),
+      std::string::npos);
+}
+
+// Names are there and unique.
+TEST(LayerTrace, names) {
+  EXPECT_EQ(failure(rows("a,1KB,1ms,1ms\nb,1KB,1ms,1ms\na,2KB,1ms,1ms\n")),
+            "t.csv:4:name: expected unique names, got 'a' again (first in line 2)");
+  EXPECT_EQ(failure(rows(",1KB,1ms,1ms\n")), "t.csv:2:name: expected a name, got nothing");
+}
+
+// A trace without layers is refused.
+TEST(LayerTrace, empty) {
+  EXPECT_EQ(failure(""), "t.csv: expected a layer trace, got an empty file");
+  EXPECT_EQ(failure("\n\n"), "t.csv: expected a layer trace, got an empty file");
+  EXPECT_EQ(failure("name,bytes,forward,backward\n"),
+            "t.csv: expected at least one layer, got none");
+}
+
+// The header is fixed: columns are not guessed.
+TEST(LayerTrace, header) {
+  EXPECT_EQ(failure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
+                                        "'name,bytes,forward,backward[,M,N,K]', got "
+                                        "'a,1KB,1ms,1ms'");
+  EXPECT_NE(failure("name,bytes,forward,backward,M\n").find("expected the header"),
+            std::string::npos);
+}
+
+// Rows have the header's cells.
+TEST(LayerTrace, rowLength) {
+  EXPECT_EQ(failure(rows("a,1KB,1ms\n")), "t.csv:2: expected 4 cells, got 3");
+  EXPECT_EQ(failure(rows("# comment\n")), "t.csv:2: expected 4 cells, got 1");
+}
+
+// Factors come as three whole numbers or not at all.
+TEST(LayerTrace, badFactors) {
+  const std::string head = "name,bytes,forward,backward,M,N,K\n";
+  EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,,2\n").find("t.csv:2:N: expected a whole number"),
+            std::string::npos);
+  EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,4,0\n").find("t.csv:2:K: expected a whole number"),
+            std::string::npos);
+}
+
+// Quotes close, and nothing but a comma follows; a quoted line end counts as a line.
+TEST(LayerTrace, quotes) {
+  EXPECT_EQ(failure(rows("\"a,1KB,1ms,1ms\n")),
+            "t.csv:2: expected a closing quote, got the end of the file");
+  EXPECT_EQ(failure(rows("\"a\"b,1KB,1ms,1ms\n")),
+            "t.csv:2: expected a comma or the end of the line after a closing quote");
+  EXPECT_EQ(failure(rows("\"a\nb\",1KB,1ms,1ms\nc,1KB,1,1ms\n")).rfind("t.csv:4:forward:", 0), 0u);
+}
+
+// Bytes that are no UTF-8 are refused before they reach a name.
+TEST(LayerTrace, notText) {
+  EXPECT_EQ(failure(rows("a\xFF,1KB,1ms,1ms\n")),
+            "t.csv:2: expected UTF-8 text, got a byte of another kind");
+}
+
+// Gradients that do not sum to 63 bits are refused rather than wrapped.
+TEST(LayerTrace, totalBytes) {
+  std::string text = rows("");
+  for (int i = 0; i < 200; ++i)
+    text += "l" + std::to_string(i) + ",8PiB,1ms,1ms\n";
+  EXPECT_NE(failure(text).find("at most 1 EiB of gradients"), std::string::npos);
+}
+
+} // namespace
+} // namespace syncline::files

@@ -1,0 +1,90 @@
+// Profiles: what they mean, and what each mistake is told.
+#include "frontend/files/Profile.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::files {
+namespace {
+
+std::string failure(std::string_view text) {
+  const Result<Profile> profile = parseProfile(text, "p.json");
+  return profile ? "no error" : profile.status().message();
+}
+
+// Times are read per operation; backward, name and batch may be absent.
+TEST(Profile, readsTimes) {
+  const auto profile = parseProfile(R"({"schema": 1, "name": "V100", "batch": 32, "operations": {
+      "conv1": {"forward": "1.5ms", "backward": "3ms"}, "loss": {"forward": "10us"}}})",
+                                    "p.json");
+  ASSERT_TRUE(profile) << profile.status().message();
+  EXPECT_EQ(profile->name, "V100");
+  EXPECT_EQ(profile->batch, 32);
+  EXPECT_EQ(profile->operations.at("conv1").forward, 0.0015);
+  EXPECT_EQ(profile->operations.at("conv1").backward, 0.003);
+  EXPECT_FALSE(profile->operations.at("loss").backward);
+}
+
+// A number without unit, negative or NaN is no time.
+TEST(Profile, badTimes) {
+  auto forward = [](const std::string &text) {
+    return failure(R"({"schema": 1, "operations": {"c": {"forward": )" + text + "}}}");
+  };
+  EXPECT_EQ(forward("1.5"), "p.json: 'operations.c.forward': expected a time with a unit such as "
+                            "\"1.5ms\", got 1.5");
+  EXPECT_EQ(forward("\"1.5\""), "p.json: 'operations.c.forward': expected a time with a unit such "
+                                "as '1.5ms', got '1.5'");
+  EXPECT_EQ(forward("\"-1ms\""),
+            "p.json: 'operations.c.forward': expected a time of zero or more, got '-1ms'");
+  EXPECT_EQ(forward("\"nan s\""),
+            "p.json: 'operations.c.forward': expected a time that is finite, got 'nan s'");
+}
+
+// Keys are known, there, and given once.
+TEST(Profile, keys) {
+  EXPECT_EQ(failure(R"({"schema": 1, "operatoins": {}})"),
+            "p.json: unknown key 'operatoins', did you mean 'operations'?");
+  EXPECT_EQ(failure(R"({"schema": 1, "operations": {"c": {"forwards": "1ms"}}})"),
+            "p.json: 'operations.c': unknown key 'forwards', did you mean 'forward'?");
+  EXPECT_EQ(failure(R"({"schema": 1, "operations": {"c": {"backward": "1ms"}}})"),
+            "p.json: 'operations.c': expected the key 'forward', got none");
+  EXPECT_EQ(failure(R"({"schema": 1, "operations": {"c": {"forward": "1ms"},
+                                                    "c": {"forward": "2ms"}}})"),
+            "p.json: key 'c' is given twice");
+  EXPECT_EQ(failure(R"({"schema": 1})"),
+            "p.json: 'operations': expected an object of times by operation");
+}
+
+// Another schema, a batch of zero and a name that is no string are refused.
+TEST(Profile, head) {
+  EXPECT_EQ(failure(R"({"schema": 2, "operations": {}})"), "p.json: 'schema': expected 1, got 2");
+  EXPECT_EQ(failure(R"({"operations": {}})"), "p.json: 'schema': expected 1, got nothing");
+  EXPECT_NE(failure(R"({"schema": 1, "batch": 0, "operations": {}})").find("'batch': expected"),
+            std::string::npos);
+  EXPECT_EQ(failure(R"({"schema": 1, "name": 3, "operations": {}})"),
+            "p.json: 'name': expected a string, got number");
+}
+
+// What is no JSON has its line and column; what is no object is said to be none.
+TEST(Profile, notJson) {
+  EXPECT_EQ(failure(""), "p.json: expected a profile, got an empty file");
+  EXPECT_EQ(failure("{\"schema\": 1,\n oops}")
+                .rfind("p.json: not valid JSON: parse error at line 2, column 2", 0),
+            0u)
+      << failure("{\"schema\": 1,\n oops}");
+  EXPECT_NE(failure("[1]").find("expected an object with the keys"), std::string::npos);
+  EXPECT_NE(failure("{\"schema\": 1} x").find("not valid JSON"), std::string::npos);
+}
+
+// Nesting without end ends in a message.
+TEST(Profile, deepNesting) {
+  std::string deep(100000, '[');
+  deep += std::string(100000, ']');
+  EXPECT_EQ(failure(deep), "p.json: expected at most 8 levels");
+  std::string objects;
+  for (int i = 0; i < 1000; ++i)
+    objects += "{\"a\":";
+  EXPECT_NE(failure(objects), "no error");
+}
+
+} // namespace
+} // namespace syncline::files

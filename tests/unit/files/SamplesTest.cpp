@@ -1,0 +1,63 @@
+// Every cluster file and layer trace that is shipped reads without error.
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/LayerTrace.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace syncline::files {
+namespace {
+
+const std::filesystem::path kSamples = SYNCLINE_SAMPLES;
+
+// All of samples/clusters parses, and there are some.
+TEST(Samples, clusters) {
+  int count = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(kSamples / "clusters")) {
+    if (entry.path().extension() != ".yaml")
+      continue;
+    const Result<ClusterFile> cluster = readClusterFile(entry.path());
+    EXPECT_TRUE(cluster) << cluster.status().message();
+    ++count;
+  }
+  EXPECT_GE(count, 8);
+}
+
+// All of samples/traces parses, and there are some.
+TEST(Samples, traces) {
+  int count = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(kSamples / "traces")) {
+    if (entry.path().extension() != ".csv")
+      continue;
+    const Result<LayerTrace> trace = readLayerTrace(entry.path());
+    EXPECT_TRUE(trace) << trace.status().message();
+    ++count;
+  }
+  EXPECT_GE(count, 1);
+}
+
+// The fitted lines of the MG-WFBP clusters are the published ones, digit by digit.
+TEST(Samples, publishedLines) {
+  struct Fit {
+    const char *file;
+    std::int64_t ranks;
+    double a, b;
+  };
+  for (const Fit &fit : {Fit{"mg-wfbp-v100-10gbe.yaml", 16, 9.0809810e-4, 7.3956512e-10},
+                         Fit{"mg-wfbp-v100-10gbe-8.yaml", 8, 5.2302728e-4, 8.5707470e-10},
+                         Fit{"mg-wfbp-v100-56gib.yaml", 16, 2.3583678e-4, 4.0594788e-10},
+                         Fit{"mg-wfbp-v100-56gib-8.yaml", 8, 9.7536720e-5, 3.0568231e-10}}) {
+    const Result<ClusterFile> cluster = readClusterFile(kSamples / "clusters" / fit.file);
+    ASSERT_TRUE(cluster) << cluster.status().message();
+    EXPECT_EQ(cluster->ranks, fit.ranks) << fit.file;
+    const auto *line = std::get_if<AffineCost>(&cluster->allReduce);
+    ASSERT_TRUE(line) << fit.file;
+    EXPECT_EQ(line->a, fit.a) << fit.file;
+    EXPECT_EQ(line->b, fit.b) << fit.file;
+  }
+}
+
+} // namespace
+} // namespace syncline::files
