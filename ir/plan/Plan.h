@@ -1,0 +1,30 @@
+// The plan dialect's C++ face: include this to use its operations.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/plan/PlanDialect.h.inc"
+#include "ir/plan/PlanEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/plan/PlanAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "ir/plan/PlanOps.h.inc"
+
+namespace syncline::plan {
+
+/// Spaces' offsets and reserved sizes are multiples of this, in bytes: one cache line, one AVX-512
+/// vector.
+inline constexpr std::int64_t alignment = 64;
+
+/// Bytes of a memref's dense elements.
+std::int64_t denseBytes(mlir::MemRefType type);
+
+} // namespace syncline::plan

@@ -1,0 +1,136 @@
+// Registration and verifiers of the plan dialect; rules P1 to P6 of SPEC.md are local to an
+// operation, the rest are the check pass's.
+#include "ir/plan/Plan.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace syncline::plan;
+
+/// Enums print as bare keywords: `in arena`, not `in #plan.space<arena>`.
+template <typename Attr, typename Enum>
+static ParseResult parseKeyword(OpAsmParser &parser, Attr &attribute,
+                                std::optional<Enum> (*fromName)(StringRef)) {
+  StringRef name;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<Enum> value = fromName(name);
+  if (!value)
+    return parser.emitError(place) << "unknown name '" << name << "'";
+  attribute = Attr::get(parser.getContext(), *value);
+  return success();
+}
+
+static ParseResult parseSpace(OpAsmParser &parser, SpaceAttr &attribute) {
+  return parseKeyword<SpaceAttr, Space>(parser, attribute, symbolizeSpace);
+}
+static void printSpace(OpAsmPrinter &printer, Operation *, SpaceAttr attribute) {
+  printer << stringifySpace(attribute.getValue());
+}
+static ParseResult parsePhase(OpAsmParser &parser, PhaseAttr &attribute) {
+  return parseKeyword<PhaseAttr, Phase>(parser, attribute, symbolizePhase);
+}
+static void printPhase(OpAsmPrinter &printer, Operation *, PhaseAttr attribute) {
+  printer << stringifyPhase(attribute.getValue());
+}
+static ParseResult parseKernel(OpAsmParser &parser, KernelAttr &attribute) {
+  return parseKeyword<KernelAttr, Kernel>(parser, attribute, symbolizeKernel);
+}
+static void printKernel(OpAsmPrinter &printer, Operation *, KernelAttr attribute) {
+  printer << stringifyKernel(attribute.getValue());
+}
+
+#include "ir/plan/PlanDialect.cpp.inc"
+#include "ir/plan/PlanEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/plan/PlanAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/plan/PlanOps.cpp.inc"
+
+void PlanDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/plan/PlanAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/plan/PlanOps.cpp.inc"
+      >();
+}
+
+std::int64_t syncline::plan::denseBytes(MemRefType type) {
+  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+LogicalResult ProgramOp::verify() {
+  if (static_cast<std::int64_t>(getRanks()) < 1 || static_cast<std::int64_t>(getBatch()) < 1)
+    return emitOpError("P1: expected at least one rank and a batch of at least 1");
+  for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
+    StringRef space = stringifySpace(static_cast<Space>(i));
+    auto bytes = getSpaces().getAs<IntegerAttr>(space);
+    if (!bytes || bytes.getInt() < 0)
+      return emitOpError("P1: expected the size of space '") << space << "' in bytes";
+  }
+  return success();
+}
+
+LogicalResult TensorOp::verify() {
+  auto offset = static_cast<std::int64_t>(getOffset()),
+       reserve = static_cast<std::int64_t>(getReserve());
+  if (offset < 0 || offset % alignment != 0)
+    return emitOpError("P2: expected an offset that is a multiple of ")
+           << alignment << ", got " << offset;
+  std::int64_t dense = denseBytes(cast<MemRefType>(getType()));
+  if (reserve < dense)
+    return emitOpError("P2: expected at least ") << dense << " reserved bytes, got " << reserve;
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  auto size =
+      program ? program.getSpaces().getAs<IntegerAttr>(stringifySpace(getSpace())) : IntegerAttr();
+  if (size && offset + reserve > size.getInt())
+    return emitOpError("P2: ends at byte ")
+           << offset + reserve << " of a space of " << size.getInt();
+  if ((getSpace() == Space::arena) != getLive().has_value())
+    return emitOpError("P3: an arena tensor has a lifetime, and no other");
+  if (getLive() && (getLive()->size() != 2 || (*getLive())[0] > (*getLive())[1]))
+    return emitOpError("P3: expected a lifetime [first, last]");
+  bool bucketed = getSpace() == Space::parameters || getSpace() == Space::gradients;
+  if (bucketed != getBucket().has_value())
+    return emitOpError("P4: parameters and gradients have a bucket, and no other tensor");
+  return success();
+}
+
+LogicalResult BucketOp::verify() {
+  double ready = getReady().convertToDouble(), start = getStart().convertToDouble(),
+         end = getEnd().convertToDouble();
+  if (!(0 <= ready && ready <= start && start <= end))
+    return emitOpError("P4: expected 0 <= ready <= start <= end, got ")
+           << ready << ", " << start << " and " << end;
+  if (getMembers().empty() || static_cast<std::int64_t>(getBytes()) < 0 ||
+      getExtent() < getBytes() || getOffset() % alignment != 0)
+    return emitOpError(
+        "P4: expected members, an aligned offset and an extent of at least their bytes");
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  if (getRoles().size() != getIns().size() + getOuts().size())
+    return emitOpError("P6: expected one role an operand, got ")
+           << getRoles().size() << " for " << getIns().size() + getOuts().size();
+  return success();
+}
+
+LogicalResult PointwiseOp::verify() {
+  Block &body = getBody().front();
+  if (getOuts().empty() || body.getNumArguments() != getIns().size() ||
+      body.getTerminator()->getNumOperands() != getOuts().size())
+    return emitOpError("P6: expected one body argument an operand and one yielded value a result");
+  ArrayRef<std::int64_t> shape = cast<MemRefType>(getOuts()[0].getType()).getShape();
+  for (Value operand : getOperands())
+    if (getFlat() && cast<MemRefType>(operand.getType()).getShape() != shape)
+      return emitOpError("P6: operands of a flat loop have one shape, got ")
+             << operand.getType() << " beside " << getOuts()[0].getType();
+  return success();
+}

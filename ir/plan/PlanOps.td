@@ -1,0 +1,139 @@
+// Operations of the plan dialect.
+#ifndef SYNCLINE_PLAN_OPS_TD
+#define SYNCLINE_PLAN_OPS_TD
+
+include "ir/plan/PlanDialect.td"
+
+def Plan_ProgramOp : Plan_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "one step of one rank, in issue order";
+  let description = [{
+    Attributes give each space's size in bytes. All ranks execute the same program, so that all issue the same collectives in the
+    same order (P7).
+
+    ```mlir
+    plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch, DictionaryAttr:$spaces);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a tensor and its place";
+  let description = [{
+    `reserve` bytes from `at` in its space are the tensor's; a kernel's own layout may need more than the dense size. An arena tensor lives from
+    the operation numbered `live[0]` to the one numbered `live[1]`, counting the program's operations that execute (P3).
+    `bucket` is the bucket of a parameter or gradient. `values` says where a stored tensor's values start in the weights file, `init` how it starts without.
+
+    ```mlir
+    %0 = plan.tensor "fc.weight" in parameters at 0 reserve 2560 {bucket = 0 : i64, values = 128 : i64} : memref<10x64xf32>
+    %1 = plan.tensor "relu1" in arena at 4096 reserve 1024 live [3, 17] : memref<4x64xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Plan_Space:$space, I64Attr:$offset, I64Attr:$reserve,
+                       OptionalAttr<DenseI64ArrayAttr>:$live, OptionalAttr<I64Attr>:$bucket,
+                       OptionalAttr<I64Attr>:$values, OptionalAttr<AnyAttr>:$init);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = [{
+    $name `in` custom<Space>($space) `at` $offset `reserve` $reserve (`live` $live^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_BucketOp : Plan_Op<"bucket"> {
+  let summary = "gradients that travel as one message";
+  let description = [{
+    `bytes` is the members' size, `extent` what is sent from `offset` of the gradients space: members are aligned. ready, start and end are
+    predicted seconds.
+
+    ```mlir
+    plan.bucket 0 members ["fc.bias", "fc.weight"] by "ring" channel 0 at 0 extent 2624 bytes 2600
+      ready 1.0e-3 start 1.0e-3 end 2.0e-3
+    ```
+  }];
+  let arguments = (ins I64Attr:$id, StrArrayAttr:$members, StrAttr:$scheme, I64Attr:$channel, I64Attr:$offset,
+                       I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready, F64Attr:$start, F64Attr:$end);
+  let assemblyFormat = [{
+    $id `members` $members `by` $scheme `channel` $channel `at` $offset `extent` $extent `bytes` $bytes
+    `ready` $ready `start` $start `end` $end attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_PhaseOp : Plan_Op<"phase"> {
+  let summary = "what follows belongs to this part of the step";
+  let description = [{`plan.phase forward`.}];
+  let arguments = (ins Plan_Phase:$phase);
+  let assemblyFormat = "custom<Phase>($phase) attr-dict";
+}
+
+def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments]> {
+  let summary = "one kernel";
+  let description = [{
+    `roles` names the operands, inputs first, as the runtime's step builder names its arguments: absent ones are left out. The attributes of the
+    nn operation it comes from are kept under their names.
+
+    ```mlir
+    plan.call conv "conv1" ["x", "w", "y"] ins(%0, %1 : memref<...>, memref<...>) outs(%2 : memref<...>)
+      {strides = array<i64: 2, 2>, ...}
+    ```
+  }];
+  let arguments = (ins Plan_Kernel:$kernel, StrAttr:$layer, StrArrayAttr:$roles,
+                       Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs);
+  let assemblyFormat = [{
+    custom<Kernel>($kernel) $layer $roles (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
+    attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_PointwiseOp : Plan_Op<"pointwise", [AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "a generated loop";
+  let description = [{
+    The body computes one element of each result. `flat`: all operands have the results' shape, so that any common layout will
+    do. `keeps_zero`: zeroes in give zeroes out (P6).
+  }];
+  let arguments = (ins StrAttr:$layer, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs, UnitAttr:$flat,
+                       UnitAttr:$keeps_zero);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $layer (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $outs `:` type($outs) `)` attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["PointwiseOp"]>]> {
+  let summary = "ends a pointwise body";
+  let description = [{`plan.yield %s : f32`, one value a result.}];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+def Plan_LossOp : Plan_Op<"loss"> {
+  let summary = "the scalar to report";
+  let description = [{`plan.loss %l : memref<f32>`.}];
+  let arguments = (ins AnyMemRef:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+class Plan_BucketStepOp<string mnemonic, string what> : Plan_Op<mnemonic> {
+  let summary = what;
+  let arguments = (ins I64Attr:$bucket);
+  let assemblyFormat = "$bucket attr-dict";
+}
+def Plan_IssueOp : Plan_BucketStepOp<"issue", "hands a complete bucket to its channel"> {
+  let description = [{`plan.issue 0`: nobody writes or reads the bucket's gradients until `plan.wait 0` (P5).}];
+}
+def Plan_WaitOp : Plan_BucketStepOp<"wait", "blocks the compute stream until the bucket has arrived"> {
+  let description = [{`plan.wait 0`.}];
+}
+def Plan_UpdateOp : Plan_BucketStepOp<"update", "the optimizer's step for a bucket's parameters"> {
+  let description = [{`plan.update 0`: one loop over the bucket's interval.}];
+}
+
+#endif

@@ -1,0 +1,18 @@
+// The sync dialect's C++ face: include this to use its operations.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/sync/SyncDialect.h.inc"
+#include "ir/sync/SyncEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/sync/SyncAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "ir/sync/SyncOps.h.inc"
