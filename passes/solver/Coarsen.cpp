@@ -1,0 +1,119 @@
+// Walks back from the last layer with a deadline per group.
+#include "passes/solver/Coarsen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace syncline::solver {
+
+namespace {
+
+/// How many starts that do not work are tried past the last one that does.
+constexpr std::size_t patience = 4096;
+
+/// A line below T: T(x) >= base + slope * x. It ends the search for earlier starts.
+struct Floor {
+  double base = 0;
+  double slope = 0;
+};
+
+/// Exact for one affine cost; otherwise the steepest line through the origin that stays below.
+Floor costFloor(const MergeProblem &problem) {
+  if (problem.options.size() == 1 && problem.options[0].cost->segments().size() == 1) {
+    const CostSegment &line = problem.options[0].cost->segments()[0];
+    return {line.base, line.slope};
+  }
+  double slope = std::numeric_limits<double>::infinity();
+  for (const SchemeOption &option : problem.options) {
+    std::span<const CostSegment> segments = option.cost->segments();
+    if (segments.empty())
+      return {};
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      if (segments[i].firstByte > 0)
+        slope = std::min(slope, segments[i].base / static_cast<double>(segments[i].firstByte));
+      if (i + 1 == segments.size()) {
+        slope = std::min(slope, segments[i].slope);
+        continue;
+      }
+      std::int64_t last = segments[i + 1].firstByte - 1;
+      if (last > 0)
+        slope = std::min(slope, option.cost->seconds(last) / static_cast<double>(last));
+    }
+  }
+  return {0, std::max(0.0, slope)};
+}
+
+/// The latest time at which the layers before `group` may end, when the group has to end by
+/// `deadline`; rounded so that starting then does meet it.
+double latestStart(double deadline, double seconds) {
+  double start = deadline - seconds;
+  while (start + seconds > deadline)
+    start = std::nextafter(start, -std::numeric_limits<double>::infinity());
+  return start;
+}
+
+/// Looks for the earliest start of the group that ends before layer j.
+class StartSearch {
+public:
+  StartSearch(const MergeProblem &problem, std::span<const double> earliestFinish)
+      : problem(problem), earliestFinish(earliestFinish), prefix(problem.prefixBytes()),
+        floor(costFloor(problem)), leastKey(prefix.size()) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < prefix.size(); ++i)
+      leastKey[i] = least =
+          std::min(least, earliestFinish[i] - floor.slope * static_cast<double>(prefix[i]));
+  }
+
+  double seconds(std::size_t i, std::size_t j) const {
+    return problem.seconds(prefix[j] - prefix[i]);
+  }
+
+  /// The earliest start found of a group that ends by `deadline`. One exists when `deadline` is not
+  /// before earliestFinish[j].
+  std::size_t earliest(std::size_t j, double deadline) const {
+    double ready = problem.layers[j - 1].ready;
+    std::size_t found = j;
+    for (std::size_t i = j; i-- > 0;) {
+      if (isHopeless(i, j, deadline) || (found < j && found - i > patience))
+        break;
+      if (std::max(earliestFinish[i], ready) + seconds(i, j) <= deadline)
+        found = i;
+    }
+    return found;
+  }
+
+private:
+  /// Neither i nor any earlier start can meet the deadline. The slack covers rounding.
+  bool isHopeless(std::size_t i, std::size_t j, double deadline) const {
+    double limit = deadline + 1e-9 * deadline - floor.base;
+    double total = floor.slope * static_cast<double>(prefix[j]);
+    double message = floor.slope * static_cast<double>(prefix[j] - prefix[i]);
+    return problem.layers[j - 1].ready + message > limit || leastKey[i] + total > limit;
+  }
+
+  const MergeProblem &problem;
+  std::span<const double> earliestFinish;
+  std::vector<std::int64_t> prefix;
+  Floor floor;
+  std::vector<double> leastKey; ///< entry i: the least f - slope * prefix of all starts up to i
+};
+
+} // namespace
+
+std::vector<std::size_t> coarsestGroups(const MergeProblem &problem,
+                                        std::span<const double> earliestFinish) {
+  StartSearch search(problem, earliestFinish);
+  std::vector<std::size_t> ends;
+  double deadline = earliestFinish.back();
+  for (std::size_t j = problem.layers.size(); j > 0;) {
+    ends.push_back(j);
+    std::size_t start = search.earliest(j, deadline);
+    deadline = std::max(earliestFinish[start], latestStart(deadline, search.seconds(start, j)));
+    j = start;
+  }
+  std::ranges::reverse(ends);
+  return ends;
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,34 @@
+// ComparisonPlanners: how other systems group gradients. Each function returns the ends of the
+// groups (see replay) and needs a valid problem. Sources and what is idealised: README.md.
+#pragma once
+
+#include "passes/solver/MergeProblem.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace syncline::solver {
+
+/// WFBP (Poseidon): every layer alone.
+std::vector<std::size_t> layerwiseGroups(const MergeProblem &problem);
+
+/// All layers in one message.
+std::vector<std::size_t> singleGroup(const MergeProblem &problem);
+
+/// MG-WFBP's published rule (INFOCOM 2019): one scan, merging the next layer into the open group
+/// when it is ready less than one latency `a` after the group would start. T = a + b * bytes is the
+/// first option's line, fitted by least squares to the measured points where it is a table.
+std::vector<std::size_t> mgWfbpGroups(const MergeProblem &problem);
+
+/// PyTorch DDP: in backward order, a bucket closes with the layer that brings it to its cap; the
+/// first bucket's cap is 1 MiB, the others' `cap` bytes.
+std::vector<std::size_t> ddpGroups(const MergeProblem &problem, std::int64_t cap);
+
+/// Horovod: a background loop wakes every `cycle` seconds (not while it sends), takes the layers
+/// that are ready and packs them, in order, into messages of at most `capacity` bytes; a larger
+/// layer travels alone. Precondition: cycle > 0.
+std::vector<std::size_t> horovodGroups(const MergeProblem &problem, std::int64_t capacity,
+                                       double cycle = 1e-3);
+
+} // namespace syncline::solver
