@@ -1,0 +1,97 @@
+"""Drives the `syncline` command for tests: compile, verify, run, and read what a run dumped."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "samples" / "models"))
+import export  # noqa: E402,F401  the samples' exporter, for the tests to import from here
+
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+SYNCLINE = BUILD / "bin" / "syncline"
+
+CLUSTER = """\
+name: test
+ranks: {ranks}
+device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+network: {{bandwidth: 10 Gb/s, latency: 20 us}}
+collectives: {{all-reduce: {{formula: ring}}}}
+"""
+
+
+def syncline(*words, limit=600):
+    """Runs the command; its standard output. Raises with everything it printed where it fails."""
+    command = [str(SYNCLINE), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    if done.returncode != 0:
+        raise AssertionError(
+            f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+        )
+    return done.stdout
+
+
+def compile_plan(model, folder, ranks=1, batch=4, loss="cross-entropy", extra=()):
+    """Compiles and verifies a plan for `ranks` ranks with `batch` samples each; its folder."""
+    cluster = folder / f"cluster{ranks}.yaml"
+    cluster.write_text(CLUSTER.format(ranks=ranks))
+    plan = folder / f"{pathlib.Path(model).stem}-{ranks}x{batch}.plan"
+    syncline(
+        *("compile", model, "--cluster", cluster, "--batch", batch, "--loss", loss, "-o", plan), *extra
+    )
+    syncline("verify", plan)
+    return plan
+
+
+class Dump:
+    """What `--dump DIR` wrote: DIR/step<t>/loss.npy, .../gradients/NAME.npy (after synchronisation)
+    and .../parameters/NAME.npy (after the update)."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def loss(self, step):
+        return float(numpy.load(self.folder / f"step{step}" / "loss.npy"))
+
+    def gradients(self, step):
+        return Tensors(self.folder / f"step{step}" / "gradients")
+
+    def parameters(self, step):
+        return Tensors(self.folder / f"step{step}" / "parameters")
+
+
+class Tensors:
+    """A folder of .npy files by tensor name, each read when asked for."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def names(self):
+        return {path.name[: -len(".npy")] for path in self.folder.glob("*.npy")}
+
+    def __getitem__(self, name):
+        return numpy.load(self.folder / f"{name}.npy")
+
+
+def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extra=()):
+    """Trains `steps` steps on the arrays `data` = (inputs, targets), which hold one global batch;
+    the Dump of the steps `dump`."""
+    files = [folder / f"{name}.npy" for name in "xy"]
+    for file, array in zip(files, data):
+        numpy.save(file, array)
+    out = folder / f"{plan.stem}.dump"
+    options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    syncline(
+        *("run", plan, "-n", ranks, "--data", ",".join(map(str, files)), "--steps", steps),
+        *("--dump", out, "--dump-steps", ",".join(map(str, dump)), *words, *extra),
+    )
+    return Dump(out)
+
+
+def plan_json(plan):
+    return json.loads((plan / "plan.json").read_text())

@@ -1,0 +1,52 @@
+"""The truth: the same training steps in PyTorch, on one thread, in float32 or float64."""
+
+import copy
+import dataclasses
+
+import torch
+import torch.nn.functional as functional
+
+torch.set_num_threads(1)
+
+LOSSES = {"cross-entropy": functional.cross_entropy, "mse": functional.mse_loss}
+
+
+@dataclasses.dataclass
+class Trace:
+    losses: list  # of every step
+    gradients: dict  # after the first step, by parameter name, as NumPy arrays
+    parameters: dict  # after the last update
+
+
+def train(model, data, steps=3, loss="cross-entropy", shards=1, double=True, settings=None, nesterov=False):
+    """SGD as `harness.train` asks `syncline run` for it, on one global batch. With several shards
+    every shard goes through the model by itself, with batch statistics of its own, and gradients
+    are averaged: PyTorch DDP in one process. Does not change `model`."""
+    options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
+    model = copy.deepcopy(model).train()
+    inputs, targets = (torch.from_numpy(array) for array in data)
+    if double:
+        model, inputs = model.double(), inputs.double()
+        targets = targets.double() if targets.is_floating_point() else targets
+    trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    optimizer = torch.optim.SGD(
+        trained.values(),
+        options["lr"],
+        options["momentum"],
+        weight_decay=options["weight-decay"],
+        nesterov=nesterov,
+    )
+    trace = Trace([], {}, {})
+    for step in range(steps):
+        optimizer.zero_grad()
+        total = 0.0
+        for part, wanted in zip(inputs.chunk(shards), targets.chunk(shards)):
+            value = LOSSES[loss](model(part), wanted) / shards
+            value.backward()
+            total += value.item()
+        trace.losses.append(total)
+        if step == 0:
+            trace.gradients = {name: p.grad.numpy().copy() for name, p in trained.items()}
+        optimizer.step()
+    trace.parameters = {name: p.detach().numpy() for name, p in trained.items()}
+    return trace
