@@ -1,0 +1,27 @@
+// The cluster dialect's C++ face: include this to use its attributes.
+#pragma once
+
+#include "ir/cluster/Real.h"
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Dialect.h"
+
+#include "ir/cluster/ClusterDialect.h.inc"
+#include "ir/cluster/ClusterEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/cluster/ClusterAttrs.h.inc"
+
+namespace syncline::cluster {
+
+/// Discardable attribute of a module: the `#cluster.spec` its plan is made for (C7).
+inline constexpr llvm::StringLiteral specAttr = "cluster.spec";
+
+/// Discardable attribute of a module: a dictionary of `#cluster.times` by layer, measured (C8).
+inline constexpr llvm::StringLiteral profileAttr = "cluster.profile";
+
+/// Whether `attr` gives the time of a collective: a formula, a line or a table.
+inline bool isCost(mlir::Attribute attr) {
+  return attr && llvm::isa<FormulaAttr, AffineAttr, TableAttr>(attr);
+}
+
+} // namespace syncline::cluster
