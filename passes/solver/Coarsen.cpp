@@ -12,6 +12,10 @@ namespace {
 /// How many starts that do not work are tried past the last one that does.
 constexpr std::size_t patience = 4096;
 
+/// What the finish may give up, relatively: sums of the same times in another order differ by as
+/// much, and must count as equal.
+constexpr double roundingAllowance = 1e-13;
+
 /// A line below T: T(x) >= base + slope * x. It ends the search for earlier starts.
 struct Floor {
   double base = 0;
@@ -105,7 +109,7 @@ std::vector<std::size_t> coarsestGroups(const MergeProblem &problem,
                                         std::span<const double> earliestFinish) {
   StartSearch search(problem, earliestFinish);
   std::vector<std::size_t> ends;
-  double deadline = earliestFinish.back();
+  double deadline = earliestFinish.back() * (1 + roundingAllowance);
   for (std::size_t j = problem.layers.size(); j > 0;) {
     ends.push_back(j);
     std::size_t start = search.earliest(j, deadline);

@@ -1,0 +1,127 @@
+// Costs: interpolation, formulas, fits, and the tables that are refused.
+#include "passes/solver/CollectiveCost.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace syncline::solver {
+namespace {
+
+TEST(TableCost, InterpolatesBetweenPointsAndExtrapolatesTheLastLine) {
+  std::vector<CostPoint> points{{100, 1.0}, {200, 2.0}, {400, 6.0}};
+  Result<TableCost> cost = TableCost::create(points);
+  ASSERT_TRUE(cost.isOk());
+  EXPECT_DOUBLE_EQ(cost->seconds(0), 1.0);
+  EXPECT_DOUBLE_EQ(cost->seconds(100), 1.0);
+  EXPECT_DOUBLE_EQ(cost->seconds(150), 1.5);
+  EXPECT_DOUBLE_EQ(cost->seconds(200), 2.0);
+  EXPECT_DOUBLE_EQ(cost->seconds(300), 4.0);
+  EXPECT_DOUBLE_EQ(cost->seconds(500), 8.0);
+}
+
+TEST(TableCost, StaysLevelBeyondALineThatFalls) {
+  std::vector<CostPoint> points{{0, 2.0}, {100, 1.0}};
+  Result<TableCost> cost = TableCost::create(points);
+  ASSERT_TRUE(cost.isOk());
+  EXPECT_DOUBLE_EQ(cost->seconds(50), 1.5);
+  EXPECT_DOUBLE_EQ(cost->seconds(1000), 1.0);
+}
+
+TEST(TableCost, IsLevelWithOnePoint) {
+  std::vector<CostPoint> points{{100, 3.0}};
+  Result<TableCost> cost = TableCost::create(points);
+  ASSERT_TRUE(cost.isOk());
+  EXPECT_EQ(cost->seconds(0), 3.0);
+  EXPECT_EQ(cost->seconds(1 << 20), 3.0);
+}
+
+/// What solvers read piece by piece is the function itself.
+TEST(TableCost, PiecesAgreeWithItsValues) {
+  std::vector<CostPoint> points{{7, 1e-4}, {8, 9e-4}, {1000, 3e-4}, {5000, 7e-3}};
+  Result<TableCost> cost = TableCost::create(points);
+  ASSERT_TRUE(cost.isOk());
+  std::span<const CostSegment> pieces = cost->segments();
+  ASSERT_EQ(pieces.front().firstByte, 0);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::int64_t end = i + 1 < pieces.size() ? pieces[i + 1].firstByte : 9000;
+    for (std::int64_t bytes = pieces[i].firstByte; bytes < end; ++bytes)
+      ASSERT_EQ(cost->seconds(bytes),
+                pieces[i].base +
+                    pieces[i].slope * static_cast<double>(bytes - pieces[i].firstByte));
+  }
+}
+
+void expectRefused(const std::vector<CostPoint> &points, const std::string &message) {
+  Result<TableCost> cost = TableCost::create(points);
+  ASSERT_FALSE(cost.isOk());
+  EXPECT_EQ(cost.status().kind(), ErrorKind::badInput);
+  EXPECT_EQ(cost.status().message(), message);
+}
+
+TEST(TableCost, RefusesWhatIsNoTable) {
+  expectRefused({}, "cost table: expected at least one point, got none");
+  expectRefused({{-1, 1}}, "cost table, point 1: expected bytes >= 0, got -1");
+  expectRefused({{1, 1}, {1, 2}}, "cost table, point 2: expected more than 1 bytes, got 1");
+  expectRefused({{1, -1}}, "cost table, point 1: expected a finite time >= 0, got -1.000000");
+  expectRefused({{1, 0}, {2, std::nan("")}},
+                "cost table, point 2: expected a finite time >= 0, got nan");
+}
+
+/// One row of design's table each, computed by hand for 8 ranks.
+TEST(FormulaCost, FollowsThePublishedFormulas) {
+  LinkRates rates{1.0, 0.25, 0.5};
+  struct {
+    Scheme scheme;
+    double latency, perByte;
+  } rows[] = {{Scheme::ring, 14, 7.0 / 8 * (0.5 + 0.5)},
+              {Scheme::recursiveDoubling, 3, 3 * 0.75},
+              {Scheme::halvingDoubling, 6, 1.0 - 1.0 / 8},
+              {Scheme::tree, 6, 3 * 1.0}};
+  for (const auto &row : rows) {
+    AffineCost cost = formulaCost(row.scheme, 8, rates);
+    EXPECT_DOUBLE_EQ(cost.latency(), row.latency) << schemeName(row.scheme);
+    EXPECT_DOUBLE_EQ(cost.secondsPerByte(), row.perByte) << schemeName(row.scheme);
+  }
+}
+
+TEST(FormulaCost, RoundsRoundsUpAndIsFreeForOneRank) {
+  LinkRates rates{1, 0, 0};
+  EXPECT_DOUBLE_EQ(formulaCost(Scheme::tree, 5, rates).latency(), 6);
+  for (Scheme scheme : allSchemes())
+    EXPECT_EQ(formulaCost(scheme, 1, {1, 1, 1}).seconds(1000), 0) << schemeName(scheme);
+}
+
+TEST(FitAffine, RecoversALineAndBalancesAJump) {
+  AffineCost line(2e-3, 1e-9);
+  std::vector<std::int64_t> sizes{0, 1000, 5000000};
+  AffineFit fit = fitAffine(line, sizes);
+  EXPECT_NEAR(fit.latency, 2e-3, 1e-12);
+  EXPECT_NEAR(fit.secondsPerByte, 1e-9, 1e-18);
+
+  std::vector<CostPoint> points{{0, 0.0}, {1, 3.0}, {2, 3.0}};
+  TableCost jump = *TableCost::create(points);
+  std::vector<std::int64_t> three{0, 1, 2};
+  fit = fitAffine(jump, three);
+  EXPECT_NEAR(fit.latency, 0.5, 1e-12);
+  EXPECT_NEAR(fit.secondsPerByte, 1.5, 1e-12);
+}
+
+TEST(FitAffine, IsLevelWithoutTwoSizes) {
+  AffineCost line(1, 1);
+  std::vector<std::int64_t> same{4, 4};
+  EXPECT_EQ(fitAffine(line, same).latency, 5);
+  EXPECT_EQ(fitAffine(line, same).secondsPerByte, 0);
+  EXPECT_EQ(fitAffine(line, {}).latency, 0);
+}
+
+TEST(SchemeName, IsReadBack) {
+  for (Scheme scheme : allSchemes())
+    EXPECT_EQ(parseScheme(schemeName(scheme)), scheme);
+  EXPECT_EQ(parseScheme("star"), std::nullopt);
+}
+
+} // namespace
+} // namespace syncline::solver

@@ -1,0 +1,165 @@
+// The exact planner against exhaustive search, the textbook recursion and every other planner.
+#include "passes/solver/Merge.h"
+
+#include "passes/solver/Coarsen.h"
+#include "passes/solver/FinishTimes.h"
+#include "passes/solver/MergeChecker.h"
+#include "passes/solver/Planner.h"
+#include "passes/solver/Reference.h"
+#include "passes/solver/Replay.h"
+#include "tests/unit/solver/RandomProblem.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace syncline::solver {
+namespace {
+
+/// Every kind of cost with every kind of layers, `rounds` times over.
+template <typename Check>
+void forRandomProblems(int rounds, std::size_t least, std::size_t most, Check check) {
+  std::uint64_t seed = 0;
+  for (int round = 0; round < rounds; ++round)
+    for (CostKind cost : allCostKinds)
+      for (LayerKind layers : allLayerKinds) {
+        Random random(++seed);
+        std::size_t span = most - least + 1;
+        std::size_t count =
+            least + static_cast<std::size_t>(random.below(static_cast<std::int64_t>(span)));
+        MergeProblem problem = randomProblem(random, cost, layers, count);
+        ASSERT_TRUE(validate(problem).isOk()) << validate(problem).message();
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(count) + " layers");
+        check(problem);
+        if (testing::Test::HasFatalFailure())
+          return;
+      }
+}
+
+void expectAccepted(const MergeProblem &problem, const MergeResult &result) {
+  if (auto rejection = checkSolution(problem, result.solution))
+    FAIL() << rejection->message;
+  if (auto rejection = checkCertificate(problem, result.certificate, result.solution.finish))
+    FAIL() << rejection->message;
+}
+
+/// 1,120 small instances: the plan ends when the best of all 2^(n-1) groupings does.
+TEST(Merge, EqualsExhaustiveSearch) {
+  forRandomProblems(20, 1, 12, [](const MergeProblem &problem) {
+    MergeResult result = solveMerge(problem);
+    double best = exhaustiveMerge(problem).finish;
+    ASSERT_NEAR(result.solution.finish, best, 1e-12 * best);
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+  });
+}
+
+/// 560 instances of up to 300 layers: the pruned recursion gives the plain one's array.
+TEST(Merge, EqualsPlainRecursion) {
+  forRandomProblems(10, 1, 300, [](const MergeProblem &problem) {
+    std::vector<double> fast = earliestFinishTimes(problem);
+    std::vector<double> plain = plainFinishTimes(problem);
+    ASSERT_EQ(fast.size(), plain.size());
+    for (std::size_t j = 0; j < plain.size(); ++j)
+      ASSERT_NEAR(fast[j], plain[j], 1e-13 * plain[j]) << "entry " << j;
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, solveMerge(problem)));
+  });
+}
+
+/// 1,120 instances: no planner ends before the exact one, and every plan is a valid one.
+TEST(Merge, NeverLosesToAnotherPlanner) {
+  const char *names[] = {"wfbp",     "single",       "mg-wfbp",       "ddp:25MiB",
+                         "ddp:1MiB", "horovod:2MiB", "horovod:128MiB"};
+  forRandomProblems(20, 13, 120, [&](const MergeProblem &problem) {
+    double best = solveMerge(problem).solution.finish;
+    for (const char *name : names) {
+      MergeResult other = (*parsePlanner(name))->plan(problem);
+      if (auto rejection = checkSolution(problem, other.solution))
+        FAIL() << name << ": " << rejection->message;
+      ASSERT_GE(other.solution.finish, best * (1 - 1e-12)) << name;
+      ASSERT_NEAR(other.bound(), best, 1e-12 * best) << name;
+    }
+  });
+}
+
+/// Adding messages costs nothing in the objective, so the plan must show that it has none to spare:
+/// with affine costs no optimal plan has fewer groups.
+TEST(Merge, HasFewestGroupsWithAffineCosts) {
+  std::uint64_t seed = 0;
+  for (CostKind cost : {CostKind::affine, CostKind::noLatency, CostKind::hugeLatency})
+    for (LayerKind layers : allLayerKinds)
+      for (int round = 0; round < 20; ++round) {
+        Random random(++seed);
+        MergeProblem problem = randomProblem(random, cost, layers, 11);
+        double finish = solveMerge(problem).solution.finish;
+        std::size_t fewest = problem.layers.size();
+        for (std::uint32_t cuts = 0; cuts < 1 << 10; ++cuts) {
+          std::vector<std::size_t> ends;
+          for (std::size_t layer = 1; layer < 11; ++layer)
+            if (cuts >> (layer - 1) & 1)
+              ends.push_back(layer);
+          ends.push_back(11);
+          if (replay(problem, ends).finish <= finish * (1 + 1e-13))
+            fewest = std::min(fewest, ends.size());
+        }
+        EXPECT_EQ(solveMerge(problem).solution.groups.size(), fewest) << "seed " << seed;
+      }
+}
+
+/// Where the channel waits for the backward pass anyway, early layers share a message for free.
+TEST(Merge, MergesWhereItCostsNothing) {
+  MergeProblem problem{{{100, 0.0}, {100, 0.1}, {100, 10.0}},
+                       {{Scheme::ring, std::make_shared<AffineCost>(1, 0.01)}}};
+  MergeResult result = solveMerge(problem);
+  EXPECT_EQ(groupEnds(result.solution), (std::vector<std::size_t>{2, 3}));
+  EXPECT_DOUBLE_EQ(result.solution.finish, 12);
+  EXPECT_EQ(result.gap(), 0);
+}
+
+TEST(Merge, PlansNothingForNoLayers) {
+  MergeProblem problem{{}, {{Scheme::ring, std::make_shared<AffineCost>(1, 1)}}};
+  MergeResult result = solveMerge(problem);
+  EXPECT_TRUE(result.solution.groups.empty());
+  EXPECT_EQ(result.solution.finish, 0);
+  EXPECT_EQ(result.certificate.earliestFinish, std::vector<double>{0});
+  EXPECT_FALSE(checkSolution(problem, result.solution));
+  EXPECT_FALSE(checkCertificate(problem, result.certificate, 0));
+}
+
+/// With two schemes, each message goes by the one that is faster for its size.
+TEST(Merge, ChoosesTheSchemePerGroup) {
+  MergeProblem problem{{{10, 0.0}, {100000, 100.0}},
+                       {{Scheme::ring, std::make_shared<AffineCost>(5, 1e-5)},
+                        {Scheme::tree, std::make_shared<AffineCost>(1, 1e-3)}}};
+  MergeResult result = solveMerge(problem);
+  ASSERT_EQ(result.solution.groups.size(), 2u);
+  EXPECT_EQ(result.solution.groups[0].option, 1u);
+  EXPECT_EQ(result.solution.groups[1].option, 0u);
+}
+
+/// f is not monotone when the cost falls: more bytes may arrive sooner.
+TEST(Merge, FollowsACostThatFalls) {
+  std::vector<CostPoint> points{{10, 5}, {11, 1}};
+  MergeProblem problem{{{10, 0.0}, {1, 0.0}, {10, 0.0}},
+                       {{Scheme::ring, std::make_shared<TableCost>(*TableCost::create(points))}}};
+  std::vector<double> finish = earliestFinishTimes(problem);
+  EXPECT_EQ(finish, (std::vector<double>{0, 5, 1, 1}));
+  EXPECT_EQ(solveMerge(problem).solution.groups.size(), 1u);
+}
+
+TEST(Merge, GivesTheSameBitsTwice) {
+  Random random(7);
+  MergeProblem problem = randomProblem(random, CostKind::falling, LayerKind::spread, 300);
+  MergeResult first = solveMerge(problem), second = solveMerge(problem);
+  EXPECT_EQ(first.certificate.earliestFinish, second.certificate.earliestFinish);
+  EXPECT_EQ(groupEnds(first.solution), groupEnds(second.solution));
+}
+
+/// Zero ready times and zero latency: any cut is as good, so there is one message.
+TEST(Merge, SendsOneMessageWhenCutsGainNothing) {
+  MergeProblem problem{std::vector<Layer>(50, {4096, 0.0}),
+                       {{Scheme::ring, std::make_shared<AffineCost>(0, 1e-9)}}};
+  EXPECT_EQ(solveMerge(problem).solution.groups.size(), 1u);
+}
+
+} // namespace
+} // namespace syncline::solver
