@@ -111,7 +111,7 @@ def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<[
   let description = [{`plan.yield %s : f32`, one value a result.}];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def Plan_LossOp : Plan_Op<"loss"> {

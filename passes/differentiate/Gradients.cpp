@@ -1,0 +1,87 @@
+// Collecting gradients: activity, accumulation, and sums over what was broadcast.
+#include "passes/differentiate/Gradients.h"
+
+#include "ir/nn/Shapes.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+Gradients::Gradients(StepOp step, LossOp loss) : builder(step.getContext()), current(loss) {
+  builder.setInsertionPointToEnd(&step.getBody().front());
+  findActive(step);
+  seed = scalar(1, tensorType(loss.getValue()).getElementType());
+  gradients[loss.getValue()] = seed;
+}
+
+void Gradients::findActive(StepOp step) {
+  for (Operation &op : step.getBody().front()) {
+    bool depends = isa<ParameterOp>(op) ||
+                   llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); });
+    if (!depends)
+      continue;
+    for (Value result : op.getResults()) // masks and indices have no derivative
+      if (isa<FloatType>(tensorType(result).getElementType()))
+        active.insert(result);
+  }
+}
+
+void Gradients::mark(Operation *op) {
+  op->setAttr(backwardAttr, builder.getUnitAttr());
+  if (auto layer = current->getAttrOfType<StringAttr>(layerAttr))
+    op->setAttr(layerAttr, layer);
+}
+
+void Gradients::add(Value value, Value gradient) {
+  if (!wanted(value))
+    return;
+  Value own = sumTo(gradient, tensorType(value));
+  Value &sum = gradients[value];
+  sum = sum ? binary(BinaryKind::add, sum, own) : own;
+}
+
+Value Gradients::binary(BinaryKind kind, Value a, Value b) {
+  Dims shape = llvm::cantFail(broadcastShape(tensorType(a).getShape(), tensorType(b).getShape()));
+  auto type = RankedTensorType::get(shape, tensorType(a).getElementType());
+  return create<BinaryOp>(type, kind, a, b);
+}
+
+Value Gradients::negate(Value value) {
+  llvm::APFloat zero(0.0);
+  return create<UnaryOp>(value.getType(), UnaryKind::neg, value, zero, zero);
+}
+
+Value Gradients::scalar(double value, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  auto attribute = DenseElementsAttr::get(type, builder.getFloatAttr(element, value));
+  return create<ConstantOp>(type, attribute);
+}
+
+Value Gradients::reshape(Value value, RankedTensorType type) {
+  if (value.getType() == type)
+    return value;
+  return create<ReshapeOp>(type, value);
+}
+
+Value Gradients::sumTo(Value gradient, RankedTensorType type) {
+  RankedTensorType from = tensorType(gradient);
+  if (from == type)
+    return gradient;
+  Dims axes;
+  std::int64_t extra = from.getRank() - type.getRank();
+  for (std::int64_t i = 0; i < from.getRank(); ++i)
+    if (i < extra || (type.getDimSize(i - extra) == 1 && from.getDimSize(i) != 1))
+      axes.push_back(i);
+  bool keep = extra == 0;
+  auto reduced =
+      RankedTensorType::get(reducedShape(from.getShape(), axes, keep), from.getElementType());
+  Value sum = create<ReduceOp>(reduced, Reduction::sum, gradient, axes);
+  return reshape(sum, type);
+}
+
+void Gradients::finish() {
+  if (seed.use_empty())
+    seed.getDefiningOp()->erase();
+}

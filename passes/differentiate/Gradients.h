@@ -1,0 +1,76 @@
+// What rules of differentiation see: the gradients collected so far, and a place to put new
+// operations.
+#pragma once
+
+#include "ir/nn/NN.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace syncline {
+
+/// Gradients of one step's values with respect to its loss. Not thread-safe.
+///
+/// Every operation made through `create` stands at the end of the step and carries `nn.backward`
+/// and the `nn.layer` of the operation being differentiated.
+class Gradients {
+public:
+  /// Precondition: the step has one loss.
+  Gradients(nn::StepOp step, nn::LossOp loss);
+
+  /// The operation whose rule creates what follows.
+  void enter(mlir::Operation *forward) { current = forward; }
+
+  /// Does `value` depend on a parameter? Others need no gradient.
+  bool wanted(mlir::Value value) const { return active.contains(value); }
+
+  /// The gradient with respect to `value`, of its type; null when nothing flowed back to it.
+  mlir::Value of(mlir::Value value) const { return gradients.lookup(value); }
+
+  /// Adds to the gradient of `value`, at once. `gradient` has the type of `value`, or a type that
+  /// `value` broadcasts to: then it is summed over what was broadcast. Does nothing for values that
+  /// are not wanted.
+  void add(mlir::Value value, mlir::Value gradient);
+
+  template <typename Op, typename... Args> Op create(Args &&...args) {
+    auto op = builder.create<Op>(current->getLoc(), std::forward<Args>(args)...);
+    mark(op);
+    return op;
+  }
+
+  /// a ∘ b of the type that both broadcast to.
+  mlir::Value binary(nn::BinaryKind kind, mlir::Value a, mlir::Value b);
+
+  mlir::Value negate(mlir::Value value);
+
+  /// A scalar constant of `element` type.
+  mlir::Value scalar(double value, mlir::Type element);
+
+  /// `value` in another shape with as many elements; itself when it has that shape already.
+  mlir::Value reshape(mlir::Value value, mlir::RankedTensorType type);
+
+  /// Is `gradient` the loss's own: the constant one?
+  bool isOne(mlir::Value gradient) const { return gradient == seed; }
+
+  /// Removes the constant one where nobody used it. To be called when all rules have run.
+  void finish();
+
+private:
+  void findActive(nn::StepOp step);
+  void mark(mlir::Operation *op);
+  mlir::Value sumTo(mlir::Value gradient, mlir::RankedTensorType type);
+
+  mlir::OpBuilder builder;
+  mlir::Operation *current = nullptr;
+  mlir::Value seed;
+  llvm::DenseMap<mlir::Value, mlir::Value> gradients;
+  llvm::DenseSet<mlir::Value> active;
+};
+
+/// The value's type; every value of nn is a ranked tensor.
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
+} // namespace syncline

@@ -1,0 +1,97 @@
+// Rules for convolution and matrix product.
+#include "passes/differentiate/Rules.h"
+
+#include "ir/nn/Shapes.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+/// Fused activations come after differentiation: their derivative would need the value before.
+template <typename Op> static LogicalResult expectNoActivation(Op op) {
+  if (op.getActivation() == Activation::none)
+    return success();
+  return op.emitOpError("no derivative for a fused activation; fuse after differentiating");
+}
+
+/// Sum over everything but the channels.
+static Value channelSum(Gradients &g, Value dy, Type type) {
+  Dims axes;
+  for (std::int64_t i = 0; i < tensorType(dy).getRank(); ++i)
+    if (i != 1)
+      axes.push_back(i);
+  return g.create<ReduceOp>(type, Reduction::sum, dy, axes);
+}
+
+static LogicalResult differentiateConv(ConvOp op, Gradients &g) {
+  if (failed(expectNoActivation(op)))
+    return failure();
+  Value dy = g.of(op.getY()), x = op.getX(), w = op.getW(), bias = op.getBias();
+  bool wantBias = bias && g.wanted(bias);
+  if (g.wanted(w)) {
+    auto weights = g.create<ConvBackwardWeightsOp>(
+        w.getType(), wantBias ? bias.getType() : Type(), x, dy, op.getStridesAttr(),
+        op.getDilationsAttr(), op.getPadsBeginAttr(), op.getPadsEndAttr(), op.getGroupsAttr());
+    g.add(w, weights.getDw());
+    if (wantBias)
+      g.add(bias, weights.getDbias());
+  } else if (wantBias) {
+    g.add(bias, channelSum(g, dy, bias.getType()));
+  }
+  if (g.wanted(x))
+    g.add(x, g.create<ConvBackwardDataOp>(x.getType(), dy, w, op.getStridesAttr(),
+                                          op.getDilationsAttr(), op.getPadsBeginAttr(),
+                                          op.getPadsEndAttr(), op.getGroupsAttr()));
+  return success();
+}
+
+static Value product(Gradients &g, Value a, bool transposeA, Value b, bool transposeB) {
+  Dims shape = llvm::cantFail(
+      matmulShape(tensorType(a).getShape(), transposeA, tensorType(b).getShape(), transposeB));
+  auto type = RankedTensorType::get(shape, tensorType(a).getElementType());
+  return g.create<MatmulOp>(type, a, b, Value(), transposeA, transposeB, Activation::none);
+}
+
+/// [.., m, n] as [..·m, n].
+static Value asMatrix(Gradients &g, Value value) {
+  RankedTensorType type = tensorType(value);
+  std::int64_t columns = type.getShape().back();
+  return g.reshape(value, RankedTensorType::get({type.getNumElements() / columns, columns},
+                                                type.getElementType()));
+}
+
+/// d(b) of y = op(a)·op(b); an a that is not transposed transposes in the product, so that no
+/// transposed tensor is ever stored.
+static Value rightGradient(Gradients &g, MatmulOp op, Value dy) {
+  Value a = op.getA();
+  // One matrix for a whole batch: sum over the batch inside one product.
+  if (tensorType(op.getB()).getRank() == 2 && !op.getTransposeA()) {
+    a = asMatrix(g, a);
+    dy = asMatrix(g, dy);
+  }
+  return op.getTransposeB() ? product(g, dy, true, a, op.getTransposeA())
+                            : product(g, a, !op.getTransposeA(), dy, false);
+}
+
+static Value leftGradient(Gradients &g, MatmulOp op, Value dy) {
+  return op.getTransposeA() ? product(g, op.getB(), op.getTransposeB(), dy, true)
+                            : product(g, dy, false, op.getB(), !op.getTransposeB());
+}
+
+static LogicalResult differentiateMatmul(MatmulOp op, Gradients &g) {
+  if (failed(expectNoActivation(op)))
+    return failure();
+  Value dy = g.of(op.getY());
+  if (g.wanted(op.getB()))
+    g.add(op.getB(), rightGradient(g, op, dy));
+  if (op.getBias())
+    g.add(op.getBias(), dy);
+  if (g.wanted(op.getA()))
+    g.add(op.getA(), leftGradient(g, op, dy));
+  return success();
+}
+
+void syncline::attachLinearRules(MLIRContext *context) {
+  attachRule<ConvOp, differentiateConv>(context);
+  attachRule<MatmulOp, differentiateMatmul>(context);
+}

@@ -1,0 +1,31 @@
+// Rules for losses: their gradient was computed along with them.
+#include "passes/differentiate/Rules.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+/// Shared by all losses with a scalar result and a ready gradient with respect to `value`.
+static LogicalResult useReadyGradient(Operation *op, Value value, Value target, Value ready,
+                                      Value loss, Gradients &g) {
+  if (g.of(ready))
+    return op->emitOpError("no derivative for the gradient of a loss");
+  if (g.wanted(target))
+    return op->emitOpError("no derivative with respect to the target");
+  Value dy = g.of(loss);
+  g.add(value, g.isOne(dy) ? ready : g.binary(BinaryKind::mul, ready, dy));
+  return success();
+}
+
+static LogicalResult differentiateCrossEntropy(CrossEntropyOp op, Gradients &g) {
+  return useReadyGradient(op, op.getLogits(), op.getTarget(), op.getGradient(), op.getLoss(), g);
+}
+
+static LogicalResult differentiateMeanSquaredError(MeanSquaredErrorOp op, Gradients &g) {
+  return useReadyGradient(op, op.getValue(), op.getTarget(), op.getGradient(), op.getLoss(), g);
+}
+
+void syncline::attachLossRules(MLIRContext *context) {
+  attachRule<CrossEntropyOp, differentiateCrossEntropy>(context);
+  attachRule<MeanSquaredErrorOp, differentiateMeanSquaredError>(context);
+}

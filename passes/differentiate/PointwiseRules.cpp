@@ -1,0 +1,118 @@
+// Rules for elementwise operations.
+//
+// Products come before the sums that reduce them: they stay neighbours, and fusion can make one
+// loop of them.
+#include "passes/differentiate/Rules.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+/// Does the derivative read forward's result (NN21)?
+static bool refersToResult(UnaryKind kind) {
+  switch (kind) {
+  case UnaryKind::relu:
+  case UnaryKind::leaky_relu:
+  case UnaryKind::sigmoid:
+  case UnaryKind::tanh:
+  case UnaryKind::clip:
+  case UnaryKind::elu:
+  case UnaryKind::exp:
+  case UnaryKind::sqrt:
+  case UnaryKind::reciprocal:
+    return true;
+  case UnaryKind::hard_sigmoid:
+  case UnaryKind::hard_swish:
+  case UnaryKind::neg:
+  case UnaryKind::log:
+  case UnaryKind::abs:
+    return false;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+static LogicalResult differentiateUnary(UnaryOp op, Gradients &g) {
+  Value dy = g.of(op.getY()), x = op.getX();
+  UnaryKind kind = op.getKind();
+  if (kind == UnaryKind::neg) { // needs no reference, which would stay alive for nothing
+    g.add(x, g.negate(dy));
+    return success();
+  }
+  bool signFromResult = kind == UnaryKind::leaky_relu || kind == UnaryKind::elu;
+  if (signFromResult && op.getAlpha().isNegative())
+    return op.emitOpError("NN21: no derivative for a negative alpha, got ")
+           << op.getAlpha().convertToDouble();
+  Value reference = refersToResult(kind) ? op.getY() : x;
+  g.add(x, g.create<UnaryBackwardOp>(x.getType(), op.getKindAttr(), reference, dy,
+                                     op.getAlphaAttr(), op.getBetaAttr()));
+  return success();
+}
+
+static void differentiateProduct(BinaryOp op, Gradients &g, Value dy) {
+  Value a = op.getA(), b = op.getB(), da, db;
+  if (g.wanted(a))
+    da = g.binary(BinaryKind::mul, dy, b);
+  if (g.wanted(b))
+    db = g.binary(BinaryKind::mul, dy, a);
+  if (da)
+    g.add(a, da);
+  if (db)
+    g.add(b, db);
+}
+
+/// y = a / b: da = dy / b, db = -y·da.
+static void differentiateQuotient(BinaryOp op, Gradients &g, Value dy) {
+  Value da = g.binary(BinaryKind::div, dy, op.getB()), db;
+  if (g.wanted(op.getB())) {
+    db = g.binary(BinaryKind::mul, da, op.getY());
+    db = g.negate(db);
+  }
+  g.add(op.getA(), da);
+  if (db)
+    g.add(op.getB(), db);
+}
+
+static void differentiatePRelu(BinaryOp op, Gradients &g, Value dy) {
+  Value a = op.getA();
+  if (a.getType() != dy.getType())
+    a = g.create<BroadcastOp>(dy.getType(), a);
+  auto back = g.create<PReluBackwardOp>(dy.getType(), dy.getType(), a, op.getB(), dy);
+  g.add(op.getA(), back.getDa());
+  g.add(op.getB(), back.getDb());
+}
+
+static LogicalResult differentiateBinary(BinaryOp op, Gradients &g) {
+  Value dy = g.of(op.getY()), a = op.getA(), b = op.getB();
+  switch (op.getKind()) {
+  case BinaryKind::add:
+    g.add(a, dy);
+    g.add(b, dy);
+    break;
+  case BinaryKind::sub:
+    g.add(a, dy);
+    if (g.wanted(b))
+      g.add(b, g.negate(dy));
+    break;
+  case BinaryKind::mul:
+    differentiateProduct(op, g, dy);
+    break;
+  case BinaryKind::div:
+    differentiateQuotient(op, g, dy);
+    break;
+  case BinaryKind::prelu:
+    differentiatePRelu(op, g, dy);
+    break;
+  }
+  return success();
+}
+
+static LogicalResult differentiateBroadcast(BroadcastOp op, Gradients &g) {
+  g.add(op.getX(), g.of(op.getY()));
+  return success();
+}
+
+void syncline::attachPointwiseRules(MLIRContext *context) {
+  attachRule<UnaryOp, differentiateUnary>(context);
+  attachRule<BinaryOp, differentiateBinary>(context);
+  attachRule<BroadcastOp, differentiateBroadcast>(context);
+}

@@ -1,0 +1,18 @@
+// Registration of all rules of differentiation.
+#include "passes/differentiate/Rules.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include "passes/differentiate/DifferentiableOpInterface.cpp.inc"
+
+void syncline::registerDifferentiationRules(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *context, nn::NNDialect *) {
+    attachLinearRules(context);
+    attachLossRules(context);
+    attachNormalizationRules(context);
+    attachPointwiseRules(context);
+    attachPoolRules(context);
+    attachShapeRules(context);
+  });
+}

@@ -1,0 +1,79 @@
+// Rules for operations that move or reduce elements.
+#include "passes/differentiate/Rules.h"
+
+#include "ir/nn/Shapes.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+static LogicalResult differentiateReshape(ReshapeOp op, Gradients &g) {
+  g.add(op.getX(), g.reshape(g.of(op.getY()), tensorType(op.getX())));
+  return success();
+}
+
+static LogicalResult differentiateTranspose(TransposeOp op, Gradients &g) {
+  Dims inverse(op.getPermutation().size());
+  for (auto [i, d] : llvm::enumerate(op.getPermutation()))
+    inverse[d] = i;
+  g.add(op.getX(), g.create<TransposeOp>(op.getX().getType(), g.of(op.getY()), inverse));
+  return success();
+}
+
+static LogicalResult differentiateConcat(ConcatOp op, Gradients &g) {
+  Dims starts(tensorType(op.getY()).getRank(), 0), steps(starts.size(), 1);
+  for (Value x : op.getXs()) {
+    if (g.wanted(x))
+      g.add(x, g.create<SliceOp>(x.getType(), g.of(op.getY()), starts, steps));
+    starts[op.getAxis()] += tensorType(x).getDimSize(op.getAxis());
+  }
+  return success();
+}
+
+static LogicalResult differentiateSlice(SliceOp op, Gradients &g) {
+  g.add(op.getX(), g.create<SliceBackwardOp>(op.getX().getType(), g.of(op.getY()),
+                                             op.getStartsAttr(), op.getStepsAttr()));
+  return success();
+}
+
+/// Padding that only grows is undone by a slice, anything else by the opposite padding.
+static LogicalResult differentiatePad(PadOp op, Gradients &g) {
+  RankedTensorType x = tensorType(op.getX()), y = tensorType(op.getY());
+  Dims back;
+  bool grows = true;
+  for (auto [i, begin] : llvm::enumerate(op.getBegins())) {
+    grows &= begin >= 0 && y.getDimSize(i) - x.getDimSize(i) - begin >= 0;
+    back.push_back(-begin);
+  }
+  Value dy = g.of(op.getY());
+  if (grows)
+    g.add(op.getX(), g.create<SliceOp>(x, dy, op.getBegins(), Dims(back.size(), 1)));
+  else
+    g.add(op.getX(), g.create<PadOp>(x, dy, back, llvm::APFloat(0.0)));
+  return success();
+}
+
+/// The gradient is scaled while it is small, then repeated.
+static LogicalResult differentiateReduce(ReduceOp op, Gradients &g) {
+  RankedTensorType x = tensorType(op.getX());
+  Value dy = g.of(op.getY());
+  if (op.getKind() == Reduction::mean) {
+    double count = double(x.getNumElements()) / double(tensorType(dy).getNumElements());
+    dy = g.binary(BinaryKind::mul, dy, g.scalar(1 / count, x.getElementType()));
+  }
+  Dims kept = reducedShape(x.getShape(), op.getAxes(), true);
+  dy = g.reshape(dy, RankedTensorType::get(kept, x.getElementType()));
+  if (dy.getType() != x)
+    dy = g.create<BroadcastOp>(x, dy);
+  g.add(op.getX(), dy);
+  return success();
+}
+
+void syncline::attachShapeRules(MLIRContext *context) {
+  attachRule<ReshapeOp, differentiateReshape>(context);
+  attachRule<TransposeOp, differentiateTranspose>(context);
+  attachRule<ConcatOp, differentiateConcat>(context);
+  attachRule<SliceOp, differentiateSlice>(context);
+  attachRule<PadOp, differentiatePad>(context);
+  attachRule<ReduceOp, differentiateReduce>(context);
+}
