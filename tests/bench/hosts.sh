@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Runs one command on N emulated hosts of this machine, joined by a switch whose links have a rate.
+#
+#   hosts.sh [-n HOSTS] [-r RATE] [-p] [-t SECONDS] -- COMMAND [ARGUMENT...]
+#
+#   -n HOSTS    how many (default 2)
+#   -r RATE     each link's rate, both ways, as tc writes it: 1gbit, 200mbit (default: not limited)
+#   -p          pin host i to processor i modulo the number of processors
+#   -t SECONDS  end every host after this long (default 600)
+#
+# A host is a network namespace with one link, eth0, 10.98.0.(rank+1). COMMAND sees RANK,
+# WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME, as under torchrun.
+# Rank 0's output is shown, the others' where they fail. Exit code: the first failing host's, else 0.
+# Needs root and iproute2; everything made here is removed at the end.
+set -u
+
+hosts=2 rate='' pin='' limit=600
+while getopts n:r:pt: flag; do
+  case $flag in
+    n) hosts=$OPTARG ;;
+    r) rate=$OPTARG ;;
+    p) pin=yes ;;
+    t) limit=$OPTARG ;;
+    *) exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+if [[ $# == 0 ]]; then
+  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+if [[ $EUID != 0 ]] || ! command -v ip >/dev/null; then
+  echo "hosts.sh: needs root and iproute2, to make network namespaces" >&2
+  exit 2
+fi
+
+name=syncline$$ logs=$(mktemp -d) children=()
+
+remove() {
+  local child i
+  for child in "${children[@]}"; do kill -TERM -- "-$child" 2>/dev/null; done
+  for ((i = 0; i < hosts; i++)); do ip netns del "$name-$i" 2>/dev/null; done
+  ip netns del "$name" 2>/dev/null
+  rm -rf "$logs"
+}
+trap remove EXIT
+trap 'exit 130' INT TERM
+
+# A token bucket of 5 ms at 1 Gb/s, as a switch port's queue: longer bursts would hide the rate.
+limit_rate() { # namespace, device
+  [[ -z $rate ]] || tc -n "$1" qdisc add dev "$2" root tbf rate "$rate" burst 512kb latency 20ms
+}
+
+connect() { # host
+  local host=$name-$1
+  ip netns add "$host" &&
+    ip link add eth0 netns "$host" type veth peer name "port$1" netns "$name" &&
+    ip -n "$host" addr add "10.98.0.$(($1 + 1))/24" dev eth0 &&
+    ip -n "$host" link set lo up &&
+    ip -n "$host" link set eth0 up &&
+    ip -n "$name" link set "port$1" master switch up &&
+    limit_rate "$host" eth0 &&
+    limit_rate "$name" "port$1"
+}
+
+ip netns add "$name" && ip -n "$name" link add switch type bridge &&
+  ip -n "$name" link set switch up || exit 1
+for ((i = 0; i < hosts; i++)); do connect "$i" || exit 1; done
+
+for ((i = 0; i < hosts; i++)); do
+  cpu=()
+  [[ -z $pin ]] || cpu=(taskset -c $((i % $(nproc))))
+  setsid ip netns exec "$name-$i" env RANK=$i WORLD_SIZE="$hosts" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 \
+    MASTER_ADDR=10.98.0.1 MASTER_PORT=29501 GLOO_SOCKET_IFNAME=eth0 \
+    "${cpu[@]}" timeout -k 5 "$limit" "$@" >"$logs/$i" 2>&1 &
+  children+=($!)
+done
+
+code=0
+for ((i = 0; i < hosts; i++)); do
+  wait "${children[i]}" && result=0 || result=$?
+  if ((i == 0)); then
+    cat "$logs/0"
+  elif ((result)); then
+    sed "s/^/rank $i: /" "$logs/$i" >&2
+  fi
+  ((code)) || code=$result
+done
+children=()
+exit $code

@@ -1,0 +1,88 @@
+"""One measurement of each side: Syncline's run of a plan, PyTorch's step of the same model."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+SYNCLINE = str(BUILD / "bin" / "syncline")
+PYTHON = "/usr/bin/python3"
+WARM_UP = 2
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+CLUSTER = """\
+name: bench
+ranks: {ranks}
+device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+network: {{bandwidth: {bandwidth}, latency: 100 us}}
+collectives: {{all-reduce: {{formula: ring}}}}
+"""
+
+
+@dataclasses.dataclass
+class Sample:
+    seconds: float  # a step, the median
+    peak: int  # bytes resident at most, of the largest process
+
+
+def run(command):
+    """Runs `command`; its output and the peak resident bytes of it and its children."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    output = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise SystemExit(f"bench: {' '.join(command)}: exit code {child.returncode}")
+    return output, usage.ru_maxrss * 1024
+
+
+def make_plan(folder, name, batch, ranks, bandwidth):
+    """Exports and compiles a torchvision model for a cluster of `ranks`; the plan's folder."""
+    model = folder / f"{name}.onnx"
+    if not model.exists():
+        export = TOP / "samples" / "models" / "export.py"
+        run([PYTHON, str(export), name, "-o", str(model)])
+    label = f"{name}-{batch}-{ranks}-{bandwidth.replace('/', '').replace(' ', '')}"
+    cluster, plan = folder / f"{label}.yaml", folder / f"{label}.plan"
+    cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth))
+    words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy"]
+    run([SYNCLINE, "compile", str(model), *words, "-o", str(plan)])
+    return plan
+
+
+def ours(plan, steps, wrap):
+    """A Sample of `syncline run` on synthetic data, started through `wrap`."""
+    words = ["--steps", str(WARM_UP + steps), "--lr", "0.001", "--momentum", "0.9", "--log", "json"]
+    output, peak = run([*wrap, SYNCLINE, "run", str(plan), *words])
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    times = [line["seconds"] for line in lines if "step" in line]
+    return Sample(statistics.median(times[WARM_UP:]), peak)
+
+
+def theirs(name, batch, steps, wrap):
+    output, peak = run([*wrap, PYTHON, str(HERE / "torch_step.py"), name, str(batch), str(steps)])
+    said = json.loads(output.splitlines()[-1])
+    return Sample(said["seconds"], peak)
+
+
+def blas():
+    """The file behind the system's BLAS, which PyTorch's linear layers run on."""
+    found = "/etc/alternatives/libblas.so.3-x86_64-linux-gnu"
+    return os.path.realpath(found) if os.path.exists(found) else "unknown BLAS"
+
+
+def machine():
+    with open("/proc/cpuinfo") as text:
+        names = [line.split(":")[1].strip() for line in text if line.startswith("model name")]
+    version = subprocess.run(
+        [PYTHON, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True
+    ).stdout.strip()
+    return (
+        f"{len(names)} x {names[0]}; PyTorch {version}, one thread a rank, BLAS {blas()}\n"
+        "ratio: Syncline / PyTorch; below 1 Syncline is faster or smaller"
+    )

@@ -1,0 +1,50 @@
+"""PyTorch's side of the comparisons: times training steps of a torchvision model, one thread a
+rank, alone or under DistributedDataParallel over Gloo. Prints one JSON line from rank 0.
+
+    torch_step.py MODEL BATCH STEPS        (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT as torchrun)
+"""
+
+import json
+import os
+import pathlib
+import resource
+import statistics
+import sys
+import time
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "samples" / "models"))
+import export  # noqa: E402
+
+WARM_UP = 2
+
+
+def main(name, batch, steps):
+    torch.set_num_threads(1)
+    ranks = int(os.environ.get("WORLD_SIZE", 1))
+    rank = int(os.environ.get("RANK", 0))
+    model = export.build(name)
+    if ranks > 1:
+        torch.distributed.init_process_group("gloo")
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
+    size = export.SIZE.get(name, 224)
+    images = torch.randn(batch, 3, size, size)
+    labels = torch.randint(0, 1000, (batch,))
+    times = []
+    for _ in range(WARM_UP + steps):
+        start = time.perf_counter()
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+        times.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    if rank == 0:
+        print(json.dumps({"seconds": statistics.median(times[WARM_UP:]), "peak": peak}))
+    if ranks > 1:
+        torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
