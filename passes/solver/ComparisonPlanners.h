@@ -18,7 +18,8 @@ std::vector<std::size_t> singleGroup(const MergeProblem &problem);
 
 /// MG-WFBP's published rule (INFOCOM 2019): one scan, merging the next layer into the open group
 /// when it is ready less than one latency `a` after the group would start. T = a + b * bytes is the
-/// first option's line, fitted by least squares to the measured points where it is a table.
+/// first option's line; for a cost that is no line, the least-squares fit to what the authors'
+/// profiler would measure (32 KiB to 2 MiB).
 std::vector<std::size_t> mgWfbpGroups(const MergeProblem &problem);
 
 /// PyTorch DDP: in backward order, a bucket closes with the layer that brings it to its cap; the
