@@ -1,0 +1,186 @@
+// Convolution on oneDNN: picks layouts so that a vectorised kernel runs and few operands convert.
+#include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Windows.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace syncline::cpu {
+
+namespace {
+
+using Tag = dnnl::memory::format_tag;
+
+/// The geometry of one convolution, in oneDNN's terms.
+struct Geometry {
+  Shape x, w, y;
+  Shape strides, dilations, padsBegin, padsEnd;
+  DataType type;
+
+  Layout any(const Shape &dims) const { return Layout(dims, type, Tag::any); }
+};
+
+/// Grouped weights get a dimension for the group; dilations count from 0.
+Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor y, const Window &window) {
+  Geometry g{p.shape(x), p.shape(w),       p.shape(y), window.strides,
+             {},         window.padsBegin, {},         p.type(x)};
+  const std::size_t spatial = window.strides.size();
+  if (g.x.size() != spatial + 2 || g.w.size() != spatial + 2 || g.y.size() != spatial + 2)
+    p.fail("expected operands of " + std::to_string(spatial + 2) + " dimensions");
+  for (std::size_t i = 0; i < spatial; ++i) {
+    g.dilations.push_back(window.dilations[i] - 1);
+    g.padsEnd.push_back(paddingEnd(window, i, g.w[i + 2], g.x[i + 2], g.y[i + 2]));
+  }
+  if (window.groups > 1) {
+    g.w[0] /= window.groups;
+    g.w.insert(g.w.begin(), window.groups);
+  }
+  return g;
+}
+
+/// Whether oneDNN picked one of its generated kernels rather than a loop nest or im2col.
+template <typename PrimitiveDesc> bool isGenerated(const PrimitiveDesc &desc) {
+  const std::string_view name = desc.impl_info_str();
+  return name.find("ref") == name.npos && name.find("gemm:") == name.npos;
+}
+
+/// The first choice of layouts with a generated kernel, else the first with any kernel.
+/// `make(choice)` may throw dnnl::error when there is none.
+template <typename PrimitiveDesc, typename Make>
+PrimitiveDesc firstGood(const std::vector<std::array<Layout, 3>> &choices, Make make) {
+  std::optional<PrimitiveDesc> fallback;
+  std::optional<dnnl::error> failure;
+  for (const auto &choice : choices) {
+    try {
+      PrimitiveDesc desc = make(choice);
+      if (isGenerated(desc))
+        return desc;
+      if (!fallback)
+        fallback = desc;
+    } catch (const dnnl::error &error) {
+      failure = error;
+    }
+  }
+  if (!fallback)
+    throw *failure;
+  return *fallback;
+}
+
+/// The tensor's layout if it has one that the convolution can name (grouped weights: plain ones
+/// are renamed, blocked ones already have the group's dimension), else any.
+Layout currentOr(const Preparation &p, Tensor tensor, const Layout &any) {
+  if (!p.isLaidOut(tensor))
+    return any;
+  const Layout current = p.layout(tensor);
+  if (current.dims() == any.dims())
+    return current;
+  return isPlain(current) ? plainLayout(any.dims(), current.data_type()) : any;
+}
+
+/// Plain weights would force a slow kernel: let oneDNN choose and convert instead.
+Layout weightsOr(const Preparation &p, Tensor tensor, const Layout &any) {
+  const Layout current = currentOr(p, tensor, any);
+  return current == any || isPlain(current) ? any : current;
+}
+
+/// oneDNN wants a forward description to make a backward one; layouts in it do not bind.
+dnnl::convolution_forward::primitive_desc hint(const Preparation &p, const Geometry &g) {
+  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, g.any(g.x),
+           g.any(g.w), g.any(g.y), g.strides, g.dilations, g.padsBegin, g.padsEnd},
+          p.program.engine};
+}
+
+} // namespace
+
+void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
+                      const Window &window, Activation activation) {
+  prepare("conv", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32, ElementType::bf16});
+    const Geometry g = geometryOf(p, x, w, y, window);
+    dnnl::primitive_attr attributes = p.attributes();
+    if (activation == Activation::relu) {
+      dnnl::post_ops after;
+      after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+      attributes.set_post_ops(after);
+    }
+    const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
+    const Layout nowX = currentOr(p, x, anyX), nowW = weightsOr(p, w, anyW);
+    using Desc = dnnl::convolution_forward::primitive_desc;
+    const auto desc = firstGood<Desc>(
+        {{nowX, nowW, anyY}, {nowX, anyW, anyY}, {anyX, anyW, anyY}}, [&](const auto &choice) {
+          const auto kind = dnnl::prop_kind::forward_training;
+          const auto direct = dnnl::algorithm::convolution_direct;
+          return bias.isValid() ? Desc({kind, direct, choice[0], choice[1], p.plain(bias),
+                                        choice[2], g.strides, g.dilations, g.padsBegin, g.padsEnd},
+                                       attributes, p.program.engine)
+                                : Desc({kind, direct, choice[0], choice[1], choice[2], g.strides,
+                                        g.dilations, g.padsBegin, g.padsEnd},
+                                       attributes, p.program.engine);
+        });
+    std::unordered_map<int, dnnl::memory> arguments{
+        {DNNL_ARG_SRC, p.input(x, desc.src_desc())},
+        {DNNL_ARG_WEIGHTS, p.input(w, desc.weights_desc())},
+        {DNNL_ARG_DST, p.output(y, desc.dst_desc())}};
+    if (bias.isValid())
+      arguments.emplace(DNNL_ARG_BIAS, p.plainInput(bias));
+    p.primitive(dnnl::convolution_forward(desc), desc, std::move(arguments));
+  });
+}
+
+void CpuBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
+                                  const Window &window) {
+  prepare("convBackwardData", layer, [&](Preparation &p) {
+    p.expectType(dy, {ElementType::f32, ElementType::bf16});
+    const Geometry g = geometryOf(p, dx, w, dy, window);
+    const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
+    const Layout nowY = currentOr(p, dy, anyY), nowW = weightsOr(p, w, anyW);
+    using Desc = dnnl::convolution_backward_data::primitive_desc;
+    const auto desc = firstGood<Desc>(
+        {{anyX, nowW, nowY}, {anyX, anyW, nowY}, {anyX, anyW, anyY}}, [&](const auto &choice) {
+          return Desc({dnnl::algorithm::convolution_direct, choice[0], choice[1], choice[2],
+                       g.strides, g.dilations, g.padsBegin, g.padsEnd},
+                      p.attributes(), p.program.engine, hint(p, g));
+        });
+    p.primitive(dnnl::convolution_backward_data(desc), desc,
+                {{DNNL_ARG_DIFF_DST, p.input(dy, desc.diff_dst_desc())},
+                 {DNNL_ARG_WEIGHTS, p.input(w, desc.weights_desc())},
+                 {DNNL_ARG_DIFF_SRC, p.output(dx, desc.diff_src_desc())}});
+  });
+}
+
+void CpuBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
+                                     Tensor dbias, const Window &window) {
+  prepare("convBackwardWeights", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32, ElementType::bf16});
+    const Geometry g = geometryOf(p, x, dw, dy, window);
+    const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
+    const Layout nowX = currentOr(p, x, anyX), nowY = currentOr(p, dy, anyY);
+    const Layout nowW = weightsOr(p, dw, anyW);
+    using Desc = dnnl::convolution_backward_weights::primitive_desc;
+    const auto desc = firstGood<Desc>(
+        {{nowX, nowW, nowY},
+         {nowX, anyW, nowY},
+         {nowX, anyW, anyY},
+         {anyX, anyW, nowY},
+         {anyX, anyW, anyY}},
+        [&](const auto &choice) {
+          const auto direct = dnnl::algorithm::convolution_direct;
+          return dbias.isValid() ? Desc({direct, choice[0], choice[1], p.plain(dbias), choice[2],
+                                         g.strides, g.dilations, g.padsBegin, g.padsEnd},
+                                        p.attributes(), p.program.engine, hint(p, g))
+                                 : Desc({direct, choice[0], choice[1], choice[2], g.strides,
+                                         g.dilations, g.padsBegin, g.padsEnd},
+                                        p.attributes(), p.program.engine, hint(p, g));
+        });
+    std::unordered_map<int, dnnl::memory> arguments{
+        {DNNL_ARG_SRC, p.input(x, desc.src_desc())},
+        {DNNL_ARG_DIFF_DST, p.input(dy, desc.diff_dst_desc())},
+        {DNNL_ARG_DIFF_WEIGHTS, p.output(dw, desc.diff_weights_desc())}};
+    if (dbias.isValid())
+      arguments.emplace(DNNL_ARG_DIFF_BIAS, p.plainOutput(dbias));
+    p.primitive(dnnl::convolution_backward_weights(desc), desc, std::move(arguments));
+  });
+}
+
+} // namespace syncline::cpu

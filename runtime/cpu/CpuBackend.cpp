@@ -1,0 +1,238 @@
+// The CPU backend's Executable: memory, running, and dense access to tensors in any layout.
+#include "runtime/cpu/CpuBackend.h"
+#include "runtime/core/Random.h"
+#include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Program.h"
+#include "runtime/cpu/Sgd.h"
+
+#include <omp.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace syncline::cpu {
+
+namespace {
+
+constexpr std::array<Space, spaceCount> allSpaces{
+    Space::input, Space::target, Space::parameters, Space::gradients, Space::state, Space::arena};
+
+std::int64_t denseBytes(const StepTensor &tensor) {
+  return elementCount(tensor.shape) * elementBytes(tensor.type);
+}
+
+class CpuExecutable final : public Executable {
+public:
+  explicit CpuExecutable(const ExecutableOptions &options) : program(options), steps(program) {}
+
+  Status allocate();
+
+  StepBuilder &builder() override { return steps; }
+  Status finish() override;
+
+  std::span<const OperationInfo> operations() const override { return program.table.operations; }
+  std::span<const Bucket> buckets() const override { return program.table.buckets; }
+  std::span<const StepTensor> tensors() const override { return program.table.tensors; }
+  int find(Space space, std::string_view name) const override {
+    return program.table.find(space, name);
+  }
+
+  Interval space(Space space) override {
+    HostMemory &memory = program.spaces[static_cast<int>(space)];
+    return {memory.data(), memory.bytes()};
+  }
+  Interval velocity() override { return {velocities.data(), velocities.bytes()}; }
+
+  Status read(int tensor, std::span<std::byte> dense) override;
+  Status write(int tensor, std::span<const std::byte> dense) override;
+  Status readVelocity(int parameter, std::span<std::byte> dense) override;
+  Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
+
+  Status setOptimizer(const SgdOptions &options) override;
+
+  void beginStep(std::int64_t step) override { program.step = step; }
+  Status run(int operation) override;
+  Status synchronize() override { return Status::ok(); }
+  double loss() override { return program.loss; }
+
+  std::string layoutFingerprint() const override;
+  std::int64_t extraBytes() const override { return program.scratch.bytes() + velocities.bytes(); }
+
+private:
+  /// Copies between dense memory and `data`, which holds the tensor in its layout.
+  Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
+  /// The velocity of a parameter; null when there is none.
+  std::byte *velocityOf(int parameter);
+  Status checkUpdates() const;
+  void update(const Bucket &bucket);
+
+  Program program;
+  CpuBuilder steps;
+  HostMemory velocities;
+  SgdOptions optimizer;
+};
+
+Status CpuExecutable::allocate() {
+  omp_set_num_threads(program.options.threads);
+  for (Space space : allSpaces) {
+    HostMemory &memory = program.spaces[static_cast<int>(space)];
+    memory = HostMemory(program.options.sizes.of(space));
+    if (!memory.isValid())
+      return Status::badInput("not enough memory for " +
+                              std::to_string(program.options.sizes.of(space)) + " bytes");
+  }
+  return Status::ok();
+}
+
+Status CpuExecutable::finish() {
+  if (program.table.hasFailed())
+    return program.table.status();
+  if (Status status = checkUpdates(); !status)
+    return status;
+  for (int id = 0; id < static_cast<int>(program.placements.size()); ++id)
+    if (!program.placements[id].isLaidOut)
+      program.layOut({id}, program.placements[id].layout);
+  if (!program.allocateScratch())
+    return Status::badInput("not enough memory for scratch");
+  return Status::ok();
+}
+
+/// The optimizer's loop is for 32-bit floats.
+Status CpuExecutable::checkUpdates() const {
+  for (const OperationInfo &operation : program.table.operations) {
+    if (operation.kind != OperationKind::update)
+      continue;
+    const Bucket &bucket = *program.table.findBucket(operation.bucket);
+    for (const StepTensor &tensor : program.table.tensors)
+      if (tensor.space == Space::parameters && tensor.type != ElementType::f32 &&
+          tensor.offset >= bucket.offset && tensor.offset < bucket.offset + bucket.extent)
+        return Status::badInput("update: parameter '" + tensor.name +
+                                "': expected element type f32, got " +
+                                std::string(elementName(tensor.type)));
+  }
+  return Status::ok();
+}
+
+Status CpuExecutable::transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes,
+                               bool toDense) {
+  if (tensor < 0 || tensor >= static_cast<int>(program.table.tensors.size()))
+    return Status::error(ErrorKind::internal, "no such tensor");
+  const StepTensor &info = program.table.tensors[tensor];
+  const std::string what = "tensor '" + info.name + "'";
+  if (bytes != static_cast<std::size_t>(denseBytes(info)))
+    return Status::badInput(what + ": expected " + std::to_string(denseBytes(info)) +
+                            " bytes, got " + std::to_string(bytes));
+  const Layout &layout = program.placements[tensor].layout;
+  if (isPlain(layout)) {
+    std::memcpy(toDense ? dense : data, toDense ? data : dense, bytes);
+    return Status::ok();
+  }
+  try {
+    dnnl::memory inside(layout, program.engine, data);
+    dnnl::memory outside(plainLike(layout), program.engine, dense);
+    dnnl::memory &from = toDense ? inside : outside, &to = toDense ? outside : inside;
+    dnnl::reorder(from, to).execute(program.stream, from, to);
+    program.stream.wait();
+  } catch (const dnnl::error &error) {
+    return Status::error(ErrorKind::internal,
+                         what + ": cannot convert its layout: " + error.what());
+  }
+  return Status::ok();
+}
+
+Status CpuExecutable::read(int tensor, std::span<std::byte> dense) {
+  std::byte *data = program.table.isDeclared({tensor}) ? program.placements[tensor].data : nullptr;
+  return transfer(tensor, data, dense.data(), dense.size(), true);
+}
+
+Status CpuExecutable::write(int tensor, std::span<const std::byte> dense) {
+  std::byte *data = program.table.isDeclared({tensor}) ? program.placements[tensor].data : nullptr;
+  return transfer(tensor, data, const_cast<std::byte *>(dense.data()), dense.size(), false);
+}
+
+std::byte *CpuExecutable::velocityOf(int parameter) {
+  if (!program.table.isDeclared({parameter}) || velocities.bytes() == 0 ||
+      program.table.tensors[parameter].space != Space::parameters)
+    return nullptr;
+  return velocities.data() + program.table.tensors[parameter].offset;
+}
+
+Status CpuExecutable::readVelocity(int parameter, std::span<std::byte> dense) {
+  std::byte *data = velocityOf(parameter);
+  return data ? transfer(parameter, data, dense.data(), dense.size(), true)
+              : Status::badInput("expected a parameter and an optimizer with momentum");
+}
+
+Status CpuExecutable::writeVelocity(int parameter, std::span<const std::byte> dense) {
+  std::byte *data = velocityOf(parameter);
+  return data
+             ? transfer(parameter, data, const_cast<std::byte *>(dense.data()), dense.size(), false)
+             : Status::badInput("expected a parameter and an optimizer with momentum");
+}
+
+Status CpuExecutable::setOptimizer(const SgdOptions &options) {
+  if (options.momentum != 0 && velocities.bytes() == 0) {
+    velocities = HostMemory(program.options.sizes.parameters);
+    if (!velocities.isValid())
+      return Status::badInput("not enough memory for the optimizer's velocity");
+  }
+  optimizer = options;
+  return Status::ok();
+}
+
+void CpuExecutable::update(const Bucket &bucket) {
+  auto at = [&](std::byte *base) { return reinterpret_cast<float *>(base + bucket.offset); };
+  sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data()),
+            at(program.spaces[static_cast<int>(Space::gradients)].data()),
+            velocities.bytes() ? at(velocities.data()) : nullptr,
+            bucket.extent / static_cast<std::int64_t>(sizeof(float)), optimizer,
+            1.0 / program.options.ranks);
+}
+
+Status CpuExecutable::run(int operation) {
+  const OperationInfo &info = program.table.operations[operation];
+  omp_set_num_threads(program.options.threads); // the calling thread's, and not another's
+  if (info.kind == OperationKind::update)
+    update(*program.table.findBucket(info.bucket));
+  try {
+    for (const Command &command : program.commands[operation]) {
+      if (command.call)
+        command.call();
+      else
+        command.primitive.execute(program.stream, command.arguments);
+    }
+  } catch (const dnnl::error &error) {
+    return Status::error(ErrorKind::internal,
+                         "layer '" + info.layer + "': " + info.name + " failed: " + error.what());
+  }
+  return Status::ok();
+}
+
+std::string CpuExecutable::layoutFingerprint() const {
+  std::uint64_t hash = stableHash("cpu");
+  for (std::size_t id = 0; id < program.table.tensors.size(); ++id) {
+    const StepTensor &tensor = program.table.tensors[id];
+    if (tensor.space == Space::parameters || tensor.space == Space::gradients)
+      hash = stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
+                            describe(program.placements[id].layout) + ";",
+                        hash);
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executable>> createCpuExecutable(const ExecutableOptions &options) {
+  try {
+    auto executable = std::make_unique<CpuExecutable>(options);
+    if (Status status = executable->allocate(); !status)
+      return status;
+    return std::unique_ptr<Executable>(std::move(executable));
+  } catch (const dnnl::error &error) {
+    return Status::error(ErrorKind::internal, std::string("oneDNN did not start: ") + error.what());
+  }
+}
+
+} // namespace syncline::cpu

@@ -1,0 +1,221 @@
+// Operations that move elements: concat, slice, pad, transpose, reshape. Blocked tensors stay
+// blocked where the parts begin and end at block edges.
+#include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Loops.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace syncline::cpu {
+
+namespace {
+
+/// The part of a layout that begins at `starts`; nothing when its edges cut through blocks.
+std::optional<Layout> partOf(const Layout &whole, const Shape &extents, const Shape &starts) {
+  if (whole.dims().size() != extents.size())
+    return std::nullopt;
+  try {
+    return whole.submemory_desc(extents, starts);
+  } catch (const dnnl::error &) {
+    return std::nullopt;
+  }
+}
+
+bool isUnitStep(const Shape &steps) {
+  return std::all_of(steps.begin(), steps.end(), [](auto step) { return step == 1; });
+}
+
+/// Byte offset of an index in a dense tensor, and the strides times `steps`.
+struct Walk {
+  std::int64_t offset = 0;
+  Shape strides;
+};
+
+Walk walkOf(const Shape &shape, const Shape &starts, const Shape &steps, std::int64_t bytes) {
+  Walk walk{0, denseStrides(shape)};
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    walk.offset += starts[i] * walk.strides[i] * bytes;
+    walk.strides[i] *= steps[i];
+  }
+  return walk;
+}
+
+/// Zeroes `whole`, then puts `part` at `starts` of it; both blocked. False: the plain way it is.
+bool placeBlocked(Preparation &p, Tensor part, Tensor whole, const Shape &starts) {
+  const Layout from = p.layout(part);
+  if (isPlain(from))
+    return false;
+  const auto to = likeLayout(from, p.shape(whole));
+  if (!to || static_cast<std::int64_t>(to->get_size()) > p.info(whole).reserved)
+    return false;
+  const auto place = partOf(*to, p.shape(part), starts);
+  if (!place)
+    return false;
+  dnnl::memory result = p.output(whole, *to);
+  p.call("blocks",
+         [result, bytes = to->get_size()] { std::memset(pointer<std::byte>(result), 0, bytes); });
+  p.reorder(p.input(part, from), p.alias(result, *place));
+  return true;
+}
+
+/// Fills `whole`, then walks `part` into it; both plain.
+void placePlain(Preparation &p, Tensor whole, double value, dnnl::memory part, std::int64_t skipped,
+                Shape partStrides, Walk walk, Shape extents) {
+  const std::int64_t bytes = elementBytes(p.info(whole).type);
+  const std::int64_t n = elementCount(p.shape(whole));
+  p.call("loop", [=, type = p.info(whole).type, result = p.plainOutput(whole)] {
+    std::byte *to = pointer<std::byte>(result);
+    fill(to, type, value, n);
+    stridedCopy(to + walk.offset, walk.strides, pointer<std::byte>(part) + skipped, partStrides,
+                extents, bytes);
+  });
+}
+
+void concatPlain(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
+  const std::int64_t bytes = elementBytes(p.info(y).type);
+  const AxisView whole = aroundAxis(p.shape(y), axis);
+  dnnl::memory result = p.plainOutput(y);
+  std::int64_t begin = 0;
+  for (Tensor x : xs) {
+    const AxisView view = aroundAxis(p.shape(x), axis);
+    const std::int64_t run = view.extent * view.inner * bytes;
+    const std::int64_t stride = whole.extent * whole.inner * bytes;
+    p.call("loop", [=, part = p.plainInput(x), outer = whole.outer] {
+      for (std::int64_t o = 0; o < outer; ++o)
+        std::memcpy(pointer<std::byte>(result) + begin + o * stride,
+                    pointer<std::byte>(part) + o * run, static_cast<std::size_t>(run));
+    });
+    begin += run;
+  }
+}
+
+/// oneDNN's concat from whatever layouts the parts have; false when there is none for these.
+bool concatBlocked(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
+  const Tensor largest = *std::max_element(xs.begin(), xs.end(), [&](Tensor a, Tensor b) {
+    return elementCount(p.shape(a)) < elementCount(p.shape(b));
+  });
+  const auto wanted = likeLayout(p.layout(largest), p.shape(y));
+  if (!wanted || isPlain(*wanted) ||
+      static_cast<std::int64_t>(wanted->get_size()) > p.info(y).reserved)
+    return false;
+  std::vector<Layout> parts;
+  for (Tensor x : xs)
+    parts.push_back(p.layout(x));
+  std::optional<dnnl::concat::primitive_desc> desc;
+  try {
+    desc.emplace(*wanted, static_cast<int>(axis), parts, p.program.engine, p.attributes());
+  } catch (const dnnl::error &) {
+    return false; // a part ends inside a block
+  }
+  std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_DST, p.output(y, *wanted)}};
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    arguments.emplace(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), p.input(xs[i], parts[i]));
+  p.primitive(dnnl::concat(*desc), *desc, std::move(arguments));
+  return true;
+}
+
+} // namespace
+
+void CpuBuilder::concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
+                        std::int64_t axis) {
+  prepare("concat", layer, [&](Preparation &p) {
+    if (xs.empty())
+      p.fail("expected at least one operand");
+    if (axis < 0)
+      axis += static_cast<std::int64_t>(p.shape(y).size());
+    const bool blocked =
+        std::any_of(xs.begin(), xs.end(), [&](Tensor x) { return !isPlain(p.layout(x)); });
+    if (!blocked || !concatBlocked(p, xs, y, axis))
+      concatPlain(p, xs, y, axis);
+  });
+}
+
+void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &starts,
+                       const Shape &steps) {
+  prepare("slice", layer, [&](Preparation &p) {
+    const Layout from = p.layout(x);
+    if (isUnitStep(steps) && !isPlain(from)) {
+      const auto part = partOf(from, p.shape(y), starts);
+      const auto to = likeLayout(from, p.shape(y));
+      if (part && to) {
+        dnnl::memory source = p.input(x, from);
+        p.reorder(p.alias(source, *part), p.output(y, *to));
+        return;
+      }
+    }
+    const std::int64_t bytes = elementBytes(p.info(x).type);
+    p.call("loop", [=, walk = walkOf(p.shape(x), starts, steps, bytes), shape = p.shape(y),
+                    source = p.plainInput(x), result = p.plainOutput(y)] {
+      stridedCopy(pointer<std::byte>(result), denseStrides(shape),
+                  pointer<std::byte>(source) + walk.offset, walk.strides, shape, bytes);
+    });
+  });
+}
+
+void CpuBuilder::sliceBackward(std::string_view layer, Tensor dy, Tensor dx, const Shape &starts,
+                               const Shape &steps) {
+  prepare("sliceBackward", layer, [&](Preparation &p) {
+    if (isUnitStep(steps) && placeBlocked(p, dy, dx, starts))
+      return;
+    const std::int64_t bytes = elementBytes(p.info(dx).type);
+    placePlain(p, dx, 0, p.plainInput(dy), 0, denseStrides(p.shape(dy)),
+               walkOf(p.shape(dx), starts, steps, bytes), p.shape(dy));
+  });
+}
+
+void CpuBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &begins,
+                     double value) {
+  prepare("pad", layer, [&](Preparation &p) {
+    const Shape &from = p.shape(x), &to = p.shape(y);
+    Shape starts(from.size()), skips(from.size()), extents(from.size());
+    bool crops = false;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      starts[i] = std::max<std::int64_t>(begins[i], 0);
+      skips[i] = std::max<std::int64_t>(-begins[i], 0);
+      extents[i] = std::min(from[i] - skips[i], to[i] - starts[i]);
+      crops |= extents[i] != from[i];
+    }
+    if (std::any_of(extents.begin(), extents.end(), [](auto extent) { return extent < 1; }))
+      p.fail("expected some of the operand to remain");
+    if (!crops && value == 0 && placeBlocked(p, x, y, starts))
+      return;
+    const Shape ones(from.size(), 1);
+    const std::int64_t bytes = elementBytes(p.info(x).type);
+    const Walk skipped = walkOf(from, skips, ones, bytes);
+    placePlain(p, y, value, p.plainInput(x), skipped.offset, skipped.strides,
+               walkOf(to, starts, ones, bytes), extents);
+  });
+}
+
+void CpuBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
+  prepare("transpose", layer, [&](Preparation &p) {
+    const Shape strides = denseStrides(p.shape(x));
+    Shape permuted;
+    for (std::int64_t from : permutation)
+      permuted.push_back(strides[static_cast<std::size_t>(from)]);
+    p.call("loop", [=, bytes = elementBytes(p.info(x).type), shape = p.shape(y),
+                    source = p.plainInput(x), result = p.plainOutput(y)] {
+      stridedCopy(pointer<std::byte>(result), denseStrides(shape), pointer<std::byte>(source),
+                  permuted, shape, bytes);
+    });
+  });
+}
+
+void CpuBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
+  prepare("reshape", layer, [&](Preparation &p) {
+    const Layout from = p.layout(x);
+    const bool isCopy = p.shape(x) == p.shape(y);
+    const Layout to = isCopy ? from : plainLike(from);
+    dnnl::memory source = p.input(x, from), result = p.output(y, to);
+    if (!(from == to)) {
+      p.reorder(source, result);
+      return;
+    }
+    p.call("memcpy", [=, bytes = from.get_size()] {
+      if (pointer<void>(result) != pointer<void>(source))
+        std::memcpy(pointer<void>(result), pointer<void>(source), bytes);
+    });
+  });
+}
+
+} // namespace syncline::cpu

@@ -1,0 +1,216 @@
+// Generated pointwise loops in a layout common to their operands, reductions, dropout.
+#include "runtime/core/Random.h"
+#include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Loops.h"
+
+#include <algorithm>
+
+namespace syncline::cpu {
+
+namespace {
+
+/// A layout that some operands already have, and how much they weigh.
+struct Candidate {
+  Layout layout;
+  std::int64_t elements = 0;
+};
+
+/// The layout most of the operands have, so that the fewest convert; blocked rather than plain
+/// between equals. Plain where the loop cannot run over padding or a result has no room for it.
+Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const Tensor> outs,
+                    const PointwiseInfo &info) {
+  const Shape &shape = p.shape(outs[0]);
+  const Layout plain = plainLayout(shape, DataType::f32);
+  std::vector<Tensor> operands(ins.begin(), ins.end());
+  operands.insert(operands.end(), outs.begin(), outs.end());
+  std::vector<Candidate> candidates;
+  for (Tensor operand : operands) {
+    if (p.type(operand) == DataType::undef)
+      return plain; // eight-byte elements have no other layout
+    if (!p.isLaidOut(operand) || p.layout(operand).dims() != plain.dims())
+      continue;
+    const Layout layout = withType(p.layout(operand), DataType::f32);
+    auto found = std::find_if(candidates.begin(), candidates.end(),
+                              [&](const Candidate &other) { return other.layout == layout; });
+    if (found == candidates.end())
+      found = candidates.insert(candidates.end(), {layout, 0});
+    found->elements += elementCount(shape);
+  }
+  Candidate best{plain, 0};
+  for (const Candidate &candidate : candidates)
+    if (candidate.elements > best.elements ||
+        (candidate.elements == best.elements && isPlain(best.layout)))
+      best = candidate;
+  if (!isPadded(best.layout))
+    return best.layout;
+  const bool hasRoom = std::all_of(outs.begin(), outs.end(), [&](Tensor out) {
+    return static_cast<std::int64_t>(withType(best.layout, p.type(out)).get_size()) <=
+           p.info(out).reserved;
+  });
+  return info.keepsZero && hasRoom ? best.layout : plain;
+}
+
+/// A kernel's operand: memory and element size, for running over a part.
+struct Operand {
+  dnnl::memory memory;
+  std::int64_t elementBytes;
+};
+
+void runPart(PointwiseKernel kernel, const std::vector<Operand> &outs,
+             const std::vector<Operand> &ins, std::int64_t begin, std::int64_t n) {
+  std::vector<void *> results;
+  std::vector<const void *> operands;
+  for (const Operand &out : outs)
+    results.push_back(pointer<std::byte>(out.memory) + begin * out.elementBytes);
+  for (const Operand &in : ins)
+    operands.push_back(pointer<std::byte>(in.memory) + begin * in.elementBytes);
+  kernel(results.data(), operands.data(), n);
+}
+
+/// Sums x over dimensions whose stride in `sums` is 0; shape and strides outermost first.
+void accumulate(const float *&x, double *sums, const Shape &shape, const Shape &strides,
+                std::size_t depth) {
+  if (depth == shape.size()) {
+    *sums += *x++;
+    return;
+  }
+  if (depth + 1 < shape.size()) {
+    for (std::int64_t i = 0; i < shape[depth]; ++i)
+      accumulate(x, sums + i * strides[depth], shape, strides, depth + 1);
+    return;
+  }
+  const std::int64_t n = shape[depth];
+  if (strides[depth] == 0) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      sum += x[i];
+    *sums += sum;
+  } else {
+    for (std::int64_t i = 0; i < n; ++i)
+      sums[i * strides[depth]] += x[i];
+  }
+  x += n;
+}
+
+/// Strides of the reduced tensor for each dimension of x: 0 where reduced.
+Shape reducedStrides(const Shape &shape, const Shape &axes) {
+  std::vector<bool> isReduced(shape.size());
+  for (std::int64_t axis : axes)
+    isReduced[axis < 0 ? axis + shape.size() : axis] = true;
+  Shape strides(shape.size(), 0);
+  std::int64_t stride = 1;
+  for (std::size_t i = shape.size(); i-- > 0;)
+    if (!isReduced[i]) {
+      strides[i] = stride;
+      stride *= shape[i];
+    }
+  return strides;
+}
+
+/// What a dropout's random numbers depend on besides the element.
+struct DropoutStream {
+  std::array<std::uint32_t, 2> key;
+  std::uint32_t rank;
+  std::uint32_t threshold; ///< dropped when the random word is below
+};
+
+DropoutStream dropoutStream(const ExecutableOptions &options, std::string_view layer,
+                            double ratio) {
+  const std::uint64_t mixed = stableHash(layer) ^ options.seed * 0x9E3779B97F4A7C15u;
+  return {{static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32)},
+          static_cast<std::uint32_t>(options.rank),
+          static_cast<std::uint32_t>(std::min(ratio * 4294967296.0, 4294967295.0))};
+}
+
+void drawMask(const DropoutStream &stream, std::int64_t step, std::uint8_t *mask, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += 4) {
+    const std::uint64_t block = static_cast<std::uint64_t>(i) / 4;
+    const auto words = philox(stream.key, {static_cast<std::uint32_t>(block),
+                                           static_cast<std::uint32_t>(block >> 32),
+                                           static_cast<std::uint32_t>(step), stream.rank});
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(4, n - i); ++k)
+      mask[i + k] = words[static_cast<std::size_t>(k)] >= stream.threshold;
+  }
+}
+
+void applyMask(const float *x, const std::uint8_t *mask, float *y, std::int64_t n, float scale) {
+  for (std::int64_t i = 0; i < n; ++i)
+    y[i] = mask[i] ? x[i] * scale : 0.0f;
+}
+
+float keptScale(double ratio) { return ratio < 1 ? static_cast<float>(1 / (1 - ratio)) : 0.0f; }
+
+} // namespace
+
+void CpuBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
+                           std::span<const Tensor> ins, std::span<const Tensor> outs,
+                           const PointwiseInfo &info) {
+  prepare("pointwise", layer, [&](Preparation &p) {
+    if (outs.empty())
+      p.fail("expected at least one result");
+    const Layout common = info.flat ? commonLayout(p, ins, outs, info) : Layout();
+    auto wanted = [&](Tensor tensor) {
+      return info.flat && !isPlain(common) ? withType(common, p.type(tensor)) : p.plain(tensor);
+    };
+    std::vector<Operand> operands, results;
+    for (Tensor in : ins)
+      operands.push_back({p.input(in, wanted(in)), elementBytes(p.info(in).type)});
+    for (Tensor out : outs)
+      results.push_back({p.output(out, wanted(out)), elementBytes(p.info(out).type)});
+    const std::int64_t n =
+        static_cast<std::int64_t>(wanted(outs[0]).get_size()) / elementBytes(p.info(outs[0]).type);
+    p.call(info.flat ? "flat" : "dense", [=, flat = info.flat] {
+      if (!flat)
+        return runPart(kernel, results, operands, 0, n);
+      parallelParts(n, [&](std::int64_t begin, std::int64_t end) {
+        runPart(kernel, results, operands, begin, end - begin);
+      });
+    });
+  });
+}
+
+void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, Tensor y,
+                        const Shape &axes) {
+  prepare("reduce", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    const Shape strides = reducedStrides(p.shape(x), axes);
+    const std::int64_t n = elementCount(p.shape(y));
+    const double divisor =
+        reduction == Reduction::mean ? static_cast<double>(elementCount(p.shape(x)) / n) : 1.0;
+    p.call("loop", [=, shape = p.shape(x), source = p.plainInput(x), result = p.plainOutput(y)] {
+      std::vector<double> sums(static_cast<std::size_t>(n));
+      const float *from = pointer<float>(source);
+      accumulate(from, sums.data(), shape, strides, 0);
+      std::transform(sums.begin(), sums.end(), pointer<float>(result),
+                     [=](double sum) { return static_cast<float>(sum / divisor); });
+    });
+  });
+}
+
+void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) {
+  prepare("dropout", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    // Plain, so that an element's fate does not depend on the layout.
+    p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
+                    mask = p.plainOutput(mask), n = elementCount(p.shape(x)),
+                    stream = dropoutStream(program.options, layer, ratio)] {
+      drawMask(stream, program.step, pointer<std::uint8_t>(mask), n);
+      applyMask(pointer<float>(x), pointer<std::uint8_t>(mask), pointer<float>(y), n,
+                keptScale(ratio));
+    });
+  });
+}
+
+void CpuBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask, Tensor dx,
+                                 double ratio) {
+  prepare("dropoutBackward", layer, [&](Preparation &p) {
+    p.expectType(dy, {ElementType::f32});
+    p.call("loop", [=, dy = p.plainInput(dy), mask = p.plainInput(mask), dx = p.plainOutput(dx),
+                    n = elementCount(p.shape(dy))] {
+      applyMask(pointer<float>(dy), pointer<std::uint8_t>(mask), pointer<float>(dx), n,
+                keptScale(ratio));
+    });
+  });
+}
+
+} // namespace syncline::cpu

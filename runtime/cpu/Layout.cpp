@@ -1,0 +1,130 @@
+// Memory layouts over oneDNN's blocked descriptors.
+#include "runtime/cpu/Layout.h"
+
+#include <algorithm>
+#include <array>
+
+namespace syncline::cpu {
+
+using Tag = dnnl::memory::format_tag;
+
+DataType dataType(ElementType type) {
+  switch (type) {
+  case ElementType::f32:
+    return DataType::f32;
+  case ElementType::f16:
+    return DataType::f16;
+  case ElementType::bf16:
+    return DataType::bf16;
+  case ElementType::i32:
+    return DataType::s32;
+  case ElementType::u8:
+    return DataType::u8;
+  case ElementType::f64:
+  case ElementType::i64:
+    return DataType::undef;
+  }
+  return DataType::undef;
+}
+
+Layout plainLayout(const Shape &dims, DataType type) {
+  Shape extents = dims.empty() ? Shape{1} : dims;
+  Shape strides(extents.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= extents[i];
+  }
+  return Layout(extents, type, strides);
+}
+
+Layout plainLayout(const Shape &shape, ElementType type) {
+  const DataType known = dataType(type);
+  if (known != DataType::undef)
+    return plainLayout(shape, known);
+  Shape bytes = shape;
+  bytes.push_back(8);
+  return plainLayout(bytes, DataType::u8);
+}
+
+Layout plainLike(const Layout &layout) { return plainLayout(layout.dims(), layout.data_type()); }
+
+bool isPlain(const Layout &layout) { return layout == plainLike(layout); }
+
+bool isPadded(const Layout &layout) {
+  const auto &data = layout.data;
+  return !std::equal(data.dims, data.dims + data.ndims, data.padded_dims);
+}
+
+Layout withType(const Layout &layout, DataType type) {
+  Layout result = layout;
+  result.data.data_type = dnnl::memory::convert_to_c(type);
+  return result;
+}
+
+namespace {
+
+/// Tags of activations by rank less three: plain, channels in blocks of 16 and 8, channels last.
+constexpr std::array<std::array<Tag, 4>, 3> activationTags{{
+    {Tag::abc, Tag::aBc16b, Tag::aBc8b, Tag::acb},
+    {Tag::abcd, Tag::aBcd16b, Tag::aBcd8b, Tag::acdb},
+    {Tag::abcde, Tag::aBcde16b, Tag::aBcde8b, Tag::acdeb},
+}};
+
+bool hasActivationTags(std::size_t rank) { return rank >= 3 && rank <= 5; }
+
+} // namespace
+
+std::optional<Layout> likeLayout(const Layout &model, const Shape &dims) {
+  const Shape modelDims = model.dims();
+  if (modelDims.size() != dims.size())
+    return std::nullopt;
+  if (isPlain(model))
+    return plainLayout(dims, model.data_type());
+  if (!hasActivationTags(dims.size()))
+    return std::nullopt;
+  for (Tag tag : activationTags[dims.size() - 3])
+    if (Layout(modelDims, model.data_type(), tag) == model)
+      return Layout(dims, model.data_type(), tag);
+  return std::nullopt;
+}
+
+Layout channelBlockedLayout(const Shape &dims, DataType type) {
+  if (!hasActivationTags(dims.size()))
+    return plainLayout(dims, type);
+  const auto &tags = activationTags[dims.size() - 3];
+  switch (dnnl::get_effective_cpu_isa()) {
+  case dnnl::cpu_isa::sse41:
+  case dnnl::cpu_isa::avx:
+  case dnnl::cpu_isa::avx2:
+  case dnnl::cpu_isa::avx2_vnni:
+    return Layout(dims, type, tags[2]);
+  default: // not our enumeration; everything newer has 16-element vectors
+    return Layout(dims, type, tags[1]);
+  }
+}
+
+namespace {
+
+std::string join(const dnnl_dim_t *values, int count, char separator) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += (i ? std::string(1, separator) : std::string()) + std::to_string(values[i]);
+  return text;
+}
+
+} // namespace
+
+std::string describe(const Layout &layout) {
+  const auto &data = layout.data;
+  const auto &blocking = data.format_desc.blocking;
+  std::string text = "type " + std::to_string(data.data_type) + " " +
+                     join(data.dims, data.ndims, 'x') + " strides " +
+                     join(blocking.strides, data.ndims, ',') + " blocks";
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    text +=
+        " " + std::to_string(blocking.inner_blks[i]) + ":" + std::to_string(blocking.inner_idxs[i]);
+  return text;
+}
+
+} // namespace syncline::cpu

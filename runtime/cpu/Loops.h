@@ -1,0 +1,42 @@
+// Loops over memory that oneDNN has no primitive for.
+#pragma once
+
+#include "syncline/Step.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace syncline::cpu {
+
+/// Calls body(begin, end) on disjoint parts of 0..n, on the thread's OpenMP threads; each part but
+/// the last is a multiple of 64 elements.
+template <typename Body> void parallelParts(std::int64_t n, const Body &body) {
+  constexpr std::int64_t grain = 1 << 15;
+  if (n <= grain) {
+    body(std::int64_t{0}, n);
+    return;
+  }
+  const std::int64_t parts = (n + grain - 1) / grain;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t part = 0; part < parts; ++part)
+    body(part * grain, part + 1 == parts ? n : (part + 1) * grain);
+}
+
+/// Row-major strides, in elements.
+Shape denseStrides(const Shape &shape);
+
+/// to[Σ i·toStrides] = from[Σ i·fromStrides] for all indices i of the shape; strides in elements,
+/// any sign; elements of 1, 2, 4 or 8 bytes. The two do not overlap.
+void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
+                 const Shape &fromStrides, const Shape &shape, std::int64_t elementBytes);
+
+/// Fills n elements with `value` converted to the type.
+void fill(std::byte *to, ElementType type, double value, std::int64_t n);
+
+/// A tensor seen around one dimension: outer × extent × inner, row-major.
+struct AxisView {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+};
+AxisView aroundAxis(const Shape &shape, std::int64_t axis);
+
+} // namespace syncline::cpu

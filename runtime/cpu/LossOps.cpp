@@ -1,0 +1,144 @@
+// Softmax and the losses: loops over plain tensors, sums in double. They are small beside the rest.
+#include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Loops.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline::cpu {
+
+namespace {
+
+/// log Σ exp(x[k·stride]) over `extent` values, without overflow.
+double logSumExp(const float *x, std::int64_t extent, std::int64_t stride) {
+  float largest = x[0];
+  for (std::int64_t k = 1; k < extent; ++k)
+    largest = std::max(largest, x[k * stride]);
+  double sum = 0;
+  for (std::int64_t k = 0; k < extent; ++k)
+    sum += std::exp(static_cast<double>(x[k * stride]) - largest);
+  return largest + std::log(sum);
+}
+
+void softmaxAlong(const float *x, float *y, const AxisView &view, bool logarithm) {
+  for (std::int64_t o = 0; o < view.outer; ++o)
+    for (std::int64_t i = 0; i < view.inner; ++i) {
+      const std::int64_t start = o * view.extent * view.inner + i;
+      const double total = logSumExp(x + start, view.extent, view.inner);
+      for (std::int64_t k = 0; k < view.extent; ++k) {
+        const double value = x[start + k * view.inner] - total;
+        y[start + k * view.inner] = static_cast<float>(logarithm ? value : std::exp(value));
+      }
+    }
+}
+
+/// softmax: dx = y·(dy - Σ y·dy); its logarithm: dx = dy - exp(y)·Σ dy.
+void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const AxisView &view,
+                          bool logarithm) {
+  for (std::int64_t o = 0; o < view.outer; ++o)
+    for (std::int64_t i = 0; i < view.inner; ++i) {
+      const std::int64_t start = o * view.extent * view.inner + i;
+      double sum = 0;
+      for (std::int64_t k = 0; k < view.extent; ++k) {
+        const std::int64_t at = start + k * view.inner;
+        sum += logarithm ? dy[at] : static_cast<double>(y[at]) * dy[at];
+      }
+      for (std::int64_t k = 0; k < view.extent; ++k) {
+        const std::int64_t at = start + k * view.inner;
+        dx[at] = static_cast<float>(logarithm ? dy[at] - std::exp(static_cast<double>(y[at])) * sum
+                                              : y[at] * (dy[at] - sum));
+      }
+    }
+}
+
+/// Targets out of range give a NaN loss and gradient: the loop reports it with the step's number.
+double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
+                        const AxisView &view) {
+  const std::int64_t samples = view.outer * view.inner;
+  double loss = 0;
+  for (std::int64_t o = 0; o < view.outer; ++o)
+    for (std::int64_t i = 0; i < view.inner; ++i) {
+      const std::int64_t start = o * view.extent * view.inner + i;
+      const std::int64_t label = target[o * view.inner + i];
+      const double total = label >= 0 && label < view.extent
+                               ? logSumExp(logits + start, view.extent, view.inner)
+                               : std::nan("");
+      loss += std::isnan(total) ? total : total - logits[start + label * view.inner];
+      for (std::int64_t k = 0; dlogits && k < view.extent; ++k) {
+        const std::int64_t at = start + k * view.inner;
+        dlogits[at] = static_cast<float>((std::exp(logits[at] - total) - (k == label ? 1 : 0)) /
+                                         static_cast<double>(samples));
+      }
+    }
+  return loss / static_cast<double>(samples);
+}
+
+} // namespace
+
+void CpuBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64_t axis,
+                         bool logarithm) {
+  prepare("softmax", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    p.call("loop",
+           [=, view = aroundAxis(p.shape(x), axis), x = p.plainInput(x), y = p.plainOutput(y)] {
+             softmaxAlong(pointer<float>(x), pointer<float>(y), view, logarithm);
+           });
+  });
+}
+
+void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Tensor dx,
+                                 std::int64_t axis, bool logarithm) {
+  prepare("softmaxBackward", layer, [&](Preparation &p) {
+    p.expectType(y, {ElementType::f32});
+    p.call("loop", [=, view = aroundAxis(p.shape(y), axis), y = p.plainInput(y),
+                    dy = p.plainInput(dy), dx = p.plainOutput(dx)] {
+      softmaxBackwardAlong(pointer<float>(y), pointer<float>(dy), pointer<float>(dx), view,
+                           logarithm);
+    });
+  });
+}
+
+void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
+                              Tensor dlogits) {
+  prepare("crossEntropy", layer, [&](Preparation &p) {
+    p.expectType(logits, {ElementType::f32});
+    p.expectType(target, {ElementType::i64});
+    if (p.shape(logits).size() < 2)
+      p.fail("expected logits of at least 2 dimensions");
+    const bool backward = dlogits.isValid();
+    dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
+    p.call("loop", [=, view = aroundAxis(p.shape(logits), 1), x = p.plainInput(logits),
+                    labels = p.plainInput(target), result = p.plainOutput(loss)] {
+      *pointer<float>(result) =
+          static_cast<float>(crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
+                                              backward ? pointer<float>(gradient) : nullptr, view));
+    });
+  });
+}
+
+void CpuBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
+                                  Tensor dy) {
+  prepare("meanSquaredError", layer, [&](Preparation &p) {
+    p.expectType(y, {ElementType::f32});
+    p.expectType(target, {ElementType::f32});
+    const bool backward = dy.isValid();
+    const std::int64_t n = elementCount(p.shape(y));
+    if (elementCount(p.shape(target)) != n)
+      p.fail("expected a target of the output's shape");
+    dnnl::memory gradient = backward ? p.plainOutput(dy) : dnnl::memory();
+    p.call("loop", [=, y = p.plainInput(y), target = p.plainInput(target),
+                    result = p.plainOutput(loss)] {
+      double sum = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double difference =
+            static_cast<double>(pointer<float>(y)[i]) - pointer<float>(target)[i];
+        sum += difference * difference;
+        if (backward)
+          pointer<float>(gradient)[i] = static_cast<float>(2 * difference / static_cast<double>(n));
+      }
+      *pointer<float>(result) = static_cast<float>(sum / static_cast<double>(n));
+    });
+  });
+}
+
+} // namespace syncline::cpu

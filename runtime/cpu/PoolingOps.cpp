@@ -1,0 +1,154 @@
+// Pooling on oneDNN, in whatever layout the input has.
+#include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Windows.h"
+
+#include <algorithm>
+
+namespace syncline::cpu {
+
+namespace {
+
+using dnnl::algorithm;
+
+struct PoolGeometry {
+  Shape kernel, strides, dilations, padsBegin, padsEnd;
+  bool isDilated = false;
+};
+
+PoolGeometry geometryOf(const Preparation &p, Tensor x, Tensor y, const Window &window) {
+  const std::size_t spatial = window.kernel.size();
+  if (p.shape(x).size() != spatial + 2 || p.shape(y).size() != spatial + 2)
+    p.fail("expected operands of " + std::to_string(spatial + 2) + " dimensions");
+  PoolGeometry g{window.kernel, window.strides, {}, window.padsBegin, {}};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    g.dilations.push_back(window.dilations[i] - 1);
+    g.isDilated |= window.dilations[i] > 1;
+    g.padsEnd.push_back(
+        paddingEnd(window, i, window.kernel[i], p.shape(x)[i + 2], p.shape(y)[i + 2]));
+  }
+  return g;
+}
+
+/// oneDNN's handles own what they wrap, so a second owner needs a copy.
+dnnl_primitive_desc_t copyOf(const dnnl::primitive_desc &desc) {
+  dnnl_primitive_desc_t copy = nullptr;
+  dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, desc.get()),
+                          "could not copy a pooling's description");
+  return copy;
+}
+
+/// Both generations of oneDNN's pooling behind one face: only the second has dilations, only the
+/// first has generated kernels.
+struct Pooling {
+  dnnl::primitive_desc desc;
+  dnnl::primitive primitive;
+  Layout source, destination;
+};
+
+Pooling forwardPooling(Preparation &p, algorithm kind, const PoolGeometry &g, const Layout &x,
+                       const Layout &y) {
+  const auto training = dnnl::prop_kind::forward_training;
+  if (g.isDilated) {
+    const dnnl::pooling_v2_forward::primitive_desc desc(
+        {training, kind, x, y, g.strides, g.kernel, g.dilations, g.padsBegin, g.padsEnd},
+        p.attributes(), p.program.engine);
+    return {desc, dnnl::pooling_v2_forward(desc), desc.src_desc(), desc.dst_desc()};
+  }
+  const dnnl::pooling_forward::primitive_desc desc(
+      {training, kind, x, y, g.strides, g.kernel, g.padsBegin, g.padsEnd}, p.attributes(),
+      p.program.engine);
+  return {desc, dnnl::pooling_forward(desc), desc.src_desc(), desc.dst_desc()};
+}
+
+Pooling backwardPooling(Preparation &p, algorithm kind, const PoolGeometry &g, const Layout &dx,
+                        const Layout &dy, const dnnl::primitive_desc &forward) {
+  if (g.isDilated) {
+    dnnl::pooling_v2_forward::primitive_desc hint(copyOf(forward));
+    const dnnl::pooling_v2_backward::primitive_desc desc(
+        {kind, dx, dy, g.strides, g.kernel, g.dilations, g.padsBegin, g.padsEnd}, p.attributes(),
+        p.program.engine, hint);
+    return {desc, dnnl::pooling_v2_backward(desc), dx, dy};
+  }
+  dnnl::pooling_forward::primitive_desc hint(copyOf(forward));
+  const dnnl::pooling_backward::primitive_desc desc(
+      {kind, dx, dy, g.strides, g.kernel, g.padsBegin, g.padsEnd}, p.attributes(), p.program.engine,
+      hint);
+  return {desc, dnnl::pooling_backward(desc), dx, dy};
+}
+
+algorithm averageKind(const Window &window) {
+  return window.countIncludePad ? algorithm::pooling_avg_include_padding
+                                : algorithm::pooling_avg_exclude_padding;
+}
+
+Layout anyLayout(const Preparation &p, Tensor tensor) {
+  return Layout(p.shape(tensor), p.type(tensor), dnnl::memory::format_tag::any);
+}
+
+} // namespace
+
+void CpuBuilder::maxPool(std::string_view layer, Tensor x, Tensor y, Tensor workspace,
+                         const Window &window) {
+  prepare("maxPool", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32, ElementType::bf16});
+    const PoolGeometry g = geometryOf(p, x, y, window);
+    const Pooling pooling =
+        forwardPooling(p, algorithm::pooling_max, g, p.layout(x), anyLayout(p, y));
+    p.primitive(pooling.primitive, pooling.desc,
+                {{DNNL_ARG_SRC, p.input(x, pooling.source)},
+                 {DNNL_ARG_DST, p.output(y, pooling.destination)},
+                 {DNNL_ARG_WORKSPACE, p.opaque(workspace, pooling.desc.workspace_desc())}});
+    poolings[workspace.id] = pooling.desc;
+  });
+}
+
+void CpuBuilder::maxPoolBackward(std::string_view layer, Tensor dy, Tensor workspace, Tensor dx,
+                                 const Window &window) {
+  prepare("maxPoolBackward", layer, [&](Preparation &p) {
+    p.expectType(dy, {ElementType::f32, ElementType::bf16});
+    const PoolGeometry g = geometryOf(p, dx, dy, window);
+    auto forward = poolings.find(workspace.id);
+    if (forward == poolings.end())
+      p.fail("expected the workspace of a max pooling");
+    const dnnl::primitive_desc &hint = forward->second;
+    const Pooling pooling =
+        backwardPooling(p, algorithm::pooling_max, g, hint.src_desc(0), hint.dst_desc(0), hint);
+    p.primitive(pooling.primitive, pooling.desc,
+                {{DNNL_ARG_DIFF_DST, p.input(dy, pooling.destination)},
+                 {DNNL_ARG_WORKSPACE, p.opaque(workspace, hint.workspace_desc())},
+                 {DNNL_ARG_DIFF_SRC, p.output(dx, pooling.source)}});
+  });
+}
+
+void CpuBuilder::averagePool(std::string_view layer, Tensor x, Tensor y, const Window &window) {
+  prepare("averagePool", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32, ElementType::bf16});
+    const PoolGeometry g = geometryOf(p, x, y, window);
+    const Pooling pooling = forwardPooling(p, averageKind(window), g, p.layout(x), anyLayout(p, y));
+    p.primitive(pooling.primitive, pooling.desc,
+                {{DNNL_ARG_SRC, p.input(x, pooling.source)},
+                 {DNNL_ARG_DST, p.output(y, pooling.destination)}});
+  });
+}
+
+void CpuBuilder::averagePoolBackward(std::string_view layer, Tensor dy, Tensor dx,
+                                     const Window &window) {
+  prepare("averagePoolBackward", layer, [&](Preparation &p) {
+    p.expectType(dy, {ElementType::f32, ElementType::bf16});
+    const PoolGeometry g = geometryOf(p, dx, dy, window);
+    // A global pooling's dy mostly comes plain from a matrix product; the layers below want their
+    // gradient blocked all the same, and it is dx that is large.
+    Layout source = channelBlockedLayout(p.shape(dx), p.type(dx));
+    if (static_cast<std::int64_t>(source.get_size()) > p.info(dx).reserved)
+      source = p.plain(dx);
+    const Layout destination = *likeLayout(source, p.shape(dy));
+    const Pooling forward = forwardPooling(p, averageKind(window), g, source, destination);
+    const Pooling pooling =
+        backwardPooling(p, averageKind(window), g, source, destination, forward.desc);
+    p.primitive(
+        pooling.primitive, pooling.desc,
+        {{DNNL_ARG_DIFF_DST, p.input(dy, destination)}, {DNNL_ARG_DIFF_SRC, p.output(dx, source)}});
+  });
+}
+
+} // namespace syncline::cpu

@@ -1,0 +1,63 @@
+// Layout and scratch decisions of a step being built.
+#include "runtime/cpu/Program.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace syncline::cpu {
+
+Program::Program(const ExecutableOptions &options)
+    : options(options), table(options.sizes), engine(dnnl::engine::kind::cpu, 0), stream(engine),
+      loss(std::numeric_limits<double>::quiet_NaN()) {}
+
+std::int64_t Program::capacity(Tensor tensor) const {
+  const Tensor other = table.counterpart(tensor);
+  const std::int64_t own = table.of(tensor).reserved;
+  return other.isValid() ? std::min(own, table.of(other).reserved) : own;
+}
+
+void Program::layOut(Tensor tensor, const Layout &wanted) {
+  const StepTensor &info = table.of(tensor);
+  const bool fits = static_cast<std::int64_t>(wanted.get_size()) <= capacity(tensor);
+  Placement &self = placement(tensor);
+  // A plain layout may come under other dimensions (a reshaped result): keep the tensor's own.
+  self.layout = fits && !isPlain(wanted) ? wanted : plainLayout(info.shape, info.type);
+  self.isLaidOut = true;
+  if (Tensor other = table.counterpart(tensor); other.isValid()) {
+    placement(other).layout = self.layout;
+    placement(other).isLaidOut = true;
+  }
+}
+
+std::int64_t Program::reserveScratch(std::int64_t bytes) {
+  const std::int64_t offset = scratchUsed;
+  scratchUsed += (bytes + 63) / 64 * 64;
+  scratchBytes = std::max(scratchBytes, scratchUsed);
+  return offset;
+}
+
+dnnl::memory Program::scratchMemory(const Layout &layout, std::int64_t offset) {
+  dnnl::memory memory(layout, engine, DNNL_MEMORY_NONE);
+  scratchMemories.emplace_back(memory, offset);
+  return memory;
+}
+
+std::optional<std::int64_t> Program::scratchOffset(const dnnl::memory &memory) const {
+  // Asked about what the operation at hand was just given: search from the end.
+  for (auto use = scratchMemories.rbegin(); use != scratchMemories.rend(); ++use)
+    if (use->first.get() == memory.get())
+      return use->second;
+  return std::nullopt;
+}
+
+bool Program::allocateScratch() {
+  scratch = HostMemory(scratchBytes);
+  if (!scratch.isValid())
+    return false;
+  for (auto &[memory, offset] : scratchMemories)
+    memory.set_data_handle(scratch.data() + offset);
+  scratchMemories.clear();
+  return true;
+}
+
+} // namespace syncline::cpu
