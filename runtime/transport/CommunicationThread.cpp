@@ -5,9 +5,17 @@
 
 namespace syncline {
 
-CommunicationThread::CommunicationThread(Transport &transport, int channel, double timeoutSeconds)
-    : allReduce(transport, static_cast<std::uint64_t>(channel)), rank(transport.rank()),
-      timeoutSeconds(timeoutSeconds), thread([this] { work(); }) {}
+Result<std::unique_ptr<CommunicationThread>> CommunicationThread::create(Transport &transport,
+                                                                         int channel) {
+  auto ring = RingAllReduce::create(transport, "ring" + std::to_string(channel));
+  if (!ring)
+    return ring.status();
+  return std::unique_ptr<CommunicationThread>(
+      new CommunicationThread(transport.rank(), std::move(*ring)));
+}
+
+CommunicationThread::CommunicationThread(int rank, std::unique_ptr<RingAllReduce> ring)
+    : rank(rank), allReduce(std::move(ring)), thread([this] { work(); }) {}
 
 CommunicationThread::~CommunicationThread() {
   {
@@ -81,7 +89,7 @@ void CommunicationThread::work() {
 }
 
 Status CommunicationThread::carryOut(const Job &job) {
-  Status s = allReduce.run(job.data, job.bytes, job.type, deadlineIn(timeoutSeconds));
+  Status s = allReduce->run(job.data, job.bytes, job.type);
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
   std::string last =

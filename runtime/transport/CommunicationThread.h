@@ -1,12 +1,12 @@
 // One channel: carries out collectives in the order of issue while the caller computes.
 #pragma once
 
+#include "runtime/transport/Deadline.h"
 #include "runtime/transport/RingAllReduce.h"
 
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -21,18 +21,17 @@ struct BucketTiming {
 /// issue() and wait() are called by one thread. Ranks issue the same buckets in the same order.
 class CommunicationThread {
 public:
-  /// `transport` outlives this object. A collective that takes longer than `timeoutSeconds` from
-  /// its start fails: together with first-in-first-out, that bounds every wait().
-  CommunicationThread(Transport &transport, int channel, double timeoutSeconds);
-  /// Lets the collective under way come to its end or deadline; drops those behind it.
+  /// All ranks together; `transport` outlives this object.
+  static Result<std::unique_ptr<CommunicationThread>> create(Transport &transport, int channel);
+  /// Lets the collective under way come to its end or time limit; drops those behind it.
   ~CommunicationThread();
 
   /// Begins step `step`: timings start anew. No bucket is under way.
   void startStep(std::int64_t step);
   /// Queues the sum over ranks of a bucket; its bytes belong to the channel until wait() returns.
   void issue(int bucket, void *data, std::size_t bytes, ElementType type);
-  /// Returns when the bucket is done. Errors: peerLost, naming bucket, step and the lost rank;
-  /// after the first error every wait fails with it.
+  /// Returns when the bucket is done. The links' time limit bounds it. Errors: peerLost, naming
+  /// bucket, step and the lost rank; after the first error every wait fails with it.
   Status wait(int bucket);
 
   /// Seconds that wait() blocked since startStep().
@@ -49,12 +48,12 @@ private:
     bool done = false;
   };
 
+  CommunicationThread(int rank, std::unique_ptr<RingAllReduce> allReduce);
   void work();
   Status carryOut(const Job &job);
 
-  RingAllReduce allReduce;
   const int rank;
-  const double timeoutSeconds;
+  std::unique_ptr<RingAllReduce> allReduce;
   Clock::time_point stepStart = Clock::now();
   std::int64_t step = 0;
   double exposed = 0;

@@ -60,17 +60,19 @@ Status Group::agree(const std::vector<Agreement> &facts) {
   return Status::ok();
 }
 
-Status Group::connect() {
+Status Group::connect(double timeoutSeconds) {
   GlooOptions gloo;
   gloo.rank = options.rank;
   gloo.size = options.size;
   gloo.interface = options.interface;
+  gloo.startSeconds = options.startSeconds;
+  gloo.timeoutSeconds = timeoutSeconds;
   gloo.address = store->localAddress();
   // Where rank 0 reaches itself by loopback, others may not.
   if (server && isLoopback(gloo.address))
     if (std::string reachable = server->reachableAddress(); !reachable.empty())
       gloo.address = reachable;
-  auto transport = connectGloo(gloo, *store, watch.get(), deadlineIn(options.startSeconds));
+  auto transport = createGlooTransport(gloo, *store, watch.get());
   if (!transport)
     return transport.status();
   connected = std::move(*transport);

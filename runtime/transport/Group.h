@@ -38,8 +38,9 @@ public:
   /// Waits for all ranks and compares. Errors: peerLost, the same message on every rank, naming the
   /// ranks that differ; or the ranks that did not start in time.
   Status agree(const std::vector<Agreement> &facts);
-  /// Connects the ranks; once, after agree().
-  Status connect();
+  /// Prepares the network; once, after agree(). A link that stands still for `timeoutSeconds` while
+  /// somebody waits for it ends the run.
+  Status connect(double timeoutSeconds);
   /// Null until connected.
   Transport *transport() const { return connected.get(); }
   /// Tells the others that this rank ends with an error.

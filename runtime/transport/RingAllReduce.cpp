@@ -17,10 +17,12 @@ RingSchedule::RingSchedule(int ranks, std::size_t bytes, std::size_t elementByte
     : ranks(ranks), bytes(bytes) {
   // Chunks begin on cache lines where there are enough of them.
   constexpr std::size_t line = 64;
-  unit = bytes >= line * ranks ? std::max(line, elementBytes) : elementBytes;
+  unit = bytes >= line * ranks ? line : elementBytes;
+  // The longest chunk: one unit more than its share, or the bytes behind the last whole unit.
   std::size_t chunk = (bytes / unit + ranks - 1) / ranks * unit + unit;
-  std::size_t wanted = std::clamp(chunk / 4, smallSegment, largeSegment);
-  segments = static_cast<int>((chunk + wanted - 1) / wanted);
+  segments = static_cast<int>((chunk + largestSegment - 1) / largestSegment);
+  if (segments == 1 && chunk > 2 * Transport::bufferedBytes)
+    segments = 2;
   segmentBytes = (chunk / unit + segments - 1) / segments * unit;
 }
 
@@ -34,98 +36,95 @@ RingSchedule::Range RingSchedule::range(int chunk, int segment) const {
 
 /// One run over one message.
 struct RingAllReduce::Pass {
+  RingAllReduce &ring;
   const RingSchedule schedule;
-  const int rank, ranks, left, right;
-  const std::uint64_t tag;
   const ElementType type;
-  const Deadline deadline;
-  std::byte *data, *scratch;
-  TransportBuffer &message, &landing;
-  int sent = 0;
+  std::byte *data;
 
-  int total() const { return 2 * (ranks - 1) * schedule.segments; }
-  bool isSum(int i) const { return i < (ranks - 1) * schedule.segments; }
+  /// Small messages fit into the network's buffers: no other thread needs to send them.
+  bool isSmall() const { return schedule.segmentBytes <= Transport::bufferedBytes; }
+  int total() const { return 2 * (ring.ranks - 1) * schedule.segments; }
+  bool isSum(int i) const { return i < (ring.ranks - 1) * schedule.segments; }
 
-  /// Chunk that arrives in message i. It leaves the left rank in the same step.
-  RingSchedule::Range incoming(int i) const {
-    int step = i / schedule.segments;
-    return schedule.range(((rank - 1 - step) % ranks + 2 * ranks) % ranks, i % schedule.segments);
-  }
   RingSchedule::Range outgoing(int i) const {
-    int step = i / schedule.segments;
-    return schedule.range(((rank - step) % ranks + 2 * ranks) % ranks, i % schedule.segments);
+    int chunk = (ring.rank - i / schedule.segments + 2 * ring.ranks) % ring.ranks;
+    return schedule.range(chunk, i % schedule.segments);
+  }
+  /// What the left neighbour sends in the same step.
+  RingSchedule::Range incoming(int i) const {
+    int chunk = (ring.rank - 1 - i / schedule.segments + 2 * ring.ranks) % ring.ranks;
+    return schedule.range(chunk, i % schedule.segments);
   }
 
   Status send(int i) {
     RingSchedule::Range r = outgoing(i);
     if (r.size() == 0)
       return Status::ok();
-    ++sent;
-    return message.send(right, tag, r.begin, r.size());
+    if (isSmall())
+      return ring.toRight->send(data + r.begin, r.size());
+    ring.sender->push(data + r.begin, r.size());
+    return Status::ok();
   }
 
-  /// A final value is received in place, even long before it comes: it contains this rank's own
-  /// part of the sum, so it cannot arrive before that part was sent from there.
-  Status post(int i) {
-    RingSchedule::Range r = incoming(i);
-    if (i >= total() || r.size() == 0)
-      return Status::ok();
-    if (isSum(i))
-      return landing.receive(left, tag, i % depth * schedule.segmentBytes, r.size());
-    return message.receive(left, tag, r.begin, r.size());
-  }
-
+  /// A final value is received in place although its place may still be queued for sending: it
+  /// contains this rank's own part of the sum, so it cannot come before that part has left.
   Status take(int i) {
     RingSchedule::Range r = incoming(i);
     if (r.size() == 0)
       return Status::ok();
-    Status s = (isSum(i) ? landing : message).waitReceived(left, deadline);
-    if (s && isSum(i))
-      addInto(type, data + r.begin, scratch + i % depth * schedule.segmentBytes,
-              r.size() / elementBytes(type));
+    if (!isSum(i))
+      return ring.fromLeft->receive(data + r.begin, r.size());
+    Status s = ring.fromLeft->receive(ring.landing.data(), r.size());
+    if (s)
+      addInto(type, data + r.begin, ring.landing.data(), r.size() / elementBytes(type));
     return s;
   }
 
   Status run() {
     Status s;
-    for (int i = 0; i < depth && s; ++i)
-      s = post(i);
     for (int i = 0; i < schedule.segments && s; ++i)
       s = send(i);
-    for (int i = 0; i < total() && s; ++i) {
-      if (s = take(i); s)
-        s = post(i + depth);
-      if (s && i + schedule.segments < total())
+    for (int i = 0; i < total() && s; ++i)
+      if (s = take(i); s && i + schedule.segments < total())
         s = send(i + schedule.segments);
-    }
-    for (; sent > 0 && s; --sent)
-      s = message.waitSent(right, deadline);
+    if (s && !isSmall())
+      s = ring.sender->flush();
     return s;
   }
 };
 
-RingAllReduce::RingAllReduce(Transport &transport, std::uint64_t tag)
-    : transport(transport), tag(tag) {}
+Result<std::unique_ptr<RingAllReduce>> RingAllReduce::create(Transport &transport,
+                                                             const std::string &name) {
+  int rank = transport.rank(), ranks = transport.size();
+  std::unique_ptr<RingAllReduce> ring(new RingAllReduce(rank, ranks));
+  if (ranks == 1)
+    return ring;
+  // Named after the sender: with two ranks, left and right are the same peer.
+  int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  LinkEnd ends[] = {{right, true, name + "/" + std::to_string(rank)},
+                    {left, false, name + "/" + std::to_string(left)}};
+  auto links = transport.open(ends);
+  if (!links)
+    return links.status();
+  ring->toRight = std::move(links->at(0));
+  ring->fromLeft = std::move(links->at(1));
+  ring->sender = std::make_unique<SendThread>(*ring->toRight);
+  return ring;
+}
 
-Status RingAllReduce::run(void *data, std::size_t bytes, ElementType type, Deadline deadline) {
+Status RingAllReduce::run(void *data, std::size_t bytes, ElementType type) {
+  std::string name(elementName(type));
   if (!addInto(type, nullptr, nullptr, 0))
-    return Status::badInput("no sum over ranks for element type '" +
-                            std::string(elementName(type)) + "'");
+    return Status::badInput("no sum over ranks for element type '" + name + "'");
   if (bytes % elementBytes(type) != 0)
     return Status::error(ErrorKind::internal, "a bucket of " + std::to_string(bytes) +
                                                   " bytes does not hold whole elements of '" +
-                                                  std::string(elementName(type)) + "'");
-  int rank = transport.rank(), ranks = transport.size();
+                                                  name + "'");
   if (ranks == 1 || bytes == 0)
     return Status::ok();
   RingSchedule schedule(ranks, bytes, elementBytes(type));
-  scratch.resize(std::max(scratch.size(), depth * schedule.segmentBytes));
-  auto message = transport.buffer(data, bytes);
-  auto landing = transport.buffer(scratch.data(), scratch.size());
-  Pass pass{schedule, rank,    ranks,    (rank + ranks - 1) % ranks,     (rank + 1) % ranks,
-            tag,      type,    deadline, static_cast<std::byte *>(data), scratch.data(),
-            *message, *landing};
-  return pass.run();
+  landing.resize(std::max(landing.size(), schedule.segmentBytes));
+  return Pass{*this, schedule, type, static_cast<std::byte *>(data)}.run();
 }
 
 } // namespace syncline

@@ -1,18 +1,19 @@
 // The sum over all ranks by a ring: reduce-scatter, then all-gather.
 #pragma once
 
-#include "runtime/transport/Transport.h"
+#include "runtime/transport/SendThread.h"
 #include "syncline/Step.h"
 
 #include <vector>
 
 namespace syncline {
 
-/// Where in the message a step of the ring works. Chunk c is what rank c-1 completes; chunks are
-/// cut into segments so that a segment is summed while the next one travels.
+/// How a message is cut: into one chunk a rank, a chunk into segments, so that a segment is summed
+/// while the next one travels.
 struct RingSchedule {
-  /// Smallest segment worth a message of its own, and largest that stays in a cache while summed.
-  static constexpr std::size_t smallSegment = 128u << 10, largeSegment = 512u << 10;
+  /// Stays in a core's second cache while it is summed, and large enough that the cost of a message
+  /// (about 10 µs) does not show.
+  static constexpr std::size_t largestSegment = 256u << 10;
 
   RingSchedule(int ranks, std::size_t bytes, std::size_t elementBytes);
 
@@ -27,28 +28,29 @@ struct RingSchedule {
   std::size_t bytes, unit, segmentBytes;
 };
 
-/// Sums `bytes` bytes at `data` over the ranks, in place.
+/// Sums messages over the ranks, in place. One thread at a time.
 ///
 /// 2(P-1) steps; each rank sends and receives 2(P-1)/P of the message. The result has the same bits
 /// on every rank: every element is summed once, in ring order, and then copied. Any number of ranks
-/// and any length will do, fewer elements than ranks included. All ranks call it with the same
-/// lengths in the same order.
+/// and any length will do, fewer elements than ranks included.
 class RingAllReduce {
 public:
-  /// `tag` keeps its messages apart from those of other rings on the transport.
-  RingAllReduce(Transport &transport, std::uint64_t tag);
+  /// Opens the links to both neighbours; all ranks together. `name` tells several rings apart.
+  static Result<std::unique_ptr<RingAllReduce>> create(Transport &transport,
+                                                       const std::string &name);
 
-  /// Errors: peerLost; badInput for a type that has no sum.
-  Status run(void *data, std::size_t bytes, ElementType type, Deadline deadline);
+  /// All ranks call it with the same lengths in the same order. Errors: peerLost; badInput for a
+  /// type that has no sum.
+  Status run(void *data, std::size_t bytes, ElementType type);
 
 private:
   struct Pass;
-  /// Received segments that wait to be summed; also how many receives are posted ahead.
-  static constexpr int depth = 4;
+  RingAllReduce(int rank, int ranks) : rank(rank), ranks(ranks) {}
 
-  Transport &transport;
-  std::uint64_t tag;
-  std::vector<std::byte> scratch;
+  const int rank, ranks;
+  std::unique_ptr<Link> toRight, fromLeft;
+  std::unique_ptr<SendThread> sender;
+  std::vector<std::byte> landing; ///< one segment
 };
 
 } // namespace syncline

@@ -114,7 +114,8 @@ void Watch::listen() {
       return;
     if (frame[0] == "ping") {
       std::lock_guard lock(sendMutex);
-      sendFrame(socket, {"pong", std::to_string(waitingFor)}, deadlineIn(1));
+      int peer = receivesFrom >= 0 ? receivesFrom : sendsTo;
+      sendFrame(socket, {"pong", std::to_string(peer)}, deadlineIn(1));
     } else if (frame[0] == "verdict" && frame.size() == 4) {
       int rank = -1;
       std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
@@ -126,26 +127,26 @@ void Watch::listen() {
 }
 
 void Watch::conclude(Verdict v) {
-  std::function<void()> call;
   {
     std::lock_guard lock(mutex);
     if (found)
       return;
     found = std::move(v);
-    call = callback;
   }
   changed.notify_all();
-  if (call)
-    call();
 }
 
-void Watch::onVerdict(std::function<void()> f) {
-  std::unique_lock lock(mutex);
-  callback = f;
-  bool late = found.has_value();
-  lock.unlock();
-  if (late && f)
-    f();
+Watch::Waiting::Waiting(Watch *watch, int peer, bool sends)
+    : place(!watch  ? nullptr
+            : sends ? &watch->sendsTo
+                    : &watch->receivesFrom) {
+  if (place)
+    *place = peer;
+}
+
+Watch::Waiting::~Waiting() {
+  if (place)
+    *place = -1;
 }
 
 std::optional<Verdict> Watch::verdict() const {
@@ -154,6 +155,8 @@ std::optional<Verdict> Watch::verdict() const {
 }
 
 Verdict Watch::report(int peer, const std::string &message) {
+  if (std::optional<Verdict> known = verdict())
+    return *known;
   {
     std::lock_guard lock(sendMutex);
     sendFrame(socket, {"report", std::to_string(peer), message}, deadlineIn(1));

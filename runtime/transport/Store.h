@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -54,12 +53,20 @@ public:
   /// Says goodbye: closing the connection is no failure.
   ~Watch();
 
-  /// Whom this rank waits for now; -1 for nobody.
-  void waitsFor(int peer) { waitingFor = peer; }
-  /// Called once, on the watch's thread, as soon as a rank has failed.
-  void onVerdict(std::function<void()> callback);
+  /// Says, while it lives, that this rank waits for a peer. `watch` may be null.
+  class Waiting {
+  public:
+    Waiting(Watch *watch, int peer, bool sends);
+    ~Waiting();
+    Waiting(const Waiting &) = delete;
+
+  private:
+    std::atomic<int> *place;
+  };
+
   std::optional<Verdict> verdict() const;
-  /// Says that `peer` is late or gone and returns whose fault it is; a few seconds at most.
+  /// Says that `peer` is late or gone and returns whose fault it is, which may be known
+  /// already; a few seconds at most.
   Verdict report(int peer, const std::string &message);
   /// Says that this rank ends with an error.
   void fail(const std::string &message);
@@ -70,12 +77,11 @@ private:
   void conclude(Verdict v);
 
   Socket socket;
-  std::atomic<int> waitingFor{-1};
+  std::atomic<int> sendsTo{-1}, receivesFrom{-1}; ///< whom this rank waits for now
   mutable std::mutex mutex;
   std::mutex sendMutex;
   std::condition_variable changed;
   std::optional<Verdict> found;
-  std::function<void()> callback;
   std::atomic<bool> leaving{false};
   std::thread thread;
 };

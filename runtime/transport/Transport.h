@@ -1,42 +1,50 @@
 // Messages between the ranks of one run; what a network library has to offer to the collectives.
 #pragma once
 
-#include "runtime/transport/Deadline.h"
 #include "syncline/Status.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace syncline {
 
-/// A registered piece of memory that messages are sent from and received into.
+/// A stream of messages from one rank to one other. Used by one thread at a time; different links
+/// by different threads.
 ///
-/// Several operations may be under way at once. Operations between two ranks with one tag are
-/// matched in the order of their posting; the lengths must agree. Waits count operations: the n-th
-/// waitReceived returns when n receives have completed. Used by one thread at a time.
-class TransportBuffer {
+/// Errors of both calls: peerLost, naming the rank whose fault it is, which need not be the peer.
+/// They come at the latest when nothing has moved for the link's time limit. Once a call has
+/// failed, all fail.
+class Link {
 public:
-  virtual ~TransportBuffer() = default;
-
-  /// Return at once; the range must stay as it is (send) or untouched (receive) until waited for.
-  virtual Status send(int peer, std::uint64_t tag, std::size_t offset, std::size_t bytes) = 0;
-  virtual Status receive(int peer, std::uint64_t tag, std::size_t offset, std::size_t bytes) = 0;
-
-  /// `peer` is who the operation is with. Errors: peerLost, naming the rank whose fault it is,
-  /// which need not be the peer.
-  virtual Status waitSent(int peer, Deadline deadline) = 0;
-  virtual Status waitReceived(int peer, Deadline deadline) = 0;
+  virtual ~Link() = default;
+  /// Returns when the bytes may be overwritten. Blocks while the network's buffers are full.
+  virtual Status send(const void *data, std::size_t bytes) = 0;
+  /// Returns when the next message, of exactly `bytes` bytes, is there.
+  virtual Status receive(void *data, std::size_t bytes) = 0;
 };
 
-/// The connected ranks. Once an operation has failed, all fail.
+/// One end of a link to be opened.
+struct LinkEnd {
+  int peer;
+  bool sends;       ///< this rank sends, the peer receives
+  std::string name; ///< tells links between the same two ranks apart; the same at both ends
+};
+
+/// The ranks of a run.
 class Transport {
 public:
+  /// Messages up to this size never block in send() as long as at most two are under way.
+  static constexpr std::size_t bufferedBytes = 32u << 10;
+
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Registers memory, which must outlive the buffer. Thread-safe.
-  virtual std::unique_ptr<TransportBuffer> buffer(void *data, std::size_t bytes) = 0;
+  /// Opens this rank's ends of several links at once; returns when the other ends are open too.
+  /// All ranks that take part call it at the same time. One thread at a time.
+  virtual Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) = 0;
 };
 
 } // namespace syncline

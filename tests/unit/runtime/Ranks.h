@@ -28,7 +28,7 @@ inline void runRanks(int size, const std::function<void(int rank, Group &group)>
       auto group = Group::join(options);
       ASSERT_TRUE(group.isOk()) << group.status().message();
       if (connect) {
-        Status s = (*group)->connect();
+        Status s = (*group)->connect(20);
         ASSERT_TRUE(s.isOk()) << s.message();
       }
       body(rank, **group);

@@ -44,10 +44,10 @@ TEST_P(RingSums, MatchGatherAndSum) {
   const auto &[ranks, counts] = GetParam();
   std::vector<std::vector<std::vector<float>>> results(ranks);
   runRanks(ranks, [&, n = ranks, &counts = counts](int rank, Group &group) {
-    RingAllReduce ring(*group.transport(), 0);
+    auto ring = std::move(*RingAllReduce::create(*group.transport(), "test"));
     for (std::size_t i = 0; i < counts.size(); ++i) {
       std::vector<float> v = valuesOf(rank, counts[i], static_cast<int>(i));
-      Status s = ring.run(v.data(), v.size() * 4, ElementType::f32, deadlineIn(20));
+      Status s = ring->run(v.data(), v.size() * 4, ElementType::f32);
       ASSERT_TRUE(s.isOk()) << s.message();
       results[rank].push_back(v);
     }
@@ -95,13 +95,13 @@ TEST(RingSchedule, CoversTheMessage) {
 // f64 and integers are summed as what they are.
 TEST(RingAllReduce, OtherElementTypes) {
   runRanks(3, [](int rank, Group &group) {
-    RingAllReduce ring(*group.transport(), 0);
+    auto ring = std::move(*RingAllReduce::create(*group.transport(), "test"));
     std::vector<double> d(1001, 1e-12 * (rank + 1));
-    ASSERT_TRUE(ring.run(d.data(), d.size() * 8, ElementType::f64, deadlineIn(20)).isOk());
+    ASSERT_TRUE(ring->run(d.data(), d.size() * 8, ElementType::f64).isOk());
     for (double x : d)
       ASSERT_NEAR(x, 6e-12, 1e-24);
     std::vector<std::int64_t> n(17, (std::int64_t{1} << 40) + rank);
-    ASSERT_TRUE(ring.run(n.data(), n.size() * 8, ElementType::i64, deadlineIn(20)).isOk());
+    ASSERT_TRUE(ring->run(n.data(), n.size() * 8, ElementType::i64).isOk());
     for (std::int64_t x : n)
       ASSERT_EQ(x, 3 * (std::int64_t{1} << 40) + 3);
   });
@@ -111,7 +111,8 @@ TEST(RingAllReduce, OtherElementTypes) {
 TEST(RingAllReduce, RefusesBytes) {
   runRanks(1, [](int, Group &group) {
     char c = 0;
-    Status s = RingAllReduce(*group.transport(), 0).run(&c, 1, ElementType::u8, deadlineIn(1));
+    auto ring = std::move(*RingAllReduce::create(*group.transport(), "test"));
+    Status s = ring->run(&c, 1, ElementType::u8);
     EXPECT_EQ(s.kind(), ErrorKind::badInput);
   });
 }
@@ -119,21 +120,21 @@ TEST(RingAllReduce, RefusesBytes) {
 // Buckets travel in the order of issue while the caller goes on; wait returns their sums.
 TEST(CommunicationThread, SumsInOrder) {
   runRanks(4, [](int rank, Group &group) {
-    CommunicationThread channel(*group.transport(), 0, 20);
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
     for (int step = 0; step < 20; ++step) {
-      channel.startStep(step);
+      channel->startStep(step);
       std::vector<std::vector<float>> buckets;
       for (std::size_t n : {5u, 40000u, 1u, 300000u})
         buckets.emplace_back(n, static_cast<float>(rank + step));
       for (int b = 0; b < 4; ++b)
-        channel.issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32);
+        channel->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32);
       for (int b = 0; b < 4; ++b) {
-        Status s = channel.wait(b);
+        Status s = channel->wait(b);
         ASSERT_TRUE(s.isOk()) << s.message();
         for (float x : buckets[b])
           ASSERT_EQ(x, static_cast<float>(6 + 4 * step));
       }
-      auto timings = channel.timings();
+      auto timings = channel->timings();
       ASSERT_EQ(timings.size(), 4u);
       for (int b = 0; b < 4; ++b) {
         EXPECT_EQ(timings[b].bucket, b);
@@ -150,15 +151,16 @@ TEST(CommunicationThread, SumsInOrder) {
 // Two channels share the transport without mixing their messages.
 TEST(CommunicationThread, ChannelsDoNotMix) {
   runRanks(3, [](int rank, Group &group) {
-    CommunicationThread first(*group.transport(), 0, 20), second(*group.transport(), 1, 20);
+    auto first = std::move(*CommunicationThread::create(*group.transport(), 0));
+    auto second = std::move(*CommunicationThread::create(*group.transport(), 1));
     for (int step = 0; step < 10; ++step) {
-      first.startStep(step);
-      second.startStep(step);
+      first->startStep(step);
+      second->startStep(step);
       std::vector<float> a(200000, 1), b(300000, 10);
-      first.issue(0, a.data(), a.size() * 4, ElementType::f32);
-      second.issue(1, b.data(), b.size() * 4, ElementType::f32);
-      ASSERT_TRUE(second.wait(1).isOk());
-      ASSERT_TRUE(first.wait(0).isOk());
+      first->issue(0, a.data(), a.size() * 4, ElementType::f32);
+      second->issue(1, b.data(), b.size() * 4, ElementType::f32);
+      ASSERT_TRUE(second->wait(1).isOk());
+      ASSERT_TRUE(first->wait(0).isOk());
       ASSERT_EQ(a.front() + a.back(), 6);
       ASSERT_EQ(b.front() + b.back(), 60);
     }
@@ -168,8 +170,8 @@ TEST(CommunicationThread, ChannelsDoNotMix) {
 // A bucket nobody issued is our fault, said at once.
 TEST(CommunicationThread, WaitWithoutIssue) {
   runRanks(1, [](int, Group &group) {
-    CommunicationThread channel(*group.transport(), 0, 1);
-    EXPECT_EQ(channel.wait(3).kind(), ErrorKind::internal);
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
+    EXPECT_EQ(channel->wait(3).kind(), ErrorKind::internal);
   });
 }
 
