@@ -8,10 +8,10 @@ import numpy
 import torch
 
 import compare
+import export
 import harness
 import modules
 import reference
-from harness import export
 
 BATCH = 4
 SETTINGS = {"lr": 0.01}

@@ -9,10 +9,10 @@ import numpy
 import torch
 
 import compare
+import export
 import harness
 import reference
 import test_torchvision
-from harness import export
 
 RANKS = (2, 4)
 SAME = 1e-5  # the same sums in another order

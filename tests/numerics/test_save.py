@@ -9,9 +9,9 @@ import onnx
 import torch
 from onnx import numpy_helper
 
+import export
 import harness
 import modules
-from harness import export
 
 
 class SaveTest(unittest.TestCase):

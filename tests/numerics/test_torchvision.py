@@ -17,9 +17,9 @@ import numpy
 import torch
 
 import compare
+import export
 import harness
 import reference
-from harness import export
 
 SEEDS = 12
 

@@ -4,14 +4,10 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import numpy
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "samples" / "models"))
-import export  # noqa: E402,F401  the samples' exporter, for the tests to import from here
-
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 SYNCLINE = BUILD / "bin" / "syncline"
 

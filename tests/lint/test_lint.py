@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""House rules that a machine can hold: lengths, format, layering, words, the top level, README."""
+
+import re
+import shutil
+import subprocess
+import unittest
+
+import layering
+import tree
+
+MOST_LINES = 400
+TOP_LEVEL = {"CMakeLists.txt", "frontend", "ir", "passes", "codegen", "runtime", "tests", "samples"}
+TOP_LEVEL |= {"README.md", "LICENSE"}
+# Split, so that this file does not contain what it forbids.
+WORDS = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK", "not (yet )?" + "implemented", "place" + "holder"]
+FORBIDDEN = re.compile(r"\b(" + "|".join(WORDS) + r")\b", re.IGNORECASE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+FORMATTER = shutil.which("clang-format-19")
+
+
+def includes():
+    """(file, line number, what it includes) of every include in our C++."""
+    for path in tree.files(*tree.CXX):
+        for number, line in enumerate(tree.lines(path), 1):
+            if match := INCLUDE.match(line):
+                yield str(path), number, match.group(1)
+
+
+class LintTest(unittest.TestCase):
+    def none(self, offenders):
+        if offenders:
+            self.fail("\n" + "\n".join(offenders))
+
+    def test_files_are_short(self):
+        """No file of code has more than 400 lines."""
+        lengths = [(len(tree.lines(path)), path) for path in tree.files(*tree.CODE)]
+        self.none([f"{path}: {n} lines, at most {MOST_LINES}" for n, path in lengths if n > MOST_LINES])
+
+    def test_files_say_what_they_are(self):
+        """Every file of C++, TableGen, Python and shell opens with a comment."""
+        opening = re.compile(r'^(//|#|"""|/\*)')
+        self.none(
+            [
+                f"{path}: expected a comment that says what the file is, got '{first[:60]}'"
+                for path in tree.files(".cpp", ".h", ".td", ".py", ".sh", "CMakeLists.txt")
+                for first in tree.lines(path)[:1]
+                if not opening.match(first)
+            ]
+        )
+
+    @unittest.skipUnless(FORMATTER, "clang-format-19 is not installed")
+    def test_format(self):
+        paths = [str(path) for path in tree.files(*tree.CXX)]
+        command = [FORMATTER, "--dry-run", "--Werror", *paths]
+        done = subprocess.run(command, cwd=tree.TOP, capture_output=True, text=True)
+        wrong = sorted({line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line})
+        self.none([f"{path}: run clang-format-19 -i on it" for path in wrong])
+
+    def test_layering(self):
+        """Includes follow the architecture's arrows."""
+        wrong = []
+        for path, number, what in includes():
+            for folder, pattern, why in layering.RULES:
+                inside = path.startswith(folder + "/") and not path.startswith(layering.JOINTS)
+                if inside and re.match(pattern, what):
+                    wrong.append(f"{path}:{number}: '{what}' in {folder}: {why}")
+            for pattern, homes in layering.HOMES:
+                if re.match(pattern, what) and not path.startswith(homes):
+                    wrong.append(f"{path}:{number}: '{what}' belongs in {' or '.join(homes)}")
+        self.none(wrong)
+
+    def test_no_unfinished_work(self):
+        offenders = []
+        for path in tree.files(*tree.CODE, ".md", ".txt", ".yaml"):
+            for number, line in enumerate(tree.lines(path), 1):
+                if match := FORBIDDEN.search(line):
+                    offenders.append(f"{path}:{number}: '{match.group(0)}'")
+        self.none(offenders)
+
+    def test_top_level(self):
+        found = {path.parts[0] for path in tree.files() if not path.parts[0].startswith(".")}
+        self.assertEqual(found, TOP_LEVEL)
+
+    def test_readme_paths_exist(self):
+        """Every path of this repository that the README names exists."""
+        text = (tree.TOP / "README.md").read_text()
+        named = re.findall(r"\b((?:frontend|ir|passes|codegen|runtime|tests|samples)/[\w./-]*\w)", text)
+        self.none(sorted({f"README.md: no '{n}'" for n in named if not (tree.TOP / n).exists()}))
+
+    def test_scripts_run(self):
+        """Shell scripts can be executed, and bash can read them."""
+        wrong = []
+        for path in [*tree.files(".sh"), *[p for p in tree.files() if str(p) == ".ci/run"]]:
+            if not (tree.TOP / path).stat().st_mode & 0o100:
+                wrong.append(f"{path}: not executable")
+            done = subprocess.run(["bash", "-n", path], cwd=tree.TOP, capture_output=True, text=True)
+            if done.returncode != 0:
+                wrong.append(done.stderr.strip())
+        self.none(wrong)
+
+    def test_documented_folders(self):
+        """Every top folder of code explains itself in a README.md or a SPEC.md."""
+        folders = ["frontend", "ir", "passes", "codegen", "runtime", "samples", "tests"]
+        names = {str(path) for path in tree.files(".md")}
+        self.none([f"{f}: no README.md" for f in folders if f"{f}/README.md" not in names])
+
+
+if __name__ == "__main__":
+    unittest.main()
