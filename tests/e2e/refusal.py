@@ -1,0 +1,60 @@
+"""What every refusal of bad input looks like, as a test case to derive from."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+CRASHES = ("Assertion", "terminate called", "Stack dump", "PLEASE submit", "what():", "Traceback")
+
+
+class RefusalTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.cluster = self.write("cluster.yaml", harness.CLUSTER.format(ranks=2))
+
+    def write(self, name, content):
+        path = self.folder / name
+        data = content.encode() if isinstance(content, str) else content
+        path.write_bytes(data)
+        return path
+
+    def command(self, *words, environment=None, limit=60):
+        return subprocess.run(
+            [str(harness.SYNCLINE), *map(str, words)],
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            env={**os.environ, **(environment or {})},
+        )
+
+    def refuses(self, words, *names, code=1):
+        """`syncline words...` ends with `code`, says one error that holds every one of `names`, and
+        leaves the folder as it was."""
+        before = self.listing()
+        done = self.command(*words)
+        self.assert_refused(done, names, code)
+        self.assertEqual(self.listing(), before, "something half-written stayed behind")
+        return done.stderr
+
+    def assert_refused(self, done, names, code=1):
+        said = f"exit code {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-3000:]}"
+        self.assertEqual(done.returncode, code, said)
+        for crash in CRASHES:
+            self.assertNotIn(crash, done.stderr)
+        errors = [line for line in done.stderr.splitlines() if "error:" in line]
+        self.assertEqual(len(errors), 1, "expected one message, got:\n" + said)
+        for name in names:
+            self.assertIn(str(name), done.stderr)
+
+    def refuses_model(self, path, *names, extra=()):
+        words = ["compile", path, "--cluster", self.cluster, "--batch", 2, "--loss", "cross-entropy"]
+        return self.refuses([*words, "-o", self.folder / "out.plan", *extra], path.name, *names)
+
+    def listing(self):
+        return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*"))

@@ -1,0 +1,232 @@
+"""Bad models, cluster files and traces: exit code 1, one clear message, nothing left behind."""
+
+import os
+import unittest
+
+import numpy
+from onnx import TensorProto, helper
+
+import models
+from refusal import RefusalTest
+
+GIB = 2**30
+
+
+class BadModelTest(RefusalTest):
+    def save(self, proto, name="model.onnx"):
+        return models.save(proto, self.folder / name)
+
+    def test_missing_file(self):
+        self.refuses_model(self.folder / "absent.onnx")
+
+    def test_empty_file(self):
+        self.refuses_model(self.write("empty.onnx", b""))
+
+    def test_truncated_file(self):
+        whole = models.linear().SerializeToString()
+        self.refuses_model(self.write("short.onnx", whole[: len(whole) // 2]))
+
+    def test_not_onnx(self):
+        self.refuses_model(self.write("text.onnx", "this is not a model\n" * 50))
+
+    def test_random_bytes(self):
+        noise = numpy.random.RandomState(0).bytes(4096)
+        self.refuses_model(self.write("noise.onnx", noise))
+
+    def test_folder_in_place_of_a_file(self):
+        (self.folder / "folder.onnx").mkdir()
+        self.refuses_model(self.folder / "folder.onnx")
+
+    def test_file_beyond_two_gib(self):
+        """Protobuf cannot hold it; refused by its size, without reading it (the file is sparse)."""
+        path = self.write("huge.onnx", models.linear().SerializeToString())
+        os.truncate(path, 2 * GIB + 1)
+        self.refuses_model(path)
+
+    def test_unknown_operator(self):
+        broken = models.linear(operator="Gemmm")
+        self.refuses_model(self.save(broken), "Gemmm", "first")
+
+    def test_unknown_domain(self):
+        broken = models.linear()
+        broken.graph.node[0].domain = "com.example"
+        broken.opset_import.append(helper.make_opsetid("com.example", 1))
+        self.refuses_model(self.save(broken), "com.example")
+
+    def test_unsupported_element_type(self):
+        broken = models.linear(element=TensorProto.COMPLEX64)
+        self.refuses_model(self.save(broken), "input")
+
+    def test_missing_shape(self):
+        self.refuses_model(self.save(models.linear(shape=None)), "input")
+
+    def test_unknown_dimension(self):
+        self.refuses_model(self.save(models.linear(shape=("batch", "features"))), "input", "features")
+
+    def test_cyclic_graph(self):
+        self.refuses_model(self.save(models.cyclic()), "cycl")
+
+    def test_value_that_nobody_makes(self):
+        broken = models.linear()
+        broken.graph.node[0].input[1] = "nowhere"
+        self.refuses_model(self.save(broken), "nowhere", "first")
+
+    def test_shapes_that_do_not_fit(self):
+        self.refuses_model(self.save(models.linear(inputs=5)), "first")
+
+    def test_wrong_amount_of_values(self):
+        broken = models.linear()
+        broken.graph.initializer[0].raw_data = b"\0" * 20
+        self.refuses_model(self.save(broken), "weight")
+
+    def test_negative_dimension(self):
+        broken = models.linear()
+        broken.graph.initializer[0].dims[0] = -4
+        self.refuses_model(self.save(broken), "weight")
+
+    def test_model_without_parameters(self):
+        node = helper.make_node("Relu", ["input"], ["output"], name="only")
+        self.refuses_model(self.save(models.model([node], {})), "parameter")
+
+    def test_opset_of_the_future(self):
+        broken = models.linear()
+        broken.opset_import[0].version = 1000
+        self.refuses_model(self.save(broken), "1000")
+
+    def test_freezing_everything(self):
+        self.refuses_model(self.save(models.linear()), extra=["--freeze", "*"])
+
+    def test_freezing_nothing_that_exists(self):
+        self.refuses_model(self.save(models.linear()), "nosuch*", extra=["--freeze", "nosuch*"])
+
+
+class ExternalDataTest(RefusalTest):
+    """Values in another file are read only from the model's own folder."""
+
+    def check(self, location, *names):
+        path = models.save(models.external(location), self.folder / "model.onnx")
+        self.refuses_model(path, *names)
+
+    def test_parent_folder(self):
+        self.check("../secret.bin", "../secret.bin")
+
+    def test_absolute_path(self):
+        self.check("/etc/passwd", "/etc/passwd")
+
+    def test_detour(self):
+        self.check("data/../../secret.bin", "secret.bin")
+
+    def test_link_that_leads_out(self):
+        (self.folder / "weight.bin").symlink_to("/etc/passwd")
+        self.check("weight.bin", "weight.bin")
+
+    def test_missing(self):
+        self.check("absent.bin", "absent.bin")
+
+    def test_too_short(self):
+        self.write("weight.bin", b"\0" * 47)
+        self.check("weight.bin", "weight.bin")
+
+
+class BadClusterTest(RefusalTest):
+    def check(self, text, *names):
+        model = models.save(models.linear(), self.folder / "model.onnx")
+        path = self.write("bad.yaml", text)
+        words = ["compile", model, "--cluster", path, "--batch", 2, "--loss", "cross-entropy"]
+        self.refuses([*words, "-o", self.folder / "out.plan"], "bad.yaml", *names)
+
+    def changed(self, old, new):
+        text = self.cluster.read_text()
+        self.assertIn(old, text)
+        return text.replace(old, new)
+
+    def test_bare_number(self):
+        self.check(self.changed("10 Gb/s", "10"), "10")
+
+    def test_unknown_unit(self):
+        self.check(self.changed("10 Gb/s", "10 Gx/s"), "Gx/s")
+
+    def test_wrong_kind_of_unit(self):
+        self.check(self.changed("10 Gb/s", "10 ms"), "ms")
+
+    def test_unknown_key(self):
+        self.check(self.changed("latency", "latncy"), "latncy")
+
+    def test_zero_ranks(self):
+        self.check(self.changed("ranks: 2", "ranks: 0"), "ranks")
+
+    def test_negative_ranks(self):
+        self.check(self.changed("ranks: 2", "ranks: -3"), "-3")
+
+    def test_negative_latency(self):
+        self.check(self.changed("20 us", "-20 us"), "-20 us")
+
+    def test_not_a_number(self):
+        self.check(self.changed("10 Gb/s", "nan Gb/s"), "nan")
+
+    def test_empty(self):
+        self.check("")
+
+    def test_not_yaml(self):
+        self.check("ranks: [2\nname: }")
+
+    def test_missing_file(self):
+        model = models.save(models.linear(), self.folder / "model.onnx")
+        words = ["compile", model, "--cluster", self.folder / "no.yaml", "--batch", 2]
+        self.refuses([*words, "--loss", "mse", "-o", self.folder / "out.plan"], "no.yaml")
+
+
+class BadTraceTest(RefusalTest):
+    HEADER = "name,bytes,forward,backward\n"
+
+    def check(self, text, *names):
+        path = self.write("layers.csv", text)
+        self.refuses(
+            ["compile", path, "--cluster", self.cluster, "-o", self.folder / "out.plan"],
+            "layers.csv",
+            *names,
+        )
+
+    def test_not_a_number(self):
+        self.check(self.HEADER + "a,4096B,1ms,2ms\nb,4096B,nan ms,2ms\n", "3")
+
+    def test_negative_time(self):
+        self.check(self.HEADER + "a,4096B,1ms,-2ms\n", "2", "-2ms")
+
+    def test_bare_number(self):
+        self.check(self.HEADER + "a,4096,1ms,2ms\n", "4096")
+
+    def test_missing_cell(self):
+        self.check(self.HEADER + "a,4096B,1ms\n", "2")
+
+    def test_unknown_column(self):
+        self.check("name,bytes,forward,sideways\na,1B,1ms,1ms\n", "sideways")
+
+    def test_the_same_name_twice(self):
+        self.check(self.HEADER + "a,4B,1ms,2ms\na,4B,1ms,2ms\n", "a")
+
+    def test_header_only(self):
+        self.check(self.HEADER)
+
+    def test_empty(self):
+        self.check("")
+
+
+class BadCommandLineTest(RefusalTest):
+    def test_unknown_option(self):
+        done = self.command("compile", "--nosuch")
+        self.assertEqual(done.returncode, 2)
+
+    def test_no_command(self):
+        self.assertEqual(self.command().returncode, 2)
+
+    def test_unknown_planner(self):
+        model = models.save(models.linear(), self.folder / "model.onnx")
+        words = ["compile", model, "--cluster", self.cluster, "--batch", 2, "--planner", "best"]
+        done = self.command(*words, "-o", self.folder / "out.plan")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("best", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

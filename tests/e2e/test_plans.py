@@ -1,0 +1,147 @@
+"""Plans: the same input gives the same bytes; changed, foreign and differing plans are refused."""
+
+import hashlib
+import json
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from refusal import RefusalTest
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+DATA = harness.TOP / "samples" / "data"
+IMAGES = f"{DATA / 'digits-train-x.npy'},{DATA / 'digits-train-y.npy'}"
+FILES = ("plan.mlir", "plan.json", "step.cpp", "step.so", "weights.bin", "model.onnx")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class PlanTest(RefusalTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.original = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=2, batch=4)
+
+    def setUp(self):
+        super().setUp()
+        self.plan = self.folder / "copy.plan"
+        shutil.copytree(self.original, self.plan)
+
+    def test_same_input_same_bytes(self):
+        """Compiled twice, in different folders, every file of the plan is the same."""
+        again = harness.compile_plan(DIGITS, self.folder, ranks=2, batch=4)
+        for name in FILES:
+            with self.subTest(file=name):
+                self.assertEqual((again / name).read_bytes(), (self.original / name).read_bytes())
+
+    def test_changed_byte(self):
+        """One byte changed anywhere is noticed by `verify` and by `run`."""
+        for name in FILES:
+            with self.subTest(file=name):
+                path = self.plan / name
+                data = bytearray(path.read_bytes())
+                data[len(data) // 2] ^= 1
+                path.write_bytes(data)
+                self.refuses(["verify", self.plan], "copy.plan")
+                self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "copy.plan")
+                shutil.copy(self.original / name, path)
+
+    def test_missing_file(self):
+        for name in FILES:
+            with self.subTest(file=name):
+                (self.plan / name).unlink()
+                self.refuses(["verify", self.plan], name)
+                shutil.copy(self.original / name, self.plan / name)
+
+    def test_changed_certificate(self):
+        """A plan whose hash was made to fit again still has to prove that it is optimal."""
+        self.rewrite(lambda plan: plan["predicted"].update(step=plan["predicted"]["step"] / 2))
+        self.refuses(["verify", self.plan], "copy.plan")
+
+    def test_another_version(self):
+        self.rewrite(lambda plan: plan.update(schema=2))
+        self.refuses(["verify", self.plan], "schema")
+        self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "schema")
+
+    def rewrite(self, change):
+        """Changes plan.json and puts the hash right."""
+        path = self.plan / "plan.json"
+        plan = json.loads(path.read_text())
+        change(plan)
+        plan["hashes"]["plan"] = ""
+        compact = json.dumps(plan, sort_keys=True, separators=(",", ":"))
+        plan["hashes"]["plan"] = hashlib.sha256(compact.encode()).hexdigest()
+        path.write_text(json.dumps(plan, indent=2))
+
+    def test_wrong_number_of_ranks(self):
+        self.refuses(["run", self.plan, "-n", 3, "--data", IMAGES, "--steps", 1], "3", "2", code=2)
+
+    def test_missing_data(self):
+        data = f"{self.folder}/no-x.npy,{self.folder}/no-y.npy"
+        self.refuses(["run", self.plan, "-n", 2, "--data", data, "--steps", 1], "no-x.npy")
+
+    def test_data_of_another_shape(self):
+        data = f"{DATA / 'digits-train-y.npy'},{DATA / 'digits-train-y.npy'}"
+        self.refuses(["run", self.plan, "-n", 2, "--data", data, "--steps", 1], "digits-train-y.npy")
+
+    def start(self, plan, rank, port, steps=1):
+        """One rank of two, found from the environment as torchrun sets it."""
+        environment = {"RANK": rank, "WORLD_SIZE": 2, "LOCAL_RANK": rank, "MASTER_PORT": port}
+        words = ["run", plan, "--data", IMAGES, "--steps", steps, "--lr", 0.01]
+        return subprocess.Popen(
+            ["env", "MASTER_ADDR=127.0.0.1", *[f"{k}={v}" for k, v in environment.items()]]
+            + [str(harness.SYNCLINE), *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self, ranks, limit=60):
+        done = []
+        for process in ranks:
+            try:
+                output, errors = process.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                for other in ranks:
+                    other.kill()
+                self.fail("a rank was still waiting after %d s" % limit)
+            done.append((process.returncode, output, errors))
+        return done
+
+    def test_ranks_from_the_environment(self):
+        port = free_port()
+        done = self.finish([self.start(self.plan, rank, port) for rank in (0, 1)])
+        self.assertEqual([code for code, _, _ in done], [0, 0], done)
+
+    def test_ranks_with_different_plans(self):
+        """Both ranks refuse, each says that the plans differ."""
+        other = harness.compile_plan(DIGITS, self.folder, ranks=2, batch=8)
+        port = free_port()
+        done = self.finish([self.start(plan, r, port) for r, plan in enumerate((self.plan, other))])
+        for code, _, errors in done:
+            self.assertEqual(code, 1, errors)
+            self.assertIn("plan", errors)
+
+    def test_dead_rank(self):
+        """A killed rank ends the other's run with a message, not with a wait for ever."""
+        port = free_port()
+        ranks = [self.start(self.plan, rank, port, steps=10_000_000) for rank in (0, 1)]
+        self.assertTrue(ranks[0].stdout.readline() or ranks[0].poll() is None)
+        ranks[1].send_signal(signal.SIGKILL)
+        code, _, errors = self.finish(ranks)[0]
+        self.assertEqual(code, 1, errors)
+        self.assertIn("rank", errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
