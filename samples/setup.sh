@@ -5,7 +5,7 @@
 #
 #   --runtime-only  the runtime alone: no LLVM, MLIR, ONNX or Z3 (what a cluster node needs)
 #   --tests         also what tests/run.sh needs (Python packages, formatter), and the test programs
-#   --no-install    never call the package manager; stop where something is missing
+#   --no-install    never call the package manager; configuring then says what is missing
 #
 # Environment: BUILD, the build folder (default: build beside this repository's CMakeLists.txt);
 # JOBS, compile jobs at a time (default: one a processor, fewer where memory is short).
