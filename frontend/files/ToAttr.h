@@ -1,0 +1,16 @@
+// From files to IR: the attributes that passes read.
+#pragma once
+
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/Profile.h"
+#include "ir/cluster/Cluster.h"
+
+namespace syncline::files {
+
+/// `cluster` as #cluster.spec. The cluster dialect must be loaded in `context`.
+cluster::SpecAttr toAttr(const ClusterFile &cluster, mlir::MLIRContext *context);
+
+/// `profile` as the value of a module's `cluster.profile`: #cluster.times by operation.
+mlir::DictionaryAttr toAttr(const Profile &profile, mlir::MLIRContext *context);
+
+} // namespace syncline::files

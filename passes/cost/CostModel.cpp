@@ -1,0 +1,123 @@
+// Shares measured times out among operations and predicts the rest.
+#include "passes/cost/CostModel.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace mlir;
+
+namespace syncline::cost {
+
+std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device) {
+  if ((counts.flops > 0 && !device.getCompute()) || (counts.bytes > 0 && !device.getMemory()))
+    return std::nullopt;
+  const double computing = counts.flops > 0 ? counts.flops / *device.getCompute() : 0;
+  const double moving = counts.bytes > 0 ? counts.bytes / *device.getMemory() : 0;
+  return std::max(computing, moving) + device.getLaunchOverhead();
+}
+
+namespace {
+
+/// Ten operations per byte: between the machines whose profiles come without rates.
+constexpr double kNominalFlopsPerByte = 10;
+
+struct TimedOp {
+  Operation *op;
+  Counts counts;
+  std::optional<double> predicted;
+
+  /// What decides its share of a measured time.
+  double weight() const {
+    return predicted.value_or(std::max(counts.flops / kNominalFlopsPerByte, counts.bytes));
+  }
+};
+
+/// The measured seconds of an operation's layer in its phase; nothing where there are none.
+std::optional<double> measured(DictionaryAttr profile, StringRef layer, bool backward) {
+  if (!profile || layer.empty())
+    return std::nullopt;
+  auto times = profile.getAs<cluster::TimesAttr>(layer);
+  if (!times)
+    return std::nullopt;
+  if (!backward)
+    return static_cast<double>(times.getForward());
+  return times.getBackward() ? std::optional<double>(*times.getBackward()) : std::nullopt;
+}
+
+class Annotator {
+public:
+  Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile)
+      : step(step), device(device), profile(profile) {}
+
+  LogicalResult run() {
+    for (Operation &op : step.getBody().front())
+      if (const std::optional<Counts> counts = countsOf(&op))
+        add(&op, *counts);
+    if (profile && !profile.empty() && groups.empty())
+      return step.emitError("expected a profile of this step's layers, got one that names none of "
+                            "them (it starts with '")
+             << profile.begin()->getName().getValue() << "')";
+    for (const auto &[key, group] : groups)
+      share(group);
+    return success(llvm::all_of(unmeasured, [&](const TimedOp &timed) { return predict(timed); }));
+  }
+
+private:
+  struct Group {
+    double seconds = 0;
+    SmallVector<TimedOp> members;
+  };
+
+  void add(Operation *op, const Counts &counts) {
+    const TimedOp timed{op, counts, roofline(counts, device)};
+    const StringRef layer = nn::layerOf(op);
+    const bool backward = op->hasAttr(nn::backwardAttr);
+    const auto seconds = isa<nn::UpdateOp>(op) ? std::nullopt : measured(profile, layer, backward);
+    if (!seconds) {
+      unmeasured.push_back(timed);
+      return;
+    }
+    Group &group = groups[{layer, backward}];
+    group.seconds = *seconds;
+    group.members.push_back(timed);
+  }
+
+  void share(const Group &group) {
+    double total = 0;
+    for (const TimedOp &timed : group.members)
+      total += timed.weight();
+    const double equal = 1.0 / static_cast<double>(group.members.size());
+    for (const TimedOp &timed : group.members)
+      set(timed.op, group.seconds * (total > 0 ? timed.weight() / total : equal));
+  }
+
+  bool predict(const TimedOp &timed) {
+    if (!timed.predicted && !isa<nn::UpdateOp>(timed.op)) {
+      timed.op->emitOpError("expected a profile with the layer '")
+          << nn::layerOf(timed.op) << "' or a device with compute and memory rates, got neither";
+      return false;
+    }
+    set(timed.op, timed.predicted.value_or(0));
+    return true;
+  }
+
+  void set(Operation *op, double seconds) {
+    op->setAttr(nn::secondsAttr, Builder(op->getContext()).getF64FloatAttr(seconds));
+  }
+
+  nn::StepOp step;
+  cluster::DeviceAttr device;
+  DictionaryAttr profile;
+  std::map<std::pair<StringRef, bool>, Group> groups;
+  SmallVector<TimedOp> unmeasured;
+};
+
+} // namespace
+
+LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile) {
+  return Annotator(step, device, profile).run();
+}
+
+} // namespace syncline::cost

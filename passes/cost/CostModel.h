@@ -1,0 +1,29 @@
+// CostModel: seconds of every operation of a step, from a profile or from the device's roofline.
+#pragma once
+
+#include "ir/cluster/Cluster.h"
+#include "ir/nn/NN.h"
+#include "passes/cost/Counts.h"
+
+#include <optional>
+
+namespace syncline::cost {
+
+/// max(flops / compute rate, bytes / memory rate) + launch overhead. Nothing when the device lacks
+/// a rate that `counts` needs.
+std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device);
+
+/// Sets `nn.seconds` on every operation of `step` that takes time.
+///
+/// `profile`, which may be null, is a dictionary of #cluster.times by layer. A layer's measured
+/// time of a phase is shared out among its operations of that phase in proportion to their
+/// roofline; where the device has no rates, to that of a device of ten operations per byte.
+/// Operations of layers or phases it does not name are predicted by the roofline, updates always
+/// (zero without rates: their cost is then unknown and part of no profile).
+///
+/// Fails, with a diagnostic at the operation, where neither gives a time, and at the step when the
+/// profile names layers but none of the step's.
+mlir::LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device,
+                             mlir::DictionaryAttr profile);
+
+} // namespace syncline::cost

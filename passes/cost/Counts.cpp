@@ -1,0 +1,108 @@
+// Operation and byte counts, one line a kind of operation.
+#include "passes/cost/Counts.h"
+
+#include "ir/nn/NN.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace syncline::cost {
+
+static double elements(Value value) {
+  double product = 1;
+  for (std::int64_t size : cast<ShapedType>(value.getType()).getShape())
+    product *= static_cast<double>(size);
+  return product;
+}
+
+static double product(ArrayRef<std::int64_t> sizes) {
+  double result = 1;
+  for (std::int64_t size : sizes)
+    result *= static_cast<double>(size);
+  return result;
+}
+
+static double bytes(Value value) {
+  const Type element = cast<ShapedType>(value.getType()).getElementType();
+  return elements(value) * element.getIntOrFloatBitWidth() / 8;
+}
+
+static double movedBytes(Operation *op) {
+  double total = 0;
+  for (Value operand : op->getOperands())
+    total += bytes(operand);
+  for (Value result : op->getResults())
+    total += bytes(result);
+  return total;
+}
+
+/// Each of the outputs' elements is a sum over C/groups · kernel products: w has M times as many.
+static double convolution(Value output, Value weights) {
+  const auto outputChannels = cast<ShapedType>(weights.getType()).getShape()[0];
+  return 2 * elements(output) * elements(weights) / static_cast<double>(outputChannels);
+}
+
+static double matmul(nn::MatmulOp op) {
+  const auto a = cast<ShapedType>(op.getA().getType()).getShape();
+  const auto inner = a[a.size() - (op.getTransposeA() ? 2 : 1)];
+  return 2 * elements(op.getY()) * static_cast<double>(inner) +
+         (op.getBias() ? elements(op.getY()) : 0);
+}
+
+static double pointwise(nn::PointwiseOp op) {
+  if (op.getOutputs().empty())
+    return 0;
+  const auto bodyOps = static_cast<double>(op.getBody().front().getOperations().size() - 1);
+  return bodyOps * elements(op.getOutputs().front());
+}
+
+/// Estimates per element, from the textbook forms: batch normalisation is a mean, a variance and a
+/// scaling forward, two reductions and a combination backward; softmax a maximum, an exponential, a
+/// sum and a division.
+static double flopsOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([](nn::ConvOp o) {
+        return convolution(o.getY(), o.getW()) + (o.getBias() ? elements(o.getY()) : 0);
+      })
+      .Case([](nn::ConvBackwardDataOp o) { return convolution(o.getDy(), o.getW()); })
+      .Case([](nn::ConvBackwardWeightsOp o) {
+        return convolution(o.getDy(), o.getDw()) + (o.getDbias() ? elements(o.getDy()) : 0);
+      })
+      .Case([](nn::MatmulOp o) { return matmul(o); })
+      .Case([](nn::PointwiseOp o) { return pointwise(o); })
+      .Case([](nn::MaxPoolOp o) { return elements(o.getY()) * product(o.getKernel()); })
+      .Case([](nn::AveragePoolOp o) { return elements(o.getY()) * product(o.getKernel()); })
+      .Case(
+          [](nn::AveragePoolBackwardOp o) { return elements(o.getDy()) * product(o.getKernel()); })
+      .Case([](nn::BatchNormOp o) { return 8 * elements(o.getX()); })
+      .Case([](nn::BatchNormBackwardOp o) { return 12 * elements(o.getX()); })
+      .Case([](nn::LrnOp o) { return (2.0 * o.getSize() + 4) * elements(o.getX()); })
+      .Case([](nn::LrnBackwardOp o) { return (4.0 * o.getSize() + 8) * elements(o.getX()); })
+      .Case([](nn::SoftmaxOp o) { return 4 * elements(o.getX()); })
+      .Case([](nn::SoftmaxBackwardOp o) { return 4 * elements(o.getY()); })
+      .Case([](nn::CrossEntropyOp o) { return 6 * elements(o.getLogits()); })
+      .Case([](nn::MeanSquaredErrorOp o) { return 4 * elements(o.getValue()); })
+      .Case([](nn::ReduceOp o) { return elements(o.getX()); })
+      .Case<nn::UnaryOp, nn::UnaryBackwardOp, nn::BinaryOp, nn::PReluBackwardOp, nn::DropoutOp,
+            nn::DropoutBackwardOp, nn::MaxPoolBackwardOp>(
+          [](Operation *o) { return elements(o->getResult(0)); })
+      .Default([](Operation *) { return 0.0; });
+}
+
+std::optional<Counts> countsOf(Operation *op) {
+  if (isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp, nn::OutputOp,
+          nn::LossOp, nn::YieldOp>(op) ||
+      !isa_and_nonnull<nn::NNDialect>(op->getDialect()))
+    return std::nullopt;
+  if (isa<nn::ReshapeOp>(op))
+    return Counts{};
+  if (auto update = dyn_cast<nn::UpdateOp>(op)) {
+    // SGD with momentum: reads parameter, gradient and velocity, writes parameter and velocity.
+    const double size = elements(update.getParameter());
+    return Counts{4 * size, 5 * bytes(update.getParameter())};
+  }
+  return Counts{flopsOf(op), movedBytes(op)};
+}
+
+} // namespace syncline::cost

@@ -1,0 +1,79 @@
+// Timelines of a step and of a trace.
+#include "passes/cost/Timeline.h"
+
+#include "passes/cost/Counts.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace syncline::cost {
+
+static std::int64_t denseBytes(Value value) {
+  auto type = cast<ShapedType>(value.getType());
+  const std::int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  return (type.getNumElements() * bits + 7) / 8;
+}
+
+static void sortByReady(Timeline &timeline) {
+  std::stable_sort(
+      timeline.gradients.begin(), timeline.gradients.end(),
+      [](const ReadyGradient &a, const ReadyGradient &b) { return a.ready < b.ready; });
+}
+
+static ReadyGradient readyGradient(nn::UpdateOp update,
+                                   const llvm::DenseMap<Operation *, double> &endOf) {
+  Operation *producer = update.getGradient().getDefiningOp();
+  if (auto synchronised = dyn_cast<sync::GradientOp>(producer))
+    producer = synchronised.getLocal().getDefiningOp();
+  auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
+  return {parameter ? parameter.getName().str() : std::string(), denseBytes(update.getParameter()),
+          endOf.lookup(producer), update};
+}
+
+FailureOr<Timeline> timelineOf(nn::StepOp step) {
+  Timeline timeline;
+  llvm::DenseMap<Operation *, double> endOf;
+  double clock = 0;
+  for (Operation &op : step.getBody().front()) {
+    if (!countsOf(&op)) {
+      endOf[&op] = clock;
+      continue;
+    }
+    auto seconds = op.getAttrOfType<FloatAttr>(nn::secondsAttr);
+    if (!seconds)
+      return op.emitOpError("expected 'nn.seconds': the pass 'cost' did not run on this step");
+    if (isa<nn::UpdateOp>(op)) {
+      timeline.updates += seconds.getValueAsDouble();
+      continue;
+    }
+    clock += seconds.getValueAsDouble();
+    endOf[&op] = clock;
+    if (!op.hasAttr(nn::backwardAttr))
+      timeline.forward += seconds.getValueAsDouble();
+  }
+  timeline.backwardEnd = clock;
+  for (auto update : step.getOps<nn::UpdateOp>())
+    timeline.gradients.push_back(readyGradient(update, endOf));
+  sortByReady(timeline);
+  return timeline;
+}
+
+Timeline timelineOf(sync::TraceOp trace) {
+  Timeline timeline;
+  auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
+  for (sync::LayerOp layer : layers)
+    timeline.forward += layer.getForward().convertToDouble();
+  timeline.backwardEnd = timeline.forward;
+  for (sync::LayerOp layer : llvm::reverse(layers)) {
+    timeline.backwardEnd += layer.getBackward().convertToDouble();
+    const auto bytes = static_cast<std::int64_t>(layer.getBytes());
+    if (bytes > 0)
+      timeline.gradients.push_back({layer.getName().str(), bytes, timeline.backwardEnd, {}});
+  }
+  return timeline;
+}
+
+} // namespace syncline::cost

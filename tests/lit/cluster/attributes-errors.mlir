@@ -1,0 +1,72 @@
+// Each rule of ir/cluster/SPEC.md is enforced, and its number named.
+// RUN: syncline-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{C1: expected 'ranks' from 1 to 2147483647, got 0}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 0, device = <launchOverhead = 0.0>, allReduce = #cluster.affine<a = 1.0, b = 1.0>>} {}
+
+// -----
+
+// expected-error @+1 {{C2: expected 'compute' finite and above zero, got 0.0}}
+#bad = #cluster.device<compute = 0.0, launchOverhead = 0.0>
+
+// -----
+
+// expected-error @+1 {{C2: expected 'launchOverhead' finite and not negative, got -1.0}}
+#bad = #cluster.device<launchOverhead = -1.0>
+
+// -----
+
+// expected-error @+1 {{C3: expected 'ranks' from 1 to 2147483647, got -4}}
+#bad = #cluster.formula<algorithm = ring, ranks = -4, alpha = 0.0, beta = 0.0, gamma = 0.0>
+
+// -----
+
+// expected-error @+1 {{C3: expected 'beta' finite and not negative, got -8.0e-10}}
+#bad = #cluster.formula<algorithm = ring, ranks = 1, alpha = 0.0, beta = -8.0e-10, gamma = 0.0>
+
+// -----
+
+// expected-error @+1 {{C4: expected 'a' finite and not negative, got inf}}
+#bad = #cluster.affine<a = 1.0e999, b = 1.0>
+
+// -----
+
+// expected-error @+1 {{C5: expected sizes from zero in ascending order, got 1024 after 4096}}
+#bad = #cluster.table<[4096, 1.0], [1024, 2.0]>
+
+// -----
+
+// expected-error @+1 {{C5: expected 'seconds' finite and not negative, got -1.0}}
+#bad = #cluster.table<[4096, -1.0]>
+
+// -----
+
+// expected-error @+1 {{C6: expected 'allReduce' to be #cluster.formula, #cluster.affine or #cluster.table, got 3 : i64}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 1, device = <launchOverhead = 0.0>, allReduce = 3 : i64>} {}
+
+// -----
+
+// expected-error @+1 {{C6: expected a formula for 8 ranks, got one for 4}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = <launchOverhead = 0.0>, allReduce = #cluster.formula<algorithm = ring, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>>} {}
+
+// -----
+
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec or 'cluster.profile' = a dictionary of #cluster.times, got 'cluster.speck' = 1 : i64}}
+module attributes {cluster.speck = 1 : i64} {}
+
+// -----
+
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec or 'cluster.profile' = a dictionary of #cluster.times, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+module attributes {cluster.profile = {fc = 1.0}} {}
+
+// -----
+
+module {
+  // expected-error @+1 {{C7: expected 'cluster.spec' on a module, got it here}}
+  nn.step @s batch 1 attributes {cluster.spec = 1 : i64} {}
+}
+
+// -----
+
+// expected-error @+1 {{C8: expected 'backward' finite and not negative, got -1.0}}
+module attributes {cluster.profile = {fc = #cluster.times<forward = 1.0, backward = -1.0>}} {}

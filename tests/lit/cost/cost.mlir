@@ -1,0 +1,41 @@
+// The pass `cost` writes predicted seconds where time is taken, and only there.
+// RUN: syncline-opt %s -split-input-file -pass-pipeline='builtin.module(nn.step(cost))' | FileCheck %s
+
+// Roofline: 128 operations against 224 bytes at the same rate; a relu's 32 bytes in, 32 out; five times 64 bytes for an update.
+// CHECK-LABEL: nn.step @roofline
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 2, device = <compute = 1.0e9, memory = 1.0e9, launchOverhead = 0.0>,
+    allReduce = #cluster.affine<a = 0.0, b = 0.0>>} {
+  nn.step @roofline batch 4 {
+    // CHECK-NOT: nn.seconds
+    // CHECK: nn.matmul {{.*}}nn.seconds = 2.240000e-07 : f64
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 6.400000e-08 : f64
+    // CHECK-NOT: nn.output {{.*}}nn.seconds
+    // CHECK: nn.update {{.*}}nn.seconds = 3.200000e-07 : f64
+    %x = nn.input "x" : tensor<4x8xf32>
+    %w = nn.parameter "w" at 0 : tensor<2x8xf32>
+    %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %z = nn.unary relu %y : tensor<4x2xf32>
+    nn.output %z "z" : tensor<4x2xf32>
+    nn.update %w, %w : tensor<2x8xf32>, tensor<2x8xf32>
+  }
+}
+
+// -----
+
+// Profile: each phase of a layer keeps its measured sum; a layer without measurement is predicted.
+// CHECK-LABEL: nn.step @profile
+module attributes {cluster.profile = {fc = #cluster.times<forward = 1.0, backward = 3.0>},
+  cluster.spec = #cluster.spec<name = "a", ranks = 2, device = <compute = 1.0, memory = 1.0, launchOverhead = 0.5>,
+    allReduce = #cluster.affine<a = 0.0, b = 0.0>>} {
+  nn.step @profile batch 4 {
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 1.000000e+00 : f64
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 1.500000e+00 : f64
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 1.500000e+00 : f64
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 6.450000e+01 : f64
+    %x = nn.input "x" : tensor<4x2xf32>
+    %a = nn.unary relu %x {nn.layer = "fc"} : tensor<4x2xf32>
+    %b = nn.unary relu %a {nn.layer = "fc", nn.backward} : tensor<4x2xf32>
+    %c = nn.unary relu %b {nn.layer = "fc", nn.backward} : tensor<4x2xf32>
+    %d = nn.unary relu %c {nn.layer = "other"} : tensor<4x2xf32>
+  }
+}

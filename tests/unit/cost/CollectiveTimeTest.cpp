@@ -1,0 +1,52 @@
+// Cost attributes as functions of bytes.
+#include "passes/cost/CollectiveTime.h"
+#include "tests/unit/cost/Parsed.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::cost {
+namespace {
+
+double seconds(llvm::StringRef text, std::int64_t bytes) {
+  Parsed parsed("");
+  const auto cost = collectiveTime(parsed.attr(text));
+  EXPECT_TRUE(cost) << cost.status().message();
+  return cost ? (*cost)->seconds(bytes) : -1;
+}
+
+// A line is a + b·n.
+TEST(CollectiveTime, affine) {
+  EXPECT_DOUBLE_EQ(seconds("#cluster.affine<a = 2.0, b = 0.5>", 10), 7);
+}
+
+// Each algorithm is its formula of design section 4, here for P = 4.
+TEST(CollectiveTime, formulas) {
+  auto formula = [](const std::string &algorithm) {
+    return seconds("#cluster.formula<algorithm = " + algorithm +
+                       ", ranks = 4, alpha = 1.0, beta = 2.0, gamma = 3.0>",
+                   8);
+  };
+  EXPECT_DOUBLE_EQ(formula("ring"), 2 * 3 * 1 + 2 * 0.75 * 8 * 2 + 0.75 * 8 * 3);
+  EXPECT_DOUBLE_EQ(formula("\"recursive-doubling\""), 2 * 1 + 2 * 8 * (2 + 3));
+  EXPECT_DOUBLE_EQ(formula("\"halving-doubling\""), 2 * 2 * 1 + 8 * 7 - 8 * 7 / 4.0);
+  EXPECT_DOUBLE_EQ(formula("tree"), 2 * 2 * 1 + 2 * 8 * 7);
+}
+
+// A table is linear between its points.
+TEST(CollectiveTime, table) {
+  constexpr llvm::StringLiteral table = "#cluster.table<[10, 1.0], [20, 3.0]>";
+  EXPECT_EQ(seconds(table, 1), 1);
+  EXPECT_EQ(seconds(table, 15), 2);
+  EXPECT_EQ(seconds(table, 30), 5);
+}
+
+// Another attribute is no cost.
+TEST(CollectiveTime, otherAttribute) {
+  Parsed parsed("");
+  EXPECT_EQ(collectiveTime(parsed.attr("3 : i64")).status().message(),
+            "expected #cluster.formula, #cluster.affine or #cluster.table, got 3 : i64");
+  EXPECT_FALSE(collectiveTime({}));
+}
+
+} // namespace
+} // namespace syncline::cost

@@ -1,0 +1,98 @@
+// Operation and byte counts against hand calculation.
+#include "passes/cost/Counts.h"
+#include "tests/unit/cost/Parsed.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::cost {
+namespace {
+
+/// Counts of the operation called `name` in a step of `body`.
+std::optional<Counts> counts(llvm::StringRef body, llvm::StringRef name) {
+  Parsed parsed(("nn.step @s batch 4 {\n" + body + "\n}").str());
+  EXPECT_TRUE(parsed.module) << parsed.error;
+  if (!parsed.module)
+    return std::nullopt;
+  for (mlir::Operation &op : parsed.step().getBody().front())
+    if (op.getName().getStringRef() == name)
+      return countsOf(&op);
+  ADD_FAILURE() << "no " << name.str();
+  return std::nullopt;
+}
+
+constexpr llvm::StringLiteral kWindow =
+    "groups = 2 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
+    "pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>";
+
+// A grouped 3x3 convolution of 8 to 16 channels on 10x10: 2·4·16·100·4·9 operations in each of its
+// three directions.
+TEST(Counts, convolution) {
+  const std::string body = R"(
+    %x = nn.input "x" : tensor<4x8x10x10xf32>
+    %w = nn.parameter "w" at 0 : tensor<16x4x3x3xf32>
+    %y = nn.conv %x, %w {)" +
+                           kWindow.str() + R"(}
+      : (tensor<4x8x10x10xf32>, tensor<16x4x3x3xf32>) -> tensor<4x16x10x10xf32>
+    %dw = nn.conv_backward_weights %x, %y {)" +
+                           kWindow.str() + R"(}
+      : (tensor<4x8x10x10xf32>, tensor<4x16x10x10xf32>) -> tensor<16x4x3x3xf32>
+    %dx = nn.conv_backward_data %y, %w {)" +
+                           kWindow.str() + R"(}
+      : (tensor<4x16x10x10xf32>, tensor<16x4x3x3xf32>) -> tensor<4x8x10x10xf32>)";
+  constexpr double flops = 2.0 * 4 * 16 * 100 * 4 * 9;
+  constexpr double bytes = 4.0 * (4 * 8 * 100 + 16 * 4 * 9 + 4 * 16 * 100);
+  for (const char *name : {"nn.conv", "nn.conv_backward_weights", "nn.conv_backward_data"}) {
+    const auto got = counts(body, name);
+    ASSERT_TRUE(got) << name;
+    EXPECT_EQ(got->flops, flops) << name;
+    EXPECT_EQ(got->bytes, bytes) << name;
+  }
+}
+
+// A matrix product with bias: 2·rows·columns·inner and one add an element, transposed or not.
+TEST(Counts, matmul) {
+  const auto got = counts(R"(
+    %x = nn.input "x" : tensor<4x8xf32>
+    %w = nn.parameter "w" at 0 : tensor<3x8xf32>
+    %b = nn.parameter "b" at 0 : tensor<3xf32>
+    %y = nn.matmul %x, %w bias %b {transpose_b}
+      : (tensor<4x8xf32>, tensor<3x8xf32>, tensor<3xf32>) -> tensor<4x3xf32>)",
+                          "nn.matmul");
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->flops, 2 * 4 * 3 * 8 + 12);
+  EXPECT_EQ(got->bytes, 4 * (32 + 24 + 3 + 12));
+  const auto transposed = counts(R"(
+    %a = nn.input "a" : tensor<4x3xf32>
+    %x = nn.target "x" : tensor<4x8xf32>
+    %y = nn.matmul %a, %x {transpose_a} : (tensor<4x3xf32>, tensor<4x8xf32>) -> tensor<3x8xf32>)",
+                                 "nn.matmul");
+  ASSERT_TRUE(transposed);
+  EXPECT_EQ(transposed->flops, 2 * 3 * 8 * 4);
+}
+
+// Bytes follow the element type.
+TEST(Counts, elementTypes) {
+  const std::string half = "%x = nn.input \"x\" : tensor<4x8xf16>\n"
+                           "%y = nn.unary relu %x : tensor<4x8xf16>";
+  EXPECT_EQ(counts(half, "nn.unary")->bytes, 2 * 2 * 32);
+  EXPECT_EQ(counts(half, "nn.unary")->flops, 32);
+}
+
+// What holds or names data takes no time; a reshape moves nothing; an update moves five tensors.
+TEST(Counts, structure) {
+  const std::string body = R"(
+    %x = nn.input "x" : tensor<4x2xf32>
+    %r = nn.reshape %x : (tensor<4x2xf32>) -> tensor<8xf32>
+    %w = nn.parameter "w" at 0 : tensor<8xf32>
+    nn.output %r "y" : tensor<8xf32>
+    nn.update %w, %r : tensor<8xf32>, tensor<8xf32>)";
+  for (const char *name : {"nn.input", "nn.parameter", "nn.output"})
+    EXPECT_FALSE(counts(body, name)) << name;
+  ASSERT_TRUE(counts(body, "nn.reshape"));
+  EXPECT_EQ(counts(body, "nn.reshape")->bytes, 0);
+  ASSERT_TRUE(counts(body, "nn.update"));
+  EXPECT_EQ(counts(body, "nn.update")->bytes, 5 * 32);
+}
+
+} // namespace
+} // namespace syncline::cost

@@ -1,0 +1,70 @@
+// When gradients are ready.
+#include "passes/cost/Timeline.h"
+#include "tests/unit/cost/Parsed.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::cost {
+namespace {
+
+// Operations run one after the other; a gradient is ready when the operation that makes it ends,
+// whatever stands between it and its update. Updates are no part of the clock.
+TEST(Timeline, step) {
+  Parsed parsed(R"(nn.step @s batch 4 {
+    %x = nn.input "x" : tensor<4x8xf32>
+    %w = nn.parameter "w" at 0 : tensor<4x8xf32>
+    %v = nn.parameter "v" at 0 : tensor<4x8xf32>
+    %y = nn.unary relu %x {nn.seconds = 1.0 : f64} : tensor<4x8xf32>
+    %dw = nn.unary relu %y {nn.seconds = 2.0 : f64, nn.backward} : tensor<4x8xf32>
+    %dv = nn.unary relu %dw {nn.seconds = 4.0 : f64, nn.backward} : tensor<4x8xf32>
+    %last = nn.unary relu %dv {nn.seconds = 8.0 : f64, nn.backward} : tensor<4x8xf32>
+    nn.update %v, %dv {nn.seconds = 0.5 : f64} : tensor<4x8xf32>, tensor<4x8xf32>
+    %g = sync.gradient %dw "w" : tensor<4x8xf32>
+    nn.update %w, %g {nn.seconds = 0.25 : f64} : tensor<4x8xf32>, tensor<4x8xf32>
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  const auto timeline = timelineOf(parsed.step());
+  ASSERT_TRUE(succeeded(timeline)) << parsed.error;
+  EXPECT_EQ(timeline->forward, 1);
+  EXPECT_EQ(timeline->backwardEnd, 15);
+  EXPECT_EQ(timeline->updates, 0.75);
+  ASSERT_EQ(timeline->gradients.size(), 2u);
+  EXPECT_EQ(timeline->gradients[0].name, "w");
+  EXPECT_EQ(timeline->gradients[0].ready, 3);
+  EXPECT_EQ(timeline->gradients[0].bytes, 128);
+  EXPECT_EQ(timeline->gradients[1].name, "v");
+  EXPECT_EQ(timeline->gradients[1].ready, 7);
+}
+
+// A step that was not predicted is told which pass is missing.
+TEST(Timeline, notPredicted) {
+  Parsed parsed(R"(nn.step @s batch 4 {
+    %x = nn.input "x" : tensor<4x8xf32>
+    %y = nn.unary relu %x : tensor<4x8xf32>
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  EXPECT_TRUE(failed(timelineOf(parsed.step())));
+  EXPECT_EQ(parsed.error,
+            "'nn.unary' op expected 'nn.seconds': the pass 'cost' did not run on this step");
+}
+
+// A trace runs forward in order and backward in reverse; layers without parameters only take time.
+TEST(Timeline, trace) {
+  Parsed parsed(R"(sync.trace @t {
+    sync.layer "a" bytes 100 forward 1.0 backward 2.0
+    sync.layer "relu" bytes 0 forward 0.5 backward 0.5
+    sync.layer "b" bytes 200 forward 3.0 backward 4.0
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  const Timeline timeline = timelineOf(*parsed.module->getOps<sync::TraceOp>().begin());
+  EXPECT_EQ(timeline.forward, 4.5);
+  EXPECT_EQ(timeline.backwardEnd, 11);
+  ASSERT_EQ(timeline.gradients.size(), 2u);
+  EXPECT_EQ(timeline.gradients[0].name, "b");
+  EXPECT_EQ(timeline.gradients[0].ready, 8.5);
+  EXPECT_EQ(timeline.gradients[1].name, "a");
+  EXPECT_EQ(timeline.gradients[1].ready, 11);
+}
+
+} // namespace
+} // namespace syncline::cost

@@ -1,0 +1,61 @@
+// Cluster files and profiles as attributes.
+#include "frontend/files/ToAttr.h"
+#include "tests/unit/cost/Parsed.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::files {
+namespace {
+
+std::string attrText(std::string_view yaml) {
+  Parsed parsed("");
+  const Result<ClusterFile> cluster = parseClusterFile(yaml, "c");
+  EXPECT_TRUE(cluster) << cluster.status().message();
+  std::string text;
+  llvm::raw_string_ostream(text) << toAttr(*cluster, &parsed.context);
+  EXPECT_EQ(parsed.attr(text), mlir::Attribute(toAttr(*cluster, &parsed.context))) << text;
+  return text;
+}
+
+// A file's values arrive, and the attribute's text reads back to the same attribute.
+TEST(ToAttr, cluster) {
+  EXPECT_EQ(attrText("{name: \"a \\\"b\\\"\", nodes: 2, devices-per-node: 2, device: {compute: 50 "
+                     "GFLOP/s, launch-overhead: 5us}, network: {bandwidth: 10 Gb/s, latency: "
+                     "20us}}"),
+            "#cluster.spec<name = \"a \\22b\\22\", ranks = 4, device = <compute = 5.0e+10, "
+            "launchOverhead = 5.0e-06>, allReduce = #cluster.formula<algorithm = ring, ranks = 4, "
+            "alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>>");
+}
+
+// Every algorithm, a line and a table keep their meaning.
+TEST(ToAttr, collectives) {
+  for (std::string_view algorithm : {"ring", "recursive-doubling", "halving-doubling", "tree"}) {
+    const std::string text = attrText("{name: n, ranks: 4, collectives: {all-reduce: {formula: " +
+                                      std::string(algorithm) + ", alpha: 1s, beta: 1 s/B}}}");
+    EXPECT_NE(text.find(algorithm), std::string::npos) << text;
+  }
+  EXPECT_NE(attrText("{name: n, ranks: 4, collectives: {all-reduce: {a: 9.0809810e-4 s, b: "
+                     "7.3956512e-10 s/B}}}")
+                .find("#cluster.affine<a = 0.0009080981, b = 7.3956512e-10>"),
+            std::string::npos);
+  EXPECT_NE(attrText("{name: n, ranks: 4, collectives: {all-reduce: {table: [[1KB, 1ms], [2KB, "
+                     "1.5ms]]}}}")
+                .find("#cluster.table<[1000, 0.001], [2000, 0.0015]>"),
+            std::string::npos);
+}
+
+// A profile becomes times by operation; names need not be identifiers.
+TEST(ToAttr, profile) {
+  Parsed parsed("");
+  const auto profile =
+      parseProfile(R"({"schema": 1, "operations": {"/a/Conv": {"forward": "1s", "backward": "2s"},
+                       "b": {"forward": "3s"}}})",
+                   "p");
+  ASSERT_TRUE(profile) << profile.status().message();
+  EXPECT_EQ(mlir::Attribute(toAttr(*profile, &parsed.context)),
+            parsed.attr("{\"/a/Conv\" = #cluster.times<forward = 1.0, backward = 2.0>, "
+                        "b = #cluster.times<forward = 3.0>}"));
+}
+
+} // namespace
+} // namespace syncline::files
