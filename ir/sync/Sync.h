@@ -1,6 +1,8 @@
 // The sync dialect's C++ face: include this to use its operations.
 #pragma once
 
+#include "ir/cluster/Real.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"

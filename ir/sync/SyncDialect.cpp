@@ -56,24 +56,24 @@ LogicalResult LayerOp::verify() {
 
 LogicalResult ProblemOp::verify() {
   size_t n = getLayers().size();
-  if (getBytes().size() != n || getReady().size() != n)
+  if (getBytes().size() != n || getReady().getValues().size() != n)
     return emitOpError("S4: expected one size and one ready time a layer, got ")
-           << getBytes().size() << " and " << getReady().size() << " for " << n;
+           << getBytes().size() << " and " << getReady().getValues().size() << " for " << n;
   double last = 0;
   for (size_t k = 0; k < n; ++k) {
     if (getBytes()[k] < 0)
       return emitOpError("S5: expected bytes that are not negative, got ") << getBytes()[k];
-    if (!isTime(getReady()[k]) || getReady()[k] < last)
+    if (!isTime(getReady().getValues()[k]) || getReady().getValues()[k] < last)
       return emitOpError("S5: expected finite ascending ready times, got ")
-             << getReady()[k] << " after " << last;
-    last = getReady()[k];
+             << getReady().getValues()[k] << " after " << last;
+    last = getReady().getValues()[k];
   }
   return success();
 }
 
 LogicalResult SolutionOp::verify() {
   size_t buckets = getEnds().size();
-  if (getStart().size() != buckets || getEnd().size() != buckets)
+  if (getStart().getValues().size() != buckets || getEnd().getValues().size() != buckets)
     return emitOpError("S6: expected one start and one end a bucket");
   std::int64_t last = 0;
   for (std::int64_t end : getEnds()) {

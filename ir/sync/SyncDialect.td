@@ -19,6 +19,7 @@ def Sync_Dialect : Dialect {
     (`sync.problem`, `sync.solution`): solvers and checkers are tested by text, and a plan ships with its proof.
     Rules are numbered in SPEC.md. Times are in seconds, sizes in bytes.
   }];
+  let useDefaultAttributePrinterParser = 1;
 }
 
 class Sync_Op<string mnemonic, list<Trait> traits = []> : Op<Sync_Dialect, mnemonic, traits>;
@@ -29,5 +30,12 @@ def Sync_SchemeEnum : I32EnumAttr<"Scheme", "how a bucket is synchronised", [
   let genSpecializedAttr = 0;
 }
 def Sync_Scheme : EnumAttr<Sync_Dialect, Sync_SchemeEnum, "scheme">;
+
+def Sync_TimesAttr : AttrDef<Sync_Dialect, "Times"> {
+  let mnemonic = "times";
+  let summary = "seconds; unlike a builtin array of f64 it prints every digit, which a proof needs";
+  let parameters = (ins OptionalArrayRefParameter<"::syncline::cluster::Real">:$values);
+  let assemblyFormat = "`[` (`]`) : ($values^ `]`)?";
+}
 
 #endif

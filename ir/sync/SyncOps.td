@@ -55,17 +55,19 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
   let summary = "which gradients to merge: an instance of P1";
   let description = [{
     Layers in backward order: gradient k of `bytes[k]` is ready at `ready[k]` (ascending). A message of b bytes occupies the one
-    channel for `cost`(b), an attribute of the cluster dialect. A plan's finish is the end of its last message.
+    channel for `cost`(b), an attribute of the cluster dialect. A plan's finish is the end of its last message. `forward_end`, `backward_end` and `updates` (the
+    time of all updates) are kept for the prediction of the whole step: max(backward_end, finish) + updates.
 
     ```mlir
-    sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready [0.1, 0.2] backward_end 0.25
+    sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready [0.1, 0.2] forward_end 0.05 backward_end 0.25 updates 0.01
       cost #cluster.affine<a = 1.0e-3, b = 1.0e-9>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$layers, DenseI64ArrayAttr:$bytes,
-                       DenseF64ArrayAttr:$ready, F64Attr:$backward_end, AnyAttr:$cost);
+                       Sync_TimesAttr:$ready, F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates, AnyAttr:$cost);
   let assemblyFormat = [{
-    $sym_name `layers` $layers `bytes` $bytes `ready` $ready `backward_end` $backward_end `cost` $cost attr-dict
+    $sym_name `layers` $layers `bytes` $bytes `ready` $ready `forward_end` $forward_end `backward_end` $backward_end `updates` $updates
+    `cost` $cost attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -81,9 +83,9 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
     sync.solution of @p by "optimal" ends [2] start [0.2] end [0.3] finish 0.3 bound 0.3 certificate [0.0, 0.15, 0.3]
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner, DenseI64ArrayAttr:$ends, DenseF64ArrayAttr:$start,
-                       DenseF64ArrayAttr:$end, F64Attr:$finish, F64Attr:$bound,
-                       OptionalAttr<DenseF64ArrayAttr>:$certificate);
+  let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner, DenseI64ArrayAttr:$ends, Sync_TimesAttr:$start,
+                       Sync_TimesAttr:$end, F64Attr:$finish, F64Attr:$bound,
+                       OptionalAttr<Sync_TimesAttr>:$certificate);
   let assemblyFormat = [{
     `of` $problem `by` $planner `ends` $ends `start` $start `end` $end `finish` $finish `bound` $bound
     (`certificate` $certificate^)? attr-dict

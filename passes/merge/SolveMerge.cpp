@@ -1,0 +1,45 @@
+// Pass `solve-merge`: a planner answers every problem of the module, and the checker judges the
+// answer.
+#include "passes/Passes.h"
+#include "passes/merge/MergeOps.h"
+#include "passes/solver/MergeChecker.h"
+#include "passes/solver/Planner.h"
+
+namespace syncline {
+#define GEN_PASS_DEF_SOLVEMERGE
+#include "passes/Passes.h.inc"
+} // namespace syncline
+
+using namespace mlir;
+using namespace syncline;
+
+namespace {
+struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
+  using SolveMergeBase::SolveMergeBase;
+
+  void runOnOperation() override {
+    Result<std::shared_ptr<const solver::Planner>> chosen = solver::parsePlanner(planner);
+    if (!chosen) {
+      getOperation().emitError(chosen.status().message());
+      return signalPassFailure();
+    }
+    llvm::SmallVector<sync::ProblemOp> problems(getOperation().getOps<sync::ProblemOp>());
+    for (sync::ProblemOp problem : problems)
+      if (failed(solve(problem, **chosen)))
+        return signalPassFailure();
+  }
+
+  static LogicalResult solve(sync::ProblemOp op, const solver::Planner &planner) {
+    FailureOr<solver::MergeProblem> problem = toMergeProblem(op);
+    if (failed(problem))
+      return failure();
+    solver::MergeResult result = planner.plan(*problem);
+    if (auto rejection = solver::checkSolution(*problem, result.solution))
+      return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    createSolution(builder, op, planner.name(), result);
+    return success();
+  }
+};
+} // namespace
