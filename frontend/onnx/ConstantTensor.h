@@ -1,0 +1,37 @@
+// A small tensor whose values are known while a model is imported: shapes, axes, indices.
+#pragma once
+
+#include "frontend/onnx/TensorData.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <vector>
+
+namespace syncline::frontend {
+
+/// Larger tensors are not computed with at import.
+inline constexpr std::int64_t maxConstantElements = std::int64_t(1) << 20;
+
+/// Integers and booleans are kept in `ints`, floating-point values in `reals`; the other is empty.
+struct ConstantTensor {
+  int type = 0; ///< TensorProto.DataType, one of the supported
+  nn::Dims dims;
+  std::vector<std::int64_t> ints;
+  std::vector<double> reals;
+  /// Depends on a data tensor's shape, so on the batch.
+  bool fromShape = false;
+
+  bool isReal() const;
+  std::int64_t size() const { return nn::elementCount(dims); }
+};
+
+/// Reads values; an error when there are more than maxConstantElements.
+Result<ConstantTensor> readConstant(const TensorData &data);
+
+/// An int64 tensor of rank one.
+ConstantTensor integerList(nn::DimsRef values);
+
+/// The constant as an attribute of nn.constant.
+mlir::DenseElementsAttr toAttribute(const ConstantTensor &constant, mlir::MLIRContext *context);
+
+} // namespace syncline::frontend

@@ -1,0 +1,66 @@
+// The one table of supported ONNX element types.
+#include "frontend/onnx/ElementType.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using onnx::TensorProto;
+
+std::int64_t frontend::elementBytes(int onnxType) {
+  switch (onnxType) {
+  case TensorProto::DOUBLE:
+  case TensorProto::INT64:
+    return 8;
+  case TensorProto::FLOAT:
+  case TensorProto::INT32:
+    return 4;
+  case TensorProto::FLOAT16:
+  case TensorProto::BFLOAT16:
+    return 2;
+  case TensorProto::UINT8:
+  case TensorProto::INT8:
+  case TensorProto::BOOL:
+    return 1;
+  }
+  return 0;
+}
+
+mlir::Type frontend::elementType(int onnxType, mlir::MLIRContext *context) {
+  switch (onnxType) {
+  case TensorProto::DOUBLE:
+    return mlir::Float64Type::get(context);
+  case TensorProto::FLOAT:
+    return mlir::Float32Type::get(context);
+  case TensorProto::FLOAT16:
+    return mlir::Float16Type::get(context);
+  case TensorProto::BFLOAT16:
+    return mlir::BFloat16Type::get(context);
+  case TensorProto::INT64:
+    return mlir::IntegerType::get(context, 64);
+  case TensorProto::INT32:
+    return mlir::IntegerType::get(context, 32);
+  case TensorProto::INT8:
+    return mlir::IntegerType::get(context, 8);
+  case TensorProto::UINT8:
+    return mlir::IntegerType::get(context, 8, mlir::IntegerType::Unsigned);
+  case TensorProto::BOOL:
+    return mlir::IntegerType::get(context, 1);
+  }
+  return {};
+}
+
+bool frontend::isFloatElement(int onnxType) {
+  return onnxType == TensorProto::FLOAT || onnxType == TensorProto::DOUBLE ||
+         onnxType == TensorProto::FLOAT16 || onnxType == TensorProto::BFLOAT16;
+}
+
+std::string frontend::elementName(int onnxType) {
+  if (!onnx::TensorProto_DataType_IsValid(onnxType))
+    return "element type " + std::to_string(onnxType);
+  return llvm::StringRef(
+             onnx::TensorProto_DataType_Name(static_cast<TensorProto::DataType>(onnxType)))
+      .lower();
+}

@@ -1,0 +1,235 @@
+// Decides which nodes are computed at import, and computes those that move elements.
+#include "frontend/onnx/FoldConstants.h"
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/ShapeRules.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+static ConstantTensor emptyLike(const ConstantTensor &x, const nn::Dims &dims) {
+  ConstantTensor result;
+  result.type = x.type;
+  result.dims = dims;
+  return result;
+}
+
+static void append(ConstantTensor &result, const ConstantTensor &x, std::int64_t at) {
+  if (x.isReal())
+    result.reals.push_back(x.reals[at]);
+  else
+    result.ints.push_back(x.ints[at]);
+}
+
+static nn::Dims rowMajorStrides(nn::DimsRef dims) {
+  nn::Dims strides(dims.size());
+  std::int64_t stride = 1;
+  for (size_t i = dims.size(); i-- > 0; stride *= dims[i])
+    strides[i] = stride;
+  return strides;
+}
+
+FailureOr<ConstantTensor> frontend::stridedView(NodeImport &node, const ConstantTensor &x,
+                                                const nn::Dims &dims, std::int64_t base,
+                                                const nn::Dims &strides) {
+  if (!isSaneShape(dims) || nn::elementCount(dims) > maxConstantElements)
+    return node.error("a constant of shape " + nn::toString(dims) +
+                      " is too large to compute at import");
+  ConstantTensor result = emptyLike(x, dims);
+  nn::Dims index(dims.size(), 0);
+  for (std::int64_t left = nn::elementCount(dims); left > 0; --left) {
+    append(result, x, base);
+    for (size_t d = dims.size(); d-- > 0;) { // next index, last dimension fastest
+      base += strides[d];
+      if (++index[d] < dims[d])
+        break;
+      base -= strides[d] * dims[d];
+      index[d] = 0;
+    }
+  }
+  return result;
+}
+
+FailureOr<ConstantTensor> frontend::broadcastTo(NodeImport &node, const ConstantTensor &x,
+                                                const nn::Dims &dims) {
+  nn::Dims own = rowMajorStrides(x.dims), strides(dims.size(), 0);
+  size_t missing = dims.size() - x.dims.size();
+  for (size_t i = 0; i < x.dims.size(); ++i)
+    strides[missing + i] = x.dims[i] == 1 ? 0 : own[i];
+  return stridedView(node, x, dims, 0, strides);
+}
+
+static FailureOr<ConstantTensor> foldView(NodeImport &node, Constants in) {
+  FailureOr<nn::Dims> dims = viewShape(node, in[0]->dims);
+  if (failed(dims))
+    return failure();
+  ConstantTensor result = *in[0];
+  result.dims = *dims;
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldSlice(NodeImport &node, Constants in) {
+  FailureOr<SliceRanges> ranges = sliceRanges(node, in[0]->dims);
+  if (failed(ranges))
+    return failure();
+  nn::Dims strides = rowMajorStrides(in[0]->dims);
+  std::int64_t base = 0;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    base += strides[i] * ranges->starts[i];
+    // One element needs no step, and a huge one must not overflow.
+    strides[i] = ranges->counts[i] > 1 ? strides[i] * ranges->steps[i] : 0;
+  }
+  return stridedView(node, *in[0], ranges->counts, base, strides);
+}
+
+static FailureOr<ConstantTensor> foldTranspose(NodeImport &node, Constants in) {
+  FailureOr<nn::Dims> order = permutation(node, in[0]->dims.size());
+  if (failed(order))
+    return failure();
+  nn::Dims own = rowMajorStrides(in[0]->dims), dims, strides;
+  for (std::int64_t d : *order) {
+    dims.push_back(in[0]->dims[d]);
+    strides.push_back(own[d]);
+  }
+  return stridedView(node, *in[0], dims, 0, strides);
+}
+
+static FailureOr<ConstantTensor> foldExpand(NodeImport &node, Constants in) {
+  std::optional<nn::Dims> target = node.list("shape", 1);
+  if (!target)
+    return failure();
+  llvm::Expected<nn::Dims> dims = nn::broadcastShape(in[0]->dims, *target);
+  if (!dims)
+    return node.error(llvm::toString(dims.takeError()));
+  return broadcastTo(node, *in[0], *dims);
+}
+
+static FailureOr<ConstantTensor> foldGather(NodeImport &node, Constants in) {
+  const ConstantTensor &x = *in[0];
+  FailureOr<std::int64_t> axis = gatherAxis(node, x.dims.size());
+  if (failed(axis))
+    return failure();
+  FailureOr<nn::Dims> indices = gatherIndices(node, x.dims[*axis]);
+  if (failed(indices))
+    return failure();
+  nn::DimsRef before = nn::DimsRef(x.dims).take_front(*axis),
+              after = nn::DimsRef(x.dims).drop_front(*axis + 1);
+  nn::Dims dims(before);
+  dims.append(in[1]->dims);
+  dims.append(after.begin(), after.end());
+  if (!isSaneShape(dims) || nn::elementCount(dims) > maxConstantElements)
+    return node.error("a constant of shape " + nn::toString(dims) +
+                      " is too large to compute at import");
+  ConstantTensor result = emptyLike(x, dims);
+  std::int64_t inner = nn::elementCount(after), outer = nn::elementCount(before);
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t index : *indices)
+      for (std::int64_t i = 0; i < inner; ++i)
+        append(result, x, (o * x.dims[*axis] + index) * inner + i);
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldConcat(NodeImport &node, Constants in) {
+  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), in[0]->dims.size());
+  if (failed(axis))
+    return failure();
+  nn::Dims dims = in[0]->dims;
+  for (const ConstantTensor *x : in.drop_front()) {
+    nn::Dims other = x->dims;
+    if (other.size() == dims.size()) {
+      dims[*axis] += other[*axis];
+      other[*axis] = dims[*axis];
+    }
+    if (other != dims || x->type != in[0]->type)
+      return node.error("operands differ in type or off axis " + llvm::Twine(*axis));
+  }
+  if (!isSaneShape(dims) || nn::elementCount(dims) > maxConstantElements)
+    return node.error("a constant of shape " + nn::toString(dims) +
+                      " is too large to compute at import");
+  ConstantTensor result = emptyLike(*in[0], dims);
+  std::int64_t outer = nn::elementCount(nn::DimsRef(dims).take_front(*axis));
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (const ConstantTensor *x : in) {
+      std::int64_t row = x->size() / outer;
+      for (std::int64_t i = 0; i < row; ++i)
+        append(result, *x, o * row + i);
+    }
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldShape(NodeImport &node, Constants in) {
+  return shapeConstant(node, in[0]->dims);
+}
+
+static FailureOr<ConstantTensor> foldRange(NodeImport &node, Constants in) {
+  if (in.size() != 3 || in[0]->isReal() || in[1]->isReal() || in[2]->isReal() ||
+      in[0]->size() != 1 || in[1]->size() != 1 || in[2]->size() != 1 || in[2]->ints[0] == 0)
+    return node.error("expected whole numbers as start, limit and delta, and delta not 0");
+  // Differences in 128 bits: the operands may be anything.
+  __int128 start = in[0]->ints[0], limit = in[1]->ints[0], delta = in[2]->ints[0];
+  __int128 span = delta > 0 ? limit - start : start - limit, stride = delta > 0 ? delta : -delta;
+  __int128 count = span > 0 ? (span + stride - 1) / stride : 0;
+  if (count > maxConstantElements)
+    return node.error("its range is too long to compute at import");
+  ConstantTensor result = emptyLike(*in[0], {static_cast<std::int64_t>(count)});
+  for (__int128 i = 0; i < count; ++i)
+    result.ints.push_back(static_cast<std::int64_t>(start + i * delta));
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldReduceProd(NodeImport &node, Constants in) {
+  if (in[0]->isReal() || in[0]->dims.size() != 1)
+    return node.error("expected a list of integers");
+  std::uint64_t product = 1; // wraps around like the operator
+  for (std::int64_t value : in[0]->ints)
+    product *= static_cast<std::uint64_t>(value);
+  ConstantTensor result = integerList({static_cast<std::int64_t>(product)});
+  result.type = in[0]->type;
+  if (!node.integer("keepdims", 1))
+    result.dims.clear();
+  return result;
+}
+
+FoldFunction frontend::findShapeFold(llvm::StringRef op) {
+  static const llvm::StringMap<FoldFunction> table = {
+      {"Concat", foldConcat},  {"Expand", foldExpand}, {"Flatten", foldView},
+      {"Gather", foldGather},  {"Range", foldRange},   {"ReduceProd", foldReduceProd},
+      {"Reshape", foldView},   {"Shape", foldShape},   {"Size", foldShape},
+      {"Slice", foldSlice},    {"Squeeze", foldView},  {"Transpose", foldTranspose},
+      {"Unsqueeze", foldView},
+  };
+  return table.lookup(op);
+}
+
+/// How many operands an operator of the fold tables needs.
+static unsigned leastOperands(llvm::StringRef op) {
+  if (op == "Range" || op == "Where")
+    return 3;
+  return op == "Gather" || op == "Expand" || op == "Reshape" ? 2 : 1;
+}
+
+FailureOr<bool> frontend::foldNode(NodeImport &node) {
+  FoldFunction fold = findShapeFold(node.op());
+  fold = fold ? fold : findElementwiseFold(node.op());
+  if (!fold || node.inputCount() < leastOperands(node.op()) || !node.hasInput(0))
+    return false;
+  llvm::SmallVector<const ConstantTensor *> operands;
+  bool fromShape = false;
+  for (unsigned i = 0; i < node.inputCount(); ++i) {
+    if (!node.hasInput(i))
+      continue;
+    if (!node.isKnown(i))
+      return false;
+    operands.push_back(node.constant(i));
+    fromShape |= operands.back()->fromShape;
+  }
+  if (operands.size() < leastOperands(node.op()))
+    return false;
+  FailureOr<ConstantTensor> result = fold(node, operands);
+  if (failed(result))
+    return failure();
+  result->fromShape = fromShape;
+  return succeeded(node.defineConstant(std::move(*result)));
+}

@@ -1,0 +1,27 @@
+// Operators computed at import: shape arithmetic as exporters write it.
+#pragma once
+
+#include "frontend/onnx/NodeImport.h"
+
+namespace syncline::frontend {
+
+using Constants = llvm::ArrayRef<const ConstantTensor *>;
+
+/// Computes result 0 from operands 0, 1, ...; all are present. The caller sets `fromShape`.
+using FoldFunction = mlir::FailureOr<ConstantTensor> (*)(NodeImport &, Constants);
+
+/// Elementwise operators; null for others.
+FoldFunction findElementwiseFold(llvm::StringRef op);
+/// Operators that move elements; null for others.
+FoldFunction findShapeFold(llvm::StringRef op);
+
+/// The elements x[base + Σ index·strides] at every index of `dims`. An error when there are too
+/// many.
+mlir::FailureOr<ConstantTensor> stridedView(NodeImport &node, const ConstantTensor &x,
+                                            const nn::Dims &dims, std::int64_t base,
+                                            const nn::Dims &strides);
+/// numpy's broadcasting.
+mlir::FailureOr<ConstantTensor> broadcastTo(NodeImport &node, const ConstantTensor &x,
+                                            const nn::Dims &dims);
+
+} // namespace syncline::frontend

@@ -1,0 +1,198 @@
+// Computes elementwise operators on constants.
+#include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/FoldConstants.h"
+
+#include "onnx/onnx_pb.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+using onnx::TensorProto;
+
+/// An integer as its type holds it: arithmetic wraps around.
+static std::int64_t wrap(int type, std::uint64_t value) {
+  switch (type) {
+  case TensorProto::INT32:
+    return static_cast<std::int32_t>(value);
+  case TensorProto::INT8:
+    return static_cast<std::int8_t>(value);
+  case TensorProto::UINT8:
+    return static_cast<std::uint8_t>(value);
+  case TensorProto::BOOL:
+    return value != 0;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+/// Out-of-range and NaN become the nearest integer and 0, where C++ leaves it open.
+static std::int64_t toInteger(double value) {
+  constexpr double limit = 9.2e18;
+  return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::clamp(value, -limit, limit));
+}
+
+static FailureOr<ConstantTensor> foldCast(NodeImport &node, Constants in) {
+  auto to = static_cast<int>(node.integer("to", 0));
+  if (elementBytes(to) == 0)
+    return node.error("conversion to " + elementName(to) + " is not supported");
+  ConstantTensor result;
+  result.type = to;
+  result.dims = in[0]->dims;
+  bool fromReal = in[0]->isReal(), toReal = result.isReal();
+  for (std::int64_t i = 0; i < in[0]->size(); ++i) {
+    if (toReal)
+      result.reals.push_back(fromReal ? in[0]->reals[i] : static_cast<double>(in[0]->ints[i]));
+    else if (to == TensorProto::BOOL)
+      result.ints.push_back(fromReal ? in[0]->reals[i] != 0 : in[0]->ints[i] != 0);
+    else
+      result.ints.push_back(wrap(
+          to, static_cast<std::uint64_t>(fromReal ? toInteger(in[0]->reals[i]) : in[0]->ints[i])));
+  }
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
+  ConstantTensor result = *in[0];
+  llvm::StringRef op = node.op();
+  for (double &value : result.reals)
+    value = op == "Neg"     ? -value
+            : op == "Abs"   ? std::abs(value)
+            : op == "Floor" ? std::floor(value)
+            : op == "Ceil"  ? std::ceil(value)
+                            : std::sqrt(value);
+  for (std::int64_t &value : result.ints) {
+    if (op == "Not")
+      value = value == 0;
+    else if (op == "Neg" || (op == "Abs" && value < 0))
+      value = wrap(result.type, 0 - static_cast<std::uint64_t>(value));
+  }
+  return result;
+}
+
+/// C's division and numpy's remainder (the divisor's sign); the divisor is not 0.
+static std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder) {
+  if (b == -1) // the one quotient that overflows is among these
+    return remainder ? 0 : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a));
+  if (!remainder)
+    return a / b;
+  std::int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static FailureOr<std::int64_t> combine(NodeImport &node, std::int64_t a, std::int64_t b) {
+  llvm::StringRef op = node.op();
+  auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  if (op == "Div" || op == "Mod") {
+    if (b == 0)
+      return node.error("division by zero");
+    return divide(a, b, op == "Mod");
+  }
+  if (op == "Max" || op == "Min")
+    return (op == "Max") == (a > b) ? a : b;
+  return static_cast<std::int64_t>(op == "Add" ? x + y : op == "Sub" ? x - y : x * y);
+}
+
+static double combine(llvm::StringRef op, double a, double b) {
+  if (op == "Max" || op == "Min")
+    return (op == "Max") == (a > b) ? a : b;
+  if (op == "Mod")
+    return std::fmod(a, b);
+  return op == "Add" ? a + b : op == "Sub" ? a - b : op == "Mul" ? a * b : a / b;
+}
+
+template <typename T> static bool compare(llvm::StringRef op, T a, T b) {
+  if (op == "And" || op == "Or")
+    return op == "And" ? a != 0 && b != 0 : a != 0 || b != 0;
+  if (op == "Equal")
+    return a == b;
+  if (op == "Less" || op == "LessOrEqual")
+    return a < b || (op == "LessOrEqual" && a == b);
+  return a > b || (op == "GreaterOrEqual" && a == b);
+}
+
+/// All operands broadcast to their common shape.
+static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastAll(NodeImport &node,
+                                                                    Constants in) {
+  nn::Dims dims;
+  for (const ConstantTensor *x : in) {
+    llvm::Expected<nn::Dims> common = nn::broadcastShape(dims, x->dims);
+    if (!common)
+      return node.error(llvm::toString(common.takeError()));
+    dims = *common;
+  }
+  llvm::SmallVector<ConstantTensor, 3> result;
+  for (const ConstantTensor *x : in) {
+    FailureOr<ConstantTensor> full = broadcastTo(node, *x, dims);
+    if (failed(full))
+      return failure();
+    result.push_back(std::move(*full));
+  }
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
+  if (in.size() != 2 || in[0]->type != in[1]->type)
+    return node.error("expected two operands of one element type");
+  auto operands = broadcastAll(node, in);
+  if (failed(operands))
+    return failure();
+  ConstantTensor &a = (*operands)[0], &b = (*operands)[1];
+  for (size_t i = 0; i < a.reals.size(); ++i)
+    a.reals[i] = combine(node.op(), a.reals[i], b.reals[i]);
+  for (size_t i = 0; i < a.ints.size(); ++i) {
+    FailureOr<std::int64_t> value = combine(node, a.ints[i], b.ints[i]);
+    if (failed(value))
+      return failure();
+    a.ints[i] = wrap(a.type, static_cast<std::uint64_t>(*value));
+  }
+  return a;
+}
+
+static FailureOr<ConstantTensor> foldComparison(NodeImport &node, Constants in) {
+  if (in.size() != 2 || in[0]->type != in[1]->type)
+    return node.error("expected two operands of one element type");
+  auto operands = broadcastAll(node, in);
+  if (failed(operands))
+    return failure();
+  const ConstantTensor &a = (*operands)[0], &b = (*operands)[1];
+  ConstantTensor result;
+  result.type = TensorProto::BOOL;
+  result.dims = a.dims;
+  for (std::int64_t i = 0; i < a.size(); ++i)
+    result.ints.push_back(a.isReal() ? compare(node.op(), a.reals[i], b.reals[i])
+                                     : compare(node.op(), a.ints[i], b.ints[i]));
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldWhere(NodeImport &node, Constants in) {
+  if (in.size() != 3 || in[0]->isReal() || in[1]->type != in[2]->type)
+    return node.error("expected a condition and two operands of one element type");
+  auto operands = broadcastAll(node, in);
+  if (failed(operands))
+    return failure();
+  ConstantTensor &yes = (*operands)[1];
+  const ConstantTensor &condition = (*operands)[0], &no = (*operands)[2];
+  for (std::int64_t i = 0; i < yes.size(); ++i)
+    if (condition.ints[i] == 0)
+      (yes.isReal() ? void(yes.reals[i] = no.reals[i]) : void(yes.ints[i] = no.ints[i]));
+  return yes;
+}
+
+FoldFunction frontend::findElementwiseFold(llvm::StringRef op) {
+  static const llvm::StringMap<FoldFunction> table = {
+      {"Abs", foldUnary},          {"Add", foldBinary},
+      {"And", foldComparison},     {"Cast", foldCast},
+      {"Ceil", foldUnary},         {"Div", foldBinary},
+      {"Equal", foldComparison},   {"Floor", foldUnary},
+      {"Greater", foldComparison}, {"GreaterOrEqual", foldComparison},
+      {"Less", foldComparison},    {"LessOrEqual", foldComparison},
+      {"Max", foldBinary},         {"Min", foldBinary},
+      {"Mod", foldBinary},         {"Mul", foldBinary},
+      {"Neg", foldUnary},          {"Not", foldUnary},
+      {"Or", foldComparison},      {"Sqrt", foldUnary},
+      {"Sub", foldBinary},         {"Where", foldWhere},
+  };
+  return table.lookup(op);
+}

@@ -1,0 +1,194 @@
+// Indexes and orders an ONNX graph.
+#include "frontend/onnx/GraphIndex.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include "onnx/onnx_pb.h"
+
+#include <functional>
+#include <queue>
+
+using namespace syncline;
+using namespace syncline::frontend;
+
+std::string frontend::describeNode(const onnx::NodeProto &node) {
+  std::string text = "node ";
+  if (!node.name().empty())
+    text += "'" + node.name() + "' ";
+  else if (node.output_size() > 0)
+    text += "that makes '" + node.output(0) + "' ";
+  return text + "(" + (node.op_type().empty() ? "no operation" : node.op_type()) + ")";
+}
+
+static Status indexInitializers(const ModelFile &file, GraphIndex &index) {
+  for (const auto &tensor : file.initializers) {
+    if (tensor->name().empty())
+      return Status::badInput("an initialiser has no name");
+    if (!index.initializers.try_emplace(tensor->name(), tensor.get()).second)
+      return Status::badInput("initialiser '" + tensor->name() + "' is defined twice");
+  }
+  return Status::ok();
+}
+
+static Status findInput(const onnx::GraphProto &graph, GraphIndex &index) {
+  std::string names;
+  int count = 0;
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    if (index.initializers.count(input.name())) // before IR version 4 parameters were listed too
+      continue;
+    index.input = &input;
+    names += (count++ ? ", '" : "'") + input.name() + "'";
+  }
+  if (count != 1)
+    return Status::badInput("expected one graph input, got " +
+                            (count ? std::to_string(count) + ": " + names : "none"));
+  return Status::ok();
+}
+
+static Status findOutput(const onnx::GraphProto &graph, const std::string &name,
+                         GraphIndex &index) {
+  std::string names;
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    if (!index.output && (name.empty() || output.name() == name))
+      index.output = &output;
+    names += (names.empty() ? "'" : ", '") + output.name() + "'";
+  }
+  if (index.output)
+    return Status::ok();
+  if (names.empty())
+    return Status::badInput("the graph has no output");
+  return Status::badInput("the graph has no output '" + name + "'; it has " + names);
+}
+
+static Status indexProducers(const onnx::GraphProto &graph, GraphIndex &index) {
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const std::string &name : graph.node(i).output()) {
+      if (name.empty()) // an optional result that is left out
+        continue;
+      bool taken = index.initializers.count(name) || name == index.input->name();
+      if (taken || !index.producers.try_emplace(name, i).second)
+        return Status::badInput(describeNode(graph.node(i)) + ": '" + name +
+                                "' is already defined elsewhere");
+    }
+  return Status::ok();
+}
+
+static void nameLayers(const onnx::GraphProto &graph, GraphIndex &index) {
+  llvm::StringSet<> taken;
+  for (const onnx::NodeProto &node : graph.node())
+    taken.insert(node.name());
+  llvm::StringSet<> used;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    std::string name = graph.node(i).name();
+    if (name.empty() || !used.insert(name).second) {
+      name = (name.empty() ? graph.node(i).op_type() : name) + "_" + std::to_string(i);
+      while (!taken.insert(name).second)
+        name += "_";
+      used.insert(name);
+    }
+    index.layers.push_back(std::move(name));
+  }
+}
+
+/// Marks the nodes that the output needs and counts who reads what.
+static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, GraphIndex &index) {
+  std::vector<bool> needed(graph.node_size());
+  std::vector<int> pending;
+  auto read = [&](const std::string &name) {
+    ++index.uses[name];
+    auto producer = index.producers.find(name);
+    if (producer == index.producers.end())
+      return name == index.input->name() || index.initializers.count(name) != 0;
+    if (!needed[producer->second]) {
+      needed[producer->second] = true;
+      pending.push_back(producer->second);
+    }
+    return true;
+  };
+  if (!read(index.output->name()))
+    return Status::badInput("nothing defines the graph's output '" + index.output->name() + "'");
+  while (!pending.empty()) {
+    const onnx::NodeProto &node = graph.node(pending.back());
+    pending.pop_back();
+    for (const std::string &name : node.input())
+      if (!name.empty() && !read(name))
+        return Status::badInput(describeNode(node) + ": nothing defines its input '" + name + "'");
+  }
+  return needed;
+}
+
+/// Names the nodes of one cycle, walking backwards from a node that never became ready.
+static Status describeCycle(const onnx::GraphProto &graph, const GraphIndex &index,
+                            const std::vector<int> &waiting) {
+  int at = 0;
+  while (waiting[at] <= 0)
+    ++at;
+  std::vector<int> path;
+  std::vector<bool> seen(waiting.size());
+  while (!seen[at]) {
+    seen[at] = true;
+    path.push_back(at);
+    for (const std::string &name : graph.node(at).input())
+      if (auto producer = index.producers.find(name);
+          producer != index.producers.end() && waiting[producer->second] > 0) {
+        at = producer->second;
+        break;
+      }
+  }
+  path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+  constexpr size_t shown = 8;
+  std::string names;
+  for (size_t i = 0; i < path.size() && i < shown; ++i)
+    names += (i ? ", " : "") + describeNode(graph.node(path[i]));
+  if (path.size() > shown)
+    names += " and " + std::to_string(path.size() - shown) + " more";
+  return Status::badInput("the graph has a cycle through " + names);
+}
+
+/// Kahn's algorithm, smallest index first: a sorted file keeps its order.
+static Status sortNodes(const onnx::GraphProto &graph, GraphIndex &index,
+                        const std::vector<bool> &needed) {
+  std::vector<int> waiting(graph.node_size()); // inputs that are not made yet
+  std::vector<std::vector<int>> readers(graph.node_size());
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  size_t total = 0;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    if (!needed[i])
+      continue;
+    ++total;
+    for (const std::string &name : graph.node(i).input())
+      if (auto producer = index.producers.find(name); producer != index.producers.end()) {
+        ++waiting[i];
+        readers[producer->second].push_back(i);
+      }
+    if (waiting[i] == 0)
+      ready.push(i);
+  }
+  while (!ready.empty()) {
+    int node = ready.top();
+    ready.pop();
+    index.order.push_back(node);
+    for (int reader : readers[node])
+      if (--waiting[reader] == 0)
+        ready.push(reader);
+  }
+  return index.order.size() == total ? Status::ok() : describeCycle(graph, index, waiting);
+}
+
+Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output) {
+  const onnx::GraphProto &graph = file.model->graph();
+  GraphIndex index;
+  for (Status status : {indexInitializers(file, index), findInput(graph, index)})
+    if (!status)
+      return status;
+  for (Status status : {findOutput(graph, output, index), indexProducers(graph, index)})
+    if (!status)
+      return status;
+  Result<std::vector<bool>> needed = markNeeded(graph, index);
+  if (!needed)
+    return needed.status();
+  if (Status status = sortNodes(graph, index, *needed); !status)
+    return status;
+  nameLayers(graph, index);
+  return index;
+}

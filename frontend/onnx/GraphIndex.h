@@ -1,0 +1,36 @@
+// Who defines and who reads each name of a graph, and in which order its nodes run.
+#pragma once
+
+#include "frontend/onnx/ModelFile.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace onnx {
+class NodeProto;
+class TensorProto;
+class ValueInfoProto;
+} // namespace onnx
+
+namespace syncline::frontend {
+
+/// Refers to the model file, which must stay alive and in place.
+struct GraphIndex {
+  llvm::StringMap<int> producers; ///< value → node index
+  llvm::StringMap<const onnx::TensorProto *> initializers;
+  const onnx::ValueInfoProto *input = nullptr;  ///< the one input without values
+  const onnx::ValueInfoProto *output = nullptr; ///< the chosen output
+  std::vector<int> order;                       ///< indices of the nodes that the output needs
+  llvm::StringMap<int> uses;       ///< value → how often those nodes and the output read it
+  std::vector<std::string> layers; ///< node index → a name no other node has
+};
+
+/// Checks that every name is defined once, that there is one input, that every name read is defined
+/// and that nodes form no cycle. Nodes may stand in any order in the file; `order` keeps the file's
+/// where that is possible. `output` picks a graph output, "" the first. Messages do not name the
+/// file.
+Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output);
+
+/// "node '/conv1/Conv' (Conv)"; a node without a name is called by its first result.
+std::string describeNode(const onnx::NodeProto &node);
+
+} // namespace syncline::frontend

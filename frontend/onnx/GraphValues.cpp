@@ -1,0 +1,157 @@
+// Resolves the graph's names.
+#include "frontend/onnx/GraphValues.h"
+#include "frontend/onnx/ElementType.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using mlir::Value;
+
+void GraphValues::setTensor(const std::string &name, Value value, bool isBatched) {
+  Entry &entry = entries[name];
+  entry.tensor = value;
+  entry.isBatched = isBatched;
+}
+
+void GraphValues::setConstant(const std::string &name, ConstantTensor constant) {
+  entries[name].constant = std::make_shared<ConstantTensor>(std::move(constant));
+}
+
+void GraphValues::setStored(const std::string &name, StoredSource source) {
+  entries[name].stored = std::make_shared<StoredSource>(std::move(source));
+}
+
+void GraphValues::setAlias(const std::string &name, const std::string &of) {
+  entries[name].alias = of;
+}
+
+/// The entry of a name, made on first sight for initialisers: integers are constants, floats
+/// stored.
+GraphValues::Entry *GraphValues::find(const std::string &name) {
+  if (auto place = entries.find(name); place != entries.end())
+    return &place->second;
+  auto initializer = index.initializers.find(name);
+  if (initializer == index.initializers.end())
+    return nullptr;
+  Result<TensorData> data = checkTensor(*initializer->second, file.folder);
+  if (!data) {
+    status = status ? data.status() : status;
+    return nullptr;
+  }
+  if (isFloatElement(data->type)) {
+    setStored(name, {*data, {}, true});
+    return &entries[name];
+  }
+  Result<ConstantTensor> constant = readConstant(*data);
+  if (!constant) {
+    status = status ? constant.status() : status;
+    return nullptr;
+  }
+  setConstant(name, std::move(*constant));
+  return &entries[name];
+}
+
+/// Follows aliases; `name` becomes the last one. Nodes are sorted, so there are no circles.
+GraphValues::Entry *GraphValues::resolve(std::string &name) {
+  Entry *entry = find(name);
+  while (entry && !entry->alias.empty()) {
+    name = entry->alias;
+    entry = find(name);
+  }
+  return entry;
+}
+
+/// All elements equal: the values carry no information beyond the shape.
+static bool isUniform(const StoredSource &source) {
+  if (source.init)
+    return source.init.getKind() == nn::InitKind::constant;
+  if (nn::elementCount(source.data.dims) > maxConstantElements)
+    return false;
+  Result<ConstantTensor> values = readConstant(source.data);
+  return values && llvm::all_equal(values->reals);
+}
+
+Value GraphValues::storedTensor(const std::string &name, const std::string &root,
+                                StoredSource &source) {
+  if (!isSaneShape(source.data.dims, 1)) {
+    if (status)
+      status = Status::badInput("parameter '" + root + "' has no elements");
+    return {};
+  }
+  // Exporters merge tensors of equal values behind an Identity. Freshly made scales and biases are
+  // equal without being tied, so such a name is a tensor of its own.
+  if (name == root || !isUniform(source))
+    return stored.get(root, source);
+  notes.push_back("'" + name + "' starts with the values of '" + root +
+                  "' and is trained on its own");
+  return stored.get(name, source);
+}
+
+Value GraphValues::tensor(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry)
+    return {};
+  if (!entry->tensor && entry->constant && !entry->stored) {
+    if (!isSaneShape(entry->constant->dims, 1)) {
+      if (status)
+        status = Status::badInput("constant '" + root + "' has no elements");
+      return {};
+    }
+    mlir::DenseElementsAttr value = toAttribute(*entry->constant, builder.getContext());
+    entry->tensor = builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(root)),
+                                                   value.getType(), value);
+  }
+  if (entry->tensor)
+    return entry->tensor;
+  if (!entry->stored)
+    return {};
+  Value value = storedTensor(name, root, *entry->stored);
+  if (name != root)
+    entries[name] = {{}, {}, entry->stored, {}, false};
+  return entries[name].tensor = value;
+}
+
+Value GraphValues::state(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (entry && entry->stored && isSaneShape(entry->stored->data.dims, 1)) {
+    // Every normalisation moves its own statistics, so a name behind an Identity is its own tensor.
+    if (Value value = stored.getState(name, *entry->stored))
+      return value;
+    if (status)
+      status = Status::badInput("'" + root + "' is both a parameter and a running statistic");
+    return {};
+  }
+  if (status)
+    status = Status::badInput("expected an initialiser as running statistic, got '" + root + "'");
+  return {};
+}
+
+const ConstantTensor *GraphValues::constant(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry || entry->constant || !entry->stored || entry->stored->init)
+    return entry ? entry->constant.get() : nullptr;
+  Result<ConstantTensor> values = readConstant(entry->stored->data);
+  if (!values) {
+    status = status ? values.status() : status;
+    return nullptr;
+  }
+  entry->constant = std::make_shared<ConstantTensor>(std::move(*values));
+  return entry->constant.get();
+}
+
+bool GraphValues::isKnown(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  return entry && entry->constant && !entry->stored;
+}
+
+bool GraphValues::isBatched(const std::string &name) const {
+  auto place = entries.find(name);
+  while (place != entries.end() && !place->second.alias.empty())
+    place = entries.find(place->second.alias);
+  return place != entries.end() && place->second.isBatched;
+}

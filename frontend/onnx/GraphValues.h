@@ -1,0 +1,60 @@
+// What each name of the graph stands for while it is imported.
+#pragma once
+
+#include "frontend/onnx/ConstantTensor.h"
+#include "frontend/onnx/GraphIndex.h"
+#include "frontend/onnx/StoredTensors.h"
+
+namespace syncline::frontend {
+
+/// A name is a tensor of the step, a constant known at import, a stored tensor (initialiser or
+/// generator node), or another name for one of these. Stored tensors and constants become
+/// operations when somebody computes with them.
+///
+/// Functions that can fail return null and leave the first reason in `status`.
+class GraphValues {
+public:
+  GraphValues(const ModelFile &file, const GraphIndex &index, mlir::OpBuilder &builder,
+              StoredTensors &stored, std::vector<std::string> &notes)
+      : file(file), index(index), builder(builder), stored(stored), notes(notes) {}
+
+  Status status;
+
+  /// `isBatched`: the tensor is computed from the graph's input.
+  void setTensor(const std::string &name, mlir::Value value, bool isBatched);
+  void setConstant(const std::string &name, ConstantTensor constant);
+  void setStored(const std::string &name, StoredSource source);
+  void setAlias(const std::string &name, const std::string &of);
+
+  /// The name as a tensor of the step.
+  mlir::Value tensor(const std::string &name);
+  /// The name as a batch normalisation's running statistic.
+  mlir::Value state(const std::string &name);
+  /// The name's values at import, trained or not; null without an error when they are not known.
+  const ConstantTensor *constant(const std::string &name);
+  /// Whether nodes on this name can be computed at import: its values are known and never trained.
+  bool isKnown(const std::string &name);
+  bool isBatched(const std::string &name) const;
+
+private:
+  struct Entry {
+    mlir::Value tensor;
+    std::shared_ptr<ConstantTensor> constant;
+    std::shared_ptr<StoredSource> stored;
+    std::string alias; ///< not empty: another name for this one
+    bool isBatched = false;
+  };
+
+  Entry *find(const std::string &name);
+  Entry *resolve(std::string &name);
+  mlir::Value storedTensor(const std::string &name, const std::string &root, StoredSource &source);
+
+  const ModelFile &file;
+  const GraphIndex &index;
+  mlir::OpBuilder &builder;
+  StoredTensors &stored;
+  std::vector<std::string> &notes;
+  llvm::StringMap<Entry> entries;
+};
+
+} // namespace syncline::frontend

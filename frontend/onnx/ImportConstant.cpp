@@ -1,0 +1,137 @@
+// Operators that make or rename values: Constant, generators, Identity, Cast, Shape.
+#include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/ShapeRules.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+using onnx::TensorProto;
+
+LogicalResult frontend::importIdentity(NodeImport &node) { return node.defineAlias(); }
+
+LogicalResult frontend::importCast(NodeImport &node) {
+  auto to = static_cast<int>(node.integer("to", 0));
+  Type type = elementType(to, node.state.builder.getContext());
+  if (type == elementOf(node.tensor(0)))
+    return node.defineAlias();
+  return node.error("conversion of tensors to " + elementName(to) + " is not supported");
+}
+
+/// Floating-point constants of more elements are kept beside the weights, not in the IR.
+static constexpr std::int64_t largestConstantInIr = 1024;
+
+static LogicalResult importTensorConstant(NodeImport &node, const TensorProto &proto) {
+  Result<TensorData> data = checkTensor(proto, node.state.file.folder);
+  if (!data)
+    return node.error(data.status().message());
+  if (isFloatElement(data->type) && nn::elementCount(data->dims) > largestConstantInIr)
+    return node.defineStored({*data, {}, /*isTrainable=*/false});
+  Result<ConstantTensor> constant = readConstant(*data);
+  if (!constant)
+    return node.error(constant.status().message());
+  return node.defineConstant(std::move(*constant));
+}
+
+LogicalResult frontend::importConstant(NodeImport &node) {
+  ConstantTensor constant;
+  for (const onnx::AttributeProto &attribute : node.proto.attribute()) {
+    const std::string &name = attribute.name();
+    if (name == "value" && attribute.has_t())
+      return importTensorConstant(node, attribute.t());
+    if (name == "value_float" || name == "value_int") {
+      constant.type = name == "value_int" ? TensorProto::INT64 : TensorProto::FLOAT;
+      (constant.isReal() ? void(constant.reals = {attribute.f()})
+                         : void(constant.ints = {attribute.i()}));
+      return node.defineConstant(std::move(constant));
+    }
+    if (name == "value_floats") {
+      constant.type = TensorProto::FLOAT;
+      constant.dims = {attribute.floats_size()};
+      constant.reals.assign(attribute.floats().begin(), attribute.floats().end());
+      return node.defineConstant(std::move(constant));
+    }
+    if (name == "value_ints") {
+      constant = integerList(nn::Dims(attribute.ints().begin(), attribute.ints().end()));
+      return node.defineConstant(std::move(constant));
+    }
+  }
+  return node.error("expected a value that is a dense tensor or numbers");
+}
+
+/// Fills a constant whose shape depends on data; those are small: masks, offsets.
+static LogicalResult defineFilled(NodeImport &node, const ConstantTensor &value,
+                                  const nn::Dims &dims, bool fromShape) {
+  std::int64_t count = nn::elementCount(dims);
+  if (count > maxConstantElements)
+    return node.error("constant of shape " + nn::toString(dims) +
+                      " is too large to compute with at import");
+  ConstantTensor filled;
+  filled.type = value.type;
+  filled.dims = dims;
+  filled.fromShape = fromShape;
+  if (value.isReal())
+    filled.reals.assign(count, value.reals[0]);
+  else
+    filled.ints.assign(count, value.ints[0]);
+  return node.defineConstant(std::move(filled));
+}
+
+static LogicalResult defineInit(NodeImport &node, int type, const nn::Dims &dims, nn::InitKind kind,
+                                double a, double b) {
+  if (!isFloatElement(type))
+    return node.error("expected a floating-point element type, got " + elementName(type));
+  if (!isSaneShape(dims, 1))
+    return node.error("its result's shape " + nn::toString(dims) + " is empty or too large");
+  Builder &builder = node.state.builder;
+  StoredSource source;
+  source.data.type = type;
+  source.data.dims = dims;
+  source.init = nn::InitAttr::get(builder.getContext(), kind, builder.getF64FloatAttr(a),
+                                  builder.getF64FloatAttr(b));
+  return node.defineStored(std::move(source));
+}
+
+// Of a shape the file fixes, floating-point: a parameter without values. Otherwise a constant.
+LogicalResult frontend::importConstantOfShape(NodeImport &node) {
+  std::optional<nn::Dims> dims = node.list("shape", 0);
+  if (!dims)
+    return failure();
+  ConstantTensor value;
+  value.type = TensorProto::FLOAT;
+  value.reals = {0};
+  if (const onnx::AttributeProto *attribute = node.attribute("value")) {
+    Result<TensorData> data = checkTensor(attribute->t(), node.state.file.folder);
+    Result<ConstantTensor> read = data ? readConstant(*data) : data.status();
+    if (!read || read->size() != 1)
+      return node.error("value: " + (read ? "expected one element" : read.status().message()));
+    value = std::move(*read);
+  }
+  if (!isSaneShape(*dims))
+    return node.error("its result's shape " + nn::toString(*dims) + " is negative or too large");
+  bool fromShape = node.constant(0)->fromShape;
+  if (value.isReal() && !fromShape)
+    return defineInit(node, value.type, *dims, nn::InitKind::constant, value.reals[0], 0);
+  return defineFilled(node, value, *dims, fromShape);
+}
+
+LogicalResult frontend::importRandom(NodeImport &node) {
+  std::optional<nn::Dims> dims = node.integers("shape");
+  if (!dims)
+    return node.error("expected a shape");
+  auto type = static_cast<int>(node.integer("dtype", TensorProto::FLOAT));
+  if (node.op() == "RandomNormal")
+    return defineInit(node, type, *dims, nn::InitKind::normal, node.real("mean", 0),
+                      node.real("scale", 1));
+  return defineInit(node, type, *dims, nn::InitKind::uniform, node.real("low", 0),
+                    node.real("high", 1));
+}
+
+// Shapes are static here, so they are constants.
+LogicalResult frontend::importShape(NodeImport &node) {
+  ConstantTensor result = shapeConstant(node, node.dims(0));
+  result.fromShape = true;
+  return node.defineConstant(std::move(result));
+}

@@ -1,0 +1,128 @@
+// Conv, Gemm, MatMul.
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/WindowAttributes.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+LogicalResult frontend::importConv(NodeImport &node) {
+  Value x = node.tensor(0), w = node.tensor(1), bias = node.optionalTensor(2);
+  nn::DimsRef xDims = shapeOf(x), wDims = shapeOf(w);
+  if (xDims.size() < 3 || xDims.size() != wDims.size())
+    return node.error("expected x and w of one rank of at least 3, got " + nn::toString(xDims) +
+                      " and " + nn::toString(wDims));
+  if (auto kernel = node.integers("kernel_shape"); kernel && *kernel != wDims.drop_front(2))
+    return node.error("kernel_shape " + nn::toString(*kernel) + " differs from the weights' " +
+                      nn::toString(wDims.drop_front(2)));
+  FailureOr<Window> window = readWindow(node, xDims.drop_front(2), wDims.drop_front(2));
+  if (failed(window))
+    return failure();
+  std::int64_t groups = node.integer("group", 1);
+  if (groups < 1 || groups > wDims[0])
+    return node.error("expected at least 1 group and at most one an output channel, got " +
+                      llvm::Twine(groups));
+  auto type = node.type(nn::convShape(xDims, wDims, window->ref(), groups), x);
+  if (failed(type))
+    return failure();
+  if (bias && shapeOf(bias) != nn::DimsRef{wDims[0]})
+    return node.error("expected a bias of " + llvm::Twine(wDims[0]) + " elements, got " +
+                      nn::toString(shapeOf(bias)));
+  auto conv = node.create<nn::ConvOp>(*type, x, w, bias, window->strides, window->dilations,
+                                      window->padsBegin, window->padsEnd,
+                                      static_cast<std::uint64_t>(groups), nn::Activation::none);
+  return node.define(conv.getY());
+}
+
+/// A transpose of the last two dimensions is free inside a product: steps over it and flips the
+/// flag.
+static Value peelTranspose(Value value, bool &transposed) {
+  auto transpose = value.getDefiningOp<nn::TransposeOp>();
+  if (!transpose)
+    return value;
+  nn::Dims order(transpose.getPermutation());
+  if (order.size() < 2)
+    return value;
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i] != static_cast<std::int64_t>(i))
+      return value;
+  transposed = !transposed;
+  return transpose.getX();
+}
+
+static FailureOr<Value> createMatmul(NodeImport &node, Value a, bool transposeA, Value b,
+                                     bool transposeB, Value bias) {
+  a = peelTranspose(a, transposeA);
+  b = peelTranspose(b, transposeB);
+  auto type = node.type(nn::matmulShape(shapeOf(a), transposeA, shapeOf(b), transposeB), a);
+  if (failed(type))
+    return failure();
+  if (bias) {
+    auto sum = node.type(nn::broadcastShape(shapeOf(bias), type->getShape()), a);
+    if (failed(sum))
+      return failure();
+    if (*sum != *type)
+      return node.error("bias " + nn::toString(shapeOf(bias)) + " does not broadcast to " +
+                        nn::toString(type->getShape()));
+  }
+  return node.create<nn::MatmulOp>(*type, a, b, bias, transposeA, transposeB, nn::Activation::none)
+      .getY();
+}
+
+static Value scaled(NodeImport &node, Value value, double factor) {
+  if (factor == 1)
+    return value;
+  return node.create<nn::BinaryOp>(value.getType(), nn::BinaryKind::mul, value,
+                                   node.scalar(factor, value));
+}
+
+// y = alpha·op(a)·op(b) + beta·c
+LogicalResult frontend::importGemm(NodeImport &node) {
+  double alpha = node.real("alpha", 1), beta = node.real("beta", 1);
+  Value a = node.tensor(0), b = node.tensor(1), c = node.optionalTensor(2);
+  if (shapeOf(a).size() != 2 || shapeOf(b).size() != 2)
+    return node.error("expected matrices, got " + nn::toString(shapeOf(a)) + " and " +
+                      nn::toString(shapeOf(b)));
+  if (c)
+    c = beta == 0 ? Value() : scaled(node, c, beta);
+  bool separate = c && alpha != 1;
+  FailureOr<Value> product = createMatmul(node, a, node.integer("transA", 0) != 0, b,
+                                          node.integer("transB", 0) != 0, separate ? Value() : c);
+  if (failed(product))
+    return failure();
+  Value y = scaled(node, *product, alpha);
+  if (!separate)
+    return node.define(y);
+  auto type = node.type(nn::broadcastShape(shapeOf(c), shapeOf(y)), y);
+  if (failed(type))
+    return failure();
+  if (*type != y.getType())
+    return node.error("c " + nn::toString(shapeOf(c)) + " does not broadcast to " +
+                      nn::toString(shapeOf(y)));
+  return node.define(node.create<nn::BinaryOp>(*type, nn::BinaryKind::add, y, c));
+}
+
+// numpy's matmul: a vector is a matrix of one row on the left, of one column on the right.
+LogicalResult frontend::importMatMul(NodeImport &node) {
+  Value a = node.tensor(0), b = node.tensor(1);
+  nn::DimsRef aDims = shapeOf(a), bDims = shapeOf(b);
+  if (aDims.empty() || bDims.empty())
+    return node.error("expected operands of rank 1 or more");
+  bool isRow = aDims.size() == 1, isColumn = bDims.size() == 1;
+  if (isRow)
+    a = node.reshape(a, {1, aDims[0]});
+  if (isColumn)
+    b = node.reshape(b, {bDims[0], 1});
+  FailureOr<Value> product = createMatmul(node, a, false, b, false, {});
+  if (failed(product))
+    return failure();
+  nn::Dims dims(shapeOf(*product));
+  if (isColumn)
+    dims.pop_back();
+  if (isRow)
+    dims.erase(dims.end() - (isColumn ? 1 : 2));
+  return node.define(node.reshape(*product, dims));
+}

@@ -1,0 +1,82 @@
+// BatchNormalization, LRN, Softmax, LogSoftmax, Dropout.
+#include "frontend/onnx/OpTable.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+// Always with the batch's statistics: whoever trains a model exported for inference means to.
+LogicalResult frontend::importBatchNormalization(NodeImport &node) {
+  if (node.integer("spatial", 1) == 0) // opset 7 only
+    return node.error("spatial = 0 (statistics of every element) is not supported");
+  for (unsigned i = 1; i < node.outputCount(); ++i)
+    if (node.isUsed(i))
+      return node.error("its statistics are not supported as results");
+  double epsilon = node.real("epsilon", 1e-5), momentum = node.real("momentum", 0.9);
+  if (!(epsilon >= 0) || !(momentum >= 0 && momentum <= 1))
+    return node.error("expected an epsilon that is not negative and a momentum in [0, 1]");
+  Value x = node.tensor(0), scale = node.tensor(1), shift = node.tensor(2);
+  Value mean = node.runningStatistic(3), variance = node.runningStatistic(4);
+  if (!mean || !variance)
+    return node.error("expected running mean and variance");
+  nn::DimsRef dims = shapeOf(x);
+  if (dims.size() < 2)
+    return node.error("expected x of rank 2 or more, got " + nn::toString(dims));
+  auto channels = RankedTensorType::get({dims[1]}, elementOf(x));
+  for (Value value : {scale, shift, mean, variance})
+    if (value.getType() != channels)
+      return node.error("expected one element for each of the " + llvm::Twine(dims[1]) +
+                        " channels, got " + nn::toString(shapeOf(value)));
+  // ONNX's momentum is the share that stays, nn's the share that is new.
+  auto norm = node.create<nn::BatchNormOp>(x.getType(), channels, channels, Type(), x, scale, shift,
+                                           mean, variance, llvm::APFloat(epsilon),
+                                           llvm::APFloat(1 - momentum), nn::Activation::none);
+  return node.define(norm.getY());
+}
+
+LogicalResult frontend::importLrn(NodeImport &node) {
+  std::int64_t size = node.integer("size", 0);
+  if (size < 1 || node.dims(0).size() < 2)
+    return node.error("expected a size of at least 1 and x of rank 2 or more");
+  Value x = node.tensor(0);
+  auto lrn = node.create<nn::LrnOp>(
+      x.getType(), x, static_cast<std::uint64_t>(size), llvm::APFloat(node.real("alpha", 1e-4)),
+      llvm::APFloat(node.real("beta", 0.75)), llvm::APFloat(node.real("bias", 1)));
+  return node.define(lrn.getY());
+}
+
+// Since opset 13 along one axis; before, over all dimensions from `axis` on, as one.
+LogicalResult frontend::importSoftmax(NodeImport &node) {
+  Value x = node.tensor(0);
+  nn::Dims dims(shapeOf(x));
+  bool flattens = node.opset() < 13;
+  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", flattens ? 1 : -1), dims.size());
+  if (failed(axis))
+    return failure();
+  Value operand = x;
+  nn::DimsRef tail = nn::DimsRef(dims).drop_front(*axis);
+  std::int64_t count = nn::elementCount(tail);
+  if (flattens && count != tail[0]) {
+    operand = node.reshape(x, {nn::elementCount(dims) / count, count});
+    axis = 1;
+  }
+  auto softmax = node.create<nn::SoftmaxOp>(
+      operand.getType(), operand, static_cast<std::uint64_t>(*axis), node.op() == "LogSoftmax");
+  return node.define(node.reshape(softmax.getY(), dims));
+}
+
+LogicalResult frontend::importDropout(NodeImport &node) {
+  if (node.isUsed(1))
+    return node.error("its mask is not supported as a result");
+  double ratio = node.number("ratio", 1).value_or(0.5);
+  if (!(ratio >= 0 && ratio < 1))
+    return node.error("expected a ratio in [0, 1), got " + decimal(ratio));
+  if (!node.state.options.dropout || ratio == 0)
+    return node.defineAlias();
+  Value x = node.tensor(0);
+  auto bytes = IntegerType::get(x.getContext(), 8, IntegerType::Unsigned);
+  auto mask = RankedTensorType::get(shapeOf(x), bytes);
+  return node.define(node.create<nn::DropoutOp>(x.getType(), mask, x, llvm::APFloat(ratio)).getY());
+}

@@ -1,0 +1,47 @@
+// ONNX → nn: reads a model and builds one training step's forward pass and loss from it.
+#pragma once
+
+#include "frontend/onnx/WeightsFile.h"
+#include "ir/nn/NN.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct ImportOptions {
+  /// Samples per rank; takes the place of the input's first dimension. Without it that dimension
+  /// must be fixed in the file.
+  std::optional<std::int64_t> batch;
+  nn::LossKind loss = nn::LossKind::cross_entropy;
+  /// Glob patterns (`*`, `?`, `[abc]`) of parameter names that are not trained.
+  std::vector<std::string> freeze;
+  /// false leaves Dropout nodes out; true trains with them, whatever their training_mode says.
+  bool dropout = true;
+  /// The graph output that the loss is taken on; empty for the first.
+  std::string output;
+};
+
+struct ImportedModel {
+  /// One nn.step named after the file: forward, nn.output, nn.loss; no backward. Verified.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Initial values of the parameters and states that have some, at the step's offsets.
+  WeightsFile weights;
+  /// The model as a serialised ModelProto without the values of parameters and states (and without
+  /// the nodes that generate such values). Followed by ModelProto{graph{initializer{...}}} records
+  /// for all of them it is the trained model, because protobuf messages concatenate.
+  std::string skeleton;
+  /// Choices made on the user's behalf, one message each.
+  std::vector<std::string> notes;
+};
+
+/// Imports the ONNX model at `path`. Every failure is one message that names the file and, where
+/// there is one, the node; the file's contents never crash the import. Loads the nn dialect into
+/// `context`. Thread-safe for different contexts.
+Result<ImportedModel> importOnnx(const std::string &path, const ImportOptions &options,
+                                 mlir::MLIRContext &context);
+
+} // namespace syncline

@@ -1,0 +1,121 @@
+// Elementwise operators.
+#include "frontend/onnx/OpTable.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+static LogicalResult createUnary(NodeImport &node, nn::UnaryKind kind, double alpha = 0,
+                                 double beta = 0) {
+  Value x = node.tensor(0);
+  return node.define(
+      node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(alpha), llvm::APFloat(beta)));
+}
+
+LogicalResult frontend::importUnary(NodeImport &node) {
+  using Kind = nn::UnaryKind;
+  Kind kind = llvm::StringSwitch<Kind>(node.op())
+                  .Case("Abs", Kind::abs)
+                  .Case("Elu", Kind::elu)
+                  .Case("Exp", Kind::exp)
+                  .Case("HardSigmoid", Kind::hard_sigmoid)
+                  .Case("HardSwish", Kind::hard_swish)
+                  .Case("LeakyRelu", Kind::leaky_relu)
+                  .Case("Log", Kind::log)
+                  .Case("Neg", Kind::neg)
+                  .Case("Reciprocal", Kind::reciprocal)
+                  .Case("Sigmoid", Kind::sigmoid)
+                  .Case("Sqrt", Kind::sqrt)
+                  .Case("Tanh", Kind::tanh)
+                  .Default(Kind::relu);
+  if (kind == Kind::hard_sigmoid)
+    return createUnary(node, kind, node.real("alpha", 0.2), node.real("beta", 0.5));
+  if (kind != Kind::elu && kind != Kind::leaky_relu)
+    return createUnary(node, kind);
+  double alpha = node.real("alpha", kind == Kind::elu ? 1 : 0.01);
+  if (!(alpha >= 0)) // the derivative takes the sign from the result
+    return node.error("expected an alpha that is not negative, got " + decimal(alpha));
+  return createUnary(node, kind, alpha);
+}
+
+// Bounds are attributes before opset 11, operands since.
+LogicalResult frontend::importClip(NodeImport &node) {
+  std::optional<double> low = node.number("min", 1), high = node.number("max", 2);
+  if (low && high && !(*low <= *high))
+    return node.error("expected min <= max, got " + decimal(*low) + " and " + decimal(*high));
+  const auto &semantics = cast<FloatType>(elementOf(node.tensor(0))).getFloatSemantics();
+  llvm::APFloat bound = llvm::APFloat::getLargest(semantics);
+  bool inexact;
+  bound.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  double largest = bound.convertToDouble();
+  if (!low && !high)
+    return node.defineAlias();
+  if (low == 0.0 && high.value_or(largest) >= largest)
+    return createUnary(node, nn::UnaryKind::relu);
+  return createUnary(node, nn::UnaryKind::clip, low.value_or(-largest), high.value_or(largest));
+}
+
+static FailureOr<Value> createBinary(NodeImport &node, nn::BinaryKind kind, Value a, Value b) {
+  auto type = node.type(nn::broadcastShape(shapeOf(a), shapeOf(b)), a);
+  if (failed(type))
+    return failure();
+  return node.create<nn::BinaryOp>(*type, kind, a, b).getResult();
+}
+
+/// MatMul followed by Add of a parameter, as linear layers without Gemm are exported: one product
+/// with a bias. Null when the operands are not that.
+static Value foldBias(NodeImport &node, unsigned product, unsigned bias) {
+  // The name must be MatMul's own and read once: nobody else sees the sum.
+  const std::string &name = node.inputName(product);
+  auto producer = node.state.index.producers.find(name);
+  if (producer == node.state.index.producers.end() || node.uses(name) != 1 ||
+      node.state.file.model->graph().node(producer->second).op_type() != "MatMul")
+    return {};
+  auto matmul = node.tensor(product).getDefiningOp<nn::MatmulOp>();
+  Value b = node.tensor(bias);
+  if (!matmul || matmul.getBias() ||
+      !isa_and_nonnull<nn::ParameterOp, nn::StateOp>(b.getDefiningOp()))
+    return {};
+  if (shapeOf(b) != shapeOf(matmul.getY()).take_back(1))
+    return {};
+  matmul.getBiasMutable().assign(b); // stored tensors stand at the step's head
+  return matmul.getY();
+}
+
+LogicalResult frontend::importBinary(NodeImport &node) {
+  using Kind = nn::BinaryKind;
+  Kind kind = llvm::StringSwitch<Kind>(node.op())
+                  .Case("Sub", Kind::sub)
+                  .Case("Mul", Kind::mul)
+                  .Case("Div", Kind::div)
+                  .Case("PRelu", Kind::prelu)
+                  .Default(Kind::add);
+  if (kind == Kind::add)
+    for (unsigned product : {0u, 1u})
+      if (Value sum = foldBias(node, product, 1 - product))
+        return node.define(sum);
+  Value a = node.tensor(0), b = node.tensor(1);
+  FailureOr<Value> y = createBinary(node, kind, a, b);
+  if (failed(y))
+    return failure();
+  if (kind == Kind::prelu && y->getType() != a.getType())
+    return node.error("slope " + nn::toString(shapeOf(b)) + " does not broadcast to " +
+                      nn::toString(shapeOf(a)));
+  return node.define(*y);
+}
+
+LogicalResult frontend::importSum(NodeImport &node) {
+  FailureOr<Value> sum = node.tensor(0);
+  for (unsigned i = 1; i < node.inputCount(); ++i) {
+    if (!node.hasInput(i))
+      return node.error("operand " + llvm::Twine(i + 1) + " is missing");
+    sum = createBinary(node, nn::BinaryKind::add, *sum, node.tensor(i));
+    if (failed(sum))
+      return failure();
+  }
+  return node.define(*sum);
+}

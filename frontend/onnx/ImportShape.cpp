@@ -1,0 +1,221 @@
+// Operators that move, repeat or reduce elements.
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/ShapeRules.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+LogicalResult frontend::importView(NodeImport &node) {
+  Value x = node.tensor(0);
+  FailureOr<nn::Dims> dims = viewShape(node, shapeOf(x));
+  if (failed(dims))
+    return failure();
+  auto type = node.type(*dims, x);
+  return failed(type) ? failure() : node.define(node.reshape(x, *dims));
+}
+
+LogicalResult frontend::importTranspose(NodeImport &node) {
+  Value x = node.tensor(0);
+  FailureOr<nn::Dims> order = permutation(node, shapeOf(x).size());
+  if (failed(order))
+    return failure();
+  if (llvm::is_sorted(*order))
+    return node.defineAlias();
+  nn::Dims dims;
+  for (std::int64_t d : *order)
+    dims.push_back(shapeOf(x)[d]);
+  auto type = RankedTensorType::get(dims, elementOf(x));
+  return node.define(node.create<nn::TransposeOp>(type, x, *order));
+}
+
+LogicalResult frontend::importConcat(NodeImport &node) {
+  llvm::SmallVector<Value> xs;
+  for (unsigned i = 0; i < node.inputCount(); ++i) {
+    if (!node.hasInput(i))
+      return node.error("operand " + llvm::Twine(i + 1) + " is missing");
+    xs.push_back(node.tensor(i));
+  }
+  nn::Dims dims(shapeOf(xs[0]));
+  if (!node.attribute("axis"))
+    return node.error("expected an axis");
+  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), dims.size());
+  if (failed(axis))
+    return failure();
+  for (Value x : llvm::drop_begin(xs)) {
+    nn::Dims other(shapeOf(x));
+    if (other.size() == dims.size()) {
+      dims[*axis] += other[*axis];
+      other[*axis] = dims[*axis];
+    }
+    if (other != dims)
+      return node.error("operand of shape " + nn::toString(shapeOf(x)) +
+                        " differs from the first, " + nn::toString(shapeOf(xs[0])) + ", off axis " +
+                        llvm::Twine(*axis));
+  }
+  if (xs.size() == 1)
+    return node.defineAlias();
+  auto type = node.type(dims, xs[0]);
+  if (failed(type))
+    return failure();
+  return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
+}
+
+LogicalResult frontend::importExpand(NodeImport &node) {
+  Value x = node.tensor(0);
+  std::optional<nn::Dims> target = node.list("shape", 1);
+  if (!target)
+    return node.error("expected a constant shape");
+  auto type = node.type(nn::broadcastShape(shapeOf(x), *target), x);
+  if (failed(type))
+    return failure();
+  if (*type == x.getType())
+    return node.defineAlias();
+  return node.define(node.create<nn::BroadcastOp>(*type, x));
+}
+
+// Axes are an attribute before opset 13 (ReduceSum) or 18 (ReduceMean), an operand since.
+LogicalResult frontend::importReduce(NodeImport &node) {
+  Value x = node.tensor(0);
+  nn::Dims list = node.list("axes", 1).value_or(nn::Dims());
+  if (list.empty()) {
+    if (node.integer("noop_with_empty_axes", 0))
+      return node.defineAlias();
+    for (size_t i = 0; i < shapeOf(x).size(); ++i)
+      list.push_back(static_cast<std::int64_t>(i));
+  }
+  FailureOr<nn::Dims> axes = node.axes(list, shapeOf(x).size());
+  if (failed(axes))
+    return failure();
+  if (axes->empty())
+    return node.defineAlias(); // a scalar
+  auto type = node.type(nn::reducedShape(shapeOf(x), *axes, node.integer("keepdims", 1) != 0), x);
+  if (failed(type))
+    return failure();
+  auto kind = node.op() == "ReduceSum" ? nn::Reduction::sum : nn::Reduction::mean;
+  return node.define(node.create<nn::ReduceOp>(*type, kind, x, *axes));
+}
+
+// Pads and value are attributes before opset 11, operands since.
+LogicalResult frontend::importPad(NodeImport &node) {
+  Value x = node.tensor(0);
+  size_t rank = shapeOf(x).size();
+  if (std::string mode = node.text("mode", "constant"); mode != "constant")
+    return node.error("mode '" + mode + "' is not supported, only 'constant'");
+  nn::Dims every;
+  for (size_t i = 0; i < rank; ++i)
+    every.push_back(static_cast<std::int64_t>(i));
+  std::optional<nn::Dims> pads = node.list("pads", 1);
+  nn::Dims list = node.list("axes", 3).value_or(every);
+  double value = node.number("value", 2).value_or(0);
+  if (!pads || pads->size() != 2 * list.size() || failed(node.axes(list, rank)))
+    return node.error("expected two pads for each of " + llvm::Twine(list.size()) + " dimensions");
+  nn::Dims begins(rank, 0), dims(shapeOf(x));
+  for (size_t i = 0; i < list.size(); ++i) {
+    std::int64_t axis = list[i] < 0 ? list[i] + static_cast<std::int64_t>(rank) : list[i];
+    std::int64_t begin = (*pads)[i], end = (*pads)[i + list.size()];
+    if (-begin >= dims[axis] || -end >= dims[axis])
+      return node.error("pads crop all of dimension " + llvm::Twine(axis));
+    begins[axis] = begin;
+    dims[axis] += begin + end;
+  }
+  auto type = node.type(dims, x);
+  if (failed(type))
+    return failure();
+  if (*type == x.getType() && begins == nn::Dims(rank, 0))
+    return node.defineAlias();
+  return node.define(node.create<nn::PadOp>(*type, x, begins, llvm::APFloat(value)));
+}
+
+static FailureOr<Value> createSlice(NodeImport &node, Value x, const SliceRanges &ranges) {
+  auto type = node.type(ranges.counts, x);
+  if (failed(type))
+    return failure();
+  return node.create<nn::SliceOp>(*type, x, ranges.starts, ranges.steps).getResult();
+}
+
+LogicalResult frontend::importSlice(NodeImport &node) {
+  Value x = node.tensor(0);
+  FailureOr<SliceRanges> ranges = sliceRanges(node, shapeOf(x));
+  if (failed(ranges))
+    return failure();
+  bool forward = llvm::all_of(ranges->steps, [](std::int64_t step) { return step > 0; });
+  if (forward && ranges->counts == nn::Dims(shapeOf(x)))
+    return node.defineAlias();
+  FailureOr<Value> y = createSlice(node, x, *ranges);
+  return failed(y) ? failure() : node.define(*y);
+}
+
+/// The parts' sizes: given, or even ones; since opset 18 the last may be smaller.
+static FailureOr<nn::Dims> splitSizes(NodeImport &node, std::int64_t size) {
+  auto parts = static_cast<std::int64_t>(node.outputCount());
+  std::optional<nn::Dims> sizes = node.list("split", 1);
+  if (node.integer("num_outputs", parts) != parts)
+    return node.error("num_outputs differs from its " + llvm::Twine(parts) + " results");
+  if (!sizes) {
+    std::int64_t part = (size + parts - 1) / parts;
+    sizes = nn::Dims(parts, part);
+    sizes->back() = size - part * (parts - 1);
+    if (sizes->back() < 1 || (node.opset() < 18 && sizes->back() != part))
+      return node.error("cannot split " + llvm::Twine(size) + " evenly into " + llvm::Twine(parts));
+  }
+  std::int64_t total = 0;
+  for (std::int64_t part : *sizes)
+    total += part < 1 ? maxElements : part;
+  if (total != size || static_cast<std::int64_t>(sizes->size()) != parts)
+    return node.error("expected " + llvm::Twine(parts) + " parts that make up " +
+                      llvm::Twine(size) + ", got " + nn::toString(*sizes));
+  return *sizes;
+}
+
+LogicalResult frontend::importSplit(NodeImport &node) {
+  Value x = node.tensor(0);
+  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  FailureOr<nn::Dims> sizes = splitSizes(node, shapeOf(x)[*axis]);
+  if (failed(sizes))
+    return failure();
+  SliceRanges ranges = wholeRange(shapeOf(x));
+  for (unsigned i = 0; i < sizes->size(); ++i) {
+    ranges.counts[*axis] = (*sizes)[i];
+    if (node.isUsed(i)) {
+      FailureOr<Value> y = createSlice(node, x, ranges);
+      if (failed(y) || failed(node.define(*y, i)))
+        return failure();
+    }
+    ranges.starts[*axis] += (*sizes)[i];
+  }
+  return success();
+}
+
+// One index, or a row of them at even distances: that is a slice.
+LogicalResult frontend::importGather(NodeImport &node) {
+  Value x = node.tensor(0);
+  FailureOr<std::int64_t> axis = gatherAxis(node, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  FailureOr<nn::Dims> indices = gatherIndices(node, shapeOf(x)[*axis]);
+  if (failed(indices))
+    return failure();
+  size_t rank = node.constant(1)->dims.size();
+  std::int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 1;
+  bool isEven = rank <= 1 && !indices->empty() && step != 0;
+  for (size_t i = 1; i < indices->size(); ++i)
+    isEven &= (*indices)[i] - (*indices)[i - 1] == step;
+  if (!isEven)
+    return node.error("indices that are not evenly spaced are not supported");
+  SliceRanges ranges = wholeRange(shapeOf(x));
+  ranges.starts[*axis] = (*indices)[0];
+  ranges.steps[*axis] = step;
+  ranges.counts[*axis] = static_cast<std::int64_t>(indices->size());
+  FailureOr<Value> y = createSlice(node, x, ranges);
+  if (failed(y))
+    return failure();
+  nn::Dims dims = ranges.counts;
+  if (rank == 0)
+    dims.erase(dims.begin() + *axis);
+  return node.define(node.reshape(*y, dims));
+}

@@ -1,0 +1,54 @@
+// syncline-import: prints the step that a model is imported as, for tests.
+#include "frontend/onnx/ImportOnnx.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fstream>
+
+using namespace syncline;
+namespace cl = llvm::cl;
+
+int main(int argc, char **argv) {
+  cl::opt<std::string> model(cl::Positional, cl::desc("MODEL.onnx"), cl::Required);
+  cl::opt<std::int64_t> batch("batch", cl::desc("samples per rank (default: the file's)"));
+  cl::opt<nn::LossKind> loss(
+      "loss", cl::desc("loss on the output:"), cl::init(nn::LossKind::cross_entropy),
+      cl::values(clEnumValN(nn::LossKind::cross_entropy, "cross-entropy", "on logits (default)"),
+                 clEnumValN(nn::LossKind::mse, "mse", "mean squared error")));
+  cl::list<std::string> freeze("freeze", cl::desc("pattern of parameters that are not trained"));
+  cl::opt<bool> dropout("dropout", cl::desc("keep Dropout nodes (default: true)"), cl::init(true));
+  cl::opt<std::string> output("output", cl::desc("graph output that the loss is on"));
+  cl::opt<std::string> weights("weights", cl::desc("write the weights file there"));
+  cl::opt<std::string> skeleton("skeleton", cl::desc("write the skeleton model there"));
+  cl::ParseCommandLineOptions(argc, argv, "prints an ONNX model as an nn.step\n");
+
+  ImportOptions options;
+  if (batch.getNumOccurrences())
+    options.batch = batch;
+  options.loss = loss;
+  options.freeze.assign(freeze.begin(), freeze.end());
+  options.dropout = dropout;
+  options.output = output;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Result<ImportedModel> imported = importOnnx(model, options, context);
+  if (!imported) {
+    llvm::errs() << "syncline-import: " << imported.status().message() << "\n";
+    return imported.status().exitCode();
+  }
+  for (const std::string &note : imported->notes)
+    llvm::errs() << "note: " << note << "\n";
+  if (!weights.empty()) {
+    std::ofstream out(weights, std::ios::binary);
+    if (Status status = imported->weights.write(out); !status) {
+      llvm::errs() << "syncline-import: " << status.message() << "\n";
+      return status.exitCode();
+    }
+  }
+  if (!skeleton.empty())
+    std::ofstream(skeleton, std::ios::binary) << imported->skeleton;
+  imported->module->print(llvm::outs());
+  llvm::outs() << "\n";
+  return 0;
+}

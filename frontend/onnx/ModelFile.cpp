@@ -1,0 +1,90 @@
+// Opens, bounds and parses model files.
+#include "frontend/onnx/ModelFile.h"
+
+#include "onnx/onnx_pb.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+using namespace syncline;
+using namespace syncline::frontend;
+namespace fs = std::filesystem;
+
+ModelFile::ModelFile() = default;
+ModelFile::ModelFile(ModelFile &&) = default;
+ModelFile::~ModelFile() = default;
+
+static bool isDefaultDomain(const std::string &domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
+static Status checkFile(const std::string &path) {
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (error || !fs::exists(status))
+    return Status::badInput("cannot open '" + path + "': no such file");
+  if (!fs::is_regular_file(status))
+    return Status::badInput("cannot open '" + path + "': it is not a regular file");
+  auto size = fs::file_size(path, error);
+  if (!error && size == 0)
+    return Status::badInput("'" + path + "' is empty");
+  if (!error && size > std::numeric_limits<std::int32_t>::max())
+    return Status::badInput("'" + path + "' has " + std::to_string(size) +
+                            " bytes, and protobuf files end at 2 GiB: save the model with external "
+                            "data");
+  return Status::ok();
+}
+
+static Status parse(const std::string &path, onnx::ModelProto &model) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return Status::badInput("cannot open '" + path + "' for reading");
+  google::protobuf::LogSilencer silence; // the one message is ours
+  google::protobuf::io::IstreamInputStream stream(&in, 1 << 20);
+  google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetTotalBytesLimit(std::numeric_limits<std::int32_t>::max());
+  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
+    return Status::badInput("'" + path + "' is not an ONNX model, or is cut short");
+  if (!model.has_graph() || model.graph().node_size() == 0)
+    return Status::badInput("'" + path + "' is not an ONNX model: it has no graph with nodes");
+  return Status::ok();
+}
+
+static Result<std::int64_t> findOpset(const onnx::ModelProto &model, const std::string &path) {
+  auto entry = std::ranges::find_if(model.opset_import(), [](const onnx::OperatorSetIdProto &set) {
+    return isDefaultDomain(set.domain());
+  });
+  if (entry == model.opset_import().end())
+    return Status::badInput("'" + path + "' does not say which operator set it uses");
+  if (entry->version() < oldestOpset || entry->version() > newestOpset)
+    return Status::badInput("'" + path + "': expected an operator set from " +
+                            std::to_string(oldestOpset) + " to " + std::to_string(newestOpset) +
+                            ", got " + std::to_string(entry->version()));
+  return entry->version();
+}
+
+Result<ModelFile> frontend::readModelFile(const std::string &path) {
+  if (Status status = checkFile(path); !status)
+    return status;
+  ModelFile file;
+  file.path = path;
+  file.folder = fs::path(path).parent_path().string();
+  file.stem = fs::path(path).stem().string();
+  file.model = std::make_unique<onnx::ModelProto>();
+  if (Status status = parse(path, *file.model); !status)
+    return status;
+  Result<std::int64_t> opset = findOpset(*file.model, path);
+  if (!opset)
+    return opset.status();
+  file.opset = *opset;
+  auto &list = *file.model->mutable_graph()->mutable_initializer();
+  file.initializers.resize(list.size());
+  for (auto place = file.initializers.rbegin(); place != file.initializers.rend(); ++place)
+    place->reset(list.ReleaseLast());
+  return file;
+}

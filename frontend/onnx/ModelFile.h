@@ -1,0 +1,39 @@
+// Reading an ONNX file into memory, and what holds for the file as a whole.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+class TensorProto;
+} // namespace onnx
+
+namespace syncline::frontend {
+
+/// Operator sets of the default domain that the importer knows.
+inline constexpr std::int64_t oldestOpset = 7, newestOpset = 21;
+
+struct ModelFile {
+  ModelFile();
+  ModelFile(ModelFile &&);
+  ~ModelFile();
+
+  std::string path;
+  std::string folder; ///< where external data is looked for
+  std::string stem;   ///< the file's name without folder and extension
+  std::int64_t opset; ///< of the default domain
+  /// Without initialisers: those are moved to `initializers`, so that each can be handed on alone.
+  std::unique_ptr<onnx::ModelProto> model;
+  std::vector<std::unique_ptr<onnx::TensorProto>> initializers; ///< in the file's order
+};
+
+/// Reads and parses `path`. The installed ONNX library's checker is not asked: it refuses files
+/// with a newer IR version. Messages name the file.
+Result<ModelFile> readModelFile(const std::string &path);
+
+} // namespace syncline::frontend

@@ -1,0 +1,115 @@
+// The node that is being imported: its attributes and operands as the file has them, and the
+// operations it becomes.
+#pragma once
+
+#include "frontend/onnx/GraphValues.h"
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+} // namespace onnx
+
+namespace syncline::frontend {
+
+/// What all nodes of one import share.
+struct ImportState {
+  const ModelFile &file;
+  const GraphIndex &index;
+  const ImportOptions &options;
+  mlir::OpBuilder &builder;
+  GraphValues &values;
+  std::vector<std::string> &notes;
+  std::int64_t batch = 0;
+  std::optional<std::int64_t> exportedBatch; ///< the input's first dimension in the file
+};
+
+/// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its
+/// fallback and the import ends after the node, so importers check only what they compute.
+class NodeImport {
+public:
+  NodeImport(ImportState &state, const onnx::NodeProto &proto, const std::string &layer);
+
+  const std::string &op() const;
+  std::int64_t opset() const { return state.file.opset; }
+  std::string describe() const;
+  /// Records "node ...: MESSAGE" and fails.
+  mlir::LogicalResult error(const llvm::Twine &message);
+  void note(const llvm::Twine &message);
+  bool failed() const { return !state.values.status; }
+
+  // Attributes.
+  const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+  std::int64_t integer(llvm::StringRef name, std::int64_t fallback);
+  /// The double that a decimal literal of the attribute's 32 bits reads as: 0.1, not
+  /// 0.100000001490116, which is what the exporter's user wrote.
+  double real(llvm::StringRef name, double fallback);
+  std::string text(llvm::StringRef name, llvm::StringRef fallback);
+  /// Unset when there is no such attribute. Values beyond ±2³¹ are an error, except that those of
+  /// slices (`clamp`) are pulled inside.
+  std::optional<nn::Dims> integers(llvm::StringRef name, bool clamp = false);
+
+  // Operands. An operand that the operator table calls a tensor is present before its importer
+  // runs.
+  unsigned inputCount() const;
+  bool hasInput(unsigned i) const;
+  mlir::Value tensor(unsigned i);
+  /// Null when the node has no such operand.
+  mlir::Value optionalTensor(unsigned i) { return hasInput(i) ? tensor(i) : mlir::Value(); }
+  mlir::Value runningStatistic(unsigned i);
+  nn::DimsRef dims(unsigned i);
+  const ConstantTensor *constant(unsigned i);
+  bool isKnown(unsigned i) const;
+  bool isBatched(unsigned i) const;
+  /// A list that is attribute `name` or, in newer opsets, constant operand `i`. Unset when the node
+  /// has neither; an error when the operand is not constant.
+  std::optional<nn::Dims> list(llvm::StringRef name, unsigned i, bool clamp = false);
+  /// A number that is attribute `name` or, in newer opsets, constant operand `i`.
+  std::optional<double> number(llvm::StringRef name, unsigned i);
+  /// `axis` counted from the front, checked against [0, rank).
+  mlir::FailureOr<std::int64_t> axis(std::int64_t axis, size_t rank);
+  mlir::FailureOr<nn::Dims> axes(nn::DimsRef axes, size_t rank);
+
+  // Results.
+  unsigned outputCount() const;
+  /// Whether anything needed reads result `i`.
+  bool isUsed(unsigned i) const;
+  /// How often result or operand `name` is read.
+  int uses(const std::string &name) const;
+  mlir::LogicalResult define(mlir::Value value, unsigned i = 0);
+  mlir::LogicalResult defineConstant(ConstantTensor constant, unsigned i = 0);
+  mlir::LogicalResult defineStored(StoredSource source);
+  mlir::LogicalResult defineAlias(unsigned input = 0);
+  const std::string &inputName(unsigned i) const;
+
+  /// The tensor type, an error when the shape could not be computed or is out of bounds.
+  mlir::FailureOr<mlir::RankedTensorType> type(llvm::Expected<nn::Dims> dims, mlir::Type element);
+  /// Like `type`, with the element type of `like`.
+  mlir::FailureOr<mlir::RankedTensorType> type(llvm::Expected<nn::Dims> dims, mlir::Value like);
+
+  /// Appends an operation to the step, marked with the node's layer.
+  template <typename Op, typename... Args> Op create(Args &&...args) {
+    auto op = state.builder.create<Op>(location(), std::forward<Args>(args)...);
+    op->setAttr(nn::layerAttr, state.builder.getStringAttr(layer));
+    return op;
+  }
+  /// nn.reshape, or the value itself when it has that shape.
+  mlir::Value reshape(mlir::Value x, nn::DimsRef dims);
+  /// A scalar constant of `like`'s element type.
+  mlir::Value scalar(double value, mlir::Value like);
+
+  ImportState &state;
+  const onnx::NodeProto &proto;
+
+private:
+  mlir::Location location();
+  bool fits(nn::Dims &values, llvm::StringRef what, bool clamp);
+  const std::string &layer;
+};
+
+/// The shape of a tensor of the step.
+nn::DimsRef shapeOf(mlir::Value value);
+mlir::Type elementOf(mlir::Value value);
+/// A number in messages.
+std::string decimal(double value);
+
+} // namespace syncline::frontend

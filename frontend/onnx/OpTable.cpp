@@ -1,0 +1,109 @@
+// The table of supported operators.
+#include "frontend/onnx/OpTable.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+static constexpr unsigned all = ~0u;
+
+const OpImport *frontend::findOp(llvm::StringRef name) {
+  static const llvm::StringMap<OpImport> table = {
+      {"Abs", {importUnary, 1, 1}},
+      {"Add", {importBinary, 2, 2, false}},
+      {"AveragePool", {importAveragePool, 1, 1}},
+      {"BatchNormalization", {importBatchNormalization, 5, 3}},
+      {"Cast", {importCast, 1, 1, false}},
+      {"Clip", {importClip, 1, 1}},
+      {"Concat", {importConcat, 1, all, false}},
+      {"Constant", {importConstant, 0, 0}},
+      {"ConstantOfShape", {importConstantOfShape, 1, 0}},
+      {"Conv", {importConv, 2, 3}},
+      {"Div", {importBinary, 2, 2, false}},
+      {"Dropout", {importDropout, 1, 1}},
+      {"Elu", {importUnary, 1, 1}},
+      {"Exp", {importUnary, 1, 1}},
+      {"Expand", {importExpand, 2, 1, false}},
+      {"Flatten", {importView, 1, 1, false}},
+      {"Gather", {importGather, 2, 1, false}},
+      {"Gemm", {importGemm, 2, 3}},
+      {"GlobalAveragePool", {importGlobalPool, 1, 1}},
+      {"GlobalMaxPool", {importGlobalPool, 1, 1}},
+      {"HardSigmoid", {importUnary, 1, 1}},
+      {"HardSwish", {importUnary, 1, 1}},
+      {"Identity", {importIdentity, 1, 0}},
+      {"LRN", {importLrn, 1, 1}},
+      {"LeakyRelu", {importUnary, 1, 1}},
+      {"Log", {importUnary, 1, 1}},
+      {"LogSoftmax", {importSoftmax, 1, 1}},
+      {"MatMul", {importMatMul, 2, 2}},
+      {"MaxPool", {importMaxPool, 1, 1}},
+      {"Mul", {importBinary, 2, 2, false}},
+      {"Neg", {importUnary, 1, 1}},
+      {"PRelu", {importBinary, 2, 2}},
+      {"Pad", {importPad, 1, 1, false}},
+      {"RandomNormal", {importRandom, 0, 0}},
+      {"RandomUniform", {importRandom, 0, 0}},
+      {"Reciprocal", {importUnary, 1, 1}},
+      {"ReduceMean", {importReduce, 1, 1}},
+      {"ReduceSum", {importReduce, 1, 1}},
+      {"Relu", {importUnary, 1, 1}},
+      {"Reshape", {importView, 2, 1, false}},
+      {"Shape", {importShape, 1, 1, false}},
+      {"Sigmoid", {importUnary, 1, 1}},
+      {"Size", {importShape, 1, 1, false}},
+      {"Slice", {importSlice, 1, 1, false}},
+      {"Softmax", {importSoftmax, 1, 1}},
+      {"Split", {importSplit, 1, 1, false}},
+      {"Sqrt", {importUnary, 1, 1}},
+      {"Squeeze", {importView, 1, 1, false}},
+      {"Sub", {importBinary, 2, 2, false}},
+      {"Sum", {importSum, 1, all}},
+      {"Tanh", {importUnary, 1, 1}},
+      {"Transpose", {importTranspose, 1, 1, false}},
+      {"Unsqueeze", {importView, 1, 1, false}},
+  };
+  auto place = table.find(name);
+  return place == table.end() ? nullptr : &place->second;
+}
+
+/// The operands that the table calls tensors are tensors, floating-point ones, of one type.
+static LogicalResult checkTensors(NodeImport &node, const OpImport &import) {
+  Value first;
+  for (unsigned i = 0; i < node.inputCount() && i < import.tensors; ++i) {
+    if (!node.hasInput(i))
+      continue;
+    Value value = node.tensor(i);
+    if (!value)
+      return node.error("operand '" + node.inputName(i) + "' cannot be computed with");
+    if (import.floatOnly && !isa<FloatType>(elementOf(value)))
+      return node.error("expected floating-point elements in '" + node.inputName(i) + "'");
+    first = first ? first : value;
+    if (elementOf(first) == elementOf(value))
+      continue;
+    return node.error("operands '" + node.inputName(0) + "' and '" + node.inputName(i) +
+                      "' have different element types");
+  }
+  return success();
+}
+
+LogicalResult frontend::importNode(NodeImport &node) {
+  if (!node.proto.domain().empty() && node.proto.domain() != "ai.onnx")
+    return node.error("operators of domain '" + node.proto.domain() + "' are not supported");
+  FailureOr<bool> folded = foldNode(node);
+  if (failed(folded) || node.failed())
+    return failure();
+  if (*folded)
+    return success();
+  const OpImport *import = findOp(node.op());
+  if (!import)
+    return node.error("this operator of opset " + llvm::Twine(node.opset()) + " is not supported");
+  for (unsigned i = 0; i < import->required; ++i)
+    if (!node.hasInput(i))
+      return node.error("expected operand " + llvm::Twine(i + 1) + ", which is missing");
+  if (failed(checkTensors(node, *import)) || failed(import->import(node)))
+    return failure();
+  return failure(node.failed());
+}

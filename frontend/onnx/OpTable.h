@@ -1,0 +1,63 @@
+// Which ONNX operators are imported, and by which function.
+#pragma once
+
+#include "frontend/onnx/NodeImport.h"
+
+namespace syncline::frontend {
+
+using ImportFunction = mlir::LogicalResult (*)(NodeImport &);
+
+struct OpImport {
+  ImportFunction import;
+  unsigned required;     ///< how many leading operands must be present
+  unsigned tensors;      ///< how many leading operands are tensors, all of one element type
+  bool floatOnly = true; ///< those tensors are floating-point
+};
+
+/// Null for an operator that is not supported.
+const OpImport *findOp(llvm::StringRef name);
+
+/// Imports one node: at import time where all its operands are known, otherwise by the table.
+mlir::LogicalResult importNode(NodeImport &node);
+
+/// Computes the node's results from known operands; false without an error when the node is not of
+/// the kind that is computed at import.
+mlir::FailureOr<bool> foldNode(NodeImport &node);
+
+// By family; every function is one operator or a few that differ in a name.
+mlir::LogicalResult importConv(NodeImport &node);
+mlir::LogicalResult importGemm(NodeImport &node);
+mlir::LogicalResult importMatMul(NodeImport &node);
+
+mlir::LogicalResult importMaxPool(NodeImport &node);
+mlir::LogicalResult importAveragePool(NodeImport &node);
+mlir::LogicalResult importGlobalPool(NodeImport &node);
+
+mlir::LogicalResult importBatchNormalization(NodeImport &node);
+mlir::LogicalResult importLrn(NodeImport &node);
+mlir::LogicalResult importSoftmax(NodeImport &node);
+mlir::LogicalResult importDropout(NodeImport &node);
+
+mlir::LogicalResult importUnary(NodeImport &node);
+mlir::LogicalResult importClip(NodeImport &node);
+mlir::LogicalResult importBinary(NodeImport &node);
+mlir::LogicalResult importSum(NodeImport &node);
+
+mlir::LogicalResult importView(NodeImport &node);
+mlir::LogicalResult importTranspose(NodeImport &node);
+mlir::LogicalResult importConcat(NodeImport &node);
+mlir::LogicalResult importExpand(NodeImport &node);
+mlir::LogicalResult importReduce(NodeImport &node);
+mlir::LogicalResult importPad(NodeImport &node);
+mlir::LogicalResult importSlice(NodeImport &node);
+mlir::LogicalResult importSplit(NodeImport &node);
+mlir::LogicalResult importGather(NodeImport &node);
+
+mlir::LogicalResult importIdentity(NodeImport &node);
+mlir::LogicalResult importCast(NodeImport &node);
+mlir::LogicalResult importConstant(NodeImport &node);
+mlir::LogicalResult importConstantOfShape(NodeImport &node);
+mlir::LogicalResult importRandom(NodeImport &node);
+mlir::LogicalResult importShape(NodeImport &node);
+
+} // namespace syncline::frontend

@@ -1,0 +1,36 @@
+// What reshaping and slicing operators select, for tensors of the step and constants alike.
+#pragma once
+
+#include "frontend/onnx/NodeImport.h"
+
+namespace syncline::frontend {
+
+/// The result's shape of Reshape, Flatten, Squeeze or Unsqueeze on operand 0 of shape `x`. A
+/// Reshape target that repeats the exported batch is bound to the batch instead when operand 0 is
+/// computed from the graph's input.
+mlir::FailureOr<nn::Dims> viewShape(NodeImport &node, nn::DimsRef x);
+
+/// Elements starts[d], starts[d] + steps[d], ..., counts[d] of them, in every dimension.
+struct SliceRanges {
+  nn::Dims starts, steps, counts;
+};
+
+/// All of `x`.
+SliceRanges wholeRange(nn::DimsRef x);
+
+/// Slice's ranges, counts may be 0.
+mlir::FailureOr<SliceRanges> sliceRanges(NodeImport &node, nn::DimsRef x);
+
+/// Transpose's permutation.
+mlir::FailureOr<nn::Dims> permutation(NodeImport &node, size_t rank);
+
+/// Gather's axis.
+mlir::FailureOr<std::int64_t> gatherAxis(NodeImport &node, size_t rank);
+
+/// Gather's indices, counted from the front and checked.
+mlir::FailureOr<nn::Dims> gatherIndices(NodeImport &node, std::int64_t size);
+
+/// The result of Shape or Size on a tensor of these dimensions.
+ConstantTensor shapeConstant(NodeImport &node, nn::DimsRef dims);
+
+} // namespace syncline::frontend

@@ -1,0 +1,46 @@
+// Takes a model apart into skeleton and values.
+#include "frontend/onnx/Skeleton.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+
+std::string frontend::makeSkeleton(ModelFile &file, const std::vector<std::string> &stored,
+                                   WeightsFile &weights) {
+  llvm::StringSet<> names;
+  for (const std::string &name : stored)
+    names.insert(name);
+  llvm::DenseSet<const onnx::TensorProto *> referred;
+  for (const WeightsFile::Entry &entry : weights.entries())
+    referred.insert(entry.data.proto);
+
+  onnx::GraphProto &graph = *file.model->mutable_graph();
+  for (std::unique_ptr<onnx::TensorProto> &tensor : file.initializers) {
+    bool isStored = names.contains(tensor->name());
+    if (!isStored && referred.contains(tensor.get())) // read under another name only
+      *graph.add_initializer() = *tensor;
+    else if (!isStored)
+      graph.mutable_initializer()->AddAllocated(tensor.release());
+    if (tensor && referred.contains(tensor.get()))
+      weights.keep(std::move(tensor));
+  }
+  file.initializers.clear();
+
+  // Nodes that made stored values: generators, large Constants, Identities of merged tensors.
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    if (node.output_size() == 0 || !names.contains(node.output(0))) {
+      kept.Add()->Swap(&node);
+      continue;
+    }
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_t() && referred.contains(&attribute.t()))
+        weights.keep(std::unique_ptr<onnx::TensorProto>(attribute.release_t()));
+  }
+  graph.mutable_node()->Swap(&kept);
+  return file.model->SerializeAsString();
+}

@@ -1,0 +1,14 @@
+// The user's model without the values of parameters and states.
+#pragma once
+
+#include "frontend/onnx/ModelFile.h"
+#include "frontend/onnx/WeightsFile.h"
+
+namespace syncline::frontend {
+
+/// Serialises the model less the initialisers called `stored` and the nodes whose first result is
+/// called so. Takes the file apart: values that `weights` refers to become its own.
+std::string makeSkeleton(ModelFile &file, const std::vector<std::string> &stored,
+                         WeightsFile &weights);
+
+} // namespace syncline::frontend
