@@ -97,7 +97,7 @@ class PlanTest(RefusalTest):
     def start(self, plan, rank, port, steps=1):
         """One rank of two, found from the environment as torchrun sets it."""
         environment = {"RANK": rank, "WORLD_SIZE": 2, "LOCAL_RANK": rank, "MASTER_PORT": port}
-        words = ["run", plan, "--data", IMAGES, "--steps", steps, "--lr", 0.01]
+        words = ["run", plan, "--data", IMAGES, "--steps", steps, "--lr", 0.01, "--log", "json"]
         return subprocess.Popen(
             ["env", "MASTER_ADDR=127.0.0.1", *[f"{k}={v}" for k, v in environment.items()]]
             + [str(harness.SYNCLINE), *map(str, words)],
@@ -136,7 +136,7 @@ class PlanTest(RefusalTest):
         """A killed rank ends the other's run with a message, not with a wait for ever."""
         port = free_port()
         ranks = [self.start(self.plan, rank, port, steps=10_000_000) for rank in (0, 1)]
-        self.assertTrue(ranks[0].stdout.readline() or ranks[0].poll() is None)
+        self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
         ranks[1].send_signal(signal.SIGKILL)
         code, _, errors = self.finish(ranks)[0]
         self.assertEqual(code, 1, errors)
