@@ -38,14 +38,18 @@ std::shared_ptr<const CollectiveCost> concaveTable(Random &random) {
   return table(points);
 }
 
-/// Lines of random slope with jumps between them, down as well as up where `mayFall`.
+/// Lines of random slope with jumps between them, down as well as up where `mayFall`. Half of them
+/// jump exactly at multiples of 4,096 bytes, sizes that messages of LayerKind::grid have.
 std::shared_ptr<const CollectiveCost> jumpyTable(Random &random, bool mayFall) {
   std::vector<CostPoint> points;
   std::int64_t bytes = random.below(3) == 0 ? 0 : 1 + random.below(4096);
   double time = random.between(1e-6, 1e-3);
+  bool onGrid = random.below(2) == 0;
   for (int i = 0, pieces = 2 + static_cast<int>(random.below(6)); i < pieces; ++i) {
     points.push_back({bytes, time});
     bytes += 1 + random.below(std::int64_t{1} << (10 + random.below(11)));
+    if (onGrid)
+      bytes |= 4095;
     time *= random.between(mayFall ? 0.4 : 1, 2);
     points.push_back({bytes, time});
     bytes += 1;
