@@ -74,7 +74,8 @@ class LintTest(unittest.TestCase):
         offenders = []
         for path in tree.files(*tree.CODE, ".md", ".txt", ".yaml"):
             for number, line in enumerate(tree.lines(path), 1):
-                if match := FORBIDDEN.search(line):
+                match = FORBIDDEN.search(line)
+                if match and not INCLUDE.match(line):  # others' headers are called as they are
                     offenders.append(f"{path}:{number}: '{match.group(0)}'")
         self.none(offenders)
 
