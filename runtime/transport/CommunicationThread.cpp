@@ -27,61 +27,58 @@ CommunicationThread::~CommunicationThread() {
 }
 
 void CommunicationThread::startStep(std::int64_t number) {
-  std::lock_guard lock(mutex);
   step = number;
   exposed = 0;
   stepStart = Clock::now();
-  jobs.clear();
-  next = 0;
+  waited.clear();
 }
 
 void CommunicationThread::issue(int bucket, void *data, std::size_t bytes, ElementType type) {
+  auto job = std::make_shared<Job>(Job{{bucket}, data, bytes, type, step, stepStart});
+  job->timing.issued = secondsSince(stepStart);
+  underWay.push_back(job);
   {
     std::lock_guard lock(mutex);
-    Job job{{bucket}, data, bytes, type};
-    job.timing.issued = secondsSince(stepStart);
-    jobs.push_back(job);
+    queue.push_back(std::move(job));
   }
   issued.notify_one();
 }
 
 Status CommunicationThread::wait(int bucket) {
-  std::unique_lock lock(mutex);
-  auto job = std::find_if(jobs.begin(), jobs.end(),
-                          [&](const Job &j) { return j.timing.bucket == bucket; });
-  if (job == jobs.end())
+  auto found = std::find_if(underWay.begin(), underWay.end(),
+                            [&](const auto &j) { return j->timing.bucket == bucket; });
+  if (found == underWay.end())
     return Status::error(ErrorKind::internal,
                          "bucket " + std::to_string(bucket) + " is waited for but was not issued");
-  if (!job->done && failure) {
+  std::shared_ptr<Job> job = *found;
+  underWay.erase(found);
+  std::unique_lock lock(mutex);
+  if (!job->done) {
     auto start = Clock::now();
-    finished.wait(lock, [&] { return job->done || !failure; });
+    finished.wait(lock, [&] { return job->done; });
     exposed += secondsSince(start);
   }
+  waited.push_back(job->timing);
   return failure;
-}
-
-std::vector<BucketTiming> CommunicationThread::timings() const {
-  std::lock_guard lock(mutex);
-  std::vector<BucketTiming> list;
-  for (const Job &j : jobs)
-    list.push_back(j.timing);
-  return list;
 }
 
 void CommunicationThread::work() {
   std::unique_lock lock(mutex);
   for (;;) {
-    issued.wait(lock, [&] { return stop || (next < jobs.size() && failure); });
+    issued.wait(lock, [&] { return stop || !queue.empty(); });
     if (stop)
       return;
-    Job &job = jobs[next]; // a deque: pushing behind it does not move it
-    job.timing.started = secondsSince(stepStart);
+    Job &job = *queue.front();
+    bool broken = !failure;
     lock.unlock();
-    Status s = carryOut(job);
+    double started = secondsSince(job.stepStart);
+    Status s = broken ? Status::ok() : carryOut(job);
+    double ended = secondsSince(job.stepStart);
     lock.lock();
-    job.timing.finished = secondsSince(stepStart);
+    job.timing.started = started;
+    job.timing.finished = ended;
     job.done = true;
-    ++next;
+    queue.pop_front();
     if (!s)
       failure = s;
     finished.notify_all();
@@ -93,11 +90,12 @@ Status CommunicationThread::carryOut(const Job &job) {
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
   std::string last =
-      step == 0 ? "no step completed" : "last completed step " + std::to_string(step - 1);
-  return Status::error(ErrorKind::peerLost, "rank " + std::to_string(rank) + ": " + s.message() +
-                                                " in the all-reduce of bucket " +
-                                                std::to_string(job.timing.bucket) + " in step " +
-                                                std::to_string(step) + "; " + last);
+      job.step == 0 ? "no step completed" : "last completed step " + std::to_string(job.step - 1);
+  return Status::error(
+      ErrorKind::peerLost,
+      "rank " + std::to_string(rank) + ": " + s.message() + " in the all-reduce of " +
+          (job.timing.bucket < 0 ? "the loss" : "bucket " + std::to_string(job.timing.bucket)) +
+          " in step " + std::to_string(job.step) + "; " + last);
 }
 
 } // namespace syncline

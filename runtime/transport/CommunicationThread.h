@@ -6,13 +6,14 @@
 
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace syncline {
 
-/// One bucket's journey, in seconds from the channel's startStep().
+/// One bucket's journey, in seconds from the startStep() before its issue.
 struct BucketTiming {
   int bucket = -1;
   double issued = 0, started = 0, finished = 0;
@@ -26,9 +27,10 @@ public:
   /// Lets the collective under way come to its end or time limit; drops those behind it.
   ~CommunicationThread();
 
-  /// Begins step `step`: timings start anew. No bucket is under way.
+  /// Begins step `step`: timings start anew. Buckets may still be under way from the step before.
   void startStep(std::int64_t step);
   /// Queues the sum over ranks of a bucket; its bytes belong to the channel until wait() returns.
+  /// Before the same bucket is issued again, it is waited for. A negative bucket is the loss.
   void issue(int bucket, void *data, std::size_t bytes, ElementType type);
   /// Returns when the bucket is done. The links' time limit bounds it. Errors: peerLost, naming
   /// bucket, step and the lost rank; after the first error every wait fails with it.
@@ -36,8 +38,8 @@ public:
 
   /// Seconds that wait() blocked since startStep().
   double exposedSeconds() const { return exposed; }
-  /// Of the buckets waited for since startStep(), in the order of issue.
-  std::vector<BucketTiming> timings() const;
+  /// Of the buckets waited for since startStep(), in that order.
+  const std::vector<BucketTiming> &timings() const { return waited; }
 
 private:
   struct Job {
@@ -45,6 +47,8 @@ private:
     void *data;
     std::size_t bytes;
     ElementType type;
+    std::int64_t step;
+    Clock::time_point stepStart;
     bool done = false;
   };
 
@@ -57,11 +61,12 @@ private:
   Clock::time_point stepStart = Clock::now();
   std::int64_t step = 0;
   double exposed = 0;
+  std::vector<BucketTiming> waited; ///< of this step
 
-  mutable std::mutex mutex;
+  std::mutex mutex;
   std::condition_variable issued, finished;
-  std::deque<Job> jobs; ///< of this step; those before `next` are done
-  std::size_t next = 0;
+  std::deque<std::shared_ptr<Job>> queue;     ///< not yet carried out; the first may be under way
+  std::vector<std::shared_ptr<Job>> underWay; ///< issued and not waited for
   Status failure;
   bool stop = false;
   std::thread thread;

@@ -79,9 +79,16 @@ Status Group::connect(double timeoutSeconds) {
   return Status::ok();
 }
 
-void Group::fail(const std::string &message) {
-  if (watch)
-    watch->fail(message);
+void Group::abandon(const Status &error) {
+  if (error.kind() != ErrorKind::peerLost)
+    watch->fail(error.message());
+  if (server)
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+
+Result<std::vector<std::string>> Group::gather(const std::string &key, const std::string &value,
+                                               double seconds) {
+  return store->gather(key, value, deadlineIn(seconds));
 }
 
 Status Group::leave(double seconds) {

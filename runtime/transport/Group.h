@@ -43,8 +43,13 @@ public:
   Status connect(double timeoutSeconds);
   /// Null until connected.
   Transport *transport() const { return connected.get(); }
-  /// Tells the others that this rank ends with an error.
-  void fail(const std::string &message);
+  /// Exchanges small values, one a rank; returns them by rank. For rare use: it goes through rank
+  /// 0.
+  Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
+                                          double seconds);
+  /// Tells the others that this rank ends with an error, unless they know better. After this the
+  /// process may end at once; rank 0 lets the others hear of it first.
+  void abandon(const Status &error);
   /// Waits until all ranks are done, so that nobody's last bytes are lost.
   Status leave(double seconds);
 

@@ -1,0 +1,193 @@
+// Rank identity from flags and environment.
+#include "runtime/launch/Identity.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace syncline {
+namespace {
+
+Status usage(std::string message) { return Status::error(ErrorKind::badUsage, std::move(message)); }
+
+/// Reads variables; remembers the first that is no number.
+class Reader {
+public:
+  explicit Reader(const Environment &environment) : environment(environment) {}
+
+  std::string text(const char *name) const {
+    const char *value = environment(name);
+    return value ? value : "";
+  }
+  std::optional<int> number(const char *name) {
+    std::string value = text(name);
+    if (value.empty())
+      return std::nullopt;
+    int n = 0;
+    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+    if ((error != std::errc() || end != value.data() + value.size() || n < 0) && status)
+      status = usage("environment variable '" + std::string(name) + "': expected a number, got '" +
+                     value + "'");
+    return n;
+  }
+  Status status;
+
+private:
+  const Environment &environment;
+};
+
+/// The variables of one starter.
+struct Starter {
+  const char *name, *rank, *size, *localRank;
+};
+constexpr Starter starters[] = {
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+/// Where rank 0 is when MASTER_ADDR does not say.
+Result<std::string> deriveAddress(const Starter &starter, Reader &reader, int size) {
+  if (size == 1)
+    return std::string("127.0.0.1");
+  if (std::strcmp(starter.name, "Slurm") == 0) {
+    for (const char *variable : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"})
+      if (std::string list = reader.text(variable); !list.empty()) {
+        if (std::string host = firstSlurmHost(list); !host.empty())
+          return host;
+        return usage("environment variable '" + std::string(variable) + "': no node list: '" +
+                     list + "'");
+      }
+  } else if (reader.number("OMPI_COMM_WORLD_LOCAL_SIZE") == size) {
+    return std::string("127.0.0.1");
+  }
+  return usage(std::string("started by ") + starter.name +
+               " without 'MASTER_ADDR': set it to the host of rank 0");
+}
+
+/// Two jobs on one host should not meet on one port.
+int derivePort(const Starter &starter, Reader &reader) {
+  constexpr int first = 20000, count = 20000;
+  if (std::strcmp(starter.name, "Slurm") == 0)
+    if (auto job = reader.number("SLURM_JOB_ID"))
+      return first + *job % count;
+  return 29500;
+}
+
+/// torchrun's own agent listens on the port it announces.
+bool isPortTaken(const Reader &reader) {
+  std::string value = reader.text("TORCHELASTIC_USE_AGENT_STORE");
+  return value == "True" || value == "true" || value == "1";
+}
+
+/// Fills in rank and size; nothing when this starter has not been at work.
+Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
+  auto rank = reader.number(starter.rank), size = reader.number(starter.size);
+  if (std::strcmp(starter.name, "Slurm") == 0)
+    if (auto step = reader.number("SLURM_STEP_NUM_TASKS"))
+      size = step;
+  if (!reader.status)
+    return reader.status;
+  // Slurm announces the number of tasks in shells that are no task.
+  if (!rank && (!size || std::strcmp(starter.name, "Slurm") == 0))
+    return false;
+  if (!rank || !size)
+    return usage("environment variable '" + std::string(rank ? starter.rank : starter.size) +
+                 "' is set, but '" + (rank ? starter.size : starter.rank) + "' is not");
+  if (*rank >= *size)
+    return usage(std::string("'") + starter.rank + "=" + std::to_string(*rank) +
+                 "' is no rank of '" + starter.size + "=" + std::to_string(*size) + "'");
+  id.rank = *rank;
+  id.size = *size;
+  id.localRank = reader.number(starter.localRank).value_or(*rank);
+  std::string address = reader.text("MASTER_ADDR");
+  if (address.empty()) {
+    Result<std::string> derived = deriveAddress(starter, reader, *size);
+    if (!derived)
+      return derived.status();
+    address = *derived;
+  }
+  id.masterAddress = address;
+  id.masterPort = reader.number("MASTER_PORT").value_or(derivePort(starter, reader)) +
+                  (isPortTaken(reader) ? 1 : 0);
+  id.listener = reader.number(listenerVariable).value_or(-1);
+  if (!reader.status)
+    return reader.status;
+  return true;
+}
+
+Result<Identity> fromFlags(const IdentityFlags &flags, Identity id) {
+  if (!flags.rank || !flags.ranks)
+    return usage("'--rank' and '--ranks' go together");
+  if (*flags.rank < 0 || *flags.rank >= *flags.ranks)
+    return usage("'--rank " + std::to_string(*flags.rank) + "' is no rank of '--ranks " +
+                 std::to_string(*flags.ranks) + "'");
+  id.rank = id.localRank = *flags.rank;
+  id.size = *flags.ranks;
+  return id;
+}
+
+} // namespace
+
+Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
+                              int planRanks) {
+  Reader reader(environment);
+  Identity id;
+  id.interface = reader.text("GLOO_SOCKET_IFNAME");
+  std::string source = "the command line";
+  bool isRank = false;
+  if (flags.rank || flags.ranks) {
+    if (flags.localRanks)
+      return usage("'-n' starts local ranks; it does not go with '--rank' and '--ranks'");
+    Result<Identity> found = fromFlags(flags, id);
+    if (!found)
+      return found;
+    id = *found;
+    isRank = true;
+  }
+  for (const Starter &starter : starters) {
+    if (isRank)
+      break;
+    Result<bool> found = readStarter(starter, reader, id);
+    if (!found)
+      return found.status();
+    isRank = *found;
+    if (isRank)
+      source = std::string("'") + starter.size + "'";
+  }
+  if (isRank && flags.localRanks && *flags.localRanks != id.size)
+    return usage("'-n " + std::to_string(*flags.localRanks) + "' contradicts " + source +
+                 ", which says " + std::to_string(id.size) + " ranks");
+  if (!isRank) {
+    id.size = flags.localRanks.value_or(planRanks);
+    id.launchesLocally = id.size > 1;
+    source = "'-n'";
+  }
+  if (id.size != planRanks)
+    return usage("the plan is for " + std::to_string(planRanks) + " ranks, " + source + " says " +
+                 std::to_string(id.size));
+  if (!flags.masterAddress.empty())
+    id.masterAddress = flags.masterAddress;
+  if (flags.masterPort)
+    id.masterPort = *flags.masterPort;
+  return id;
+}
+
+std::string firstSlurmHost(std::string_view list) {
+  std::size_t end = list.find_first_of(",[");
+  std::string host(list.substr(0, end));
+  if (end == std::string_view::npos || list[end] == ',')
+    return host;
+  std::string_view inside = list.substr(end + 1);
+  std::size_t close = inside.find(']');
+  if (close == std::string_view::npos)
+    return {};
+  std::string_view first = inside.substr(0, inside.substr(0, close).find_first_of(",-"));
+  if (first.empty())
+    return {};
+  // A name may go on behind the brackets, with brackets of its own: "r[1-2]n[01-04]".
+  std::string_view rest = inside.substr(close + 1);
+  rest = rest.substr(0, rest.starts_with(',') ? 0 : rest.size());
+  return host + std::string(first) + (rest.empty() ? "" : firstSlurmHost(rest));
+}
+
+} // namespace syncline

@@ -1,0 +1,199 @@
+// Local ranks as child processes.
+#include "runtime/launch/LocalLauncher.h"
+
+#include "runtime/launch/Identity.h"
+#include "runtime/transport/Socket.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <optional>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace syncline {
+namespace {
+
+/// Seconds that ranks have to end by themselves once one has failed; then after SIGTERM.
+constexpr double patience = 5, afterTerm = 2;
+
+struct Child {
+  pid_t pid = -1;
+  std::FILE *output = nullptr; ///< stdout and stderr of a rank other than 0
+  std::optional<int> status;
+  bool failed() const { return status && *status != 0; }
+};
+
+class Launcher {
+public:
+  Launcher(int ranks, const std::vector<std::string> &arguments)
+      : arguments(arguments), children(ranks) {}
+
+  int run() {
+    Result<Socket> socket = Socket::listen(0);
+    if (!socket) {
+      std::fprintf(stderr, "syncline-run: error: %s\n", socket.status().message().c_str());
+      return 1;
+    }
+    sigemptyset(&signals);
+    for (int s : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&signals, s);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    for (int rank = 0; rank < size(); ++rank)
+      start(rank, *socket);
+    socket->close();
+    supervise();
+    return report();
+  }
+
+private:
+  int size() const { return static_cast<int>(children.size()); }
+
+  void start(int rank, const Socket &listener) {
+    Child &child = children[rank];
+    if (rank > 0)
+      child.output = std::tmpfile();
+    pid_t parent = getpid();
+    child.pid = fork();
+    if (child.pid < 0)
+      child.status = W_EXITCODE(3, 0);
+    if (child.pid != 0)
+      return;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+      _exit(1);
+    become(rank, listener, child.output);
+  }
+
+  /// In the child; does not return.
+  void become(int rank, const Socket &listener, std::FILE *output) {
+    auto set = [](const char *name, const std::string &value) { setenv(name, value.c_str(), 1); };
+    set("RANK", std::to_string(rank));
+    set("WORLD_SIZE", std::to_string(size()));
+    set("LOCAL_RANK", std::to_string(rank));
+    set("LOCAL_WORLD_SIZE", std::to_string(size()));
+    set("MASTER_ADDR", "127.0.0.1");
+    set("MASTER_PORT", std::to_string(listener.localPort()));
+    // Local ranks meet on the loopback interface, and no agent holds the port.
+    unsetenv("GLOO_SOCKET_IFNAME");
+    unsetenv("TORCHELASTIC_USE_AGENT_STORE");
+    unsetenv(listenerVariable);
+    if (rank == 0) {
+      fcntl(listener.get(), F_SETFD, 0);
+      set(listenerVariable, std::to_string(listener.get()));
+    } else if (output) {
+      dup2(fileno(output), 1);
+      dup2(fileno(output), 2);
+    }
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    std::vector<char *> argv;
+    for (const std::string &a : arguments)
+      argv.push_back(const_cast<char *>(a.c_str()));
+    argv.push_back(nullptr);
+    execv("/proc/self/exe", argv.data());
+    std::fprintf(stderr, "syncline-run: error: cannot start a rank: %s\n", std::strerror(errno));
+    _exit(3);
+  }
+
+  void collect() {
+    for (int rank = 0; rank < size(); ++rank) {
+      Child &c = children[rank];
+      int status = 0;
+      if (!c.status && waitpid(c.pid, &status, WNOHANG) == c.pid)
+        c.status = status;
+      if (c.failed() && firstFailed < 0)
+        firstFailed = rank;
+    }
+  }
+
+  bool anyRuns() const {
+    for (const Child &c : children)
+      if (!c.status)
+        return true;
+    return false;
+  }
+
+  void signalAll(int signal) {
+    for (const Child &c : children)
+      if (!c.status)
+        kill(c.pid, signal);
+  }
+
+  void supervise() {
+    Deadline end = deadlineIn(1e8);
+    bool ending = false, terminated = false;
+    for (collect(); anyRuns(); collect()) {
+      if (firstFailed >= 0 && !ending) {
+        ending = true;
+        end = deadlineIn(patience);
+      }
+      auto left = std::min(remaining(end), std::chrono::milliseconds(1000));
+      timespec wait{left.count() / 1000, left.count() % 1000 * 1000000};
+      int signal = sigtimedwait(&signals, nullptr, &wait);
+      if (signal > 0 && signal != SIGCHLD) {
+        interrupted = signal;
+        signalAll(signal);
+        ending = terminated = true;
+        end = deadlineIn(afterTerm);
+      } else if (Clock::now() >= end) {
+        // A stopped process takes SIGTERM only once it goes on.
+        signalAll(terminated ? SIGKILL : SIGTERM);
+        end = terminated ? deadlineIn(1e8) : deadlineIn(afterTerm);
+        terminated = true;
+      }
+    }
+  }
+
+  static void show(int rank, std::FILE *output) {
+    std::rewind(output);
+    char line[4096];
+    bool fresh = true;
+    while (std::fgets(line, sizeof line, output)) {
+      if (fresh)
+        std::fprintf(stderr, "[rank %d] ", rank);
+      std::fputs(line, stderr);
+      fresh = std::strchr(line, '\n') != nullptr;
+    }
+  }
+
+  int report() {
+    if (interrupted) {
+      std::fprintf(stderr, "syncline-run: ended by signal %d\n", interrupted);
+      return 128 + interrupted;
+    }
+    if (firstFailed < 0)
+      return 0;
+    const Child &first = children[firstFailed];
+    bool told = WIFEXITED(*children[0].status) && WEXITSTATUS(*children[0].status) != 0;
+    if (firstFailed > 0 && !told && first.output)
+      show(firstFailed, first.output);
+    if (WIFSIGNALED(*first.status)) {
+      int signal = WTERMSIG(*first.status);
+      std::fprintf(stderr, "syncline-run: rank %d was killed by signal %d (%s)\n", firstFailed,
+                   signal, strsignal(signal));
+      bool crash = signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGFPE ||
+                   signal == SIGILL;
+      return crash ? 3 : 1;
+    }
+    int code = WEXITSTATUS(*first.status);
+    if (firstFailed > 0)
+      std::fprintf(stderr, "syncline-run: rank %d ended with exit code %d\n", firstFailed, code);
+    return code;
+  }
+
+  const std::vector<std::string> &arguments;
+  std::vector<Child> children;
+  sigset_t signals, before;
+  int firstFailed = -1, interrupted = 0;
+};
+
+} // namespace
+
+int launchLocally(int ranks, const std::vector<std::string> &arguments) {
+  return Launcher(ranks, arguments).run();
+}
+
+} // namespace syncline

@@ -1,0 +1,105 @@
+// Writing a step's tensors.
+#include "runtime/run/Dump.h"
+
+#include "runtime/data/HalfFloat.h"
+#include "runtime/data/Npy.h"
+
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace syncline {
+namespace {
+
+template <typename T, typename F> void scaleEach(std::vector<std::byte> &bytes, F &&f) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, &bytes[at], sizeof(T));
+    value = f(value);
+    std::memcpy(&bytes[at], &value, sizeof(T));
+  }
+}
+
+void divide(std::vector<std::byte> &bytes, ElementType type, int by) {
+  auto scale = static_cast<float>(1.0 / by);
+  switch (type) {
+  case ElementType::f32:
+    return scaleEach<float>(bytes, [&](float v) { return v * scale; });
+  case ElementType::f64:
+    return scaleEach<double>(bytes, [&](double v) { return v / by; });
+  case ElementType::f16:
+    return scaleEach<std::uint16_t>(
+        bytes, [&](std::uint16_t v) { return f16FromFloat(floatFromF16(v) * scale); });
+  case ElementType::bf16:
+    return scaleEach<std::uint16_t>(
+        bytes, [&](std::uint16_t v) { return bf16FromFloat(floatFromBf16(v) * scale); });
+  case ElementType::i64:
+  case ElementType::i32:
+  case ElementType::u8:
+    return; // no gradients
+  }
+}
+
+const char *folderOf(Space space) {
+  switch (space) {
+  case Space::gradients:
+    return "gradients";
+  case Space::parameters:
+    return "parameters";
+  case Space::state:
+    return "state";
+  case Space::input:
+  case Space::target:
+  case Space::arena:
+    return nullptr;
+  }
+  return nullptr;
+}
+
+Status dumpTensor(const std::string &folder, Executable &executable, int index, int ranks) {
+  const StepTensor &t = executable.tensors()[index];
+  const char *kind = folderOf(t.space);
+  if (!kind)
+    return Status::ok();
+  std::vector<std::byte> values(elementCount(t.shape) * elementBytes(t.type));
+  if (Status s = executable.read(index, values); !s)
+    return s;
+  if (t.space == Space::gradients)
+    divide(values, t.type, ranks);
+  return writeNpy(folder + "/" + kind + "/" + escapeName(t.name) + ".npy", t.type, t.shape,
+                  values.data());
+}
+
+} // namespace
+
+std::string escapeName(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    auto c = static_cast<unsigned char>(name[i]);
+    if (c == '/' || c == '%' || c < 32 || (c == '.' && i == 0)) {
+      out += '%';
+      out += "0123456789ABCDEF"[c >> 4];
+      out += "0123456789ABCDEF"[c & 15];
+    } else {
+      out += name[i];
+    }
+  }
+  return out;
+}
+
+Status dumpStep(const std::string &folder, std::int64_t step, double loss, Executable &executable,
+                int ranks) {
+  std::string here = folder + "/step" + std::to_string(step);
+  std::error_code error;
+  for (const char *kind : {"gradients", "parameters", "state"})
+    if (std::filesystem::create_directories(here + "/" + kind, error); error)
+      return Status::badInput("'" + here + "': cannot create: " + error.message());
+  if (Status s = writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss); !s)
+    return s;
+  for (std::size_t i = 0; i < executable.tensors().size(); ++i)
+    if (Status s = dumpTensor(here, executable, static_cast<int>(i), ranks); !s)
+      return s;
+  return Status::ok();
+}
+
+} // namespace syncline

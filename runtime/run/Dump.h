@@ -1,0 +1,21 @@
+// Loss, gradients and parameters of chosen steps as .npy files.
+#pragma once
+
+#include "runtime/core/Executable.h"
+
+#include <string>
+
+namespace syncline {
+
+/// Creates DIR/stepN/{loss.npy, gradients/NAME.npy, parameters/NAME.npy, state/NAME.npy}.
+///
+/// Gradients are those of the mean loss over the global batch: summed over ranks and divided by
+/// their number. Parameters and states are those after the step's update. In NAME, characters that
+/// do not belong in a file name ('/', '%', a leading '.') are written as %XX.
+Status dumpStep(const std::string &folder, std::int64_t step, double loss, Executable &executable,
+                int ranks);
+
+/// The name as it stands in the file system.
+std::string escapeName(std::string_view name);
+
+} // namespace syncline

@@ -1,0 +1,185 @@
+// Switches, each documented once, with default and unit.
+#include "runtime/run/Options.h"
+
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+namespace syncline {
+namespace {
+
+void addRanks(CLI::App &app, Options &o) {
+  const char *group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them "
+                      "as many local ranks as the plan has)";
+  app.add_option("-n,--local-ranks", o.identity.localRanks, "start N ranks on this host")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--rank", o.identity.rank, "this process is rank R, from 0")
+      ->type_name("R")
+      ->group(group);
+  app.add_option("--ranks", o.identity.ranks, "how many ranks there are, on all hosts")
+      ->type_name("P")
+      ->group(group);
+  app.add_option("--master-addr", o.identity.masterAddress, "host of rank 0 (default 127.0.0.1)")
+      ->type_name("HOST")
+      ->group(group);
+  app.add_option("--master-port", o.identity.masterPort, "where rank 0 listens (default 29500)")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("PORT")
+      ->group(group);
+}
+
+void addData(CLI::App &app, Options &o) {
+  const char *group = "Data";
+  auto *data = app.add_option("--data", o.data,
+                              "samples and labels, each .npy or .csv; rank r of P takes block r of "
+                              "every global batch")
+                   ->type_name("X,Y")
+                   ->group(group);
+  app.add_flag("--synthetic", o.synthetic, "invented samples, the same in every step (default)")
+      ->excludes(data)
+      ->group(group);
+  app.add_flag("--shuffle", o.shuffle, "another order of the samples in every epoch")->group(group);
+  app.add_option("--eval", o.eval, "after training, accuracy and loss on these samples")
+      ->type_name("X,Y")
+      ->group(group);
+  app.add_option("--seed", o.seed, "of initial values, order and dropout")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  auto *steps = app.add_option("--steps", o.steps,
+                               "how long to train (default 1 epoch; 10 steps of "
+                               "synthetic samples)")
+                    ->check(CLI::NonNegativeNumber)
+                    ->type_name("N")
+                    ->group(group);
+  app.add_option("--epochs", o.epochs, "how long to train, in passes over the data")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->excludes(steps)
+      ->group(group);
+}
+
+void addOptimizer(CLI::App &app, Options &o) {
+  const char *group = "Optimizer (stochastic gradient descent)";
+  app.add_option("--lr", o.sgd.rate, "learning rate")->capture_default_str()->group(group);
+  app.add_option("--momentum", o.sgd.momentum, "momentum")->capture_default_str()->group(group);
+  app.add_flag("--nesterov", o.sgd.nesterov, "Nesterov's momentum")->group(group);
+  app.add_option("--weight-decay", o.sgd.weightDecay, "L2 penalty on all parameters")
+      ->capture_default_str()
+      ->group(group);
+}
+
+void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
+  const char *group = "Output";
+  app.add_option("--save", o.save, "the trained model, as ONNX")->type_name("FILE")->group(group);
+  app.add_option("--dump", o.dump, "loss, synchronised gradients and parameters as .npy")
+      ->type_name("DIR")
+      ->group(group);
+  app.add_option("--dump-steps", dumpSteps, "of which steps, from 0")
+      ->type_name("N,N,..")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--dump-all-ranks", o.dumpAllRanks, "every rank dumps, to DIR/rankN")->group(group);
+  app.add_option("--log", log, "'text' on stderr, or 'json': one object a line on stdout")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->type_name("FORMAT")
+      ->group(group);
+  app.add_flag("--timings", o.timings, "at the end, median milliseconds of every operation")
+      ->group(group);
+}
+
+void addLimits(CLI::App &app, Options &o) {
+  const char *group = "Machine and limits";
+  app.add_option("--backend", o.backend, "where to compute")
+      ->check(CLI::IsMember({"cpu"}))
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group(group);
+  app.add_option("--threads", o.threads, "compute threads of a rank")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--timeout", o.timeout,
+                 "seconds that a rank waits for another before it gives up (default the larger of "
+                 "30 and 20 predicted steps)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->group(group);
+  app.add_option("--start-timeout", o.startTimeout,
+                 "seconds that ranks wait for each other to start")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+}
+
+bool parseSteps(const std::string &text, std::set<std::int64_t> &steps) {
+  steps.clear();
+  std::stringstream list(text);
+  for (std::string item; std::getline(list, item, ',');) {
+    if (item.empty() || item.size() > 15 ||
+        item.find_first_not_of("0123456789") != std::string::npos)
+      return false;
+    steps.insert(std::stoll(item));
+  }
+  return !steps.empty();
+}
+
+int complain(const std::string &message) {
+  std::cerr << "syncline-run: error: " << message << "\n";
+  return 2;
+}
+
+} // namespace
+
+std::string Options::agreement() const {
+  std::ostringstream text;
+  text.precision(17);
+  text << "--lr " << sgd.rate << " --momentum " << sgd.momentum << " --weight-decay "
+       << sgd.weightDecay << (sgd.nesterov ? " --nesterov" : "") << " --seed " << seed
+       << (shuffle ? " --shuffle" : "") << (data.empty() ? " --synthetic" : " --data")
+       << (eval.empty() ? "" : " --eval");
+  if (steps)
+    text << " --steps " << *steps;
+  if (epochs)
+    text << " --epochs " << *epochs;
+  if (!dump.empty())
+    for (std::int64_t step : dumpSteps)
+      text << " --dump-steps " << step;
+  return text.str();
+}
+
+std::optional<int> parseOptions(int argc, char **argv, Options &o) {
+  CLI::App app("Trains the model of a plan folder, as one rank or as all ranks of this host.\n"
+               "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 our fault.",
+               "syncline-run");
+  app.option_defaults()->always_capture_default(false);
+  app.add_option("PLAN", o.plan, "folder written by 'syncline compile'")->required();
+  std::string log = "text", dumpSteps = "0";
+  addRanks(app, o);
+  addData(app, o);
+  addOptimizer(app, o);
+  addOutput(app, o, log, dumpSteps);
+  addLimits(app, o);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError &e) {
+    return complain(e.what());
+  }
+  if (!parseSteps(dumpSteps, o.dumpSteps))
+    return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");
+  if (o.epochs && o.data.empty())
+    return complain("--epochs needs --data");
+  if (o.sgd.nesterov && o.sgd.momentum == 0)
+    return complain("--nesterov needs --momentum");
+  o.json = log == "json";
+  return std::nullopt;
+}
+
+} // namespace syncline

@@ -1,0 +1,40 @@
+// The command line of syncline-run.
+#pragma once
+
+#include "runtime/core/Executable.h"
+#include "runtime/launch/Identity.h"
+
+#include <optional>
+#include <set>
+#include <string>
+
+namespace syncline {
+
+struct Options {
+  std::string plan;
+  IdentityFlags identity;
+
+  std::string data, eval; ///< "X,Y"; data empty: synthetic
+  bool synthetic = false, shuffle = false;
+  std::optional<std::int64_t> steps, epochs;
+  std::uint64_t seed = 0;
+
+  SgdOptions sgd;
+
+  std::string save, dump;
+  std::set<std::int64_t> dumpSteps{0};
+  bool dumpAllRanks = false, timings = false, json = false;
+
+  std::string backend = "cpu";
+  int threads = 1;
+  std::optional<double> timeout; ///< seconds; default from the plan's prediction
+  double startTimeout = 60;
+
+  /// What all ranks must have alike, as text.
+  std::string agreement() const;
+};
+
+/// Parses; on --help or an error prints and gives the exit code.
+std::optional<int> parseOptions(int argc, char **argv, Options &options);
+
+} // namespace syncline

@@ -1,0 +1,227 @@
+// Reading plan.json.
+#include "runtime/run/Plan.h"
+
+#include "runtime/run/Sha256.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::json;
+constexpr int schema = 1;
+
+/// Thrown inside this file only: how a value differs from what the schema wants.
+struct SchemaError {
+  std::string message;
+};
+
+Status bad(const std::string &path, const std::string &what) {
+  return Status::badInput("'" + path + "': " + what);
+}
+
+const Json &member(const Json &object, const char *key) {
+  if (!object.is_object() || !object.contains(key))
+    throw SchemaError{"missing '" + std::string(key) + "'"};
+  return object.at(key);
+}
+
+template <typename T> T get(const Json &object, const char *key) {
+  try {
+    return member(object, key).get<T>();
+  } catch (const Json::exception &) {
+    throw SchemaError{"'" + std::string(key) + "' is of the wrong type"};
+  }
+}
+
+std::int64_t size(const Json &object, const char *key, std::int64_t least) {
+  auto value = get<std::int64_t>(object, key);
+  constexpr std::int64_t most = std::int64_t{1} << 46;
+  if (value < least || value > most)
+    throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
+  return value;
+}
+
+ElementType elementType(const Json &object) {
+  auto name = get<std::string>(object, "type");
+  for (ElementType t : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16,
+                        ElementType::i64, ElementType::i32, ElementType::u8})
+    if (elementName(t) == name)
+      return t;
+  throw SchemaError{"unknown element type '" + name + "'"};
+}
+
+Shape shape(const Json &object) {
+  auto extents = get<Shape>(object, "shape");
+  std::int64_t count = 1;
+  for (std::int64_t extent : extents)
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > 1ll << 42)
+      throw SchemaError{"impossible shape " + describe(extents)};
+  return extents;
+}
+
+NamedTensor namedTensor(const Json &object) {
+  return {get<std::string>(object, "name"), elementType(object), shape(object)};
+}
+
+TensorInit tensorInit(const Json &init) {
+  auto kind = get<std::string>(init, "kind");
+  if (kind == "constant")
+    return {TensorInit::Kind::constant, get<double>(init, "value"), 0};
+  if (kind == "normal")
+    return {TensorInit::Kind::normal, get<double>(init, "mean"), get<double>(init, "scale")};
+  if (kind == "uniform")
+    return {TensorInit::Kind::uniform, get<double>(init, "low"), get<double>(init, "high")};
+  throw SchemaError{"unknown kind of initial values '" + kind + "'"};
+}
+
+PlanTensor planTensor(const Json &object) {
+  PlanTensor t;
+  t.name = get<std::string>(object, "name");
+  t.trained = get<std::string>(object, "kind") == "parameter";
+  t.type = elementType(object);
+  t.shape = shape(object);
+  if (!member(object, "offset").is_null())
+    t.offset = size(object, "offset", 0);
+  else
+    t.init = tensorInit(member(object, "init"));
+  return t;
+}
+
+Plan planFrom(const Json &json) {
+  Plan plan;
+  plan.name = get<std::string>(json, "name");
+  plan.planner = get<std::string>(json, "planner");
+  plan.backend = get<std::string>(json, "backend");
+  plan.loss = get<std::string>(json, "loss");
+  plan.ranks = static_cast<int>(size(json, "ranks", 1));
+  plan.batch = size(json, "batch", 1);
+  plan.input = namedTensor(member(json, "input"));
+  plan.target = namedTensor(member(json, "target"));
+  if (json.contains("output") && !json.at("output").is_null())
+    plan.output = namedTensor(json.at("output"));
+  std::set<std::string> names;
+  for (const Json &t : member(json, "tensors")) {
+    plan.tensors.push_back(planTensor(t));
+    if (!names.insert(plan.tensors.back().name).second)
+      throw SchemaError{"tensor '" + plan.tensors.back().name + "' is there twice"};
+  }
+  for (const Json &b : member(json, "buckets"))
+    plan.buckets.push_back({static_cast<int>(size(b, "id", 0)),
+                            get<std::vector<std::string>>(b, "members"), get<double>(b, "ready"),
+                            get<double>(b, "start"), get<double>(b, "end")});
+  const Json &memory = member(json, "memory");
+  plan.sizes.arena = size(memory, "arena", 0);
+  plan.sizes.parameters = size(memory, "parameters", 0);
+  plan.sizes.gradients = size(memory, "gradients", 0);
+  plan.sizes.state = size(memory, "state", 0);
+  plan.predictedStep = get<double>(member(json, "predicted"), "step");
+  return plan;
+}
+
+Result<Json> parseFile(const std::string &folder) {
+  std::string path = folder + "/plan.json";
+  struct stat info{};
+  if (stat(folder.c_str(), &info) != 0)
+    return bad(folder, std::string("cannot open: ") + std::strerror(errno));
+  if (!S_ISDIR(info.st_mode))
+    return bad(folder, "expected a plan folder");
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return bad(path, std::string("cannot open: ") + std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return bad(path, text.empty() ? "the file is empty" : "not a JSON object");
+  int found = json.contains("schema") && json["schema"].is_number_integer()
+                  ? json["schema"].get<int>()
+                  : -1;
+  if (found != schema)
+    return bad(path, "expected schema " + std::to_string(schema) + ", got " +
+                         (found < 0 ? "none" : std::to_string(found)) +
+                         "; compile the model again");
+  return json;
+}
+
+/// plan.json's own hash is taken with the place of the hash empty.
+Status checkHashes(const std::string &folder, Json json, Plan &plan) {
+  std::string path = folder + "/plan.json";
+  Json &hashes = json.at("hashes");
+  plan.hash = get<std::string>(hashes, "plan");
+  hashes["plan"] = "";
+  if (sha256(json.dump()) != plan.hash)
+    return bad(path, "the file was changed after it was compiled: its hash differs");
+  const Json &files = member(hashes, "files");
+  for (const auto &[name, hash] : files.items()) {
+    if (name.find('/') != std::string::npos || !hash.is_string())
+      throw SchemaError{"'hashes.files' is malformed"};
+    Result<std::string> actual = sha256OfFile(plan.file(name));
+    if (!actual)
+      return actual.status();
+    if (*actual != hash.get<std::string>())
+      return bad(plan.file(name), "the file was changed after it was compiled: its hash differs");
+  }
+  plan.hasSkeleton = files.contains("model.onnx");
+  if (!files.contains("step.so"))
+    throw SchemaError{"no hash of 'step.so'"};
+  for (const PlanTensor &t : plan.tensors)
+    if (t.offset && !files.contains("weights.bin"))
+      throw SchemaError{"no hash of 'weights.bin'"};
+  return Status::ok();
+}
+
+} // namespace
+
+SampleFormat Plan::sampleFormat() const {
+  SampleFormat format{input.type, target.type, input.shape, target.shape, loss == "cross-entropy",
+                      0};
+  if (format.classes && output && output->shape.size() > 1)
+    format.classCount = output->shape[1];
+  return format;
+}
+
+Result<int> readRankCount(const std::string &folder) {
+  Result<Json> json = parseFile(folder);
+  if (!json)
+    return json.status();
+  try {
+    return static_cast<int>(size(*json, "ranks", 1));
+  } catch (const SchemaError &e) {
+    return bad(folder + "/plan.json", e.message);
+  }
+}
+
+Result<Plan> loadPlan(const std::string &folder) {
+  Result<Json> json = parseFile(folder);
+  if (!json)
+    return json.status();
+  std::string path = folder + "/plan.json";
+  try {
+    member(*json, "hashes");
+    if (!get<bool>(*json, "runnable"))
+      return bad(folder, "the plan comes from a layer trace: it can be inspected but not run");
+    Plan plan = planFrom(*json);
+    plan.folder = folder;
+    if (Status s = checkHashes(folder, std::move(*json), plan); !s)
+      return s;
+    auto bytes = [](const NamedTensor &t) {
+      return (elementCount(t.shape) * elementBytes(t.type) + 63) / 64 * 64;
+    };
+    plan.sizes.input = bytes(plan.input);
+    plan.sizes.target = bytes(plan.target);
+    return plan;
+  } catch (const SchemaError &e) {
+    return bad(path, e.message);
+  } catch (const Json::exception &e) {
+    return bad(path, e.what());
+  }
+}
+
+} // namespace syncline

@@ -1,0 +1,283 @@
+// The stages of a run.
+#include "runtime/run/RankRun.h"
+
+#include "runtime/run/Dump.h"
+#include "runtime/run/Evaluation.h"
+#include "runtime/run/Plan.h"
+#include "runtime/run/Report.h"
+#include "runtime/run/Sha256.h"
+#include "runtime/run/StepLibrary.h"
+#include "runtime/run/Trainer.h"
+#include "runtime/run/Values.h"
+#include "runtime/transport/Group.h"
+
+#include <cstdio>
+#include <iostream>
+
+namespace syncline {
+namespace {
+
+/// Everything a rank holds; members live as long as the run.
+class RankRun {
+public:
+  RankRun(const Options &options, const Identity &identity)
+      : options(options), identity(identity) {}
+
+  Status run();
+  Group *joined() const { return group.get(); }
+
+private:
+  bool isFirst() const { return identity.rank == 0; }
+  double timeout() const {
+    return options.timeout.value_or(std::max(30.0, 20 * plan.predictedStep));
+  }
+  Status load();
+  Status openData();
+  Status join();
+  Status build();
+  Status connect();
+  Status fill(std::int64_t step);
+  Status train();
+  Status dump(std::int64_t step);
+  Status finish();
+  Result<std::optional<Score>> score();
+
+  const Options &options;
+  const Identity &identity;
+  Plan plan;
+  std::optional<Dataset> data, test;
+  std::optional<Sampler> sampler;
+  std::int64_t steps = 0;
+  std::unique_ptr<Group> group;
+  std::optional<StepLibrary> step;
+  std::unique_ptr<Trainer> trainer;
+  std::optional<Report> report;
+  std::vector<std::byte> x, y;
+  int input = -1, target = -1;
+};
+
+Status RankRun::run() {
+  for (auto stage : {&RankRun::load, &RankRun::join, &RankRun::openData, &RankRun::build,
+                     &RankRun::connect, &RankRun::train, &RankRun::finish})
+    if (Status s = (this->*stage)(); !s)
+      return s;
+  return Status::ok();
+}
+
+Status RankRun::load() {
+  Result<Plan> loaded = loadPlan(options.plan);
+  if (!loaded)
+    return loaded.status();
+  plan = std::move(*loaded);
+  if (plan.backend != options.backend)
+    return Status::badInput("'" + plan.folder + "' is compiled for backend '" + plan.backend +
+                            "', not '" + options.backend + "'");
+  if (!options.save.empty() && !plan.hasSkeleton)
+    return Status::badInput("'" + plan.folder + "' has no model.onnx: '--save' needs one");
+  return Status::ok();
+}
+
+Status RankRun::join() {
+  if (plan.ranks == 1)
+    return Status::ok();
+  GroupOptions how;
+  how.rank = identity.rank;
+  how.size = identity.size;
+  how.address = identity.masterAddress;
+  how.port = identity.masterPort;
+  how.listener = identity.listener;
+  how.interface = identity.interface;
+  how.startSeconds = options.startTimeout;
+  Result<std::unique_ptr<Group>> found = Group::join(how);
+  if (!found)
+    return found.status();
+  group = std::move(*found);
+  return group->agree({{"plan", plan.hash.substr(0, 16)}, {"options", options.agreement()}});
+}
+
+Status RankRun::openData() {
+  SampleFormat format = plan.sampleFormat();
+  for (auto [files, set] : {std::pair(&options.data, &data), {&options.eval, &test}}) {
+    if (files->empty())
+      continue;
+    Result<Dataset> opened = Dataset::open(*files, format);
+    if (!opened)
+      return opened.status();
+    *set = std::move(*opened);
+  }
+  constexpr std::int64_t syntheticSteps = 10;
+  steps = options.steps.value_or(syntheticSteps);
+  if (data) {
+    sampler.emplace(data->size(), plan.ranks, identity.rank, plan.batch, options.shuffle,
+                    options.seed);
+    if (sampler->batchesPerEpoch() == 0)
+      return Status::badInput("'" + options.data + "' has " + std::to_string(data->size()) +
+                              " samples, fewer than one global batch of " +
+                              std::to_string(plan.ranks * plan.batch));
+    steps = options.steps.value_or(options.epochs.value_or(1) * sampler->batchesPerEpoch());
+  }
+  report.emplace(plan, options.json, !isFirst(), steps);
+  if (sampler && sampler->dropped() > 0)
+    report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
+                 std::to_string(data->size()) + " samples: they do not fill a global batch of " +
+                 std::to_string(plan.ranks * plan.batch));
+  return Status::ok();
+}
+
+Status RankRun::build() {
+  ExecutableOptions how;
+  how.sizes = plan.sizes;
+  how.threads = options.threads;
+  how.seed = options.seed;
+  how.rank = identity.rank;
+  how.ranks = plan.ranks;
+  Result<StepLibrary> loaded = StepLibrary::load(plan, how);
+  if (!loaded)
+    return loaded.status();
+  step = std::move(*loaded);
+  Executable &executable = step->executable();
+  if (Status s = executable.setOptimizer(options.sgd); !s)
+    return s;
+  if (Status s = initialize(plan, executable, options.seed); !s)
+    return s;
+  input = executable.find(Space::input, plan.input.name);
+  target = executable.find(Space::target, plan.target.name);
+  if (input < 0 || target < 0)
+    return Status::badInput("'" + plan.file("step.so") + "' has no tensor '" +
+                            (input < 0 ? plan.input.name : plan.target.name) + "'");
+  x.resize(elementCount(plan.input.shape) * elementBytes(plan.input.type));
+  y.resize(elementCount(plan.target.shape) * elementBytes(plan.target.type));
+  return Status::ok();
+}
+
+Status RankRun::connect() {
+  Executable &executable = step->executable();
+  if (group) {
+    // Different processors may choose different layouts; sums over raw bytes would mix them.
+    std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
+    if (Status s = group->agree({{"memory layout", layout}}); !s)
+      return s;
+    if (Status s = group->connect(timeout()); !s)
+      return s;
+  }
+  Result<std::unique_ptr<Trainer>> made =
+      Trainer::create(executable, group ? group->transport() : nullptr, plan.ranks);
+  if (!made)
+    return made.status();
+  trainer = std::move(*made);
+  if (options.timings)
+    trainer->recordTimings();
+  return Status::ok();
+}
+
+Status RankRun::fill(std::int64_t number) {
+  if (data)
+    data->read(sampler->indices(number), x.data(), y.data());
+  else if (number == 0)
+    fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
+  else
+    return Status::ok();
+  Status s = step->executable().write(input, x);
+  return s ? step->executable().write(target, y) : s;
+}
+
+Status RankRun::train() {
+  for (std::int64_t number = 0; number < steps; ++number) {
+    auto start = Clock::now();
+    if (Status s = fill(number); !s)
+      return s;
+    Result<StepTimes> times = trainer->step(number);
+    if (!times)
+      return times.status();
+    times->seconds = secondsSince(start);
+    report->addStep(*times);
+    bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
+    if (dumps || number + 1 == steps)
+      if (Result<double> loss = trainer->finishLoss(); !loss)
+        return loss.status();
+    if (dumps)
+      if (Status s = dump(number); !s)
+        return s;
+    for (const Trainer::EarlierLoss &loss : trainer->losses())
+      report->addLoss(loss);
+    trainer->forgetLosses();
+  }
+  return Status::ok();
+}
+
+Status RankRun::dump(std::int64_t number) {
+  if (!isFirst() && !options.dumpAllRanks)
+    return Status::ok();
+  std::string folder = options.dump;
+  if (options.dumpAllRanks)
+    folder += "/rank" + std::to_string(identity.rank);
+  return dumpStep(folder, number, trainer->losses().back().loss, step->executable(), plan.ranks);
+}
+
+Result<std::optional<Score>> RankRun::score() {
+  if (!test)
+    return std::optional<Score>();
+  Result<Score> own = evaluate(plan, step->executable(), *trainer, *test, identity.rank);
+  if (!own)
+    return own.status();
+  if (!group)
+    return std::optional<Score>(*own);
+  char text[128];
+  std::snprintf(text, sizeof text, "%.17g %lld %lld %lld", own->lossSum,
+                static_cast<long long>(own->losses), static_cast<long long>(own->correct),
+                static_cast<long long>(own->predictions));
+  auto all = group->gather("score", text, timeout());
+  if (!all)
+    return all.status();
+  Score sum;
+  for (const std::string &line : *all) {
+    long long losses = 0, correct = 0, predictions = 0;
+    Score s;
+    std::sscanf(line.c_str(), "%lf %lld %lld %lld", &s.lossSum, &losses, &correct, &predictions);
+    s.losses = losses;
+    s.correct = correct;
+    s.predictions = predictions;
+    sum.add(s);
+  }
+  return std::optional<Score>(sum);
+}
+
+Status RankRun::finish() {
+  Result<std::optional<Score>> scored = score();
+  if (!scored)
+    return scored.status();
+  if (isFirst() && !options.save.empty())
+    if (Status s = saveOnnx(plan, step->executable(), options.seed, options.save); !s)
+      return s;
+  std::int64_t peak = peakMemoryBytes();
+  if (group) {
+    // All are done when all have said so: nobody's last bytes are lost by an early end.
+    auto peaks = group->gather("peak", std::to_string(peak), timeout());
+    if (!peaks)
+      return peaks.status();
+    for (const std::string &p : *peaks)
+      peak = std::max<std::int64_t>(peak, std::stoll(p));
+  }
+  report->finish(peak, *scored);
+  if (options.timings && isFirst())
+    printTimings(plan, step->executable(), *trainer);
+  return Status::ok();
+}
+
+} // namespace
+
+int runRank(const Options &options, const Identity &identity) {
+  RankRun run(options, identity);
+  Status s = run.run();
+  if (s)
+    return 0;
+  std::fprintf(stderr, "syncline-run: error: %s\n", s.message().c_str());
+  if (run.joined())
+    run.joined()->abandon(s);
+  std::cout.flush();
+  std::fflush(nullptr);
+  // Threads may still wait for lost ranks, up to the time limit: the process need not.
+  std::_Exit(s.exitCode());
+}
+
+} // namespace syncline

@@ -1,0 +1,158 @@
+// Progress, summaries and tables.
+#include "runtime/run/Report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <numeric>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+namespace syncline {
+namespace {
+
+double median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The first step fills caches and pages: it is not typical.
+template <typename F> double medianOf(const std::vector<StepTimes> &steps, F &&f) {
+  std::vector<double> values;
+  for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i)
+    values.push_back(f(steps[i]));
+  return median(values);
+}
+
+/// JSON knows no NaN and no infinity.
+nlohmann::json number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
+}
+
+} // namespace
+
+Report::Report(const Plan &plan, bool json, bool quiet, std::int64_t steps)
+    : plan(plan), json(json), quiet(quiet), terminal(isatty(2)), total(steps) {}
+
+void Report::note(const std::string &text) {
+  if (!quiet)
+    std::fprintf(stderr, "syncline-run: %s\n", text.c_str());
+}
+
+double Report::samplesPerSecond(double seconds) const {
+  return seconds > 0 ? static_cast<double>(plan.batch) * plan.ranks / seconds : 0;
+}
+
+void Report::addLoss(const Trainer::EarlierLoss &earlier) {
+  lastLoss = earlier.loss;
+  if (quiet)
+    return;
+  const StepTimes &t = steps[earlier.step];
+  if (json) {
+    nlohmann::ordered_json line{{"step", earlier.step},
+                                {"loss", number(earlier.loss)},
+                                {"seconds", t.seconds},
+                                {"samples_per_second", samplesPerSecond(t.seconds)},
+                                {"exposed_seconds", t.exposed}};
+    std::cout << line.dump() << std::endl;
+    return;
+  }
+  // Often enough to be seen moving; a log gets a line now and then.
+  bool last = earlier.step + 1 == total;
+  if (!last && secondsSince(lastShown) < (terminal ? 0.2 : 5))
+    return;
+  lastShown = Clock::now();
+  std::fprintf(stderr, "%sstep %lld/%lld  loss %.4f  %.1f samples/s  exposed %.2f ms%s",
+               terminal ? "\r\033[K" : "", static_cast<long long>(earlier.step + 1),
+               static_cast<long long>(total), earlier.loss, samplesPerSecond(t.seconds),
+               t.exposed * 1e3, terminal && !last ? "" : "\n");
+}
+
+void Report::finish(std::int64_t peakBytes, const std::optional<Score> &score) {
+  if (quiet)
+    return;
+  double seconds = medianOf(steps, [](const StepTimes &t) { return t.seconds; });
+  double exposed = medianOf(steps, [](const StepTimes &t) { return t.exposed; });
+  auto ratio = [](double a, std::int64_t b) { return b > 0 ? a / static_cast<double>(b) : 0; };
+  if (json) {
+    nlohmann::ordered_json line{{"summary", true},
+                                {"steps", steps.size()},
+                                {"ranks", plan.ranks},
+                                {"median_step_seconds", seconds},
+                                {"samples_per_second", samplesPerSecond(seconds)},
+                                {"median_exposed_seconds", exposed},
+                                {"predicted_step_seconds", plan.predictedStep},
+                                {"peak_memory_bytes", peakBytes}};
+    if (lastLoss)
+      line["loss"] = number(*lastLoss);
+    if (score)
+      line["test_loss"] = number(ratio(score->lossSum, score->losses));
+    if (score && score->predictions > 0)
+      line["test_accuracy"] = ratio(static_cast<double>(score->correct), score->predictions);
+    std::cout << line.dump() << std::endl;
+    return;
+  }
+  if (!steps.empty())
+    std::fprintf(stderr,
+                 "%zu steps on %d ranks: median step %.2f ms (predicted %.2f ms), %.1f samples/s, "
+                 "exposed communication %.2f ms, peak memory %.0f MiB a rank\n",
+                 steps.size(), plan.ranks, seconds * 1e3, plan.predictedStep * 1e3,
+                 samplesPerSecond(seconds), exposed * 1e3,
+                 static_cast<double>(peakBytes) / 1048576);
+  if (score && score->predictions > 0)
+    std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f\n",
+                 100 * ratio(static_cast<double>(score->correct), score->predictions),
+                 static_cast<long long>(score->correct), static_cast<long long>(score->predictions),
+                 ratio(score->lossSum, score->losses));
+  else if (score)
+    std::fprintf(stderr, "test loss %.6f\n", ratio(score->lossSum, score->losses));
+}
+
+std::int64_t peakMemoryBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+void printTimings(const Plan &plan, const Executable &executable, const Trainer &trainer) {
+  auto operations = executable.operations();
+  std::vector<double> ms;
+  for (const std::vector<double> &seconds : trainer.timings())
+    ms.push_back(median(seconds) * 1e3);
+  std::vector<std::size_t> order(ms.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return ms[a] > ms[b]; });
+  double sum = std::accumulate(ms.begin(), ms.end(), 0.0);
+  std::fprintf(stderr, "%10s %6s  %-20s %-10s %-36s %s\n", "ms", "%", "operation", "phase", "layer",
+               "implementation");
+  for (std::size_t i : order) {
+    const OperationInfo &op = operations[i];
+    std::string layer = op.bucket >= 0 ? "bucket " + std::to_string(op.bucket) : op.layer;
+    std::string how = op.implementation;
+    if (op.reorders > 0)
+      how += " +" + std::to_string(op.reorders) + " reorders";
+    std::fprintf(stderr, "%10.3f %6.2f  %-20s %-10s %-36s %s\n", ms[i],
+                 sum > 0 ? 100 * ms[i] / sum : 0, op.name.c_str(), op.phase.c_str(), layer.c_str(),
+                 how.c_str());
+  }
+  std::fprintf(stderr, "%10.3f         all operations\n", sum);
+  if (trainer.bucketTimings().empty())
+    return;
+  std::fprintf(stderr, "buckets of the last step, ms from its beginning (predicted in brackets)\n");
+  for (const BucketTiming &t : trainer.bucketTimings())
+    for (const PlanBucket &b : plan.buckets)
+      if (b.id == t.bucket)
+        std::fprintf(stderr,
+                     "bucket %-4d ready %9.3f [%9.3f]  start %9.3f [%9.3f]  end %9.3f [%9.3f]\n",
+                     t.bucket, t.issued * 1e3, b.ready * 1e3, t.started * 1e3, b.start * 1e3,
+                     t.finished * 1e3, b.end * 1e3);
+}
+
+} // namespace syncline

@@ -1,0 +1,25 @@
+// The plan's compiled step, loaded and prepared by a backend.
+#pragma once
+
+#include "runtime/core/Executable.h"
+#include "runtime/run/Plan.h"
+
+#include <memory>
+
+namespace syncline {
+
+/// An executable together with the library whose code it calls.
+class StepLibrary {
+public:
+  /// Loads step.so and builds its step. Errors: badInput for a library of another version and for
+  /// what the backend refuses.
+  static Result<StepLibrary> load(const Plan &plan, const ExecutableOptions &options);
+
+  Executable &executable() const { return *prepared; }
+
+private:
+  std::shared_ptr<void> handle; // outlives what calls into it
+  std::unique_ptr<Executable> prepared;
+};
+
+} // namespace syncline

@@ -1,0 +1,144 @@
+// Values in and out of the executable.
+#include "runtime/run/Values.h"
+
+#include "runtime/data/HalfFloat.h"
+#include "runtime/data/RandomStream.h"
+#include "runtime/run/OnnxRecord.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace syncline {
+namespace {
+
+std::size_t denseBytes(const PlanTensor &t) {
+  return static_cast<std::size_t>(elementCount(t.shape) * elementBytes(t.type));
+}
+
+template <typename T>
+std::vector<std::byte> drawn(const PlanTensor &tensor, std::uint64_t seed, T (*convert)(double)) {
+  RandomStream random(seed, tensor.name);
+  std::vector<std::byte> bytes(denseBytes(tensor));
+  for (std::int64_t i = 0; i < elementCount(tensor.shape); ++i) {
+    double value = tensor.init.first;
+    if (tensor.init.kind == TensorInit::Kind::normal)
+      value += tensor.init.second * random.normal(i);
+    else if (tensor.init.kind == TensorInit::Kind::uniform)
+      value += (tensor.init.second - tensor.init.first) * random.uniform(i);
+    T element = convert(value);
+    std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> draw(const PlanTensor &t, std::uint64_t seed) {
+  switch (t.type) {
+  case ElementType::f32:
+    return drawn<float>(t, seed, [](double v) { return static_cast<float>(v); });
+  case ElementType::f64:
+    return drawn<double>(t, seed, [](double v) { return v; });
+  case ElementType::f16:
+    return drawn<std::uint16_t>(t, seed,
+                                [](double v) { return f16FromFloat(static_cast<float>(v)); });
+  case ElementType::bf16:
+    return drawn<std::uint16_t>(t, seed,
+                                [](double v) { return bf16FromFloat(static_cast<float>(v)); });
+  case ElementType::i64:
+    return drawn<std::int64_t>(t, seed, [](double v) { return static_cast<std::int64_t>(v); });
+  case ElementType::i32:
+    return drawn<std::int32_t>(t, seed, [](double v) { return static_cast<std::int32_t>(v); });
+  case ElementType::u8:
+    return drawn<std::uint8_t>(t, seed, [](double v) { return static_cast<std::uint8_t>(v); });
+  }
+  return {};
+}
+
+int findIn(const Executable &executable, const PlanTensor &t) {
+  return executable.find(t.trained ? Space::parameters : Space::state, t.name);
+}
+
+/// A state that no operation of the step uses keeps its initial value.
+Result<std::vector<std::byte>> presentValues(const Plan &plan, Executable &executable,
+                                             const PlanTensor &t, std::uint64_t seed) {
+  int index = findIn(executable, t);
+  if (index < 0)
+    return initialValues(plan, t, seed);
+  std::vector<std::byte> values(denseBytes(t));
+  if (Status s = executable.read(index, values); !s)
+    return s;
+  return values;
+}
+
+Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
+                  std::ofstream &out) {
+  std::ifstream skeleton(plan.file("model.onnx"), std::ios::binary);
+  if (!skeleton)
+    return Status::badInput("'" + plan.file("model.onnx") +
+                            "': cannot open: " + std::strerror(errno));
+  out << skeleton.rdbuf();
+  for (const PlanTensor &t : plan.tensors) {
+    auto values = presentValues(plan, executable, t, seed);
+    if (!values)
+      return values.status();
+    out << onnxRecordHead(t.name, t.type, t.shape, values->size());
+    out.write(reinterpret_cast<const char *>(values->data()),
+              static_cast<std::streamsize>(values->size()));
+  }
+  if (static_cast<std::uint64_t>(out.tellp()) > largestOnnxBytes)
+    return Status::badInput("the trained model is larger than the 2 GiB of an ONNX file");
+  return Status::ok();
+}
+
+} // namespace
+
+Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor &tensor,
+                                             std::uint64_t seed) {
+  if (!tensor.offset)
+    return draw(tensor, seed);
+  std::string path = plan.file("weights.bin");
+  std::ifstream in(path, std::ios::binary);
+  std::vector<std::byte> bytes(denseBytes(tensor));
+  in.seekg(*tensor.offset);
+  in.read(reinterpret_cast<char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!in)
+    return Status::badInput("'" + path + "': no values of '" + tensor.name + "' at byte " +
+                            std::to_string(*tensor.offset));
+  return bytes;
+}
+
+Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed) {
+  for (const PlanTensor &t : plan.tensors) {
+    int index = findIn(executable, t);
+    if (index < 0 && !t.trained)
+      continue;
+    if (index < 0 || executable.tensors()[index].shape != t.shape ||
+        executable.tensors()[index].type != t.type)
+      return Status::badInput("'" + plan.file("step.so") + "' and plan.json differ in tensor '" +
+                              t.name + "'");
+    auto values = initialValues(plan, t, seed);
+    if (!values)
+      return values.status();
+    if (Status s = executable.write(index, *values); !s)
+      return s;
+  }
+  return Status::ok();
+}
+
+Status saveOnnx(const Plan &plan, Executable &executable, std::uint64_t seed,
+                const std::string &path) {
+  std::string partial = path + ".partial";
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  if (!out)
+    return Status::badInput("'" + path + "': cannot write: " + std::strerror(errno));
+  Status s = writeModel(plan, executable, seed, out);
+  out.close();
+  if (s && (!out || std::rename(partial.c_str(), path.c_str()) != 0))
+    s = Status::badInput("'" + path + "': cannot write: " + std::strerror(errno));
+  if (!s)
+    std::filesystem::remove(partial);
+  return s;
+}
+
+} // namespace syncline

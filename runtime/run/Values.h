@@ -1,0 +1,24 @@
+// Parameters and states: initial values, and the trained model as ONNX.
+#pragma once
+
+#include "runtime/core/Executable.h"
+#include "runtime/run/Plan.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace syncline {
+
+/// Dense values that a tensor begins with: from weights.bin, or drawn from the seed and the
+/// tensor's name, so that all ranks have the same.
+Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor &tensor,
+                                             std::uint64_t seed);
+
+/// Gives every parameter and state of the executable its initial value.
+Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed);
+
+/// Writes the model with its present values to `path`: under another name first, then renamed.
+Status saveOnnx(const Plan &plan, Executable &executable, std::uint64_t seed,
+                const std::string &path);
+
+} // namespace syncline

@@ -1,0 +1,41 @@
+// syncline-run: trains the model of a plan folder.
+#include "runtime/launch/LocalLauncher.h"
+#include "runtime/run/Options.h"
+#include "runtime/run/Plan.h"
+#include "runtime/run/RankRun.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+using namespace syncline;
+
+static int fail(const Status &status) {
+  std::fprintf(stderr, "syncline-run: error: %s\n", status.message().c_str());
+  return status.exitCode();
+}
+
+static int run(int argc, char **argv) {
+  Options options;
+  if (std::optional<int> code = parseOptions(argc, argv, options))
+    return *code;
+  Result<int> ranks = readRankCount(options.plan);
+  if (!ranks)
+    return fail(ranks.status());
+  Result<Identity> identity = findIdentity(options.identity, std::getenv, *ranks);
+  if (!identity)
+    return fail(identity.status());
+  if (identity->launchesLocally)
+    return launchLocally(identity->size, {argv, argv + argc});
+  return runRank(options, *identity);
+}
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return fail(Status::badInput("out of memory"));
+  } catch (const std::exception &e) {
+    return fail(Status::error(ErrorKind::internal, std::string("unexpected: ") + e.what()));
+  }
+}
