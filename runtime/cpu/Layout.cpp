@@ -1,6 +1,8 @@
 // Memory layouts over oneDNN's blocked descriptors.
 #include "runtime/cpu/Layout.h"
 
+#include <dnnl_debug.h>
+
 #include <algorithm>
 #include <array>
 
@@ -106,11 +108,12 @@ Layout channelBlockedLayout(const Shape &dims, DataType type) {
 
 namespace {
 
-std::string join(const dnnl_dim_t *values, int count, char separator) {
-  std::string text;
-  for (int i = 0; i < count; ++i)
-    text += (i ? std::string(1, separator) : std::string()) + std::to_string(values[i]);
-  return text;
+void appendAll(std::string &text, const dnnl_dim_t *values, int count, char separator) {
+  for (int i = 0; i < count; ++i) {
+    if (i)
+      text += separator;
+    text += std::to_string(values[i]);
+  }
 }
 
 } // namespace
@@ -118,12 +121,14 @@ std::string join(const dnnl_dim_t *values, int count, char separator) {
 std::string describe(const Layout &layout) {
   const auto &data = layout.data;
   const auto &blocking = data.format_desc.blocking;
-  std::string text = "type " + std::to_string(data.data_type) + " " +
-                     join(data.dims, data.ndims, 'x') + " strides " +
-                     join(blocking.strides, data.ndims, ',') + " blocks";
-  for (int i = 0; i < blocking.inner_nblks; ++i)
-    text +=
-        " " + std::to_string(blocking.inner_blks[i]) + ":" + std::to_string(blocking.inner_idxs[i]);
+  std::string text = std::string(dnnl_dt2str(data.data_type)) += ' ';
+  appendAll(text, data.dims, data.ndims, 'x');
+  text += " strides ";
+  appendAll(text, blocking.strides, data.ndims, ',');
+  text += " blocks ";
+  appendAll(text, blocking.inner_blks, blocking.inner_nblks, ',');
+  text += " of ";
+  appendAll(text, blocking.inner_idxs, blocking.inner_nblks, ',');
   return text;
 }
 

@@ -39,7 +39,7 @@ std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 /// Plain for tensors without channels and spatial dimensions.
 Layout channelBlockedLayout(const Shape &dims, DataType type);
 
-/// "f32 64x3x7x7 strides 2352,16,336,48 blocks 16:0", stable across runs and machines.
+/// "f32 64x3x7x7 strides 2352,16,336,48 blocks 16 of 0", stable across runs and machines.
 std::string describe(const Layout &layout);
 
 } // namespace syncline::cpu

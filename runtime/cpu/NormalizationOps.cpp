@@ -86,26 +86,24 @@ void CpuBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scal
       forward = {{dnnl::prop_kind::forward_training, data, static_cast<float>(epsilon), flags},
                  p.attributes(),
                  p.program.engine};
-    // Scale and shift gradients come with the data's; without them less is computed.
-    const bool withScale = dscale.isValid() || dshift.isValid();
-    const auto kind = withScale ? dnnl::prop_kind::backward : dnnl::prop_kind::backward_data;
     const dnnl::batch_normalization_backward::primitive_desc desc(
-        {kind, data, data, static_cast<float>(epsilon), flags}, p.attributes(), p.program.engine,
-        forward);
+        {dnnl::prop_kind::backward, data, data, static_cast<float>(epsilon), flags}, p.attributes(),
+        p.program.engine, forward);
     auto resultOr = [&](Tensor tensor, const Layout &layout) {
       return tensor.isValid() ? p.output(tensor, layout) : p.scratch(layout);
     };
-    std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, p.input(x, data)},
-                                                    {DNNL_ARG_MEAN, p.plainInput(mean)},
-                                                    {DNNL_ARG_VARIANCE, p.plainInput(variance)},
-                                                    {DNNL_ARG_DIFF_DST, p.input(dy, data)},
-                                                    {DNNL_ARG_SCALE, p.plainInput(scale)},
-                                                    {DNNL_ARG_DIFF_SRC, resultOr(dx, data)}};
-    if (withScale) {
-      const Layout channels = p.plain(scale);
-      arguments.emplace(DNNL_ARG_DIFF_SCALE, resultOr(dscale, channels));
-      arguments.emplace(DNNL_ARG_DIFF_SHIFT, resultOr(dshift, channels));
-    }
+    const Layout channels = p.plain(scale);
+    const dnnl::memory factor = p.plainInput(scale);
+    std::unordered_map<int, dnnl::memory> arguments{
+        {DNNL_ARG_SRC, p.input(x, data)},
+        {DNNL_ARG_MEAN, p.plainInput(mean)},
+        {DNNL_ARG_VARIANCE, p.plainInput(variance)},
+        {DNNL_ARG_DIFF_DST, p.input(dy, data)},
+        {DNNL_ARG_SCALE, factor},
+        {DNNL_ARG_SHIFT, factor}, // oneDNN asks for it and does not look at it
+        {DNNL_ARG_DIFF_SRC, resultOr(dx, data)},
+        {DNNL_ARG_DIFF_SCALE, resultOr(dscale, channels)},
+        {DNNL_ARG_DIFF_SHIFT, resultOr(dshift, channels)}};
     if (relu)
       arguments.emplace(DNNL_ARG_WORKSPACE, p.opaque(workspace, forward.workspace_desc()));
     p.primitive(dnnl::batch_normalization_backward(desc), desc, std::move(arguments));

@@ -1,0 +1,155 @@
+// Generated loops, reductions and dropout.
+#include "tests/conformance/StepCase.h"
+
+#include <array>
+#include <cmath>
+
+namespace syncline::conformance {
+namespace {
+
+/// What codegen emits: y = relu(a + b), mask = a + b > 0.
+void addRelu(void *const *outs, const void *const *ins, std::int64_t n) {
+  auto *y = static_cast<float *>(outs[0]);
+  auto *mask = static_cast<std::uint8_t *>(outs[1]);
+  auto *a = static_cast<const float *>(ins[0]), *b = static_cast<const float *>(ins[1]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    mask[i] = a[i] + b[i] > 0;
+    y[i] = mask[i] ? a[i] + b[i] : 0;
+  }
+}
+
+/// y = x + 1: does not keep zeros.
+void addOne(void *const *outs, const void *const *ins, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    static_cast<float *>(outs[0])[i] = static_cast<const float *>(ins[0])[i] + 1;
+}
+
+/// y[2,5,3,3] = x · s[5] along dimension 1, on dense operands.
+void scaleChannels(void *const *outs, const void *const *ins, std::int64_t) {
+  for (int i = 0; i < 90; ++i)
+    static_cast<float *>(outs[0])[i] =
+        static_cast<const float *>(ins[0])[i] * static_cast<const float *>(ins[1])[i / 9 % 5];
+}
+
+class ElementwiseTest : public testing::TestWithParam<std::tuple<Backend, Form>> {
+protected:
+  const Backend &backend() const { return std::get<0>(GetParam()); }
+  Form form() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(ElementwiseTest, FlatLoopOverOperandsInDifferentLayouts) {
+  const Array a = randomArray({2, 19, 3, 3}, 1), b = randomArray(a.shape, 2);
+  StepCase run(backend(), form());
+  const Tensor y = run.result(a.shape), mask = run.result(a.shape, ElementType::u8);
+  const std::array ins{run.operand(a), run.plainOperand(b)}, outs{y, mask};
+  run.step().pointwise("add", addRelu, ins, outs, {true, true});
+  run.run();
+  Array expected(a.shape), kept(a.shape);
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    kept.values[i] = a.values[i] + b.values[i] > 0;
+    expected.values[i] = std::max(a.values[i] + b.values[i], 0.0);
+  }
+  expectNear(run, y, expected);
+  expectNear(run, mask, kept, 0);
+}
+
+TEST_P(ElementwiseTest, LoopThatDoesNotKeepZeroLeavesNoTraceInPadding) {
+  // The sum over channels would show ones in the padding of a blocked layout.
+  const Array x = randomArray({2, 5, 3, 3}, 1);
+  StepCase run(backend(), form());
+  const Tensor moved = run.result(x.shape), y = run.result({2, 1, 3, 3});
+  const std::array ins{run.operand(x)}, outs{moved};
+  run.step().pointwise("add", addOne, ins, outs, {true, false});
+  Array ones({1, 5, 1, 1}, 1);
+  run.step().conv("sum", moved, run.state("w", ones), none, y,
+                  {{}, {1, 1}, {1, 1}, {0, 0}, {0, 0}});
+  run.run();
+  Array expected({2, 1, 3, 3}, 5);
+  forEachIndex(x.shape, [&](const Shape &at) { expected[{at[0], 0, at[2], at[3]}] += x[at]; });
+  expectNear(run, y, expected);
+}
+
+TEST_P(ElementwiseTest, LoopThatWalksItselfSeesDenseOperands) {
+  const Array x = randomArray({2, 5, 3, 3}, 1), scale = randomArray({5}, 2);
+  StepCase run(backend(), form());
+  const Tensor y = run.result(x.shape);
+  const std::array ins{run.operand(x), run.operand(scale)};
+  const std::array outs{y};
+  run.step().pointwise("scale", scaleChannels, ins, outs, {false, false});
+  run.run();
+  Array expected(x.shape);
+  forEachIndex(x.shape, [&](const Shape &at) { expected[at] = x[at] * scale[{at[1]}]; });
+  expectNear(run, y, expected);
+}
+
+TEST_P(ElementwiseTest, ReduceOverAnyAxes) {
+  const Array x = randomArray({2, 5, 3, 4}, 1);
+  for (const Shape &axes :
+       {Shape{0}, Shape{1}, Shape{3}, Shape{2, 3}, Shape{0, 2, 3}, Shape{-1, 0}, Shape{0, 1, 2, 3}})
+    for (const bool isMean : {false, true}) {
+      Shape kept = x.shape;
+      double count = 1;
+      for (std::int64_t axis : axes) {
+        auto &extent = kept[axis < 0 ? axis + 4 : axis];
+        count *= static_cast<double>(extent);
+        extent = 1;
+      }
+      StepCase run(backend(), form());
+      const Tensor y = run.result(kept);
+      run.step().reduce("reduce", isMean ? Reduction::mean : Reduction::sum, run.operand(x), y,
+                        axes);
+      run.run();
+      Array expected(kept);
+      forEachIndex(x.shape, [&](const Shape &at) {
+        Shape to = at;
+        for (std::size_t i = 0; i < to.size(); ++i)
+          to[i] = kept[i] == 1 ? 0 : to[i];
+        expected[to] += x[at] / (isMean ? count : 1);
+      });
+      expectNear(run, y, expected);
+    }
+}
+
+TEST_P(ElementwiseTest, DropoutKeepsTheRightShareAndScalesIt) {
+  const Array x(Shape{4, 16, 16, 16}, 1.0);
+  StepCase run(backend(), form());
+  const Tensor input = run.operand(x), y = run.result(x.shape), dx = run.result(x.shape);
+  const Tensor mask = run.result(x.shape, ElementType::u8);
+  run.step().dropout("drop", input, y, mask, 0.25);
+  run.step().dropoutBackward("drop", input, mask, dx, 0.25);
+  run.run();
+  const Array kept = run.values(y);
+  double share = 0;
+  for (double value : kept.values) {
+    EXPECT_TRUE(value == 0 || std::abs(value - 4.0 / 3) < 1e-6);
+    share += (value != 0) / static_cast<double>(kept.values.size());
+  }
+  EXPECT_NEAR(share, 0.75, 0.02);
+  expectNear(run, dx, kept, 0);
+}
+
+TEST_P(ElementwiseTest, DropoutDependsOnTheStepAndNothingElse) {
+  const Array x(Shape{64}, 1.0);
+  StepCase run(backend(), form());
+  const Tensor y = run.result(x.shape), mask = run.result(x.shape, ElementType::u8);
+  run.step().dropout("drop", run.operand(x), y, mask, 0.5);
+  run.run();
+  const Array first = run.values(y);
+  (*run).beginStep(1);
+  ASSERT_TRUE((*run).run(0).isOk());
+  EXPECT_GT(relativeError(run.values(y), first), 0.1);
+  (*run).beginStep(0);
+  ASSERT_TRUE((*run).run(0).isOk());
+  expectNear(run, y, first, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, ElementwiseTest,
+                         testing::Combine(testing::ValuesIn(backends()),
+                                          testing::Values(Form::plain, Form::blocked)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param).name +
+                                  (std::get<1>(info.param) == Form::plain ? "" : "_blocked");
+                         });
+
+} // namespace
+} // namespace syncline::conformance

@@ -1,0 +1,91 @@
+// Softmax and the losses against their definitions.
+#include "tests/conformance/References.h"
+#include "tests/conformance/StepCase.h"
+
+#include <cmath>
+
+namespace syncline::conformance {
+namespace {
+
+class LossTest : public testing::TestWithParam<Backend> {};
+
+TEST_P(LossTest, SoftmaxAlongEachAxisAndItsBackward) {
+  const Array x = randomArray({3, 5, 4}, 1), dy = randomArray(x.shape, 2);
+  for (const bool logarithm : {false, true})
+    for (const std::int64_t axis : {0, 1, 2}) {
+      StepCase run(GetParam());
+      const Tensor y = run.result(x.shape), dx = run.result(x.shape);
+      run.step().softmax("softmax", run.operand(x), y, axis, logarithm);
+      run.step().softmaxBackward("softmax", y, run.operand(dy), dx, axis, logarithm);
+      run.run();
+      auto forward = [&](const Array &at) { return referenceSoftmax(at, axis, logarithm); };
+      expectNear(run, y, forward(x));
+      expectNear(run, dx, numericalGradient(forward, x, dy));
+    }
+}
+
+TEST_P(LossTest, SoftmaxOfLargeValuesDoesNotOverflow) {
+  Array x({1, 3});
+  x.values = {1000, 1000, -1000};
+  Array expected({1, 3});
+  expected.values = {0.5, 0.5, 0};
+  StepCase run(GetParam());
+  const Tensor y = run.result(x.shape);
+  run.step().softmax("softmax", run.operand(x), y, 1, false);
+  run.run();
+  expectNear(run, y, expected);
+}
+
+TEST_P(LossTest, CrossEntropyIsTheMeanOverSamplesAndPositions) {
+  for (const Shape &shape : {Shape{4, 6}, Shape{2, 5, 3}}) {
+    const Array logits = randomArray(shape, 1);
+    Shape labels = shape;
+    labels.erase(labels.begin() + 1);
+    Array target(labels);
+    for (std::size_t i = 0; i < target.values.size(); ++i)
+      target.values[i] = static_cast<double>((i * 3) % static_cast<std::size_t>(shape[1]));
+    StepCase run(GetParam());
+    const Tensor loss = run.result({}), dlogits = run.result(shape);
+    run.step().crossEntropy("loss", run.operand(logits), run.plainOperand(target, ElementType::i64),
+                            loss, dlogits);
+    run.step().loss(loss);
+    run.run();
+    auto forward = [&](const Array &at) { return referenceCrossEntropy(at, target); };
+    expectNear(run, loss, forward(logits));
+    EXPECT_NEAR((*run).loss(), forward(logits).values[0], 1e-5);
+    expectNear(run, dlogits, numericalGradient(forward, logits, Array({}, 1)));
+  }
+}
+
+TEST_P(LossTest, CrossEntropyOfALabelOutOfRangeIsNotANumber) {
+  Array target({1}, 9);
+  StepCase run(GetParam());
+  const Tensor loss = run.result({}), dlogits = run.result({1, 3});
+  run.step().crossEntropy("loss", run.operand(randomArray({1, 3}, 1)),
+                          run.plainOperand(target, ElementType::i64), loss, dlogits);
+  run.step().loss(loss);
+  run.run();
+  EXPECT_TRUE(std::isnan((*run).loss()));
+}
+
+TEST_P(LossTest, MeanSquaredErrorIsOverAllElements) {
+  const Array y = randomArray({3, 4}, 1), target = randomArray({3, 4}, 2);
+  StepCase run(GetParam());
+  const Tensor loss = run.result({}), dy = run.result(y.shape);
+  run.step().meanSquaredError("loss", run.operand(y), run.operand(target), loss, dy);
+  run.run();
+  auto forward = [&](const Array &at) {
+    Array mean{Shape{}};
+    for (std::size_t i = 0; i < at.values.size(); ++i)
+      mean.values[0] += std::pow(at.values[i] - target.values[i], 2) / 12;
+    return mean;
+  };
+  expectNear(run, loss, forward(y));
+  expectNear(run, dy, numericalGradient(forward, y, Array({}, 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, LossTest, testing::ValuesIn(backends()),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace syncline::conformance

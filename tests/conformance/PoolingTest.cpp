@@ -1,0 +1,97 @@
+// Pooling forward and backward against the definition.
+#include "tests/conformance/References.h"
+#include "tests/conformance/StepCase.h"
+
+namespace syncline::conformance {
+namespace {
+
+struct PoolShape {
+  const char *name;
+  Shape x, y;
+  Window window;
+};
+
+void PrintTo(const PoolShape &shape, std::ostream *stream) { *stream << shape.name; }
+
+Window window(Shape kernel, Shape strides, Shape begins, Shape ends, Shape dilations) {
+  return {std::move(kernel), std::move(strides), std::move(dilations), std::move(begins),
+          std::move(ends)};
+}
+
+std::vector<PoolShape> poolShapes() {
+  return {
+      {"twoByTwo", {2, 16, 6, 6}, {2, 16, 3, 3}, window({2, 2}, {2, 2}, {0, 0}, {0, 0}, {1, 1})},
+      {"overlapping", {1, 16, 7, 7}, {1, 16, 4, 4}, window({3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1})},
+      {"unevenPads", {1, 5, 5, 6}, {1, 5, 3, 3}, window({3, 3}, {2, 2}, {1, 0}, {1, 1}, {1, 1})},
+      {"roundsUp", {1, 16, 6, 6}, {1, 16, 3, 3}, window({3, 3}, {2, 2}, {0, 0}, {0, 0}, {1, 1})},
+      {"global", {2, 19, 7, 7}, {2, 19, 1, 1}, window({7, 7}, {1, 1}, {0, 0}, {0, 0}, {1, 1})},
+      {"dilated", {1, 16, 7, 7}, {1, 16, 3, 3}, window({3, 3}, {1, 1}, {0, 0}, {0, 0}, {2, 2})},
+      {"largeWindow",
+       {1, 3, 17, 17},
+       {1, 3, 1, 1},
+       window({17, 17}, {1, 1}, {0, 0}, {0, 0}, {1, 1})},
+      {"oneDimension", {2, 16, 8}, {2, 16, 4}, window({2}, {2}, {0}, {0}, {1})},
+      {"threeDimensions",
+       {1, 3, 4, 4, 4},
+       {1, 3, 2, 2, 2},
+       window({2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1})},
+  };
+}
+
+class PoolingTest : public testing::TestWithParam<std::tuple<Backend, PoolShape, Form>> {
+protected:
+  const Backend &backend() const { return std::get<0>(GetParam()); }
+  const PoolShape &shape() const { return std::get<1>(GetParam()); }
+  Form form() const { return std::get<2>(GetParam()); }
+
+  void averages(bool countsPadding);
+
+  Array x = randomArray(std::get<1>(GetParam()).x, 1);
+  Array dy = randomArray(std::get<1>(GetParam()).y, 2);
+};
+
+TEST_P(PoolingTest, MaximumAndItsBackward) {
+  StepCase run(backend(), form());
+  const Tensor y = run.result(dy.shape), dx = run.result(x.shape);
+  const Tensor workspace = run.result(dy.shape, ElementType::i32);
+  run.step().maxPool("pool", run.operand(x), y, workspace, shape().window);
+  run.step().maxPoolBackward("pool", run.operand(dy), workspace, dx, shape().window);
+  run.run();
+  auto forward = [&](const Array &at) {
+    return referencePool(Pool::maximum, at, shape().window, dy.shape);
+  };
+  expectNear(run, y, forward(x), 0);
+  expectNear(run, dx, numericalGradient(forward, x, dy, 1e-9));
+}
+
+void PoolingTest::averages(bool countsPadding) {
+  StepCase run(backend(), form());
+  Window window = shape().window;
+  window.countIncludePad = countsPadding;
+  const Tensor y = run.result(dy.shape), dx = run.result(x.shape);
+  run.step().averagePool("pool", run.operand(x), y, window);
+  run.step().averagePoolBackward("pool", run.operand(dy), dx, window);
+  run.run();
+  auto forward = [&](const Array &at) {
+    return referencePool(countsPadding ? Pool::averageAll : Pool::averageInside, at, window,
+                         dy.shape);
+  };
+  expectNear(run, y, forward(x));
+  expectNear(run, dx, numericalGradient(forward, x, dy, 0.5));
+}
+
+TEST_P(PoolingTest, AverageOfWhatIsInside) { averages(false); }
+TEST_P(PoolingTest, AverageThatCountsPadding) { averages(true); }
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, PoolingTest,
+                         testing::Combine(testing::ValuesIn(backends()),
+                                          testing::ValuesIn(poolShapes()),
+                                          testing::Values(Form::plain, Form::blocked)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param).name + "_" +
+                                  std::get<1>(info.param).name +
+                                  (std::get<2>(info.param) == Form::plain ? "" : "_blocked");
+                         });
+
+} // namespace
+} // namespace syncline::conformance

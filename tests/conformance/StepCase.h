@@ -1,0 +1,63 @@
+// A small step for one test: declares tensors, builds, runs, compares.
+#pragma once
+
+#include "tests/conformance/Array.h"
+#include "tests/conformance/Backends.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace syncline::conformance {
+
+/// How operands reach the operation under test.
+enum class Form {
+  plain,   ///< dense, as from a data loader
+  blocked, ///< in the layout that a convolution before it leaves, padded channels included
+};
+
+class StepCase {
+public:
+  explicit StepCase(const Backend &backend, Form form = Form::plain, int ranks = 1);
+
+  StepBuilder &step() { return executable->builder(); }
+  Executable &operator*() { return *executable; }
+
+  /// An operand with these values; with Form::blocked and 3 to 5 dimensions it passes through a
+  /// convolution that changes no value.
+  Tensor operand(const Array &values);
+  /// A plain operand, whatever the form.
+  Tensor plainOperand(const Array &values, ElementType type = ElementType::f32);
+  /// A trained parameter and the place of its gradient.
+  std::pair<Tensor, Tensor> parameter(const std::string &name, const Array &values);
+  /// Kept between steps.
+  Tensor state(const std::string &name, const Array &values);
+  /// A result, in the arena; channels rounded up to 16 as the compiler plans it.
+  Tensor result(Shape shape, ElementType type = ElementType::f32);
+
+  /// Ends the building, loads values, runs one step.
+  void run();
+  /// Ends the building: the error it must give.
+  std::string failure();
+  /// The tensor's values after run().
+  Array values(Tensor tensor);
+  /// Conversions of layouts in all operations named so ("" for all).
+  int reorders(const std::string &operation = "");
+
+private:
+  Tensor declare(const std::string &name, Space space, ElementType type, const Shape &shape);
+
+  Form form;
+  std::unique_ptr<Executable> executable;
+  std::map<int, Array> initial;
+  std::map<Space, std::int64_t> used;
+  int names = 0;
+};
+
+/// EXPECTs the tensor's values to be the expected ones within the relative tolerance.
+void expectNear(StepCase &run, Tensor tensor, const Array &expected, double tolerance = 1e-5);
+
+} // namespace syncline::conformance

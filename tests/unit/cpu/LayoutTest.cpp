@@ -1,0 +1,178 @@
+// What the CPU backend converts and what it does not: layouts are carried from operation to
+// operation, and parameters live where the kernels want them.
+#include "tests/conformance/StepCase.h"
+
+#include "runtime/core/HostMemory.h"
+#include "runtime/core/StepTable.h"
+#include "runtime/cpu/Layout.h"
+
+#include <array>
+
+namespace syncline::cpu {
+namespace {
+
+using conformance::Array;
+using conformance::randomArray;
+using conformance::StepCase;
+
+conformance::Backend cpuBackend() { return conformance::backends().front(); }
+
+const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+const Window one{{}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+
+void relu(void *const *outs, const void *const *ins, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    static_cast<float *>(outs[0])[i] = std::max(static_cast<const float *>(ins[0])[i], 0.0f);
+}
+
+bool hasVectorKernels() {
+  return channelBlockedLayout({1, 16, 4, 4}, DataType::f32) !=
+         plainLayout({1, 16, 4, 4}, DataType::f32);
+}
+
+/// conv → bn → relu → conv and back, all in arena tensors after the first.
+struct Chain {
+  explicit Chain(StepCase &run, std::int64_t channels) {
+    const Shape shape{2, channels, 6, 6}, perChannel{channels}, kernel{channels, channels, 3, 3};
+    StepBuilder &s = run.step();
+    const Tensor x = run.operand(randomArray({2, 3, 6, 6}, 1));
+    const auto [w1, dw1] = run.parameter("w1", randomArray({channels, 3, 3, 3}, 2));
+    const auto [w2, dw2] = run.parameter("w2", randomArray(kernel, 3));
+    const auto [scale, dscale] = run.parameter("scale", randomArray(perChannel, 4));
+    const auto [shift, dshift] = run.parameter("shift", randomArray(perChannel, 5));
+    auto image = [&] { return run.result(shape); };
+    const Tensor mean = run.result(perChannel), variance = run.result(perChannel);
+    const Tensor a = image(), b = image(), c = image(), d = image();
+    s.conv("conv1", x, w1, none, a, same3);
+    s.batchNorm("bn", a, scale, shift, none, none, b, mean, variance, none, 1e-5, 0.1);
+    s.pointwise("relu", relu, std::array{b}, std::array{c}, {true, true});
+    s.conv("conv2", c, w2, none, d, same3);
+    s.convBackwardWeights("conv2", c, d, dw2, none, same3);
+    s.convBackwardData("conv2", d, w2, b, same3);
+    s.batchNormBackward("bn", a, scale, mean, variance, none, b, c, dscale, dshift, 1e-5);
+    s.convBackwardWeights("conv1", x, c, dw1, none, same3);
+  }
+};
+
+TEST(LayoutTest, ChainConvertsNothingButTheWeightsOfBackwardData) {
+  if (!hasVectorKernels())
+    GTEST_SKIP() << "no vector kernels on this processor";
+  StepCase run(cpuBackend());
+  Chain chain(run, 32);
+  run.run();
+  EXPECT_EQ(run.reorders(), run.reorders("convBackwardData"));
+  EXPECT_LE(run.reorders("convBackwardData"), 1);
+}
+
+TEST(LayoutTest, NoConvolutionOfTheChainFallsBackToASlowKernel) {
+  if (!hasVectorKernels())
+    GTEST_SKIP() << "no vector kernels on this processor";
+  StepCase run(cpuBackend());
+  Chain chain(run, 32);
+  run.run();
+  for (const OperationInfo &operation : (*run).operations())
+    if (operation.name.starts_with("conv")) {
+      EXPECT_EQ(operation.implementation.find("jit"), 0u) << operation.implementation;
+    }
+}
+
+TEST(LayoutTest, SlicesAndConcatsAtBlockEdgesConvertNothing) {
+  StepCase run(cpuBackend(), conformance::Form::blocked);
+  const Tensor a = run.operand(randomArray({1, 32, 4, 4}, 1));
+  const Tensor b = run.operand(randomArray({1, 16, 4, 4}, 2));
+  const Tensor both = run.result({1, 48, 4, 4}), part = run.result({1, 16, 4, 4});
+  run.step().concat("concat", std::array{a, b}, both, 1);
+  run.step().slice("slice", both, part, {0, 32, 0, 0}, {1, 1, 1, 1});
+  const Tensor y = run.result({1, 16, 4, 4});
+  run.step().conv("next", part, run.state("w", randomArray({16, 16, 1, 1}, 3)), none, y, one);
+  run.run();
+  EXPECT_EQ(run.reorders("concat") + run.reorders("slice"), 0);
+  EXPECT_EQ((*run).operations().back().reorders, 0);
+}
+
+TEST(LayoutTest, ParametersAndGradientsShareOneLayoutThatFillsNoMoreThanPlanned) {
+  StepCase run(cpuBackend());
+  const auto [w, dw] = run.parameter("w", randomArray({24, 24, 3, 3}, 1));
+  const auto [next, dnext] = run.parameter("next", Array({64}, 3.0));
+  const Tensor x = run.operand(randomArray({1, 24, 4, 4}, 2)), y = run.result({1, 24, 4, 4});
+  run.step().conv("conv", x, w, none, y, same3);
+  run.step().convBackwardWeights("conv", x, y, dw, none, same3);
+  run.run();
+  conformance::expectNear(run, next, Array({64}, 3.0), 0); // the neighbour is untouched
+  conformance::expectNear(run, dnext, Array({64}, 0.0), 0);
+}
+
+TEST(LayoutTest, LikeLayoutKeepsTheKind) {
+  const Layout blocked = channelBlockedLayout({2, 32, 5, 5}, DataType::f32);
+  EXPECT_EQ(*likeLayout(blocked, {2, 64, 7, 7}),
+            channelBlockedLayout({2, 64, 7, 7}, DataType::f32));
+  EXPECT_EQ(*likeLayout(plainLayout({2, 3}, DataType::f32), {4, 5}),
+            plainLayout({4, 5}, DataType::f32));
+  EXPECT_FALSE(likeLayout(blocked, {2, 32}).has_value());
+}
+
+TEST(LayoutTest, PlainLayoutKnowsScalarsAndEightByteTypes) {
+  EXPECT_EQ(plainLayout(Shape{}, ElementType::f32).get_size(), 4u);
+  EXPECT_EQ(plainLayout(Shape{3, 2}, ElementType::i64).get_size(), 48u);
+  EXPECT_TRUE(isPlain(plainLayout(Shape{3, 2}, ElementType::i64)));
+}
+
+TEST(HostMemoryTest, IsZeroedAlignedAndMovable) {
+  HostMemory memory(5 << 20);
+  ASSERT_TRUE(memory.isValid());
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % (2 << 20), 0u);
+  EXPECT_EQ(memory.data()[(5 << 20) - 1], std::byte{0});
+  const HostMemory moved = std::move(memory);
+  EXPECT_EQ(moved.bytes(), 5 << 20);
+  EXPECT_TRUE(HostMemory(0).isValid());
+}
+
+TEST(HostMemoryTest, RefusalIsReported) {
+  EXPECT_FALSE(HostMemory(std::int64_t{1} << 60).isValid());
+}
+
+TEST(StepTableTest, RefusesWhatDoesNotFitOrRepeats) {
+  auto messageOf = [](auto declare) {
+    SpaceSizes sizes;
+    sizes.parameters = sizes.gradients = 128;
+    StepTable table(sizes);
+    declare(table);
+    return table.status().isOk() ? std::string() : table.status().message();
+  };
+  const TensorInfo fits{"w", Space::parameters, ElementType::f32, {4}, 64, 16};
+  EXPECT_EQ(messageOf([&](StepTable &t) { t.declare(fits); }), "");
+  TensorInfo unaligned = fits;
+  unaligned.offset = 4;
+  EXPECT_EQ(messageOf([&](StepTable &t) { t.declare(unaligned); }),
+            "tensor 'w': expected an offset that is a multiple of 64, got 4");
+  TensorInfo beyond = fits;
+  beyond.shape = {17};
+  EXPECT_EQ(messageOf([&](StepTable &t) { t.declare(beyond); }),
+            "tensor 'w': ends at byte 132 of a space of 128");
+  EXPECT_EQ(messageOf([&](StepTable &t) { t.declare(fits), t.declare(fits); }),
+            "tensor 'w' is declared twice");
+  EXPECT_EQ(messageOf([](StepTable &t) { t.declareBucket({1, 0, "ring", 64, 128, 0, 0}); }),
+            "bucket 1: ends at byte 192 of a space of 128");
+  EXPECT_EQ(
+      messageOf([](StepTable &t) { t.appendBucketOperation("issue", OperationKind::issue, 5); }),
+      "'issue' names bucket 5, not declared");
+}
+
+TEST(StepTableTest, PairsParametersWithTheirGradients) {
+  SpaceSizes sizes;
+  sizes.parameters = sizes.gradients = sizes.arena = 256;
+  StepTable table(sizes);
+  const Tensor w = table.declare({"w", Space::parameters, ElementType::f32, {4}, 64, 16});
+  const Tensor dw = table.declare({"w", Space::gradients, ElementType::f32, {4}, 64, 16});
+  const Tensor b = table.declare({"b", Space::parameters, ElementType::f32, {4}, 128, 16});
+  const Tensor y = table.declare({"y", Space::arena, ElementType::f32, {4}, 64, 16});
+  EXPECT_EQ(table.counterpart(w).id, dw.id);
+  EXPECT_EQ(table.counterpart(dw).id, w.id);
+  EXPECT_FALSE(table.counterpart(b).isValid());
+  EXPECT_FALSE(table.counterpart(y).isValid());
+  EXPECT_EQ(table.find(Space::gradients, "w"), dw.id);
+  EXPECT_EQ(table.find(Space::arena, "w"), -1);
+}
+
+} // namespace
+} // namespace syncline::cpu
