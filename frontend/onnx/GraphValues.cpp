@@ -8,6 +8,11 @@ using namespace syncline;
 using namespace syncline::frontend;
 using mlir::Value;
 
+void GraphValues::fail(const std::string &message) {
+  if (status)
+    status = Status::badInput(message);
+}
+
 void GraphValues::setTensor(const std::string &name, Value value, bool isBatched) {
   Entry &entry = entries[name];
   entry.tensor = value;
@@ -36,7 +41,7 @@ GraphValues::Entry *GraphValues::find(const std::string &name) {
     return nullptr;
   Result<TensorData> data = checkTensor(*initializer->second, file.folder);
   if (!data) {
-    status = status ? data.status() : status;
+    fail(data.status().message());
     return nullptr;
   }
   if (isFloatElement(data->type)) {
@@ -45,7 +50,7 @@ GraphValues::Entry *GraphValues::find(const std::string &name) {
   }
   Result<ConstantTensor> constant = readConstant(*data);
   if (!constant) {
-    status = status ? constant.status() : status;
+    fail(constant.status().message());
     return nullptr;
   }
   setConstant(name, std::move(*constant));
@@ -73,10 +78,9 @@ static bool isUniform(const StoredSource &source) {
 }
 
 Value GraphValues::storedTensor(const std::string &name, const std::string &root,
-                                StoredSource &source) {
+                                const StoredSource &source) {
   if (!isSaneShape(source.data.dims, 1)) {
-    if (status)
-      status = Status::badInput("parameter '" + root + "' has no elements");
+    fail("parameter '" + root + "' has no elements");
     return {};
   }
   // Exporters merge tensors of equal values behind an Identity. Freshly made scales and biases are
@@ -88,45 +92,43 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
   return stored.get(name, source);
 }
 
+Value GraphValues::constantTensor(const std::string &name, const ConstantTensor &constant) {
+  if (!isSaneShape(constant.dims, 1)) {
+    fail("constant '" + name + "' has no elements");
+    return {};
+  }
+  mlir::DenseElementsAttr value = toAttribute(constant, builder.getContext());
+  return builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(name)),
+                                        value.getType(), value);
+}
+
 Value GraphValues::tensor(const std::string &name) {
+  if (Entry *entry = find(name); entry && entry->tensor)
+    return entry->tensor;
   std::string root = name;
   Entry *entry = resolve(root);
   if (!entry)
     return {};
-  if (!entry->tensor && entry->constant && !entry->stored) {
-    if (!isSaneShape(entry->constant->dims, 1)) {
-      if (status)
-        status = Status::badInput("constant '" + root + "' has no elements");
-      return {};
-    }
-    mlir::DenseElementsAttr value = toAttribute(*entry->constant, builder.getContext());
-    entry->tensor = builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(root)),
-                                                   value.getType(), value);
-  }
-  if (entry->tensor)
-    return entry->tensor;
-  if (!entry->stored)
-    return {};
-  Value value = storedTensor(name, root, *entry->stored);
-  if (name != root)
-    entries[name] = {{}, {}, entry->stored, {}, false};
+  Value value = entry->tensor;
+  if (entry->stored)
+    value = storedTensor(name, root, *entry->stored);
+  else if (entry->constant && !value)
+    value = entry->tensor = constantTensor(root, *entry->constant);
   return entries[name].tensor = value;
 }
 
 Value GraphValues::state(const std::string &name) {
   std::string root = name;
   Entry *entry = resolve(root);
-  if (entry && entry->stored && isSaneShape(entry->stored->data.dims, 1)) {
-    // Every normalisation moves its own statistics, so a name behind an Identity is its own tensor.
-    if (Value value = stored.getState(name, *entry->stored))
-      return value;
-    if (status)
-      status = Status::badInput("'" + root + "' is both a parameter and a running statistic");
+  if (!entry || !entry->stored || !isSaneShape(entry->stored->data.dims, 1)) {
+    fail("expected an initialiser as running statistic, got '" + root + "'");
     return {};
   }
-  if (status)
-    status = Status::badInput("expected an initialiser as running statistic, got '" + root + "'");
-  return {};
+  // Every normalisation moves its own statistics: a name behind an Identity is a tensor of its own.
+  Value value = stored.getState(name, *entry->stored);
+  if (!value)
+    fail("'" + root + "' is both a parameter and a running statistic");
+  return value;
 }
 
 const ConstantTensor *GraphValues::constant(const std::string &name) {
@@ -136,7 +138,7 @@ const ConstantTensor *GraphValues::constant(const std::string &name) {
     return entry ? entry->constant.get() : nullptr;
   Result<ConstantTensor> values = readConstant(entry->stored->data);
   if (!values) {
-    status = status ? values.status() : status;
+    fail(values.status().message());
     return nullptr;
   }
   entry->constant = std::make_shared<ConstantTensor>(std::move(*values));

@@ -47,7 +47,10 @@ private:
 
   Entry *find(const std::string &name);
   Entry *resolve(std::string &name);
-  mlir::Value storedTensor(const std::string &name, const std::string &root, StoredSource &source);
+  mlir::Value storedTensor(const std::string &name, const std::string &root,
+                           const StoredSource &source);
+  mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
+  void fail(const std::string &message);
 
   const ModelFile &file;
   const GraphIndex &index;
