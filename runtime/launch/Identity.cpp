@@ -181,7 +181,8 @@ std::string firstSlurmHost(std::string_view list) {
   std::size_t close = inside.find(']');
   if (close == std::string_view::npos)
     return {};
-  std::string_view first = inside.substr(0, inside.substr(0, close).find_first_of(",-"));
+  std::string_view range = inside.substr(0, close);
+  std::string_view first = range.substr(0, range.find_first_of(",-"));
   if (first.empty())
     return {};
   // A name may go on behind the brackets, with brackets of its own: "r[1-2]n[01-04]".

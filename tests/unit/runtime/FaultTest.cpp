@@ -1,0 +1,148 @@
+// Dead, stuck and disagreeing ranks, as processes: every rank ends in time and says who it was.
+#include "Processes.h"
+#include "TinyPlan.h"
+
+#include <csignal>
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+/// Ranks as processes of their own, as on several hosts.
+struct Ranks {
+  std::vector<std::unique_ptr<Process>> processes;
+  int port = freePort();
+
+  void start(const TinyPlan &plan, int rank, int ranks, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{plan.folder(),
+                                       "--rank",
+                                       std::to_string(rank),
+                                       "--ranks",
+                                       std::to_string(ranks),
+                                       "--master-port",
+                                       std::to_string(port),
+                                       "--log",
+                                       "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    processes.push_back(std::make_unique<Process>(arguments));
+  }
+  Process &operator[](int rank) { return *processes[rank]; }
+};
+
+void expectNamed(Process &process, int lost, double seconds) {
+  EXPECT_EQ(process.wait(seconds), 1);
+  std::string output = process.output();
+  output = output.substr(output.find("syncline-run: error"));
+  EXPECT_NE(output.find("lost rank " + std::to_string(lost) + " "), std::string::npos) << output;
+  EXPECT_NE(output.find("in the all-reduce of "), std::string::npos) << output;
+  EXPECT_NE(output.find("last completed step "), std::string::npos) << output;
+}
+
+class Fault : public ::testing::TestWithParam<int> {};
+
+// A rank killed with SIGKILL, whichever it is, ends all others within seconds, by its name.
+TEST_P(Fault, KilledRankIsNamed) {
+  const int victim = GetParam();
+  TinyPlan plan(4);
+  Ranks ranks;
+  for (int r = 0; r < 4; ++r)
+    ranks.start(plan, r, 4, {"--steps", "1000000000"});
+  ranks[0].waitForOutput("\"step\":20,", 20);
+  ranks[victim].signal(SIGKILL);
+  for (int r = 0; r < 4; ++r)
+    if (r != victim)
+      expectNamed(ranks[r], victim, 5);
+}
+
+// A rank stopped with SIGSTOP is named once the time limit has passed.
+TEST_P(Fault, StuckRankIsNamed) {
+  const int victim = GetParam();
+  TinyPlan plan(4);
+  Ranks ranks;
+  for (int r = 0; r < 4; ++r)
+    ranks.start(plan, r, 4, {"--steps", "1000000000", "--timeout", "2"});
+  ranks[0].waitForOutput("\"step\":20,", 20);
+  ranks[victim].signal(SIGSTOP);
+  for (int r = 0; r < 4; ++r)
+    if (r != victim)
+      expectNamed(ranks[r], victim, 8);
+}
+INSTANTIATE_TEST_SUITE_P(Victims, Fault, ::testing::Values(0, 1, 3));
+
+// Ranks that hold different plans all end with exit code 1 and the same message.
+TEST(Faults, DifferentPlans) {
+  TinyPlan plan(3), other(3);
+  other.json["name"] = "other";
+  other.seal();
+  Ranks ranks;
+  for (int r = 0; r < 3; ++r)
+    ranks.start(r == 1 ? other : plan, r, 3);
+  for (int r = 0; r < 3; ++r) {
+    EXPECT_EQ(ranks[r].wait(10), 1);
+    EXPECT_NE(ranks[r].output().find("the ranks differ in their plan: "), std::string::npos)
+        << ranks[r].output();
+    EXPECT_NE(ranks[r].output().find("rank 1 '"), std::string::npos) << ranks[r].output();
+    EXPECT_NE(ranks[r].output().find("ranks 0, 2 '"), std::string::npos) << ranks[r].output();
+  }
+}
+
+// A rank that does not start is named by those that did.
+TEST(Faults, RankThatNeverStarts) {
+  TinyPlan plan(3);
+  Ranks ranks;
+  ranks.start(plan, 0, 3, {"--start-timeout", "1"});
+  ranks.start(plan, 1, 3, {"--start-timeout", "1"});
+  for (int r = 0; r < 2; ++r) {
+    EXPECT_EQ(ranks[r].wait(10), 1);
+    EXPECT_NE(ranks[r].output().find("no sign in time of rank 2"), std::string::npos)
+        << ranks[r].output();
+  }
+}
+
+// A rank whose own files are bad tells the others what is wrong.
+TEST(Faults, OneRankFails) {
+  TinyPlan plan(2);
+  Ranks ranks;
+  ranks.start(plan, 0, 2, {"--data", "/nowhere/x.npy,/nowhere/y.npy"});
+  ranks.start(plan, 1, 2, {"--data", "/nowhere/x.npy,/nowhere/y.npy"});
+  for (int r = 0; r < 2; ++r) {
+    EXPECT_EQ(ranks[r].wait(10), 1);
+    EXPECT_NE(ranks[r].output().find("'/nowhere/x.npy': cannot open"), std::string::npos)
+        << ranks[r].output();
+  }
+}
+
+// Local ranks: one that is killed ends the run with its name; nothing stays behind.
+TEST(Faults, LauncherNamesTheKilledRank) {
+  TinyPlan plan(3);
+  Process launcher({plan.folder(), "-n", "3", "--steps", "1000000000", "--log", "json"});
+  launcher.waitForOutput("\"step\":20,", 20);
+  std::string children = readFile("/proc/" + std::to_string(launcher.id()) + "/task/" +
+                                  std::to_string(launcher.id()) + "/children");
+  std::vector<int> pids;
+  for (std::size_t at = 0; at < children.size(); at = children.find(' ', at) + 1)
+    pids.push_back(std::stoi(children.substr(at)));
+  ASSERT_EQ(pids.size(), 3u);
+  kill(pids[2], SIGKILL);
+  EXPECT_EQ(launcher.wait(10), 1);
+  EXPECT_NE(launcher.output().find("rank 2 was killed by signal 9"), std::string::npos);
+  EXPECT_NE(launcher.output().find("lost rank 2 (its process ended)"), std::string::npos);
+  for (int pid : pids)
+    EXPECT_NE(kill(pid, 0), 0) << "rank " << pid << " is still there";
+}
+
+// Interrupting the launcher ends all ranks.
+TEST(Faults, InterruptEndsAllRanks) {
+  TinyPlan plan(2);
+  Process launcher({plan.folder(), "-n", "2", "--steps", "1000000000", "--log", "json"});
+  launcher.waitForOutput("\"step\":5,", 20);
+  launcher.signal(SIGINT);
+  EXPECT_EQ(launcher.wait(10), 128 + SIGINT);
+}
+
+} // namespace
+} // namespace syncline

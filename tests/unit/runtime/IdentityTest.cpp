@@ -1,0 +1,127 @@
+// Who a process is, from flags and from each starter's variables.
+#include "runtime/launch/Identity.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace syncline {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Result<Identity> find(const Variables &variables, IdentityFlags flags = {}, int planRanks = 4) {
+  return findIdentity(
+      flags,
+      [&](const char *name) {
+        auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+      },
+      planRanks);
+}
+
+void expectUsage(const Result<Identity> &found, const std::string &message) {
+  ASSERT_FALSE(found.isOk());
+  EXPECT_EQ(found.status().exitCode(), 2);
+  EXPECT_EQ(found.status().message(), message);
+}
+
+// Nothing said: as many local ranks as the plan has; a plan for one rank is run here.
+TEST(Identity, Default) {
+  auto four = find({});
+  EXPECT_TRUE(four->launchesLocally);
+  EXPECT_EQ(four->size, 4);
+  EXPECT_FALSE(find({}, {}, 1)->launchesLocally);
+}
+
+TEST(Identity, Torchrun) {
+  Variables v{{"RANK", "3"},        {"WORLD_SIZE", "4"},      {"LOCAL_RANK", "1"},
+              {"MASTER_ADDR", "h"}, {"MASTER_PORT", "29501"}, {"GLOO_SOCKET_IFNAME", "eth0"}};
+  auto id = find(v);
+  ASSERT_TRUE(id.isOk()) << id.status().message();
+  EXPECT_FALSE(id->launchesLocally);
+  EXPECT_EQ(id->rank, 3);
+  EXPECT_EQ(id->localRank, 1);
+  EXPECT_EQ(id->masterAddress, "h");
+  EXPECT_EQ(id->masterPort, 29501);
+  EXPECT_EQ(id->interface, "eth0");
+  v["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+  EXPECT_EQ(find(v)->masterPort, 29502);
+}
+
+TEST(Identity, OpenMpi) {
+  Variables v{{"OMPI_COMM_WORLD_RANK", "2"},
+              {"OMPI_COMM_WORLD_SIZE", "4"},
+              {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+              {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
+  EXPECT_EQ(find(v)->rank, 2);
+  EXPECT_EQ(find(v)->masterAddress, "127.0.0.1");
+  v["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
+  expectUsage(find(v), "started by Open MPI without 'MASTER_ADDR': set it to the host of rank 0");
+  v["MASTER_ADDR"] = "node1";
+  EXPECT_EQ(find(v)->masterAddress, "node1");
+}
+
+TEST(Identity, Slurm) {
+  Variables v{{"SLURM_PROCID", "1"},
+              {"SLURM_NTASKS", "4"},
+              {"SLURM_LOCALID", "0"},
+              {"SLURM_STEP_NODELIST", "gpu[007-009],login"},
+              {"SLURM_JOB_ID", "40005"}};
+  auto id = find(v);
+  ASSERT_TRUE(id.isOk()) << id.status().message();
+  EXPECT_EQ(id->rank, 1);
+  EXPECT_EQ(id->masterAddress, "gpu007");
+  EXPECT_EQ(id->masterPort, 20005);
+  v["SLURM_STEP_NODELIST"] = "gpu[";
+  expectUsage(find(v), "environment variable 'SLURM_STEP_NODELIST': no node list: 'gpu['");
+}
+
+// A shell inside an allocation is no task.
+TEST(Identity, SlurmShell) { EXPECT_TRUE(find({{"SLURM_NTASKS", "8"}})->launchesLocally); }
+
+TEST(Identity, SlurmHosts) {
+  EXPECT_EQ(firstSlurmHost("login"), "login");
+  EXPECT_EQ(firstSlurmHost("a,b"), "a");
+  EXPECT_EQ(firstSlurmHost("gpu[003-007,9],login"), "gpu003");
+  EXPECT_EQ(firstSlurmHost("n[12]"), "n12");
+  EXPECT_EQ(firstSlurmHost("r[1-2]n[01-04]-ib,x"), "r1n01-ib");
+  EXPECT_EQ(firstSlurmHost("x[]"), "");
+  EXPECT_EQ(firstSlurmHost("x[1"), "");
+}
+
+// Contradictions name both sides.
+TEST(Identity, Contradictions) {
+  expectUsage(find({{"RANK", "0"}}), "environment variable 'RANK' is set, but 'WORLD_SIZE' is not");
+  expectUsage(find({{"RANK", "4"}, {"WORLD_SIZE", "4"}}), "'RANK=4' is no rank of 'WORLD_SIZE=4'");
+  expectUsage(find({{"RANK", "x"}, {"WORLD_SIZE", "4"}}),
+              "environment variable 'RANK': expected a number, got 'x'");
+  Variables two{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}};
+  expectUsage(find(two), "the plan is for 4 ranks, 'WORLD_SIZE' says 2");
+  IdentityFlags flags;
+  flags.localRanks = 4;
+  expectUsage(find(two, flags), "'-n 4' contradicts 'WORLD_SIZE', which says 2 ranks");
+  flags.rank = 1;
+  expectUsage(find({}, flags),
+              "'-n' starts local ranks; it does not go with '--rank' and '--ranks'");
+  flags.localRanks.reset();
+  expectUsage(find({}, flags), "'--rank' and '--ranks' go together");
+  flags.ranks = 1;
+  expectUsage(find({}, flags), "'--rank 1' is no rank of '--ranks 1'");
+}
+
+// Flags go before the environment.
+TEST(Identity, FlagsFirst) {
+  IdentityFlags flags;
+  flags.rank = 1;
+  flags.ranks = 4;
+  flags.masterAddress = "m";
+  flags.masterPort = 5;
+  auto id = find({{"RANK", "0"}, {"WORLD_SIZE", "2"}}, flags);
+  ASSERT_TRUE(id.isOk()) << id.status().message();
+  EXPECT_EQ(id->rank, 1);
+  EXPECT_EQ(id->masterAddress, "m");
+  EXPECT_EQ(id->masterPort, 5);
+}
+
+} // namespace
+} // namespace syncline

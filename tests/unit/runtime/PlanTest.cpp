@@ -1,0 +1,105 @@
+// plan.json: what is accepted, and that every change is noticed.
+#include "TinyPlan.h"
+
+#include "runtime/run/Sha256.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+std::string messageOf(const TinyPlan &plan) {
+  Result<Plan> loaded = loadPlan(plan.folder());
+  EXPECT_FALSE(loaded.isOk());
+  EXPECT_EQ(loaded.status().exitCode(), 1);
+  return loaded.status().message();
+}
+
+// The published test vectors.
+TEST(Sha256, TestVectors) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+// What the plan says arrives.
+TEST(Plan, Loads) {
+  TinyPlan tiny(4, 8);
+  Result<Plan> plan = loadPlan(tiny.folder());
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  EXPECT_EQ(plan->ranks, 4);
+  EXPECT_EQ(plan->batch, 8);
+  EXPECT_EQ(plan->tensors.size(), 2u);
+  EXPECT_EQ(plan->tensors[1].offset, 48);
+  EXPECT_EQ(plan->sampleFormat().classCount, 3);
+  EXPECT_EQ(plan->buckets[1].members, std::vector<std::string>{"fc/w"});
+  EXPECT_EQ(*readRankCount(tiny.folder()), 4);
+}
+
+// One changed byte in any file is found, and the file named.
+TEST(Plan, ChangedByte) {
+  for (const char *name : {"plan.mlir", "step.cpp", "step.so", "weights.bin"}) {
+    TinyPlan plan(1);
+    std::string bytes = readFile(plan.file(name));
+    bytes[bytes.size() / 2] ^= 1;
+    writeFile(plan.file(name), bytes);
+    EXPECT_EQ(messageOf(plan),
+              "'" + plan.file(name) +
+                  "': the file was changed after it was compiled: its hash differs");
+  }
+}
+
+// A value changed in plan.json itself is found.
+TEST(Plan, ChangedPlan) {
+  TinyPlan plan(1);
+  plan.json["batch"] = 16;
+  writeFile(plan.file("plan.json"), plan.json.dump());
+  EXPECT_NE(messageOf(plan).find("plan.json': the file was changed"), std::string::npos);
+}
+
+// A listed file that is missing is named.
+TEST(Plan, MissingFile) {
+  TinyPlan plan(1);
+  std::filesystem::remove(plan.file("weights.bin"));
+  EXPECT_NE(messageOf(plan).find("weights.bin': cannot open"), std::string::npos);
+}
+
+// Plans of another schema, from a trace, or without a needed entry are refused with the reason.
+TEST(Plan, Unfit) {
+  TinyPlan plan(1);
+  auto refused = [&](const char *key, const nlohmann::json &value, const std::string &why) {
+    nlohmann::json before = plan.json;
+    if (value.is_discarded())
+      plan.json.erase(key);
+    else
+      plan.json[key] = value;
+    plan.seal();
+    EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
+    plan.json = before;
+  };
+  refused("schema", 2, "expected schema 1, got 2");
+  refused("runnable", false, "layer trace");
+  refused("ranks", 0, "'ranks': 0 is out of range");
+  refused("ranks", "four", "'ranks' is of the wrong type");
+  refused("tensors", nlohmann::json::value_t::discarded, "missing 'tensors'");
+  refused("input", {{"name", "x"}, {"type", "f7"}, {"shape", {1}}}, "unknown element type 'f7'");
+  refused("input", {{"name", "x"}, {"type", "f32"}, {"shape", {-1}}}, "impossible shape [-1]");
+  refused("tensors", {plan.json["tensors"][0], plan.json["tensors"][0]}, "is there twice");
+}
+
+// Empty, cut and foreign files end with a message.
+TEST(Plan, Malformed) {
+  TinyPlan plan(1);
+  std::string whole = readFile(plan.file("plan.json"));
+  for (const std::string &bytes :
+       {std::string(), whole.substr(0, whole.size() / 2), std::string("[1, 2]"),
+        std::string("\x00\xff\x17", 3), std::string(100000, '[')}) {
+    writeFile(plan.file("plan.json"), bytes);
+    EXPECT_NE(messageOf(plan).find("plan.json': "), std::string::npos);
+  }
+  EXPECT_FALSE(loadPlan("/nowhere").isOk());
+}
+
+} // namespace
+} // namespace syncline

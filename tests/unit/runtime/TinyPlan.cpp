@@ -1,0 +1,126 @@
+// Writes the linear classifier's plan folder.
+#include "TinyPlan.h"
+
+#include "runtime/run/Sha256.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <unistd.h>
+
+namespace syncline::testing {
+
+static const char *const stepSource = R"(#include "syncline/Step.h"
+using namespace syncline;
+
+extern "C" int synclineStepAbi() { return stepAbi; }
+
+extern "C" void synclineBuildStep(StepBuilder &s) {
+  auto f32 = ElementType::f32;
+  Tensor x = s.tensor({"x", Space::input, f32, {BATCH, 4}, 0, BATCH * 16});
+  Tensor t = s.tensor({"labels", Space::target, ElementType::i64, {BATCH}, 0, BATCH * 8});
+  Tensor b = s.tensor({"fc/b", Space::parameters, f32, {3}, 0, 64});
+  Tensor w = s.tensor({"fc/w", Space::parameters, f32, {4, 3}, 64, 64});
+  Tensor db = s.tensor({"fc/b", Space::gradients, f32, {3}, 0, 64});
+  Tensor dw = s.tensor({"fc/w", Space::gradients, f32, {4, 3}, 64, 64});
+  Tensor y = s.tensor({"logits", Space::arena, f32, {BATCH, 3}, 0, 1024});
+  Tensor dy = s.tensor({"d logits", Space::arena, f32, {BATCH, 3}, 1024, 1024});
+  Tensor loss = s.tensor({"loss", Space::arena, f32, {}, 2048, 64});
+  s.bucket({0, 0, "ring", 0, 64, 1e-5, 2e-5});
+  s.bucket({1, 0, "ring", 64, 64, 2e-5, 3e-5});
+  s.phase("forward");
+  s.matmul("fc", x, false, w, false, b, y);
+  s.crossEntropy("loss", y, t, loss, dy);
+  s.loss(loss);
+  s.phase("backward");
+  s.reduce("fc", Reduction::sum, dy, db, {0});
+  s.issue(0);
+  s.matmul("fc", x, true, dy, false, none, dw);
+  s.issue(1);
+  s.phase("update");
+  s.wait(0);
+  s.update(0);
+  s.wait(1);
+  s.update(1);
+}
+)";
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "syncline-test-XXXXXX").string();
+  path = mkdtemp(pattern.data());
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+void writeFile(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string readFile(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+static std::string weights() {
+  std::vector<float> values;
+  for (int i = 0; i < 12; ++i)
+    values.push_back(0.1f * static_cast<float>(i % 5) - 0.2f);
+  for (int i = 0; i < 3; ++i)
+    values.push_back(0.05f * static_cast<float>(i));
+  return {reinterpret_cast<const char *>(values.data()), values.size() * 4};
+}
+
+TinyPlan::TinyPlan(int ranks, int batch, const std::string &model) {
+  std::string source = stepSource;
+  for (std::size_t at; (at = source.find("BATCH")) != std::string::npos;)
+    source.replace(at, 5, std::to_string(batch));
+  writeFile(file("step.cpp"), source);
+  writeFile(file("plan.mlir"), "module {}\n");
+  writeFile(file("weights.bin"), weights());
+  writeFile(file("model.onnx"), model);
+  std::string compile = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
+                        file("step.so") + " " + file("step.cpp");
+  EXPECT_EQ(std::system(compile.c_str()), 0);
+  auto tensor = [](const char *name, std::vector<int> shape, int bytes, int offset) {
+    return nlohmann::json{{"name", name},   {"kind", "parameter"}, {"type", "f32"},
+                          {"shape", shape}, {"bytes", bytes},      {"offset", offset},
+                          {"init", nullptr}};
+  };
+  auto bucket = [](int id, const char *member) {
+    return nlohmann::json{{"id", id},     {"members", {member}}, {"scheme", "ring"},
+                          {"channel", 0}, {"ready", 1e-5},       {"start", 1e-5},
+                          {"end", 2e-5}};
+  };
+  json = {{"schema", 1},
+          {"version", "0.1.0"},
+          {"name", "tiny"},
+          {"planner", "optimal"},
+          {"ranks", ranks},
+          {"batch", batch},
+          {"loss", "cross-entropy"},
+          {"backend", "cpu"},
+          {"runnable", true},
+          {"input", {{"name", "x"}, {"type", "f32"}, {"shape", {batch, 4}}}},
+          {"target", {{"name", "labels"}, {"type", "i64"}, {"shape", {batch}}}},
+          {"output", {{"name", "logits"}, {"type", "f32"}, {"shape", {batch, 3}}}},
+          {"tensors", {tensor("fc/w", {4, 3}, 48, 0), tensor("fc/b", {3}, 12, 48)}},
+          {"memory", {{"arena", 4096}, {"parameters", 128}, {"gradients", 128}, {"state", 0}}},
+          {"buckets", {bucket(0, "fc/b"), bucket(1, "fc/w")}},
+          {"predicted", {{"step", 1e-4}}}};
+  seal();
+}
+
+void TinyPlan::seal() {
+  nlohmann::json hashes;
+  for (const char *name : {"plan.mlir", "step.cpp", "step.so", "weights.bin", "model.onnx"})
+    hashes[name] = *sha256OfFile(file(name));
+  json["hashes"] = {{"files", hashes}, {"plan", ""}};
+  json["hashes"]["plan"] = sha256(json.dump());
+  writeFile(file("plan.json"), json.dump(2));
+}
+
+} // namespace syncline::testing

@@ -1,0 +1,45 @@
+// A plan folder written by hand: a linear classifier, its step compiled by the host's compiler.
+#pragma once
+
+#include "runtime/run/Plan.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace syncline::testing {
+
+/// A folder that is removed with the object.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  std::string file(const std::string &name) const { return (path / name).string(); }
+  std::string text() const { return path.string(); }
+
+private:
+  std::filesystem::path path;
+};
+
+/// logits[K,3] = x[K,4] · w[4,3] + b[3], cross-entropy; w and b in buckets of their own.
+///
+/// w and b have initial values in weights.bin: w[i] = 0.1·(i mod 5) - 0.2, b[i] = 0.05·i.
+class TinyPlan {
+public:
+  explicit TinyPlan(int ranks, int batch = 8, const std::string &model = "");
+
+  std::string folder() const { return files.text(); }
+  std::string file(const std::string &name) const { return files.file(name); }
+  nlohmann::json json;
+  /// Writes plan.json again with fresh hashes, after a change of `json` or of files.
+  void seal();
+
+private:
+  TemporaryFolder files;
+};
+
+void writeFile(const std::string &path, const std::string &bytes);
+std::string readFile(const std::string &path);
+
+} // namespace syncline::testing
