@@ -30,6 +30,53 @@ def Differentiate : Pass<"differentiate", "::syncline::nn::StepOp"> {
   }];
 }
 
+def FuseActivations : Pass<"fuse-activations", "::syncline::nn::StepOp"> {
+  let summary = "a relu becomes part of the batch_norm, convolution or matrix product before it";
+  let description = [{
+    Where relu is the one use of a batch_norm, and relu's derivative is the one gradient that batch_norm's backward takes, both halves
+    are fused; a mask is kept for backward. Where relu is the one use of a convolution or a product, forward is fused and the derivative
+    stays: it reads the result, which is the same. Saves one pass over memory each way.
+
+    Assumes: differentiated, or never to be. Ensures: the same values.
+
+    ```mlir
+    // Before
+    %y = nn.conv %x, %w {...} : (...) -> tensor<4x8x9x9xf32>
+    %r = nn.unary relu %y : tensor<4x8x9x9xf32>
+    // After
+    %r = nn.conv %x, %w {..., activation = #nn.activation<relu>} : (...) -> tensor<4x8x9x9xf32>
+    ```
+  }];
+}
+
+def FusePointwise : Pass<"fuse-pointwise", "::syncline::nn::StepOp"> {
+  let summary = "elementwise operations become loops with scalar bodies, as few as its rules find";
+  let description = [{
+    Replaces unary, unary_backward, binary, prelu_backward and broadcast by `nn.pointwise`: neighbours in the graph share a loop, so
+    that what passes between them never reaches memory. Constants of one value become part of the body. The rules of grouping are in
+    PointwiseGroups.h: order and the readiness of gradients are kept, and a loop that broadcasts, which walks plain memory, does not
+    pull more big tensors out of their blocked layouts. A loop carries the sum of its members' `nn.seconds`, where all have one.
+
+    Assumes: floating-point elements. Ensures: no elementwise operation is left; the same values.
+
+    ```mlir
+    // Before
+    %s = nn.binary add %a, %b : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32>
+    %y = nn.unary relu %s : tensor<4x9xf32>
+    // After
+    %y = nn.pointwise %a, %b : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %s = arith.addf %p, %q : f32
+      %zero = arith.constant 0.0 : f32
+      %negative = arith.cmpf olt, %s, %zero : f32
+      %r = arith.select %negative, %zero, %s : f32
+      nn.yield %r : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def Cost : Pass<"cost", "::syncline::nn::StepOp"> {
   let summary = "predicts the time of every operation";
   let description = [{
@@ -49,6 +96,119 @@ def Cost : Pass<"cost", "::syncline::nn::StepOp"> {
     %y = nn.matmul %x, %w {nn.seconds = 2.24e-07 : f64, transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
     ```
   }];
+}
+
+def InsertGradients : Pass<"insert-gradients", "::syncline::nn::StepOp"> {
+  let summary = "puts an unchosen synchronisation between every gradient and its update";
+  let description = [{
+    Assumes: differentiated. Ensures: every `nn.update` takes the result of a `sync.gradient`.
+
+    ```mlir
+    nn.update %w, %dw : ...          // before
+    %g = sync.gradient %dw "w" : ... // after
+    nn.update %w, %g : ...
+    ```
+  }];
+  let dependentDialects = ["::syncline::sync::SyncDialect"];
+}
+
+def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
+  let summary = "states which gradients to merge: an instance of P1";
+  let description = [{
+    Assumes: the module has `cluster.spec` and either a differentiated, timed `nn.step` or a `sync.trace`. Ensures: a `sync.problem @merge`
+    with one layer a gradient, in the order in which they are ready; the cost is the cluster's all-reduce.
+  }];
+  let dependentDialects = ["::syncline::sync::SyncDialect"];
+}
+
+def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
+  let summary = "answers every problem by a planner";
+  let description = [{
+    Ensures: behind every `sync.problem` a `sync.solution` that the checker accepts, with the certificate that proves its bound.
+  }];
+  let options = [
+    Option<"planner", "planner", "std::string", "\"optimal\"", "who answers: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE">,
+  ];
+  let dependentDialects = ["::syncline::sync::SyncDialect"];
+}
+
+def FormBuckets : Pass<"form-buckets", "::mlir::ModuleOp"> {
+  let summary = "carries a solution out: each of its buckets becomes one all-reduce";
+  let description = [{
+    Assumes: `insert-gradients` has run and a solution stands in the module. Ensures: no `sync.gradient` is left; the updates
+    stand last in the step. A module with a trace is left as it is.
+
+    ```mlir
+    %0 = sync.gradient %a "a" : ...   // before
+    %1 = sync.gradient %b "b" : ...
+    %0, %1 = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0, ...} : ...   // after
+    ```
+  }];
+  let dependentDialects = ["::syncline::sync::SyncDialect"];
+}
+
+def CheckSolutions : Pass<"check-solutions", "::mlir::ModuleOp"> {
+  let summary = "judges claimed solutions and certificates";
+  let description = [{
+    Rejects a solution that is no plan for its problem and a certificate that does not prove its bound, each with the numbered reason
+    of passes/solver/README.md. Shares no code with the solvers; runs in release builds.
+  }];
+}
+
+def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
+  let summary = "decides when and where everything happens: the step becomes a plan";
+  let description = [{
+    Forward and backward keep their order; a bucket is issued right after the operation that completes it and after the buckets
+    before it on its channel; waits and updates stand at the end in bucket order. Gradients are written straight into their bucket,
+    parameters lie as their gradients do, everything else is laid over by lifetime (passes/lower/README.md).
+
+    Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce`; elementwise operations are fused.
+    Ensures: a `plan.program` that `check-plan` accepts in place of each `nn.step`; problems and solutions stay. A module with a trace is
+    left as it is.
+    Fails: on a parameter without an update, a message that does not name its parameters, an operation without a kernel, an element
+    type that plans do not know, an output that is computed by no operation.
+
+    ```mlir
+    // Before
+    nn.step @mlp batch 4 {
+      %x = nn.input "x" : tensor<4x8xf32>
+      ...
+    }
+    // After
+    plan.program @mlp ranks 2 batch 4 spaces {arena = 192 : i64, ...} {
+      %0 = plan.tensor "x" in input at 0 reserve 128 : memref<4x8xf32>
+      ...
+      plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0e-3
+      plan.phase forward
+      plan.call matmul "fc" ["a", "b", "y"] ins(%0, %2 : ...) outs(%4 : ...) {transpose_b}
+      ...
+      plan.issue 0
+      plan.phase update
+      plan.wait 0
+      plan.update 0
+    }
+    ```
+  }];
+  let dependentDialects = ["::syncline::plan::PlanDialect"];
+}
+
+def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
+  let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
+  let description = [{
+    Rules P5 and P7 to P13, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
+    shares no code with lowering. Runs in release builds.
+  }];
+}
+
+def Barrier : Pass<"barrier"> {
+  let summary = "closes a phase: refuses operations that it should have removed";
+  let description = [{
+    Fails at the first operation, at any depth, whose name is listed. Changes nothing.
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", "\"\"", "the phase that ends here, for the message">,
+    ListOption<"illegal", "illegal", "std::string", "names of operations that may not be left, e.g. nn.unary">,
+  ];
 }
 
 #endif

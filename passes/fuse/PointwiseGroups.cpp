@@ -1,0 +1,167 @@
+// Grouping of elementwise operations.
+#include "passes/fuse/PointwiseGroups.h"
+
+#include "passes/fuse/ScalarBody.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+static ArrayRef<std::int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+FloatAttr syncline::splatValue(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+  if (!elements || !isa<FloatType>(elements.getElementType()))
+    return {};
+  return elements.getSplatValue<FloatAttr>();
+}
+
+ArrayRef<std::int64_t> PointwiseGroup::shape() const {
+  return shapeOf(members.front()->getResult(0));
+}
+
+llvm::SmallVector<Value> PointwiseGroup::inputs() const {
+  llvm::SmallSetVector<Value, 8> found;
+  for (Operation *op : members)
+    for (Value operand : op->getOperands())
+      if (!splatValue(operand) && !llvm::is_contained(members, operand.getDefiningOp()))
+        found.insert(operand);
+  return found.takeVector();
+}
+
+llvm::SmallVector<Value> PointwiseGroup::outputs() const {
+  llvm::SmallVector<Value> found;
+  for (Operation *op : members)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !llvm::is_contained(members, user); }))
+        found.push_back(result);
+  return found;
+}
+
+bool PointwiseGroup::isFlat() const {
+  return llvm::all_of(inputs(), [&](Value input) { return shapeOf(input) == shape(); });
+}
+
+/// Tensors of the loop's full shape that it reads or writes.
+static std::size_t bigTensors(const PointwiseGroup &group) {
+  return group.outputs().size() + llvm::count_if(group.inputs(), [&](Value input) {
+           return shapeOf(input) == group.shape();
+         });
+}
+
+/// Does something that is not computation read the value: an update, a synchronisation?
+static bool leavesComputation(Operation *user) {
+  return isa<UpdateOp>(user) || !isa<NNDialect>(user->getDialect());
+}
+
+namespace {
+
+class Grouping {
+public:
+  explicit Grouping(StepOp step) {
+    for (Operation &op : step.getBody().front()) {
+      order[&op] = order.size();
+      if (isElementwise(&op))
+        place(&op);
+    }
+  }
+
+  std::vector<PointwiseGroup> take();
+
+private:
+  void place(Operation *op);
+  bool joinProducers(Operation *op);
+  void joinReaders(Operation *op);
+  /// Moves the group of `earlier` to `op` and makes it one with the group there, if rules allow.
+  bool join(Operation *earlier, Operation *op);
+  bool canMove(const PointwiseGroup &group, const PointwiseGroup &target) const;
+  bool isBefore(Operation *a, Operation *b) const { return order.lookup(a) < order.lookup(b); }
+
+  llvm::DenseMap<Operation *, std::size_t> order;
+  llvm::DenseMap<Operation *, PointwiseGroup *> groupOf;
+  std::vector<std::unique_ptr<PointwiseGroup>> groups; ///< those that were joined are empty
+};
+
+} // namespace
+
+void Grouping::place(Operation *op) {
+  groups.push_back(std::make_unique<PointwiseGroup>());
+  groups.back()->members.push_back(op);
+  groupOf[op] = groups.back().get();
+  while (joinProducers(op)) // what joined may allow another to follow
+    ;
+  joinReaders(op);
+}
+
+bool Grouping::joinProducers(Operation *op) {
+  for (Value input : groupOf[op]->inputs())
+    if (Operation *producer = input.getDefiningOp(); isElementwise(producer) && join(producer, op))
+      return true;
+  return false;
+}
+
+void Grouping::joinReaders(Operation *op) {
+  for (Value input : groupOf[op]->inputs()) {
+    if (shapeOf(input) != groupOf[op]->shape())
+      continue;
+    llvm::SmallVector<Operation *> readers;
+    for (Operation *user : input.getUsers())
+      if (groupOf.contains(user))
+        readers.push_back(user);
+    llvm::sort(readers, [&](Operation *a, Operation *b) { return isBefore(a, b); });
+    for (Operation *reader : readers)
+      join(reader, op);
+  }
+}
+
+/// Rules 1 and 2: may `group` be computed where `target` is?
+bool Grouping::canMove(const PointwiseGroup &group, const PointwiseGroup &target) const {
+  Operation *last = target.members.back();
+  for (Operation *op : group.members)
+    for (Operation *user : op->getUsers()) {
+      if (llvm::is_contained(group.members, user) || llvm::is_contained(target.members, user))
+        continue;
+      if (leavesComputation(user) || isBefore(user, last))
+        return false;
+    }
+  return true;
+}
+
+bool Grouping::join(Operation *earlier, Operation *op) {
+  PointwiseGroup *group = groupOf[earlier], *target = groupOf[op];
+  if (group == target || group->shape() != target->shape() ||
+      earlier->hasAttr(backwardAttr) != op->hasAttr(backwardAttr) || !canMove(*group, *target))
+    return false;
+
+  PointwiseGroup both{group->members};
+  both.members.append(target->members);
+  llvm::sort(both.members, [&](Operation *a, Operation *b) { return isBefore(a, b); });
+  if (both.inputs().size() > maxInputs)
+    return false;
+  bool groupIsFlat = group->isFlat();
+  if (groupIsFlat != target->isFlat() && group->shape().size() > 2 &&
+      bigTensors(both) > bigTensors(groupIsFlat ? *target : *group))
+    return false;
+
+  for (Operation *member : group->members)
+    groupOf[member] = target;
+  group->members.clear();
+  target->members = std::move(both.members);
+  return true;
+}
+
+std::vector<PointwiseGroup> Grouping::take() {
+  std::vector<PointwiseGroup> result;
+  for (auto &group : groups)
+    if (!group->members.empty())
+      result.push_back(std::move(*group));
+  return result;
+}
+
+std::vector<PointwiseGroup> syncline::groupPointwise(StepOp step) { return Grouping(step).take(); }

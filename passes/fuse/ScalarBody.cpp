@@ -1,0 +1,165 @@
+// Scalar code of elementwise operations.
+#include "passes/fuse/ScalarBody.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::nn;
+
+bool syncline::isElementwise(Operation *op) {
+  return isa<UnaryOp, UnaryBackwardOp, BinaryOp, PReluBackwardOp, BroadcastOp>(op);
+}
+
+namespace {
+
+/// Short names for the handful of scalar operations.
+struct Scalars {
+  OpBuilder &builder;
+  Location loc;
+  Type type;
+
+  Value number(double value) {
+    return builder.create<arith::ConstantOp>(loc, builder.getFloatAttr(type, value));
+  }
+  Value add(Value a, Value b) { return builder.create<arith::AddFOp>(loc, a, b); }
+  Value sub(Value a, Value b) { return builder.create<arith::SubFOp>(loc, a, b); }
+  Value mul(Value a, Value b) { return builder.create<arith::MulFOp>(loc, a, b); }
+  Value div(Value a, Value b) { return builder.create<arith::DivFOp>(loc, a, b); }
+  Value neg(Value a) { return builder.create<arith::NegFOp>(loc, a); }
+  template <typename Op> Value math(Value a) { return builder.create<Op>(loc, a); }
+
+  /// a ∘ b ? yes : no
+  Value choose(Value a, arith::CmpFPredicate relation, Value b, Value yes, Value no) {
+    Value condition = builder.create<arith::CmpFOp>(loc, relation, a, b);
+    return builder.create<arith::SelectOp>(loc, condition, yes, no);
+  }
+  Value ifPositive(Value a, Value yes, Value no) {
+    return choose(a, arith::CmpFPredicate::OGT, number(0), yes, no);
+  }
+  Value clamp(Value a, double low, double high) {
+    Value least = number(low), most = number(high);
+    Value raised = choose(a, arith::CmpFPredicate::OLT, least, least, a);
+    return choose(raised, arith::CmpFPredicate::OGT, most, most, raised);
+  }
+  /// value where low < a < high, otherwise zero.
+  Value within(Value a, double low, double high, Value value) {
+    Value zero = number(0);
+    Value above = choose(a, arith::CmpFPredicate::OGT, number(low), value, zero);
+    return choose(a, arith::CmpFPredicate::OLT, number(high), above, zero);
+  }
+};
+
+} // namespace
+
+static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double beta) {
+  switch (kind) {
+  case UnaryKind::relu:
+    return s.choose(x, arith::CmpFPredicate::OLT, s.number(0), s.number(0), x);
+  case UnaryKind::leaky_relu:
+    return s.ifPositive(x, x, s.mul(s.number(alpha), x));
+  case UnaryKind::sigmoid:
+    return s.div(s.number(1), s.add(s.number(1), s.math<math::ExpOp>(s.neg(x))));
+  case UnaryKind::tanh:
+    return s.math<math::TanhOp>(x);
+  case UnaryKind::hard_sigmoid:
+    return s.clamp(s.add(s.mul(s.number(alpha), x), s.number(beta)), 0, 1);
+  case UnaryKind::hard_swish:
+    return s.mul(x, s.clamp(s.add(s.mul(s.number(1.0 / 6), x), s.number(0.5)), 0, 1));
+  case UnaryKind::clip:
+    return s.clamp(x, alpha, beta);
+  case UnaryKind::elu:
+    return s.ifPositive(x, x, s.mul(s.number(alpha), s.math<math::ExpM1Op>(x)));
+  case UnaryKind::neg:
+    return s.neg(x);
+  case UnaryKind::exp:
+    return s.math<math::ExpOp>(x);
+  case UnaryKind::log:
+    return s.math<math::LogOp>(x);
+  case UnaryKind::sqrt:
+    return s.math<math::SqrtOp>(x);
+  case UnaryKind::abs:
+    return s.math<math::AbsFOp>(x);
+  case UnaryKind::reciprocal:
+    return s.div(s.number(1), x);
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// `r` is forward's result or operand, as NN21 says.
+static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double alpha,
+                           double beta) {
+  switch (kind) {
+  case UnaryKind::relu:
+    return s.ifPositive(r, dy, s.number(0));
+  case UnaryKind::leaky_relu:
+    return s.ifPositive(r, dy, s.mul(s.number(alpha), dy));
+  case UnaryKind::sigmoid:
+    return s.mul(dy, s.mul(r, s.sub(s.number(1), r)));
+  case UnaryKind::tanh:
+    return s.mul(dy, s.sub(s.number(1), s.mul(r, r)));
+  case UnaryKind::hard_sigmoid:
+    return s.within(s.add(s.mul(s.number(alpha), r), s.number(beta)), 0, 1,
+                    s.mul(s.number(alpha), dy));
+  case UnaryKind::hard_swish: {
+    Value middle = s.mul(dy, s.add(s.mul(s.number(1.0 / 3), r), s.number(0.5)));
+    Value right = s.choose(r, arith::CmpFPredicate::OGE, s.number(3), dy, middle);
+    return s.choose(r, arith::CmpFPredicate::OLE, s.number(-3), s.number(0), right);
+  }
+  case UnaryKind::clip:
+    return s.within(r, alpha, beta, dy);
+  case UnaryKind::elu:
+    return s.ifPositive(r, dy, s.mul(dy, s.add(r, s.number(alpha))));
+  case UnaryKind::neg:
+    return s.neg(dy);
+  case UnaryKind::exp:
+    return s.mul(dy, r);
+  case UnaryKind::log:
+    return s.div(dy, r);
+  case UnaryKind::sqrt:
+    return s.div(s.mul(s.number(0.5), dy), r);
+  case UnaryKind::abs: {
+    Value left = s.choose(r, arith::CmpFPredicate::OLT, s.number(0), s.neg(dy), s.number(0));
+    return s.ifPositive(r, dy, left);
+  }
+  case UnaryKind::reciprocal:
+    return s.neg(s.mul(dy, s.mul(r, r)));
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+static Value binary(Scalars &s, BinaryKind kind, Value a, Value b) {
+  switch (kind) {
+  case BinaryKind::add:
+    return s.add(a, b);
+  case BinaryKind::sub:
+    return s.sub(a, b);
+  case BinaryKind::mul:
+    return s.mul(a, b);
+  case BinaryKind::div:
+    return s.div(a, b);
+  case BinaryKind::prelu:
+    return s.ifPositive(a, a, s.mul(a, b));
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+llvm::SmallVector<Value> syncline::buildScalars(OpBuilder &builder, Operation *op,
+                                                ValueRange operands) {
+  Type type = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  Scalars s{builder, op->getLoc(), type};
+  if (auto known = dyn_cast<UnaryOp>(op))
+    return {unary(s, known.getKind(), operands[0], known.getAlpha().convertToDouble(),
+                  known.getBeta().convertToDouble())};
+  if (auto known = dyn_cast<UnaryBackwardOp>(op))
+    return {unaryBackward(s, known.getKind(), operands[0], operands[1],
+                          known.getAlpha().convertToDouble(), known.getBeta().convertToDouble())};
+  if (auto known = dyn_cast<BinaryOp>(op))
+    return {binary(s, known.getKind(), operands[0], operands[1])};
+  if (isa<BroadcastOp>(op))
+    return {operands[0]};
+  cast<PReluBackwardOp>(op);
+  Value a = operands[0], b = operands[1], dy = operands[2];
+  return {s.ifPositive(a, dy, s.mul(b, dy)), s.ifPositive(a, s.number(0), s.mul(a, dy))};
+}

@@ -1,0 +1,55 @@
+// Reference losses.
+#include "tests/reference/Values.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace syncline::nn;
+
+namespace syncline::reference {
+
+static void crossEntropy(CrossEntropyOp op, Values &values) {
+  const Tensor &logits = values[op.getLogits()], &target = values[op.getTarget()];
+  Tensor loss = values.make(op.getLoss()), gradient = values.make(op.getGradient());
+  auto samples = static_cast<double>(target.values.size());
+  forEachIndex(target.shape, [&](DimsRef sample) {
+    Dims index{sample[0], 0};
+    index.append(sample.begin() + 1, sample.end());
+    double sum = 0;
+    for (index[1] = 0; index[1] < logits.shape[1]; ++index[1])
+      sum += std::exp(logits.at(index));
+    for (index[1] = 0; index[1] < logits.shape[1]; ++index[1]) {
+      bool isTarget = static_cast<double>(index[1]) == target.at(sample);
+      if (isTarget)
+        loss.values[0] -= (logits.at(index) - std::log(sum)) / samples;
+      gradient.at(index) = (std::exp(logits.at(index)) / sum - isTarget) / samples;
+    }
+  });
+  values.set(op.getLoss(), std::move(loss));
+  values.set(op.getGradient(), std::move(gradient));
+}
+
+static void meanSquaredError(MeanSquaredErrorOp op, Values &values) {
+  const Tensor &y = values[op.getValue()], &target = values[op.getTarget()];
+  Tensor loss = values.make(op.getLoss()), gradient = values.make(op.getGradient());
+  auto count = static_cast<double>(y.values.size());
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    double difference = y.values[i] - target.values[i];
+    loss.values[0] += difference * difference / count;
+    gradient.values[i] = 2 * difference / count;
+  }
+  values.set(op.getLoss(), std::move(loss));
+  values.set(op.getGradient(), std::move(gradient));
+}
+
+bool evaluateLoss(Operation *op, Values &values) {
+  if (auto known = dyn_cast<CrossEntropyOp>(op))
+    crossEntropy(known, values);
+  else if (auto known = dyn_cast<MeanSquaredErrorOp>(op))
+    meanSquaredError(known, values);
+  else
+    return false;
+  return true;
+}
+
+} // namespace syncline::reference

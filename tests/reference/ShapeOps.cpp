@@ -1,0 +1,116 @@
+// Reference operations that move or reduce elements.
+#include "tests/reference/Values.h"
+
+using namespace mlir;
+using namespace syncline::nn;
+
+namespace syncline::reference {
+
+static void reshape(ReshapeOp op, Values &values) {
+  Tensor y = values.make(op.getY());
+  y.values = values[op.getX()].values;
+  values.set(op.getY(), std::move(y));
+}
+
+static void transpose(TransposeOp op, Values &values) {
+  Tensor y = values.make(op.getY());
+  forEachIndex(y.shape, [&](DimsRef out) {
+    Dims in(out.size());
+    for (auto [i, d] : llvm::enumerate(op.getPermutation()))
+      in[d] = out[i];
+    y.at(out) = values[op.getX()].at(in);
+  });
+  values.set(op.getY(), std::move(y));
+}
+
+static void concat(ConcatOp op, Values &values) {
+  Tensor y = values.make(op.getY());
+  std::int64_t start = 0, axis = op.getAxis();
+  for (Value operand : op.getXs()) {
+    const Tensor &x = values[operand];
+    forEachIndex(x.shape, [&](DimsRef in) {
+      Dims out(in);
+      out[axis] += start;
+      y.at(out) = x.at(in);
+    });
+    start += x.shape[axis];
+  }
+  values.set(op.getY(), std::move(y));
+}
+
+static Dims slicePlace(DimsRef small, DimsRef starts, DimsRef steps) {
+  Dims large;
+  for (std::size_t d = 0; d < small.size(); ++d)
+    large.push_back(starts[d] + small[d] * steps[d]);
+  return large;
+}
+
+static void slice(SliceOp op, Values &values) {
+  Tensor y = values.make(op.getY());
+  forEachIndex(y.shape, [&](DimsRef i) {
+    y.at(i) = values[op.getX()].at(slicePlace(i, op.getStarts(), op.getSteps()));
+  });
+  values.set(op.getY(), std::move(y));
+}
+
+static void sliceBackward(SliceBackwardOp op, Values &values) {
+  Tensor dx = values.make(op.getDx());
+  const Tensor &dy = values[op.getDy()];
+  forEachIndex(dy.shape,
+               [&](DimsRef i) { dx.at(slicePlace(i, op.getStarts(), op.getSteps())) = dy.at(i); });
+  values.set(op.getDx(), std::move(dx));
+}
+
+static void pad(PadOp op, Values &values) {
+  const Tensor &x = values[op.getX()];
+  Tensor y = values.make(op.getY());
+  forEachIndex(y.shape, [&](DimsRef out) {
+    Dims in;
+    bool inside = true;
+    for (std::size_t d = 0; d < out.size(); ++d) {
+      in.push_back(out[d] - op.getBegins()[d]);
+      inside &= in[d] >= 0 && in[d] < x.shape[d];
+    }
+    y.at(out) = inside ? x.at(in) : op.getValue().convertToDouble();
+  });
+  values.set(op.getY(), std::move(y));
+}
+
+static void reduce(ReduceOp op, Values &values) {
+  const Tensor &x = values[op.getX()];
+  Tensor kept(reducedShape(x.shape, op.getAxes(), true));
+  forEachIndex(x.shape, [&](DimsRef in) {
+    Dims out(in);
+    for (std::int64_t axis : op.getAxes())
+      out[axis] = 0;
+    kept.at(out) += x.at(in);
+  });
+  Tensor y = values.make(op.getY());
+  y.values = kept.values;
+  if (op.getKind() == Reduction::mean)
+    for (double &value : y.values)
+      value *= double(y.values.size()) / double(x.values.size());
+  values.set(op.getY(), std::move(y));
+}
+
+bool evaluateShape(Operation *op, Values &values) {
+  if (auto known = dyn_cast<ReshapeOp>(op))
+    reshape(known, values);
+  else if (auto known = dyn_cast<TransposeOp>(op))
+    transpose(known, values);
+  else if (auto known = dyn_cast<ConcatOp>(op))
+    concat(known, values);
+  else if (auto known = dyn_cast<SliceOp>(op))
+    slice(known, values);
+  else if (auto known = dyn_cast<SliceBackwardOp>(op))
+    sliceBackward(known, values);
+  else if (auto known = dyn_cast<PadOp>(op))
+    pad(known, values);
+  else if (auto known = dyn_cast<ReduceOp>(op))
+    reduce(known, values);
+  else
+    return false;
+  return true;
+}
+
+} // namespace syncline::reference

@@ -1,0 +1,53 @@
+// Derivatives of elementwise operations.
+#include "tests/unit/differentiate/GradientHarness.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline::test;
+
+namespace {
+
+struct UnaryCase {
+  const char *kind, *operand, *attributes;
+};
+
+class UnaryGradient : public testing::TestWithParam<UnaryCase> {};
+
+} // namespace
+
+TEST_P(UnaryGradient, isRight) {
+  auto [kind, operand, attributes] = GetParam();
+  std::string name = operand;
+  expectRightGradients(parameter(name, {2, 5}) + "%y = nn.unary " + kind + " %" + name + " " +
+                           attributes + " : " + type({2, 5}) + "\n",
+                       {2, 5});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, UnaryGradient,
+    testing::Values(UnaryCase{"relu", "x", ""}, UnaryCase{"leaky_relu", "x", "{alpha = 0.1 : f64}"},
+                    UnaryCase{"sigmoid", "x", ""}, UnaryCase{"tanh", "x", ""},
+                    UnaryCase{"hard_sigmoid", "x", "{alpha = 0.9 : f64, beta = 0.5 : f64}"},
+                    UnaryCase{"hard_swish", "x", ""},
+                    UnaryCase{"clip", "x", "{alpha = -0.3 : f64, beta = 0.4 : f64}"},
+                    UnaryCase{"elu", "x", "{alpha = 0.7 : f64}"}, UnaryCase{"neg", "x", ""},
+                    UnaryCase{"exp", "x", ""}, UnaryCase{"log", "positive", ""},
+                    UnaryCase{"sqrt", "positive", ""}, UnaryCase{"abs", "x", ""},
+                    UnaryCase{"reciprocal", "positive", ""}),
+    [](const auto &info) { return std::string(info.param.kind); });
+
+// Beyond [-3, 3] hard_swish is zero or the identity.
+TEST(UnaryGradients, hardSwishFarOut) {
+  expectRightGradients(parameter("distinct", {9, 7}) +
+                           "%y = nn.unary hard_swish %distinct : " + type({9, 7}) + "\n",
+                       {9, 7});
+}
+
+// A gated unit: the value is used by its own gate, so two gradients are added.
+TEST(UnaryGradients, gateAddsBothPaths) {
+  expectRightGradients(parameter("x", {3, 4}) +
+                           "%g = nn.unary sigmoid %x : tensor<3x4xf64>\n"
+                           "%y = nn.binary mul %x, %g : (tensor<3x4xf64>, tensor<3x4xf64>) -> "
+                           "tensor<3x4xf64>\n",
+                       {3, 4});
+}

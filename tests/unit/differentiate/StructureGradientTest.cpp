@@ -1,0 +1,66 @@
+// Derivatives of losses and of whole steps: shared parameters, frozen ones, scaled losses.
+#include "tests/unit/differentiate/GradientHarness.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline::test;
+
+namespace {
+
+/// A step whose body defines %z of shape 3x2x2 and scalar %scale; the loss is cross entropy.
+std::string crossEntropyStep(const std::string &loss) {
+  return "nn.step @s batch 3 {\n" + parameter("z", {3, 2, 2}) + parameter("scale", {}) +
+         "%t = nn.target \"t\" : tensor<3x2xi64>\n"
+         "%c, %d = nn.cross_entropy %z, %t : (tensor<3x2x2xf64>, tensor<3x2xi64>) -> "
+         "(tensor<f64>, tensor<3x2x2xf64>)\n" +
+         loss + "}\n";
+}
+
+} // namespace
+
+// A loss that is scaled scales the ready gradient.
+TEST(LossGradient, ofScaledCrossEntropy) {
+  expectRightGradientsOfStep(
+      crossEntropyStep("%l = nn.binary mul %c, %scale : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
+                       "nn.loss %l : tensor<f64>\n"));
+}
+
+TEST(LossGradient, ofCrossEntropyAndAPenalty) {
+  expectRightGradientsOfStep(crossEntropyStep(
+      "%sq = nn.binary mul %scale, %scale : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
+      "%l = nn.binary add %c, %sq : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
+      "nn.loss %l : tensor<f64>\n"));
+}
+
+// A tied weight has one gradient, the sum over its uses; a frozen one in between has none.
+TEST(StepGradient, ofTiedAndFrozenWeights) {
+  expectRightGradients(
+      "%x = nn.input \"x\" : tensor<2x3xf64>\n%f = nn.state \"f\" at 0 : tensor<3x3xf64>\n" +
+          parameter("w", {3, 3}) +
+          "%1 = nn.matmul %x, %w : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>\n"
+          "%2 = nn.unary tanh %1 : tensor<2x3xf64>\n"
+          "%3 = nn.matmul %2, %f : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>\n"
+          "%y = nn.matmul %3, %w {transpose_b} : (tensor<2x3xf64>, tensor<3x3xf64>) -> "
+          "tensor<2x3xf64>\n",
+      {2, 3});
+}
+
+// Two parameters that are added share one gradient; each update still has its own.
+TEST(StepGradient, ofSharedGradients) {
+  expectRightGradients(parameter("a", {2, 3}) + parameter("b", {2, 3}) +
+                           "%y = nn.binary add %a, %b : (tensor<2x3xf64>, tensor<2x3xf64>) -> "
+                           "tensor<2x3xf64>\n",
+                       {2, 3});
+}
+
+// A residual block: the skip's gradient meets the branch's.
+TEST(StepGradient, ofResidualBlock) {
+  expectRightGradients(
+      "%x = nn.input \"x\" : tensor<2x3xf64>\n" + parameter("v", {3, 3}) + parameter("w", {3, 3}) +
+          "%0 = nn.matmul %x, %v : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>\n"
+          "%1 = nn.unary relu %0 : tensor<2x3xf64>\n"
+          "%2 = nn.matmul %1, %w : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>\n"
+          "%3 = nn.binary add %2, %1 : (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>\n"
+          "%y = nn.unary relu %3 : tensor<2x3xf64>\n",
+      {2, 3});
+}
