@@ -65,6 +65,9 @@ LogicalResult MaxPoolOp::verify() {
 }
 
 LogicalResult MaxPoolBackwardOp::verify() {
+  if (shapeOf(getWorkspace()) != shapeOf(getDy()))
+    return emitOpError("NN13: expected a workspace of dy's shape, got ")
+           << getWorkspace().getType();
   return expectShape(*this, "NN13", poolShape(shapeOf(getDx()), windowOf(*this, getKernel())),
                      getDy(), "dy");
 }
@@ -111,24 +114,40 @@ LogicalResult BatchNormBackwardOp::verify() {
                         {getScale(), getMean(), getVariance(), getDscale(), getDshift()});
 }
 
-LogicalResult SoftmaxOp::verify() {
-  auto axis = static_cast<std::int64_t>(getAxis());
-  if (axis < 0 || axis >= static_cast<std::int64_t>(shapeOf(getX()).size()))
-    return emitOpError("NN15: expected an axis within the operand's rank, got ") << axis;
+static LogicalResult verifyAxis(Operation *op, std::int64_t axis, Value operand) {
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shapeOf(operand).size()))
+    return op->emitOpError("NN15: expected an axis within the operand's rank, got ") << axis;
+  return success();
+}
+
+LogicalResult SoftmaxOp::verify() { return verifyAxis(*this, getAxis(), getX()); }
+
+LogicalResult SoftmaxBackwardOp::verify() { return verifyAxis(*this, getAxis(), getY()); }
+
+static LogicalResult verifyDropout(Operation *op, double ratio, Value x, Value mask) {
+  if (!(ratio >= 0 && ratio < 1))
+    return op->emitOpError("NN16: expected a ratio in [0, 1), got ") << ratio;
+  if (shapeOf(mask) != shapeOf(x))
+    return op->emitOpError("NN16: expected a mask of the operand's shape, got ") << mask.getType();
   return success();
 }
 
 LogicalResult DropoutOp::verify() {
-  double ratio = getRatio().convertToDouble();
-  if (!(ratio >= 0 && ratio < 1))
-    return emitOpError("NN16: expected a ratio in [0, 1), got ") << ratio;
-  if (getY().getType() != getX().getType() || shapeOf(getMask()) != shapeOf(getX()))
-    return emitOpError("NN16: expected result and mask of x's shape");
-  return success();
+  if (getY().getType() != getX().getType())
+    return emitOpError("NN16: expected a result of the operand's type, got ") << getY().getType();
+  return verifyDropout(*this, getRatio().convertToDouble(), getX(), getMask());
+}
+
+LogicalResult DropoutBackwardOp::verify() {
+  return verifyDropout(*this, getRatio().convertToDouble(), getDy(), getMask());
 }
 
 LogicalResult BinaryOp::verify() {
   return expectShape(*this, "NN20", broadcastShape(shapeOf(getA()), shapeOf(getB())), getY());
+}
+
+LogicalResult PReluBackwardOp::verify() {
+  return expectShape(*this, "NN20", broadcastShape(shapeOf(getA()), shapeOf(getB())), getDa());
 }
 
 LogicalResult BroadcastOp::verify() {

@@ -77,6 +77,7 @@ def NN_SoftmaxBackwardOp : NN_ComputeOp<"softmax_backward", [AllTypesMatch<["y",
   let arguments = (ins NN_FloatTensor:$y, NN_FloatTensor:$dy, I64Attr:$axis, UnitAttr:$logarithm);
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$y `,` $dy attr-dict `:` type($y)";
+  let hasVerifier = 1;
 }
 
 def NN_DropoutOp : NN_ComputeOp<"dropout"> {
@@ -98,6 +99,7 @@ def NN_DropoutBackwardOp : NN_ComputeOp<"dropout_backward", [AllTypesMatch<["dy"
   let arguments = (ins NN_FloatTensor:$dy, NN_Tensor:$mask, F64Attr:$ratio);
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$dy `,` $mask attr-dict `:` type($dy) `,` type($mask)";
+  let hasVerifier = 1;
 }
 
 #endif

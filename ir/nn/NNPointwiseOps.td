@@ -49,6 +49,7 @@ def NN_PReluBackwardOp : NN_ComputeOp<"prelu_backward", [AllTypesMatch<["a", "dy
   let arguments = (ins NN_Tensor:$a, NN_Tensor:$b, NN_Tensor:$dy);
   let results = (outs NN_Tensor:$da, NN_Tensor:$db);
   let assemblyFormat = "$a `,` $b `,` $dy attr-dict `:` type($a) `,` type($b)";
+  let hasVerifier = 1;
 }
 
 def NN_BroadcastOp : NN_ComputeOp<"broadcast"> {
@@ -60,11 +61,11 @@ def NN_BroadcastOp : NN_ComputeOp<"broadcast"> {
   let hasVerifier = 1;
 }
 
-def NN_PointwiseOp : NN_ComputeOp<"pointwise", [SingleBlockImplicitTerminator<"YieldOp">]> {
+def NN_PointwiseOp : NN_ComputeOp<"pointwise", [IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a fused chain of elementwise operations";
   let description = [{
     The body computes one element of each result from one element of each operand; operands broadcast to the results' common shape
-    (NN22). Made by fusion.
+    (NN22). Made by fusion. The body sees its arguments and its own constants, nothing else.
 
     ```mlir
     %y = nn.pointwise %a, %b : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32> {

@@ -14,6 +14,17 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
+/// One reshape does for two, none for one that changes nothing.
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getX().getType() == getY().getType())
+    return getX();
+  auto before = getX().getDefiningOp<ReshapeOp>();
+  if (!before)
+    return {};
+  getXMutable().assign(before.getX());
+  return getY();
+}
+
 LogicalResult TransposeOp::verify() {
   DimsRef x = shapeOf(getX()), y = shapeOf(getY()), order = getPermutation();
   Dims sorted(order);

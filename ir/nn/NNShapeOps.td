@@ -11,6 +11,7 @@ def NN_ReshapeOp : NN_ComputeOp<"reshape"> {
   let results = (outs NN_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def NN_TransposeOp : NN_ComputeOp<"transpose"> {
