@@ -8,7 +8,7 @@
 namespace syncline {
 
 // Chosen once at start-up by the processor's features; the sum itself is the same on all.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define SYNCLINE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define SYNCLINE_CLONES
