@@ -143,6 +143,7 @@ void Preparation::convert(std::vector<Command> &list, const dnnl::memory &from,
 }
 
 void Preparation::reorder(const dnnl::memory &from, const dnnl::memory &to) {
+  nameImplementation("reorder");
   convert(commands, from, to);
   --operation.reorders; // asked for: the operation itself, not the price of a layout
 }

@@ -1,7 +1,7 @@
 // The interface around the operations: optimizer, dense access, fingerprints, errors.
 #include "tests/conformance/StepCase.h"
 
-#include <cstring>
+#include <array>
 
 namespace syncline::conformance {
 namespace {
@@ -80,6 +80,24 @@ TEST_P(ExecutableTest, VelocityIsSavedAndRestored) {
   ASSERT_TRUE((*run).readVelocity(weight.id, restored).isOk());
   EXPECT_EQ(saved, restored);
   EXPECT_FALSE((*run).readVelocity(dw.id, restored).isOk());
+}
+
+/// y = 2x, one part of it at a time.
+void twice(void *const *outs, const void *const *ins, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    static_cast<float *>(outs[0])[i] = 2 * static_cast<const float *>(ins[0])[i];
+}
+
+TEST_P(ExecutableTest, SeveralThreadsComputeEveryPart) {
+  StepCase run(GetParam(), Form::plain, 1, 3);
+  const Array x = randomArray({5, 16, 64, 33}, 1);
+  const Tensor y = run.result(x.shape);
+  run.step().pointwise("twice", twice, std::array{run.operand(x)}, std::array{y}, {true, true});
+  run.run();
+  Array expected = x;
+  for (double &value : expected.values)
+    value *= 2;
+  expectNear(run, y, expected, 0);
 }
 
 TEST_P(ExecutableTest, FingerprintTellsLayoutsApart) {

@@ -6,12 +6,13 @@
 
 namespace syncline::conformance {
 
-StepCase::StepCase(const Backend &backend, Form form, int ranks) : form(form) {
+StepCase::StepCase(const Backend &backend, Form form, int ranks, int threads) : form(form) {
   ExecutableOptions options;
   constexpr std::int64_t room = 64 << 20;
   options.sizes = {room, room, room, room, room, room};
   options.seed = 7;
   options.ranks = ranks;
+  options.threads = threads;
   auto created = backend.create(options);
   if (!created)
     ADD_FAILURE() << created.status().message();

@@ -21,7 +21,8 @@ enum class Form {
 
 class StepCase {
 public:
-  explicit StepCase(const Backend &backend, Form form = Form::plain, int ranks = 1);
+  explicit StepCase(const Backend &backend, Form form = Form::plain, int ranks = 1,
+                    int threads = 1);
 
   StepBuilder &step() { return executable->builder(); }
   Executable &operator*() { return *executable; }
