@@ -1,0 +1,30 @@
+// What `syncline compile` does, without its command line.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace syncline::driver {
+
+struct CompileOptions {
+  std::string model;   ///< ONNX file, or a layer trace when it ends in .csv
+  std::string cluster; ///< YAML
+  std::string profile; ///< JSON; empty for none
+  std::string output;  ///< the plan folder
+  std::string planner = "optimal";
+  std::string loss = "cross-entropy";
+  std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> freeze;
+  bool dropout = true;
+};
+
+/// Reads the inputs, runs the pipeline and writes the plan folder, whole or not at all. Notes go to
+/// stderr.
+Status compile(const CompileOptions &options);
+
+} // namespace syncline::driver

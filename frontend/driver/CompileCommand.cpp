@@ -1,0 +1,64 @@
+// The command line of `syncline compile`.
+#include "frontend/driver/Commands.h"
+#include "frontend/driver/Compile.h"
+#include "passes/solver/Planner.h"
+
+#include "CLI/CLI.hpp"
+
+#include <memory>
+
+namespace syncline::driver {
+
+static std::string plannerHelp() {
+  std::string text = "Who decides what is merged:";
+  for (const solver::PlannerUsage &usage : solver::plannerUsages())
+    text += "\n  " + std::string(usage.form) + ": " + std::string(usage.text);
+  return text;
+}
+
+Command addCompile(CLI::App &app) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command = app.add_subcommand("compile", "Compile a model and a cluster into a plan");
+  command->add_option("MODEL", options->model, "ONNX model, or a layer trace (.csv) to plan only")
+      ->required();
+  command->add_option("--cluster", options->cluster, "Cluster file (YAML)")
+      ->required()
+      ->group("Inputs");
+  command
+      ->add_option(
+          "--profile", options->profile,
+          "Measured times (JSON); default: operation and byte counts with the cluster's rates")
+      ->group("Inputs");
+  command
+      ->add_option("-o,--output", options->output, "Plan folder to write; a plan there is replaced")
+      ->required()
+      ->group("Output");
+  command->add_option("--batch", options->batch, "Samples per rank; default: as in the model")
+      ->check(CLI::PositiveNumber)
+      ->group("Training");
+  command->add_option("--loss", options->loss, "Loss on the model's output")
+      ->check(CLI::IsMember({"cross-entropy", "mse"}))
+      ->capture_default_str()
+      ->group("Training");
+  command
+      ->add_option("--loss-on", options->modelOutput,
+                   "Output the loss is taken on; default: the first")
+      ->group("Training");
+  command
+      ->add_option("--freeze", options->freeze,
+                   "Do not train parameters that match this glob; may be repeated")
+      ->allow_extra_args(false)
+      ->group("Training");
+  command
+      ->add_option_function<std::string>(
+          "--dropout", [options](const std::string &value) { options->dropout = value == "keep"; },
+          "Train with the model's Dropout nodes, or without; default: keep")
+      ->check(CLI::IsMember({"keep", "off"}))
+      ->group("Training");
+  command->add_option("--planner", options->planner, plannerHelp())
+      ->capture_default_str()
+      ->group("Planning");
+  return [options] { return compile(*options); };
+}
+
+} // namespace syncline::driver

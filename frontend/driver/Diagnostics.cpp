@@ -1,0 +1,33 @@
+// MLIR's diagnostics as one Status.
+#include "frontend/driver/Diagnostics.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace syncline::driver;
+
+/// "model.onnx:12:3: " or "conv1: ", empty for unknown places.
+static std::string placeOf(Location location) {
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
+           std::to_string(file.getColumn()) + ": ";
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str() + ": ";
+  return {};
+}
+
+DiagnosticCollector::DiagnosticCollector(MLIRContext *context)
+    : handler(context, [this](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+          return failure();
+        if (!message.empty())
+          return success();
+        message = placeOf(diagnostic.getLocation()) + diagnostic.str();
+        for (Diagnostic &note : diagnostic.getNotes())
+          message += "; " + placeOf(note.getLocation()) + note.str();
+        return success();
+      }) {}
+
+syncline::Status DiagnosticCollector::status(const std::string &fallback) const {
+  return Status::badInput(message.empty() ? fallback : message);
+}

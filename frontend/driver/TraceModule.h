@@ -1,0 +1,18 @@
+// A layer trace as IR.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+
+namespace syncline::driver {
+
+/// Reads the trace at `path` into a module with one `sync.trace`. Errors are the trace reader's.
+/// The sync dialect must be loaded.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> readTraceModule(const std::string &path,
+                                                          mlir::MLIRContext &context);
+
+} // namespace syncline::driver
