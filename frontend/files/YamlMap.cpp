@@ -3,9 +3,11 @@
 
 #include "frontend/files/TextFile.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace syncline::files {
 
@@ -97,16 +99,49 @@ Result<YamlValue> YamlMap::require(std::string_view key) const {
   return map.error("expected the key '" + std::string(key) + "', got none");
 }
 
-Result<YamlValue> parseYaml(std::string_view text, std::string_view fileName) {
-  const std::string name(fileName);
+namespace {
+
+/// Notes where documents start and ignores what they hold.
+struct DocumentStarts : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark &mark) override { last = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark &, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark &, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark &, const std::string &, YAML::anchor_t,
+                const std::string &) override {}
+  void OnSequenceStart(const YAML::Mark &, const std::string &, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark &, const std::string &, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  YAML::Mark last;
+};
+
+} // namespace
+
+/// Fails when there is a second document. YAML::LoadAll would not do: on text such as ",{" it makes
+/// empty documents until memory is gone.
+static Status checkOneDocument(const std::string &text, const std::string &fileName) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts documents;
+  if (parser.HandleNextDocument(documents) && parser.HandleNextDocument(documents))
+    return Status::badInput(position(fileName, documents.last) +
+                            "expected the end of the one YAML document, got more");
+  return Status::ok();
+}
+
+Result<YamlValue> parseYaml(std::string_view view, std::string_view fileName) {
+  const std::string name(fileName), text(view);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.empty() || (documents.size() == 1 && documents[0].IsNull()))
+    if (Status s = checkOneDocument(text, name); !s)
+      return s;
+    const YAML::Node document = YAML::Load(text);
+    if (document.IsNull())
       return Status::badInput(name + ": expected a YAML document, got an empty file");
-    if (documents.size() > 1)
-      return YamlValue(documents[1], documents[1], name, "")
-          .error("expected one YAML document, got " + std::to_string(documents.size()));
-    return YamlValue(documents[0], documents[0], name, "");
+    return YamlValue(document, document, name, "");
   } catch (const YAML::Exception &failure) {
     return Status::badInput(position(name, failure.mark) + "not valid YAML: " + failure.msg);
   } catch (const std::exception &failure) {

@@ -150,7 +150,8 @@ TEST(ClusterFile, emptyOrNoMap) {
             "c.yaml:1:1: expected a map with the keys 'name', 'ranks', 'nodes', "
             "'devices-per-node', 'device', 'network', 'collectives', got a list");
   EXPECT_NE(failure("hello").find("got 'hello'"), std::string::npos);
-  EXPECT_NE(failure("name: a\n---\nname: b\n").find("expected one YAML document, got 2"),
+  EXPECT_NE(failure("name: a\n---\nname: b\n")
+                .find("c.yaml:2:1: expected the end of the one YAML document, got more"),
             std::string::npos);
 }
 
@@ -172,6 +173,8 @@ TEST(ClusterFile, hostileYaml) {
     bomb += "k" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) +
             ", *a" + std::to_string(i - 1) + "]\n";
   EXPECT_NE(failure(bomb).find("unknown key 'k1'"), std::string::npos);
+  EXPECT_EQ(failure(",{name: a}"),
+            "c.yaml:1:1: expected the end of the one YAML document, got more");
   std::string table = "name: t\nranks: 4\ncollectives: {all-reduce: {table: &t [*t, *t]}}\n";
   EXPECT_NE(failure(table), "no error");
 }
