@@ -74,24 +74,41 @@ NamedTensor namedTensor(const Json &object) {
 TensorInit tensorInit(const Json &init) {
   auto kind = get<std::string>(init, "kind");
   if (kind == "constant")
-    return {TensorInit::Kind::constant, get<double>(init, "value"), 0};
+    return {TensorInit::Kind::constant, get<double>(init, "value"), 0, {}};
   if (kind == "normal")
-    return {TensorInit::Kind::normal, get<double>(init, "mean"), get<double>(init, "scale")};
+    return {TensorInit::Kind::normal, get<double>(init, "mean"), get<double>(init, "scale"), {}};
   if (kind == "uniform")
-    return {TensorInit::Kind::uniform, get<double>(init, "low"), get<double>(init, "high")};
+    return {TensorInit::Kind::uniform, get<double>(init, "low"), get<double>(init, "high"), {}};
+  if (kind == "values")
+    return {TensorInit::Kind::values, 0, 0, get<std::vector<double>>(init, "values")};
   throw SchemaError{"unknown kind of initial values '" + kind + "'"};
+}
+
+PlanTensor::Kind tensorKind(const Json &object) {
+  auto kind = get<std::string>(object, "kind");
+  if (kind == "parameter")
+    return PlanTensor::Kind::parameter;
+  if (kind == "state")
+    return PlanTensor::Kind::state;
+  if (kind == "constant")
+    return PlanTensor::Kind::constant;
+  throw SchemaError{"unknown kind of tensor '" + kind + "'"};
 }
 
 PlanTensor planTensor(const Json &object) {
   PlanTensor t;
   t.name = get<std::string>(object, "name");
-  t.trained = get<std::string>(object, "kind") == "parameter";
+  t.kind = tensorKind(object);
   t.type = elementType(object);
   t.shape = shape(object);
   if (!member(object, "offset").is_null())
     t.offset = size(object, "offset", 0);
   else
     t.init = tensorInit(member(object, "init"));
+  if (t.init.kind == TensorInit::Kind::values &&
+      static_cast<std::int64_t>(t.init.values.size()) != elementCount(t.shape))
+    throw SchemaError{"tensor '" + t.name + "' has " + std::to_string(t.init.values.size()) +
+                      " values, expected " + std::to_string(elementCount(t.shape))};
   return t;
 }
 

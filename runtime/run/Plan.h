@@ -13,15 +13,20 @@ namespace syncline {
 
 /// How a tensor without stored values begins.
 struct TensorInit {
-  enum class Kind { constant, normal, uniform } kind = Kind::constant;
-  double first = 0;  ///< value, mean or low
-  double second = 0; ///< deviation or high
+  enum class Kind { constant, normal, uniform, values } kind = Kind::constant;
+  double first = 0;           ///< value, mean or low
+  double second = 0;          ///< deviation or high
+  std::vector<double> values; ///< row-major, one an element
 };
 
-/// A parameter or a state, as it stands in the model.
+/// A tensor with values before the first step.
 struct PlanTensor {
   std::string name;
-  bool trained = true; ///< parameter, otherwise state
+  enum class Kind {
+    parameter, ///< trained
+    state,     ///< of the model, but not trained: running statistics, frozen parameters
+    constant,  ///< of the plan; the model does not know it
+  } kind = Kind::parameter;
   ElementType type = ElementType::f32;
   Shape shape;
   std::optional<std::int64_t> offset; ///< in weights.bin

@@ -17,17 +17,27 @@ std::size_t denseBytes(const PlanTensor &t) {
   return static_cast<std::size_t>(elementCount(t.shape) * elementBytes(t.type));
 }
 
+/// Value of element i by the tensor's rule.
+double valueAt(const TensorInit &init, const RandomStream &random, std::int64_t i) {
+  switch (init.kind) {
+  case TensorInit::Kind::constant:
+    return init.first;
+  case TensorInit::Kind::normal:
+    return init.first + init.second * random.normal(i);
+  case TensorInit::Kind::uniform:
+    return init.first + (init.second - init.first) * random.uniform(i);
+  case TensorInit::Kind::values:
+    return init.values[i];
+  }
+  return 0;
+}
+
 template <typename T>
 std::vector<std::byte> drawn(const PlanTensor &tensor, std::uint64_t seed, T (*convert)(double)) {
   RandomStream random(seed, tensor.name);
   std::vector<std::byte> bytes(denseBytes(tensor));
   for (std::int64_t i = 0; i < elementCount(tensor.shape); ++i) {
-    double value = tensor.init.first;
-    if (tensor.init.kind == TensorInit::Kind::normal)
-      value += tensor.init.second * random.normal(i);
-    else if (tensor.init.kind == TensorInit::Kind::uniform)
-      value += (tensor.init.second - tensor.init.first) * random.uniform(i);
-    T element = convert(value);
+    T element = convert(valueAt(tensor.init, random, i));
     std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
   }
   return bytes;
@@ -56,7 +66,8 @@ std::vector<std::byte> draw(const PlanTensor &t, std::uint64_t seed) {
 }
 
 int findIn(const Executable &executable, const PlanTensor &t) {
-  return executable.find(t.trained ? Space::parameters : Space::state, t.name);
+  return executable.find(t.kind == PlanTensor::Kind::parameter ? Space::parameters : Space::state,
+                         t.name);
 }
 
 /// A state that no operation of the step uses keeps its initial value.
@@ -79,6 +90,8 @@ Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
                             "': cannot open: " + std::strerror(errno));
   out << skeleton.rdbuf();
   for (const PlanTensor &t : plan.tensors) {
+    if (t.kind == PlanTensor::Kind::constant)
+      continue;
     auto values = presentValues(plan, executable, t, seed);
     if (!values)
       return values.status();
@@ -111,7 +124,7 @@ Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor 
 Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed) {
   for (const PlanTensor &t : plan.tensors) {
     int index = findIn(executable, t);
-    if (index < 0 && !t.trained)
+    if (index < 0 && t.kind != PlanTensor::Kind::parameter)
       continue;
     if (index < 0 || executable.tensors()[index].shape != t.shape ||
         executable.tensors()[index].type != t.type)
