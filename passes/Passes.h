@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 
 #include "mlir/Pass/Pass.h"

@@ -44,7 +44,7 @@ def FuseActivations : Pass<"fuse-activations", "::syncline::nn::StepOp"> {
     %y = nn.conv %x, %w {...} : (...) -> tensor<4x8x9x9xf32>
     %r = nn.unary relu %y : tensor<4x8x9x9xf32>
     // After
-    %r = nn.conv %x, %w {..., activation = #nn.activation<relu>} : (...) -> tensor<4x8x9x9xf32>
+    %r = nn.conv %x, %w {..., activation = #nn<activation relu>} : (...) -> tensor<4x8x9x9xf32>
     ```
   }];
 }

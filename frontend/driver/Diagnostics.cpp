@@ -1,7 +1,7 @@
 // MLIR's diagnostics as one Status.
 #include "frontend/driver/Diagnostics.h"
 
-#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
 using namespace syncline::driver;

@@ -1,5 +1,6 @@
 // syncline-opt: runs any pass on IR text.
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/RegisterAll.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -9,6 +10,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   syncline::registerAllDialects(registry);
   syncline::registerSynclinePasses();
+  syncline::registerPipeline();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(

@@ -1,0 +1,58 @@
+// The pipeline, as a table of contents.
+#include "passes/Pipeline.h"
+
+#include "passes/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace syncline;
+
+/// What must be gone from here on.
+static std::unique_ptr<Pass> barrier(const char *phase, std::vector<std::string> illegal) {
+  BarrierOptions options;
+  options.phase = phase;
+  options.illegal = std::move(illegal);
+  return createBarrier(options);
+}
+
+/// What one rank computes: forward, backward, few passes over memory.
+static void buildStep(OpPassManager &passes) {
+  OpPassManager &step = passes.nest<nn::StepOp>();
+  step.addPass(createDifferentiate());
+  step.addPass(createFuseActivations());
+  step.addPass(createFusePointwise());
+  passes.addPass(barrier("differentiate and fuse", {"nn.unary", "nn.unary_backward", "nn.binary",
+                                                    "nn.prelu_backward", "nn.broadcast"}));
+}
+
+/// How the ranks agree: which gradients travel together, and when.
+static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
+  passes.nest<nn::StepOp>().addPass(createCost());
+  passes.nest<nn::StepOp>().addPass(createInsertGradients());
+  passes.addPass(createPoseProblem());
+  passes.addPass(createSolveMerge(SolveMergeOptions{options.planner}));
+  passes.addPass(createCheckSolutions());
+  passes.addPass(createFormBuckets());
+  passes.addPass(barrier("merge", {"sync.gradient"}));
+}
+
+/// When and where: issue order, buffers, transport calls.
+static void buildPlan(OpPassManager &passes) {
+  passes.addPass(createLowerToPlan());
+  passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce"}));
+  passes.addPass(createCheckPlan());
+}
+
+void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildStep(passes);
+  buildAgreement(passes, options);
+  buildPlan(passes);
+}
+
+void syncline::registerPipeline() {
+  PassPipelineRegistration<>("compile", "The whole pipeline, with the planner 'optimal'",
+                             [](OpPassManager &passes) { buildPipeline(passes, {}); });
+}

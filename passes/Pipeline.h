@@ -1,0 +1,23 @@
+// The pipeline from a model's forward pass to a checked plan.
+#pragma once
+
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace syncline {
+
+struct PipelineOptions {
+  std::string planner = "optimal"; ///< as parsePlanner reads it
+};
+
+/// Appends every pass, in order, with a barrier after each phase. The module holds an `nn.step` (or
+/// a `sync.trace`, which only the middle phase concerns) and has `cluster.spec`.
+void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// Makes the pipeline available to syncline-opt as `--compile`.
+void registerPipeline();
+
+} // namespace syncline
