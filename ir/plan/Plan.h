@@ -27,4 +27,11 @@ inline constexpr std::int64_t alignment = 64;
 /// Bytes of a memref's dense elements.
 std::int64_t denseBytes(mlir::MemRefType type);
 
+/// Whether the operation executes in a step, so that lifetimes count it: call, pointwise, loss,
+/// issue, wait and update do.
+bool executes(mlir::Operation *op);
+
+/// What plan.json calls an element type: f32, f64, f16, bf16, i64, i32 or u8. Empty for any other.
+llvm::StringRef elementName(mlir::Type type);
+
 } // namespace syncline::plan

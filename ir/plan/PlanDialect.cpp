@@ -65,6 +65,26 @@ std::int64_t syncline::plan::denseBytes(MemRefType type) {
   return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
+bool syncline::plan::executes(Operation *op) {
+  return isa<CallOp, PointwiseOp, LossOp, IssueOp, WaitOp, UpdateOp>(op);
+}
+
+StringRef syncline::plan::elementName(Type type) {
+  if (type.isF32())
+    return "f32";
+  if (type.isF64())
+    return "f64";
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isInteger(64))
+    return "i64";
+  if (type.isInteger(32))
+    return "i32";
+  return type.isUnsignedInteger(8) ? "u8" : "";
+}
+
 LogicalResult ProgramOp::verify() {
   if (static_cast<std::int64_t>(getRanks()) < 1 || static_cast<std::int64_t>(getBatch()) < 1)
     return emitOpError("P1: expected at least one rank and a batch of at least 1");
@@ -86,6 +106,9 @@ LogicalResult TensorOp::verify() {
   std::int64_t dense = denseBytes(cast<MemRefType>(getType()));
   if (reserve < dense)
     return emitOpError("P2: expected at least ") << dense << " reserved bytes, got " << reserve;
+  if (elementName(cast<MemRefType>(getType()).getElementType()).empty())
+    return emitOpError("P2: expected elements of f32, f64, f16, bf16, i64, i32 or ui8, got ")
+           << cast<MemRefType>(getType()).getElementType();
   auto program = (*this)->getParentOfType<ProgramOp>();
   auto size =
       program ? program.getSpaces().getAs<IntegerAttr>(stringifySpace(getSpace())) : IntegerAttr();

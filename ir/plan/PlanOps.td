@@ -27,7 +27,8 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     `reserve` bytes from `at` in its space are the tensor's; a kernel's own layout may need more than the dense size. An arena tensor lives from
     the operation numbered `live[0]` to the one numbered `live[1]`, counting the program's operations that execute (P3).
-    `bucket` is the bucket of a parameter or gradient. `values` says where a stored tensor's values start in the weights file, `init` how it starts without.
+    `bucket` is the bucket of a parameter or gradient. `values` says where a stored tensor's values start in the weights file, `init` how it starts without
+    (`#nn.init`, or the elements of a constant). `output`: the model's output, whole after the forward phase.
 
     ```mlir
     %0 = plan.tensor "fc.weight" in parameters at 0 reserve 2560 {bucket = 0 : i64, values = 128 : i64} : memref<10x64xf32>
@@ -36,7 +37,7 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
   }];
   let arguments = (ins StrAttr:$name, Plan_Space:$space, I64Attr:$offset, I64Attr:$reserve,
                        OptionalAttr<DenseI64ArrayAttr>:$live, OptionalAttr<I64Attr>:$bucket,
-                       OptionalAttr<I64Attr>:$values, OptionalAttr<AnyAttr>:$init);
+                       OptionalAttr<I64Attr>:$values, OptionalAttr<AnyAttr>:$init, UnitAttr:$output);
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = [{
     $name `in` custom<Space>($space) `at` $offset `reserve` $reserve (`live` $live^)? attr-dict `:` type($result)
@@ -82,10 +83,10 @@ def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments]> {
       {strides = array<i64: 2, 2>, ...}
     ```
   }];
-  let arguments = (ins Plan_Kernel:$kernel, StrAttr:$layer, StrArrayAttr:$roles,
+  let arguments = (ins Plan_Kernel:$callee, StrAttr:$layer, StrArrayAttr:$roles,
                        Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs);
   let assemblyFormat = [{
-    custom<Kernel>($kernel) $layer $roles (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
+    custom<Kernel>($callee) $layer $roles (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
     attr-dict
   }];
   let hasVerifier = 1;

@@ -1,0 +1,238 @@
+// Rules about buckets: P5, P7, P8, P11, P12.
+#include "passes/check/PlanFacts.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace syncline::check {
+
+namespace {
+
+/// A bucket's member, both halves.
+struct Member {
+  plan::BucketOp bucket;
+  plan::TensorOp parameter, gradient;
+};
+
+std::int64_t end(plan::TensorOp tensor) { return tensor.getOffset() + tensor.getReserve(); }
+std::int64_t end(plan::BucketOp bucket) { return bucket.getOffset() + bucket.getExtent(); }
+
+class BucketRules {
+public:
+  explicit BucketRules(const PlanFacts &facts) : facts(facts) {}
+
+  LogicalResult check() {
+    return failure(failed(matchMembers()) || failed(checkEachOnce()) || failed(checkOrder()) ||
+                   failed(checkComplete()) || failed(checkUndisturbed()) || failed(checkLayout()));
+  }
+
+private:
+  static LogicalResult reject(Operation *at, const llvm::Twine &message, Operation *other,
+                              const llvm::Twine &note) {
+    InFlightDiagnostic diagnostic = at->emitOpError(message);
+    if (other)
+      diagnostic.attachNote(other->getLoc()) << note;
+    return diagnostic;
+  }
+
+  /// P8: names pair up parameters, gradients and the buckets' lists.
+  LogicalResult matchMembers() {
+    llvm::StringMap<plan::TensorOp> parameters, gradients;
+    for (plan::TensorOp tensor : facts.tensors) {
+      if (tensor.getSpace() != plan::Space::parameters &&
+          tensor.getSpace() != plan::Space::gradients)
+        continue;
+      auto &names = tensor.getSpace() == plan::Space::parameters ? parameters : gradients;
+      auto [place, isNew] = names.try_emplace(tensor.getName(), tensor);
+      if (!isNew)
+        return reject(tensor, "P8: '" + tensor.getName() + "' is declared twice", place->second,
+                      "first here");
+    }
+    llvm::StringMap<plan::BucketOp> listed;
+    for (auto [number, bucket] : facts.buckets)
+      for (auto name : bucket.getMembers().getAsRange<StringAttr>()) {
+        auto [place, isNew] = listed.try_emplace(name.getValue(), bucket);
+        if (!isNew)
+          return reject(bucket, "P8: gradient '" + name.getValue() + "' is synchronised twice",
+                        place->second, "first by this bucket");
+        Member member{bucket, parameters.lookup(name), gradients.lookup(name)};
+        if (failed(checkMember(member, name.getValue())))
+          return failure();
+        members.push_back(member);
+      }
+    for (plan::TensorOp tensor : facts.tensors)
+      if (tensor.getBucket() && !listed.count(tensor.getName()))
+        return tensor.emitOpError("P8: '") << tensor.getName() << "' is synchronised by no bucket";
+    return success();
+  }
+
+  LogicalResult checkMember(const Member &member, StringRef name) {
+    plan::BucketOp bucket = member.bucket;
+    plan::TensorOp parameter = member.parameter, gradient = member.gradient;
+    if (!parameter || !gradient)
+      return bucket.emitOpError("P8: member '")
+             << name << "' has no " << (parameter ? "gradient" : "parameter") << " of that name";
+    for (plan::TensorOp tensor : {parameter, gradient})
+      if (tensor.getBucket() != bucket.getId())
+        return reject(tensor, "P8: expected bucket " + llvm::Twine(bucket.getId()), bucket,
+                      "which lists '" + name + "'");
+    if (parameter.getType() != gradient.getType())
+      return reject(gradient, "P8: '" + name + "' has another type than its parameter", parameter,
+                    "the parameter");
+    return success();
+  }
+
+  LogicalResult checkOnce(const Places &places, std::int64_t number, StringRef rule,
+                          StringRef what) const {
+    auto found = places.find(number);
+    plan::BucketOp bucket = facts.buckets.at(number);
+    if (found == places.end())
+      return bucket.emitOpError(rule) << ": bucket " << number << " is never " << what;
+    if (found->second.size() > 1)
+      return reject(facts.steps[found->second[1]].op,
+                    rule + ": bucket " + llvm::Twine(number) + " is " + what + " twice",
+                    facts.steps[found->second[0]].op, "first here");
+    return success();
+  }
+
+  /// P7, P11: one issue, one wait, one update a bucket, in this order.
+  LogicalResult checkEachOnce() const {
+    for (auto [number, bucket] : facts.buckets) {
+      if (failed(checkOnce(facts.issues, number, "P7", "issued")) ||
+          failed(checkOnce(facts.waits, number, "P11", "waited for")) ||
+          failed(checkOnce(facts.updates, number, "P11", "updated")))
+        return failure();
+      const auto issue = PlanFacts::only(facts.issues, number),
+                 wait = PlanFacts::only(facts.waits, number),
+                 update = PlanFacts::only(facts.updates, number);
+      if (wait < issue)
+        return reject(facts.steps[wait].op,
+                      "P11: waits for bucket " + llvm::Twine(number) + " before it is issued",
+                      facts.steps[issue].op, "issued here");
+      if (update < wait)
+        return reject(facts.steps[update].op,
+                      "P11: updates bucket " + llvm::Twine(number) + " before it has arrived",
+                      facts.steps[wait].op, "waited for here");
+    }
+    return success();
+  }
+
+  /// P7: a channel's buckets are issued in the order of their numbers.
+  LogicalResult checkOrder() const {
+    std::map<std::uint64_t, std::int64_t> lastOnChannel;
+    for (auto [number, bucket] : facts.buckets) {
+      const auto issue = PlanFacts::only(facts.issues, number);
+      auto [place, isFirst] = lastOnChannel.try_emplace(bucket.getChannel(), issue);
+      if (!isFirst && issue < place->second)
+        return reject(facts.steps[issue].op,
+                      "P7: bucket " + llvm::Twine(number) +
+                          " is issued before an earlier one of its channel",
+                      facts.steps[place->second].op, "the earlier one is issued here");
+      place->second = issue;
+    }
+    return success();
+  }
+
+  /// P7: every member is written before the issue and not after it.
+  LogicalResult checkComplete() const {
+    for (Member member : members) {
+      plan::TensorOp gradient = member.gradient;
+      const std::int64_t number = member.bucket.getId();
+      const auto issue = PlanFacts::only(facts.issues, number);
+      auto written = facts.writers.find(gradient);
+      if (written == facts.writers.end())
+        return reject(facts.steps[issue].op,
+                      "P7: issues bucket " + llvm::Twine(number) + ", but nothing writes '" +
+                          gradient.getName() + "'",
+                      gradient, "this gradient");
+      const auto wait = PlanFacts::only(facts.waits, number);
+      const std::int64_t last = written->second.back();
+      // Between issue and wait it is P5 that is broken.
+      if (last > issue && (last > wait || written->second.front() > issue))
+        return reject(facts.steps[issue].op,
+                      "P7: issues bucket " + llvm::Twine(number) + " before '" +
+                          gradient.getName() + "' is complete",
+                      facts.steps[last].op, "written here");
+    }
+    return success();
+  }
+
+  /// P5: nobody touches a gradient in flight, nor reads a parameter that has been updated.
+  LogicalResult checkUndisturbed() const {
+    for (Member member : members) {
+      const std::int64_t number = member.bucket.getId();
+      const auto issue = PlanFacts::only(facts.issues, number),
+                 wait = PlanFacts::only(facts.waits, number),
+                 update = PlanFacts::only(facts.updates, number);
+      for (const auto *accesses : {&facts.readers, &facts.writers}) {
+        auto found = accesses->find(member.gradient);
+        if (found == accesses->end())
+          continue;
+        for (std::int64_t step : found->second)
+          if (step > issue && step < wait)
+            return reject(facts.steps[step].op,
+                          "P5: touches '" + member.gradient.getName() +
+                              "' while bucket " + llvm::Twine(number) + " is in flight",
+                          facts.steps[issue].op, "issued here");
+      }
+      auto readers = facts.readers.find(member.parameter);
+      if (readers != facts.readers.end() && readers->second.back() > update)
+        return reject(facts.steps[readers->second.back()].op,
+                      "P5: reads parameter '" + member.parameter.getName() +
+                          "' after its update",
+                      facts.steps[update].op, "updated here");
+    }
+    return success();
+  }
+
+  /// P12: intervals, members and parameters.
+  LogicalResult checkLayout() {
+    std::map<std::int64_t, std::int64_t> bytes;
+    for (Member member : members) {
+      plan::TensorOp gradient = member.gradient, parameter = member.parameter;
+      plan::BucketOp bucket = member.bucket;
+      if (gradient.getOffset() < bucket.getOffset() || end(gradient) > end(bucket))
+        return reject(gradient, "P12: lies outside its bucket's interval", bucket, "the bucket");
+      if (gradient.getOffset() != parameter.getOffset() ||
+          gradient.getReserve() != parameter.getReserve())
+        return reject(parameter, "P12: expected the place of its gradient", gradient,
+                      "the gradient");
+      bytes[bucket.getId()] += plan::denseBytes(cast<MemRefType>(gradient.getType()));
+    }
+    for (auto [number, bucket] : facts.buckets)
+      if (bytes[number] != static_cast<std::int64_t>(bucket.getBytes()))
+        return bucket.emitOpError("P12: expected the members' ")
+               << bytes[number] << " bytes, got " << bucket.getBytes();
+    llvm::stable_sort(members, [](Member a, Member b) {
+      return a.gradient.getOffset() < b.gradient.getOffset();
+    });
+    for (size_t i = 1; i < members.size(); ++i) {
+      plan::TensorOp before = members[i - 1].gradient, after = members[i].gradient;
+      if (end(before) > static_cast<std::int64_t>(after.getOffset()))
+        return reject(after, "P12: overlaps another gradient", before, "this one");
+    }
+    return checkIntervals();
+  }
+
+  LogicalResult checkIntervals() const {
+    llvm::SmallVector<plan::BucketOp> sorted;
+    for (auto [number, bucket] : facts.buckets)
+      sorted.push_back(bucket);
+    llvm::stable_sort(
+        sorted, [](plan::BucketOp a, plan::BucketOp b) { return a.getOffset() < b.getOffset(); });
+    for (size_t i = 1; i < sorted.size(); ++i)
+      if (end(sorted[i - 1]) > static_cast<std::int64_t>(sorted[i].getOffset()))
+        return reject(sorted[i], "P12: overlaps another bucket", sorted[i - 1], "this one");
+    return success();
+  }
+
+  const PlanFacts &facts;
+  llvm::SmallVector<Member, 0> members;
+};
+
+} // namespace
+
+LogicalResult checkBuckets(const PlanFacts &facts) { return BucketRules(facts).check(); }
+
+} // namespace syncline::check

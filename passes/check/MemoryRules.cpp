@@ -1,0 +1,134 @@
+// Rules about memory: P9, P10.
+#include "passes/check/PlanFacts.h"
+
+using namespace mlir;
+
+namespace syncline::check {
+
+static bool isFilledOutside(plan::Space space) {
+  switch (space) {
+  case plan::Space::input:
+  case plan::Space::target:
+  case plan::Space::parameters:
+  case plan::Space::state:
+    return true;
+  case plan::Space::gradients:
+  case plan::Space::arena:
+    return false;
+  }
+  return false;
+}
+
+/// P9 for one access of a step.
+static LogicalResult checkAccess(const PlanFacts &facts, std::int64_t number, plan::TensorOp tensor,
+                                 bool isWrite) {
+  Operation *op = facts.steps[number].op;
+  const auto reject = [&](const llvm::Twine &message) {
+    InFlightDiagnostic diagnostic = op->emitOpError(message);
+    diagnostic.attachNote(tensor.getLoc()) << "declared here";
+    return diagnostic;
+  };
+  if (auto live = tensor.getLive(); live && (number < (*live)[0] || number > (*live)[1]))
+    return reject("P9: operation " + llvm::Twine(number) + " touches '" + tensor.getName() +
+                  "' outside its lifetime [" + llvm::Twine((*live)[0]) + ", " +
+                  llvm::Twine((*live)[1]) + "]");
+  const plan::Space space = tensor.getSpace();
+  if (isWrite) {
+    const bool isKept = isFilledOutside(space) && space != plan::Space::state;
+    return isKept ? LogicalResult(reject("P9: writes '" + tensor.getName() + "' of space '" +
+                                         plan::stringifySpace(space) + "'"))
+                  : success();
+  }
+  if (isFilledOutside(space))
+    return success();
+  auto written = facts.writers.find(tensor);
+  if (written == facts.writers.end() || written->second.front() >= number)
+    return reject("P9: reads '" + tensor.getName() + "' before it is written");
+  return success();
+}
+
+static LogicalResult checkAccesses(const PlanFacts &facts) {
+  for (size_t number = 0; number < facts.steps.size(); ++number) {
+    const Step &step = facts.steps[number];
+    for (plan::TensorOp tensor : step.reads)
+      if (failed(checkAccess(facts, static_cast<std::int64_t>(number), tensor, false)))
+        return failure();
+    for (plan::TensorOp tensor : step.writes)
+      if (failed(checkAccess(facts, static_cast<std::int64_t>(number), tensor, true)))
+        return failure();
+  }
+  return success();
+}
+
+/// P10's exception: `later` is a result of the flat loop in which `earlier` dies, and takes exactly
+/// its place.
+static bool takesPlace(const PlanFacts &facts, plan::TensorOp earlier, plan::TensorOp later) {
+  const std::int64_t shared = (*earlier.getLive())[1];
+  if ((*later.getLive())[0] != shared || earlier.getOffset() != later.getOffset() ||
+      earlier.getReserve() != later.getReserve() || earlier.getType() != later.getType() ||
+      shared < 0 || shared >= static_cast<std::int64_t>(facts.steps.size()))
+    return false;
+  const Step &step = facts.steps[shared];
+  auto loop = dyn_cast<plan::PointwiseOp>(step.op);
+  return loop && loop.getFlat() && llvm::is_contained(step.reads, earlier) &&
+         llvm::is_contained(step.writes, later);
+}
+
+static bool overlapInSpace(plan::TensorOp a, plan::TensorOp b) {
+  return a.getOffset() < b.getOffset() + b.getReserve() &&
+         b.getOffset() < a.getOffset() + a.getReserve();
+}
+
+static LogicalResult rejectOverlap(plan::TensorOp a, plan::TensorOp b) {
+  InFlightDiagnostic diagnostic = b.emitOpError("P10: '") << b.getName() << "' overlaps '"
+                                                          << a.getName() << "' in space and time";
+  diagnostic.attachNote(a.getLoc()) << "declared here";
+  return diagnostic;
+}
+
+/// P10 in the arena: a sweep over time keeps the tensors that are alive.
+static LogicalResult checkArena(const PlanFacts &facts) {
+  llvm::SmallVector<plan::TensorOp, 0> tensors;
+  for (plan::TensorOp tensor : facts.tensors)
+    if (tensor.getSpace() == plan::Space::arena)
+      tensors.push_back(tensor);
+  llvm::stable_sort(tensors, [](plan::TensorOp a, plan::TensorOp b) {
+    return (*a.getLive())[0] < (*b.getLive())[0];
+  });
+  llvm::SmallVector<plan::TensorOp, 0> alive;
+  for (plan::TensorOp tensor : tensors) {
+    const std::int64_t now = (*tensor.getLive())[0];
+    llvm::erase_if(alive, [&](plan::TensorOp other) { return (*other.getLive())[1] < now; });
+    for (plan::TensorOp other : alive)
+      if (overlapInSpace(other, tensor) && !takesPlace(facts, other, tensor) &&
+          !takesPlace(facts, tensor, other))
+        return rejectOverlap(other, tensor);
+    alive.push_back(tensor);
+  }
+  return success();
+}
+
+/// P10 in the spaces that live as long as the run. Parameters and gradients are P12's.
+static LogicalResult checkFixed(const PlanFacts &facts, plan::Space space) {
+  llvm::SmallVector<plan::TensorOp, 0> tensors;
+  for (plan::TensorOp tensor : facts.tensors)
+    if (tensor.getSpace() == space)
+      tensors.push_back(tensor);
+  llvm::stable_sort(
+      tensors, [](plan::TensorOp a, plan::TensorOp b) { return a.getOffset() < b.getOffset(); });
+  for (size_t i = 1; i < tensors.size(); ++i)
+    if (overlapInSpace(tensors[i - 1], tensors[i]))
+      return rejectOverlap(tensors[i - 1], tensors[i]);
+  return success();
+}
+
+LogicalResult checkMemory(const PlanFacts &facts) {
+  if (failed(checkAccesses(facts)) || failed(checkArena(facts)))
+    return failure();
+  for (plan::Space space : {plan::Space::input, plan::Space::target, plan::Space::state})
+    if (failed(checkFixed(facts, space)))
+      return failure();
+  return success();
+}
+
+} // namespace syncline::check

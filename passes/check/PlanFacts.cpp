@@ -1,0 +1,98 @@
+// Gathers a plan's facts; what cannot be gathered breaks P13, P9, P4 or P7.
+#include "passes/check/PlanFacts.h"
+
+using namespace mlir;
+
+namespace syncline::check {
+
+// P13: a body computes from its arguments and its own constants.
+static LogicalResult checkBody(plan::PointwiseOp loop) {
+  Block &body = loop.getBody().front();
+  for (Operation &op : body)
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &body) {
+        InFlightDiagnostic diagnostic =
+            op.emitError("P13: a loop body computes from its arguments and constants alone");
+        diagnostic.attachNote(operand.getLoc()) << "this value comes from outside";
+        return diagnostic;
+      }
+  return success();
+}
+
+static LogicalResult resolve(Operation *user, OperandRange operands,
+                             llvm::SmallVectorImpl<plan::TensorOp> &tensors) {
+  for (Value operand : operands) {
+    auto tensor = operand.getDefiningOp<plan::TensorOp>();
+    if (!tensor)
+      return user->emitOpError("P9: expected a tensor declared by 'plan.tensor' as operand");
+    tensors.push_back(tensor);
+  }
+  return success();
+}
+
+static LogicalResult gatherAccesses(Step &step) {
+  if (auto call = dyn_cast<plan::CallOp>(step.op))
+    return failure(failed(resolve(call, call.getIns(), step.reads)) ||
+                   failed(resolve(call, call.getOuts(), step.writes)));
+  if (auto loop = dyn_cast<plan::PointwiseOp>(step.op))
+    return failure(failed(checkBody(loop)) || failed(resolve(loop, loop.getIns(), step.reads)) ||
+                   failed(resolve(loop, loop.getOuts(), step.writes)));
+  if (isa<plan::LossOp>(step.op))
+    return resolve(step.op, step.op->getOperands(), step.reads);
+  return success();
+}
+
+static LogicalResult declareBucket(PlanFacts &facts, plan::BucketOp bucket) {
+  auto [place, isNew] = facts.buckets.emplace(static_cast<std::int64_t>(bucket.getId()), bucket);
+  if (isNew)
+    return success();
+  InFlightDiagnostic diagnostic = bucket.emitOpError("P4: bucket ")
+                                  << bucket.getId() << " is declared twice";
+  diagnostic.attachNote(place->second.getLoc()) << "first here";
+  return diagnostic;
+}
+
+static LogicalResult placeBucketStep(PlanFacts &facts, Operation *op, std::int64_t number) {
+  Places *places = nullptr;
+  std::int64_t bucket = 0;
+  if (auto issue = dyn_cast<plan::IssueOp>(op))
+    places = &facts.issues, bucket = issue.getBucket();
+  else if (auto wait = dyn_cast<plan::WaitOp>(op))
+    places = &facts.waits, bucket = wait.getBucket();
+  else if (auto update = dyn_cast<plan::UpdateOp>(op))
+    places = &facts.updates, bucket = update.getBucket();
+  if (!places)
+    return success();
+  if (!facts.buckets.count(bucket))
+    return op->emitOpError("P7: bucket ") << bucket << " is not declared";
+  (*places)[bucket].push_back(number);
+  return success();
+}
+
+FailureOr<PlanFacts> gather(plan::ProgramOp program) {
+  PlanFacts facts;
+  facts.program = program;
+  for (Operation &op : program.getBody().front()) {
+    if (!isa_and_nonnull<plan::PlanDialect>(op.getDialect()))
+      return op.emitError("P13: expected an operation of the plan dialect, got '")
+             << op.getName() << "'";
+    if (auto tensor = dyn_cast<plan::TensorOp>(op))
+      facts.tensors.push_back(tensor);
+    if (auto bucket = dyn_cast<plan::BucketOp>(op); bucket && failed(declareBucket(facts, bucket)))
+      return failure();
+    if (!plan::executes(&op))
+      continue;
+    const auto number = static_cast<std::int64_t>(facts.steps.size());
+    Step step{&op, {}, {}};
+    if (failed(gatherAccesses(step)) || failed(placeBucketStep(facts, &op, number)))
+      return failure();
+    for (plan::TensorOp tensor : step.reads)
+      facts.readers[tensor].push_back(number);
+    for (plan::TensorOp tensor : step.writes)
+      facts.writers[tensor].push_back(number);
+    facts.steps.push_back(std::move(step));
+  }
+  return facts;
+}
+
+} // namespace syncline::check

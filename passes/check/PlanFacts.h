@@ -1,0 +1,50 @@
+// What a plan says, gathered from its text alone: the ground on which every rule is judged.
+#pragma once
+
+#include "ir/plan/Plan.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <map>
+#include <vector>
+
+namespace syncline::check {
+
+/// An operation that executes, with the tensors it touches. Its number is its place in `steps`.
+struct Step {
+  mlir::Operation *op;
+  llvm::SmallVector<plan::TensorOp, 6> reads, writes;
+};
+
+/// The places of one kind of bucket operation in issue order.
+using Places = std::map<std::int64_t, llvm::SmallVector<std::int64_t, 1>>; ///< by bucket
+
+struct PlanFacts {
+  plan::ProgramOp program;
+  std::vector<plan::TensorOp> tensors;
+  std::map<std::int64_t, plan::BucketOp> buckets; ///< by number
+  std::vector<Step> steps;
+  Places issues, waits, updates;
+  /// Numbers of the steps that read or write a tensor, ascending.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::int64_t, 4>> readers, writers;
+
+  /// The only place of a bucket operation, -1 when there is none. Precondition: P7 and P11 hold.
+  static std::int64_t only(const Places &places, std::int64_t bucket) {
+    auto found = places.find(bucket);
+    return found == places.end() ? -1 : found->second.front();
+  }
+};
+
+/// Gathers the facts. Fails on what makes a rule meaningless: an operation of another dialect or a
+/// loop body that depends on anything outside (P13), an operand that is no declared tensor (P9), a
+/// bucket number declared twice (P4) or used without a declaration (P7).
+mlir::FailureOr<PlanFacts> gather(plan::ProgramOp program);
+
+/// P5, P7, P8, P11, P12: gradients agree, once, complete and undisturbed.
+mlir::LogicalResult checkBuckets(const PlanFacts &facts);
+
+/// P9, P10: nothing is read that was not written or was overwritten.
+mlir::LogicalResult checkMemory(const PlanFacts &facts);
+
+} // namespace syncline::check

@@ -1,0 +1,185 @@
+// Computes lifetimes, shares places in flat loops, and calls the placement.
+#include "passes/lower/Lifetimes.h"
+
+#include "passes/lower/Kernels.h"
+#include "passes/lower/Placement.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace syncline::lower {
+
+std::int64_t arenaReserve(RankedTensorType type) {
+  constexpr std::int64_t channelBlock = 16; // one AVX-512 vector of f32
+  std::int64_t elements = 1;
+  for (auto [dimension, extent] : llvm::enumerate(type.getShape()))
+    elements *= type.getRank() >= 3 && dimension == 1 && extent > 1
+                    ? static_cast<std::int64_t>(llvm::alignTo(extent, channelBlock))
+                    : extent;
+  const auto elementBytes =
+      static_cast<std::int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  return static_cast<std::int64_t>(llvm::alignTo(elements * elementBytes, plan::alignment));
+}
+
+bool isFlat(nn::PointwiseOp op) {
+  auto shape = cast<RankedTensorType>(op.getOutputs()[0].getType()).getShape();
+  return llvm::all_of(op.getInputs().getTypes(),
+                      [&](Type type) { return cast<RankedTensorType>(type).getShape() == shape; });
+}
+
+bool isSkipped(OpResult result) {
+  return result.use_empty() && result.getOwner()->hasAttr(nn::backwardAttr);
+}
+
+namespace {
+
+class ArenaPlanner {
+public:
+  ArenaPlanner(const std::vector<Action> &actions, const std::vector<Bucket> &buckets)
+      : actions(actions), buckets(buckets) {
+    for (const Bucket &bucket : buckets)
+      for (const Member &member : bucket.members)
+        if (!member.isCopied)
+          written.insert(member.gradient); // straight to the gradients' space
+  }
+
+  void collect() {
+    for (auto [number, action] : llvm::enumerate(actions)) {
+      const auto now = static_cast<std::int64_t>(number);
+      if (action.phase == plan::Phase::forward)
+        forwardEnd = now;
+      if (action.kind == ActionKind::compute || action.kind == ActionKind::loss)
+        for (Value operand : action.op->getOperands())
+          touch(operand, now);
+      if (action.kind == ActionKind::copy)
+        touch(buckets[action.bucket].members[action.member].gradient, now);
+      if (action.kind == ActionKind::compute)
+        for (OpResult result : action.op->getResults())
+          if (!written.contains(result) && !isSkipped(result))
+            produce(result, now);
+    }
+  }
+
+  LogicalResult nameOutput(nn::StepOp step) {
+    for (auto output : step.getOps<nn::OutputOp>()) {
+      auto found = arena.tensors.find(output.getValue());
+      if (found == arena.tensors.end())
+        return output.emitError("the model's output '")
+               << output.getName() << "' is computed by no operation";
+      found->second.name = output.getName();
+      found->second.isOutput = true;
+      found->second.last = std::max(found->second.last, forwardEnd);
+      names.insert(output.getName());
+    }
+    return success();
+  }
+
+  void nameOthers() {
+    for (auto &[value, tensor] : arena.tensors) {
+      if (!tensor.name.empty())
+        continue;
+      const std::string wanted = describe(cast<OpResult>(value));
+      tensor.name = wanted;
+      for (unsigned again = 2; !names.insert(tensor.name).second; ++again)
+        tensor.name = wanted + "." + std::to_string(again);
+    }
+  }
+
+  Arena finish() {
+    sharePlaces();
+    std::vector<Buffer> buffers;
+    llvm::DenseMap<Value, std::size_t> bufferOf;
+    for (auto &[value, tensor] : arena.tensors) {
+      // An operand comes before the result that takes its place, so its buffer exists already.
+      auto source = placeOf.find(value);
+      if (source != placeOf.end()) {
+        bufferOf[value] = bufferOf.lookup(source->second);
+        buffers[bufferOf[value]].last = tensor.last;
+        continue;
+      }
+      bufferOf[value] = buffers.size();
+      buffers.push_back({tensor.first, tensor.last, tensor.reserve});
+    }
+    Placement placement = place(buffers);
+    for (auto &[value, tensor] : arena.tensors)
+      tensor.offset = placement.offsets[bufferOf.lookup(value)];
+    arena.bytes = placement.bytes;
+    return std::move(arena);
+  }
+
+private:
+  void produce(OpResult result, std::int64_t now) {
+    ArenaTensor &tensor = arena.tensors[result];
+    tensor.first = tensor.last = now;
+    tensor.reserve = arenaReserve(cast<RankedTensorType>(result.getType()));
+  }
+
+  void touch(Value value, std::int64_t now) {
+    auto found = arena.tensors.find(value);
+    if (found != arena.tensors.end())
+      found->second.last = now;
+  }
+
+  /// For flat loops: which result takes which dying operand's place.
+  void sharePlaces() {
+    for (auto [number, action] : llvm::enumerate(actions)) {
+      auto loop = action.kind == ActionKind::compute ? dyn_cast<nn::PointwiseOp>(action.op)
+                                                     : nn::PointwiseOp();
+      if (!loop || !isFlat(loop))
+        continue;
+      llvm::DenseSet<Value> taken;
+      for (Value result : loop.getOutputs())
+        for (Value operand : loop.getInputs())
+          if (fits(operand, result, static_cast<std::int64_t>(number)) &&
+              taken.insert(operand).second) {
+            placeOf[result] = operand;
+            break;
+          }
+    }
+  }
+
+  bool fits(Value operand, Value result, std::int64_t now) const {
+    auto from = arena.tensors.find(operand), to = arena.tensors.find(result);
+    return from != arena.tensors.end() && to != arena.tensors.end() && from->second.last == now &&
+           from->second.reserve == to->second.reserve && operand.getType() == result.getType();
+  }
+
+  /// "conv1" for a result, "conv1.mean" for what comes with it, "conv1.dx" in backward.
+  static std::string describe(OpResult result) {
+    Operation *op = result.getOwner();
+    std::string name =
+        (nn::layerOf(op).empty() ? op->getName().stripDialect() : nn::layerOf(op)).str();
+    if (std::optional<KernelUse> use = kernelOf(op)) {
+      StringRef role = use->outs[result.getResultNumber()];
+      if (role != "y")
+        return name + "." + role.str();
+    }
+    if (op->hasAttr(nn::backwardAttr))
+      name += ".grad";
+    return name;
+  }
+
+  const std::vector<Action> &actions;
+  const std::vector<Bucket> &buckets;
+  Arena arena;
+  llvm::DenseSet<Value> written;
+  llvm::DenseMap<Value, Value> placeOf; ///< result → the operand whose place it takes
+  llvm::StringSet<> names;
+  std::int64_t forwardEnd = 0;
+};
+
+} // namespace
+
+FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,
+                           const std::vector<Bucket> &buckets) {
+  ArenaPlanner planner(actions, buckets);
+  planner.collect();
+  if (failed(planner.nameOutput(step)))
+    return failure();
+  planner.nameOthers();
+  return planner.finish();
+}
+
+} // namespace syncline::lower

@@ -1,0 +1,312 @@
+// Declarations first (spaces in the order of their enum), then one plan operation an action.
+#include "passes/lower/PlanWriter.h"
+
+#include "passes/lower/Kernels.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace syncline::lower {
+
+/// Whether the body gives zeroes for zeroes; when folding cannot tell, it does not.
+static bool keepsZero(nn::PointwiseOp op) {
+  Block &body = op.getBody().front();
+  llvm::DenseMap<Value, Attribute> known;
+  Builder builder(op.getContext());
+  for (Value argument : body.getArguments())
+    known[argument] = builder.getZeroAttr(argument.getType());
+  for (Operation &inner : body.without_terminator()) {
+    llvm::SmallVector<OpFoldResult> folded;
+    // A first attempt may only put a constant operand last.
+    for (int attempt = 0; attempt < 2 && folded.empty(); ++attempt) {
+      llvm::SmallVector<Attribute> operands;
+      for (Value operand : inner.getOperands())
+        operands.push_back(known.lookup(operand));
+      if (failed(inner.fold(operands, folded)))
+        break;
+    }
+    if (folded.size() != inner.getNumResults())
+      continue;
+    for (auto [result, value] : llvm::zip(inner.getResults(), folded))
+      known[result] =
+          isa<Attribute>(value) ? cast<Attribute>(value) : known.lookup(cast<Value>(value));
+  }
+  return llvm::all_of(body.getTerminator()->getOperands(), [&](Value yielded) {
+    Attribute value = known.lookup(yielded);
+    return value && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
+  });
+}
+
+namespace {
+
+class Writer {
+public:
+  Writer(nn::StepOp step, const Decisions &decisions)
+      : step(step), decisions(decisions), builder(step) {}
+
+  FailureOr<plan::ProgramOp> write(std::int64_t ranks) {
+    auto program = builder.create<plan::ProgramOp>(
+        step.getLoc(), step.getSymNameAttr(), builder.getI64IntegerAttr(ranks), step.getBatchAttr(),
+        builder.getDictionaryAttr({}));
+    builder.createBlock(&program.getBody());
+    if (failed(declareTensors())) {
+      program.erase();
+      return failure();
+    }
+    declareBuckets();
+    for (const Action &action : decisions.actions)
+      append(action);
+    program.setSpacesAttr(spaceSizes());
+    return program;
+  }
+
+private:
+  struct Declaration {
+    StringRef name;
+    plan::Space space;
+    std::int64_t offset = 0, reserve = 0;
+    DenseI64ArrayAttr live = {};
+    IntegerAttr bucket = {}, values = {};
+    Attribute init = {};
+    UnitAttr output = {};
+  };
+
+  LogicalResult declare(Value value, const Declaration &what) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (plan::elementName(type.getElementType()).empty())
+      return emitError(value.getLoc(), "tensor '")
+             << what.name << "' has elements of type " << type.getElementType()
+             << ", which plans do not know";
+    auto tensor = builder.create<plan::TensorOp>(
+        value.getLoc(), MemRefType::get(type.getShape(), type.getElementType()),
+        builder.getStringAttr(what.name), plan::SpaceAttr::get(builder.getContext(), what.space),
+        builder.getI64IntegerAttr(what.offset), builder.getI64IntegerAttr(what.reserve), what.live,
+        what.bucket, what.values, what.init, what.output);
+    if (what.space == plan::Space::gradients)
+      gradients[value].push_back(tensor);
+    else
+      tensors[value] = tensor;
+    return success();
+  }
+
+  /// At the next free place of a space that is not overlaid.
+  LogicalResult declareNext(Value value, Declaration what) {
+    auto type = cast<RankedTensorType>(value.getType());
+    what.reserve = static_cast<std::int64_t>(
+        llvm::alignTo(plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType())),
+                      plan::alignment));
+    what.offset = sizes[static_cast<int>(what.space)];
+    sizes[static_cast<int>(what.space)] += what.reserve;
+    return declare(value, what);
+  }
+
+  LogicalResult declareConstant(nn::ConstantOp constant, int number) {
+    const std::string name = "constant/" + std::to_string(number);
+    return declareNext(constant,
+                       {.name = name, .space = plan::Space::state, .init = constant.getValue()});
+  }
+
+  LogicalResult declareSources() {
+    int constants = 0;
+    for (Operation &op : step.getBody().front()) {
+      LogicalResult declared = success();
+      if (auto input = dyn_cast<nn::InputOp>(op))
+        declared = declareNext(input, {.name = input.getName(), .space = plan::Space::input});
+      else if (auto target = dyn_cast<nn::TargetOp>(op))
+        declared = declareNext(target, {.name = target.getName(), .space = plan::Space::target});
+      else if (auto state = dyn_cast<nn::StateOp>(op))
+        declared = declareNext(state, {.name = state.getName(),
+                                       .space = plan::Space::state,
+                                       .values = state.getOffsetAttr(),
+                                       .init = state.getInitAttr()});
+      else if (auto constant = dyn_cast<nn::ConstantOp>(op))
+        declared = declareConstant(constant, constants++);
+      if (failed(declared))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult declareMembers(plan::Space space) {
+    const bool isTrained = space == plan::Space::parameters;
+    for (auto [number, bucket] : llvm::enumerate(decisions.buckets)) {
+      for (const Member &member : bucket.members) {
+        nn::ParameterOp parameter = member.parameter;
+        Declaration what{.name = parameter.getName(),
+                         .space = space,
+                         .offset = member.offset,
+                         .reserve = member.reserve,
+                         .bucket = builder.getI64IntegerAttr(static_cast<std::int64_t>(number))};
+        if (isTrained) {
+          what.values = parameter.getOffsetAttr();
+          what.init = parameter.getInitAttr();
+        }
+        if (failed(declare(isTrained ? parameter.getResult() : member.gradient, what)))
+          return failure();
+      }
+      sizes[static_cast<int>(space)] = bucket.offset + bucket.extent;
+    }
+    return success();
+  }
+
+  LogicalResult declareTensors() {
+    if (failed(declareSources()) || failed(declareMembers(plan::Space::parameters)) ||
+        failed(declareMembers(plan::Space::gradients)))
+      return failure();
+    for (const auto &[value, tensor] : decisions.arena.tensors)
+      if (failed(declare(value, {.name = tensor.name,
+                                 .space = plan::Space::arena,
+                                 .offset = tensor.offset,
+                                 .reserve = tensor.reserve,
+                                 .live = builder.getDenseI64ArrayAttr({tensor.first, tensor.last}),
+                                 .output = tensor.isOutput ? builder.getUnitAttr() : UnitAttr()})))
+        return failure();
+    sizes[static_cast<int>(plan::Space::arena)] = decisions.arena.bytes;
+    return success();
+  }
+
+  void declareBuckets() {
+    for (const Bucket &bucket : decisions.buckets) {
+      sync::AllReduceOp message = bucket.message;
+      builder.create<plan::BucketOp>(
+          message.getLoc(), message.getBucketAttr(), message.getMembersAttr(),
+          builder.getStringAttr(sync::stringifyScheme(message.getScheme())),
+          message.getChannelAttr(), builder.getI64IntegerAttr(bucket.offset),
+          builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
+          message.getReadyAttr(), message.getStartAttr(), message.getEndAttr());
+    }
+  }
+
+  void append(const Action &action) {
+    if (action.phase != phase) {
+      phase = action.phase;
+      builder.create<plan::PhaseOp>(step.getLoc(),
+                                    plan::PhaseAttr::get(builder.getContext(), action.phase));
+    }
+    const auto bucket = [&] { return builder.getI64IntegerAttr(action.bucket); };
+    switch (action.kind) {
+    case ActionKind::compute:
+      if (auto loop = dyn_cast<nn::PointwiseOp>(action.op))
+        return appendLoop(loop);
+      return appendCall(action.op);
+    case ActionKind::copy:
+      return appendCopy(action);
+    case ActionKind::loss:
+      builder.create<plan::LossOp>(action.op->getLoc(), tensors.lookup(action.op->getOperand(0)));
+      return;
+    case ActionKind::issue:
+      builder.create<plan::IssueOp>(step.getLoc(), bucket());
+      return;
+    case ActionKind::wait:
+      builder.create<plan::WaitOp>(step.getLoc(), bucket());
+      return;
+    case ActionKind::update:
+      builder.create<plan::UpdateOp>(step.getLoc(), bucket());
+      return;
+    }
+  }
+
+  /// Where an operation writes a result: its place in the gradients or the arena; null when
+  /// skipped.
+  Value placeOf(OpResult result) const {
+    if (Value tensor = tensors.lookup(result))
+      return tensor;
+    auto found = gradients.find(result);
+    return found == gradients.end() ? Value() : found->second.front();
+  }
+
+  static StringAttr labelOf(Operation *op) {
+    StringRef layer = nn::layerOf(op);
+    return StringAttr::get(op->getContext(), layer.empty() ? op->getName().stripDialect() : layer);
+  }
+
+  void appendCall(Operation *op) {
+    KernelUse use = *kernelOf(op);
+    llvm::SmallVector<StringRef> roles(use.ins.begin(), use.ins.end());
+    llvm::SmallVector<Value> ins, outs;
+    for (Value operand : op->getOperands())
+      ins.push_back(tensors.lookup(operand));
+    for (auto [result, role] : llvm::zip(op->getResults(), use.outs))
+      if (Value place = placeOf(result)) {
+        outs.push_back(place);
+        roles.push_back(role);
+      }
+    createCall(op, use.kernel, roles, ins, outs);
+  }
+
+  void createCall(Operation *op, plan::Kernel kernel, llvm::ArrayRef<StringRef> roles,
+                  ValueRange ins, ValueRange outs) {
+    auto call = builder.create<plan::CallOp>(
+        op->getLoc(), plan::KernelAttr::get(builder.getContext(), kernel), labelOf(op),
+        builder.getStrArrayAttr(roles), ins, outs);
+    if (call.getCallee() == plan::Kernel::reshape && !isa<nn::ReshapeOp>(op))
+      return; // a copy: the operation's attributes are not its own
+    for (NamedAttribute attribute : op->getAttrs())
+      if (attribute.getName() != nn::layerAttr && attribute.getName() != nn::backwardAttr)
+        call->setAttr(attribute.getName() == nn::secondsAttr ? builder.getStringAttr("seconds")
+                                                             : attribute.getName(),
+                      attribute.getValue());
+  }
+
+  void appendCopy(const Action &action) {
+    const Member &member = decisions.buckets[action.bucket].members[action.member];
+    for (Value target : gradients.lookup(member.gradient)) {
+      auto tensor = target.getDefiningOp<plan::TensorOp>();
+      if (static_cast<std::int64_t>(tensor.getOffset()) == member.offset)
+        createCall(action.op, plan::Kernel::reshape, {"x", "y"}, tensors.lookup(member.gradient),
+                   target);
+    }
+  }
+
+  void appendLoop(nn::PointwiseOp op) {
+    llvm::SmallVector<Value> ins, outs;
+    for (Value operand : op.getInputs())
+      ins.push_back(tensors.lookup(operand));
+    for (OpResult result : op->getResults())
+      outs.push_back(placeOf(result));
+    auto loop = builder.create<plan::PointwiseOp>(op.getLoc(), labelOf(op), ins, outs, isFlat(op),
+                                                  keepsZero(op));
+    if (Attribute seconds = op->getAttr(nn::secondsAttr))
+      loop->setAttr("seconds", seconds);
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&loop.getBody());
+    IRMapping mapping;
+    for (BlockArgument argument : op.getBody().getArguments())
+      mapping.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
+    for (Operation &inner : op.getBody().front().without_terminator())
+      builder.clone(inner, mapping);
+    llvm::SmallVector<Value> yielded;
+    for (Value value : op.getBody().front().getTerminator()->getOperands())
+      yielded.push_back(mapping.lookupOrDefault(value));
+    builder.create<plan::YieldOp>(op.getLoc(), yielded);
+  }
+
+  DictionaryAttr spaceSizes() {
+    llvm::SmallVector<NamedAttribute> entries;
+    for (std::uint64_t i = 0; i <= plan::getMaxEnumValForSpace(); ++i)
+      entries.push_back(builder.getNamedAttr(plan::stringifySpace(static_cast<plan::Space>(i)),
+                                             builder.getI64IntegerAttr(sizes[i])));
+    return builder.getDictionaryAttr(entries);
+  }
+
+  nn::StepOp step;
+  const Decisions &decisions;
+  OpBuilder builder;
+  llvm::DenseMap<Value, Value> tensors;                         ///< where a value is read
+  llvm::DenseMap<Value, llvm::SmallVector<Value, 1>> gradients; ///< where members are written
+  std::int64_t sizes[plan::getMaxEnumValForSpace() + 1] = {};
+  std::optional<plan::Phase> phase;
+};
+
+} // namespace
+
+FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, std::int64_t ranks,
+                                     const Decisions &decisions) {
+  return Writer(step, decisions).write(ranks);
+}
+
+} // namespace syncline::lower

@@ -1,0 +1,20 @@
+// Writes a scheduled step as a plan.program.
+#pragma once
+
+#include "passes/lower/Lifetimes.h"
+
+namespace syncline::lower {
+
+/// Everything that lowering has decided about a step.
+struct Decisions {
+  std::vector<Bucket> buckets;
+  std::vector<Action> actions;
+  Arena arena;
+};
+
+/// Creates the program in front of the step, which stays as it is. Fails on an element type that
+/// plans do not know.
+mlir::FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, std::int64_t ranks,
+                                           const Decisions &decisions);
+
+} // namespace syncline::lower

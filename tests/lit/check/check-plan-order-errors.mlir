@@ -1,0 +1,295 @@
+// Plans that break a rule about the order of bucket operations: P5, P7, P11.
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %s
+
+// P5: between issue and wait nobody touches a gradient.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 6] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // expected-note @+1 {{issued here}}
+  plan.issue 0
+  plan.issue 1
+  // expected-error @+1 {{P5: touches 'v' while bucket 0 is in flight}}
+  plan.call reshape "r" ["x", "y"] ins(%dv : memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.wait 0
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P5: the next step starts from updated parameters, this one must be done with them.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 8] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 0
+  plan.issue 1
+  plan.wait 0
+  // expected-note @+1 {{updated here}}
+  plan.update 0
+  // expected-error @+1 {{P5: reads parameter 'v' after its update}}
+  plan.call reshape "r" ["x", "y"] ins(%v : memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P7: a bucket is complete when it is issued.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 5] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  // expected-error @+1 {{P7: issues bucket 0 before 'v' is complete}}
+  plan.issue 0
+  plan.wait 0
+  // expected-note @+1 {{written here}}
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 1
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P7: every member is written by somebody.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  // expected-note @+1 {{this gradient}}
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // expected-error @+1 {{P7: issues bucket 0, but nothing writes 'v'}}
+  plan.issue 0
+  plan.issue 1
+  plan.wait 0
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P7: a bucket is issued once: otherwise its sum is summed again.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // expected-note @+1 {{first here}}
+  plan.issue 0
+  plan.issue 1
+  plan.wait 0
+  // expected-error @+1 {{P7: bucket 0 is issued twice}}
+  plan.issue 0
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P7: a gradient that never travels never agrees.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P7: bucket 1 is never issued}}
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 0
+  plan.wait 0
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P7: ranks that issue in different orders would hang; the order is that of the numbers.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // expected-error @+1 {{P7: bucket 1 is issued before an earlier one of its channel}}
+  plan.issue 1
+  // expected-note @+1 {{the earlier one is issued here}}
+  plan.issue 0
+  plan.wait 0
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P7: only declared buckets travel.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 0
+  plan.issue 1
+  // expected-error @+1 {{P7: bucket 7 is not declared}}
+  plan.issue 7
+  plan.wait 0
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P11: first issue, then wait.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // expected-error @+1 {{P11: waits for bucket 0 before it is issued}}
+  plan.wait 0
+  // expected-note @+1 {{issued here}}
+  plan.issue 0
+  plan.issue 1
+  plan.update 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P11: first wait, then update.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 0
+  plan.issue 1
+  // expected-error @+1 {{P11: updates bucket 0 before it has arrived}}
+  plan.update 0
+  // expected-note @+1 {{waited for here}}
+  plan.wait 0
+  plan.wait 1
+  plan.update 1
+}
+
+// -----
+
+// P11: every bucket is updated.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
+  // expected-error @+1 {{P11: bucket 0 is never updated}}
+  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 0
+  plan.issue 1
+  plan.wait 0
+  plan.wait 1
+  plan.update 1
+}
