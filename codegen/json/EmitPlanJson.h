@@ -1,0 +1,28 @@
+// From a planned module to plan.json; plan.schema.json beside this file is its schema.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace syncline {
+
+/// What plan.json says that the module does not.
+struct PlanInfo {
+  std::string version;     ///< of Syncline
+  std::string name;        ///< of the plan: the model's or trace's name
+  std::string modelHash;   ///< SHA-256 of the model or trace file
+  std::string clusterHash; ///< SHA-256 of the cluster file
+};
+
+/// The document without hashes of files and of itself (writePlan adds them): `hashes` has `model`,
+/// `cluster`, an empty `files` and an empty `plan`. The module holds a plan.program (runnable) or a
+/// sync.trace (not), one sync.problem, its sync.solution, and `cluster.spec`. Fails when one is
+/// missing, and where a program has not exactly one input and one target.
+Result<nlohmann::json> emitPlanJson(mlir::ModuleOp module, const PlanInfo &info);
+
+} // namespace syncline

@@ -1,0 +1,275 @@
+// Writing and checking plan folders.
+#include "codegen/json/PlanFolder.h"
+
+#include "codegen/cpp/CompileStep.h"
+#include "codegen/cpp/EmitStepCpp.h"
+#include "codegen/json/Hashes.h"
+#include "ir/plan/Plan.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+
+using namespace mlir;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace syncline {
+
+namespace {
+
+constexpr int schemaNumber = 1;
+
+Status bad(const std::string &path, const std::string &what) {
+  return Status::badInput("'" + path + "': " + what);
+}
+
+Result<std::string> readText(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return bad(path, "cannot open: " + buffer.getError().message());
+  return (*buffer)->getBuffer().str();
+}
+
+Status writeText(const std::string &path, const std::string &text) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (!error) {
+    out << text;
+    out.close();
+    error = out.error();
+    out.clear_error();
+  }
+  return error ? bad(path, "cannot write: " + error.message()) : Status::ok();
+}
+
+std::string moduleText(ModuleOp module, const PlanInfo &info) {
+  std::string text = "// Plan '" + info.name + "' by Syncline " + info.version +
+                     ". Times are seconds, sizes and offsets bytes; see ir/*/SPEC.md.\n";
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  stream << "\n";
+  return text;
+}
+
+/// The program's C++; nothing for a trace. Diagnostics become the error.
+Result<std::optional<std::string>> stepText(ModuleOp module, const std::string &version,
+                                            const std::string &planner) {
+  auto programs = module.getOps<plan::ProgramOp>();
+  if (programs.empty())
+    return std::optional<std::string>();
+  std::string message;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    message += (message.empty() ? "" : "; ") + diagnostic.str();
+  });
+  FailureOr<std::string> text = emitStepCpp(*programs.begin(), {version, planner});
+  if (failed(text))
+    return Status::error(ErrorKind::internal, "cannot generate step.cpp: " + message);
+  return std::optional<std::string>(std::move(*text));
+}
+
+/// A folder that is removed with everything in it unless it is kept.
+class PartialFolder {
+public:
+  ~PartialFolder() {
+    std::error_code ignored;
+    if (!path.empty())
+      fs::remove_all(path, ignored);
+  }
+  Status create(const std::string &beside) {
+    llvm::SmallString<128> unique;
+    llvm::sys::fs::createUniquePath(beside + ".partial-%%%%%%", unique, /*MakeAbsolute=*/false);
+    if (std::error_code error = llvm::sys::fs::create_directory(unique, /*IgnoreExisting=*/false))
+      return bad(beside, "cannot make a folder there: " + error.message());
+    path = unique.str().str();
+    return Status::ok();
+  }
+  std::string file(const std::string &name) const { return path + "/" + name; }
+
+  /// Takes the target's place; a plan that is there steps aside and is removed afterwards.
+  Status renameTo(const std::string &target) {
+    std::error_code error, ignored;
+    const std::string old = path + ".old";
+    const bool replaces = fs::exists(target, ignored);
+    if (replaces)
+      fs::rename(target, old, error);
+    if (!error)
+      fs::rename(path, target, error);
+    if (error) {
+      if (replaces)
+        fs::rename(old, target, ignored);
+      return bad(target, "cannot write: " + error.message());
+    }
+    path.clear();
+    fs::remove_all(old, ignored);
+    return Status::ok();
+  }
+
+private:
+  std::string path;
+};
+
+Status expectReplaceable(const std::string &folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored))
+    return Status::ok();
+  if (fs::is_directory(folder, ignored) &&
+      (fs::is_empty(folder, ignored) || fs::exists(folder + "/plan.json", ignored)))
+    return Status::ok();
+  return bad(folder, "exists and is not a plan; it is left alone");
+}
+
+Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json &document) {
+  std::vector<std::string> names{"plan.mlir"};
+  if (Status s = writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)); !s)
+    return s;
+  Result<std::optional<std::string>> step =
+      stepText(sources.module, sources.info.version, document["planner"]);
+  if (!step)
+    return step.status();
+  if (*step) {
+    if (Status s = writeText(partial.file("step.cpp"), **step); !s)
+      return s;
+    if (Status s = compileStep(partial.file("step.cpp"), partial.file("step.so"),
+                               sources.includeDirectory);
+        !s)
+      return s;
+    names.insert(names.end(), {"step.cpp", "step.so"});
+  }
+  for (const PlanFile &file : sources.files) {
+    if (Status s = file.write(partial.file(file.name)); !s)
+      return s;
+    names.push_back(file.name);
+  }
+  for (const std::string &name : names) {
+    Result<std::string> hash = sha256OfFile(partial.file(name));
+    if (!hash)
+      return hash.status();
+    document["hashes"]["files"][name] = *hash;
+  }
+  document["hashes"]["plan"] = planHash(document);
+  return writeText(partial.file("plan.json"), document.dump(1) + "\n");
+}
+
+Status checkFileHashes(const std::string &folder, const Json &document) {
+  for (const auto &[name, expected] : document["hashes"]["files"].items()) {
+    if (name.find('/') != std::string::npos)
+      return bad(folder + "/plan.json", "'hashes.files' names '" + name + "' outside the folder");
+    Result<std::string> actual = sha256OfFile(folder + "/" + name);
+    if (!actual)
+      return actual.status();
+    if (expected != *actual)
+      return bad(folder + "/" + name,
+                 "the file was changed after it was compiled: its hash differs");
+  }
+  return Status::ok();
+}
+
+Result<OwningOpRef<ModuleOp>> parsePlan(const std::string &path, MLIRContext &context) {
+  std::string message;
+  OwningOpRef<ModuleOp> module;
+  {
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      if (message.empty())
+        message = diagnostic.str();
+    });
+    module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  }
+  if (!module)
+    return bad(path, message.empty() ? "not MLIR" : message);
+  return module;
+}
+
+/// The document that the module gives, with the hashes and names of the one that was read.
+Status compareDocument(const std::string &folder, const Json &document, ModuleOp module) {
+  Result<Json> again =
+      emitPlanJson(module, {document.value("version", ""), document.value("name", ""), "", ""});
+  if (!again)
+    return again.status();
+  (*again)["hashes"] = document["hashes"];
+  if (*again == document)
+    return Status::ok();
+  for (const auto &[key, value] : again->items())
+    if (!document.contains(key) || document[key] != value)
+      return bad(folder + "/plan.json", "'" + key + "' differs from what plan.mlir says");
+  return bad(folder + "/plan.json", "it has more than plan.mlir says");
+}
+
+} // namespace
+
+Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
+  std::string target = folder;
+  while (target.size() > 1 && target.back() == '/')
+    target.pop_back();
+  if (Status s = expectReplaceable(target); !s)
+    return s;
+  Result<Json> document = emitPlanJson(sources.module, sources.info);
+  if (!document)
+    return document;
+  PartialFolder partial;
+  if (Status s = partial.create(target); !s)
+    return s;
+  if (Status s = writeFiles(partial, sources, *document); !s)
+    return s;
+  if (Status s = partial.renameTo(target); !s)
+    return s;
+  return document;
+}
+
+Result<Json> readPlanJson(const std::string &folder) {
+  const std::string path = folder + "/plan.json";
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    return bad(folder, fs::exists(folder, ignored) ? "expected a plan folder" : "does not exist");
+  Result<std::string> text = readText(path);
+  if (!text)
+    return text.status();
+  Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object())
+    return bad(path, text->empty() ? "the file is empty" : "not a JSON object");
+  const Json schema = document.value("schema", Json());
+  if (schema != schemaNumber)
+    return bad(path, "expected schema " + std::to_string(schemaNumber) + ", got " + schema.dump() +
+                         "; compile the model again");
+  const Json hashes = document.value("hashes", Json());
+  if (!hashes.is_object() || !hashes.contains("plan") || !hashes.contains("files") ||
+      !hashes["files"].is_object())
+    return bad(path, "missing 'hashes'");
+  for (const char *key : {"version", "name", "planner"})
+    if (!document.value(key, Json()).is_string())
+      return bad(path, std::string("missing '") + key + "'");
+  if (hashes["plan"] != planHash(document))
+    return bad(path, "the file was changed after it was compiled: its hash differs");
+  return document;
+}
+
+Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRContext &context) {
+  Result<Json> document = readPlanJson(folder);
+  if (!document)
+    return document.status();
+  if (Status s = checkFileHashes(folder, *document); !s)
+    return s;
+  Result<OwningOpRef<ModuleOp>> module = parsePlan(folder + "/plan.mlir", context);
+  if (!module)
+    return module;
+  if (Status s = compareDocument(folder, *document, **module); !s)
+    return s;
+  Result<std::optional<std::string>> step =
+      stepText(**module, document->value("version", ""), document->value("planner", ""));
+  if (!step)
+    return step.status();
+  if (*step) {
+    Result<std::string> written = readText(folder + "/step.cpp");
+    if (!written)
+      return written.status();
+    if (*written != **step)
+      return bad(folder + "/step.cpp", "differs from what plan.mlir gives");
+  }
+  return module;
+}
+
+} // namespace syncline

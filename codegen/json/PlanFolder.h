@@ -1,0 +1,45 @@
+// The plan folder: written whole or not at all, and checked byte by byte.
+#pragma once
+
+#include "codegen/json/EmitPlanJson.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <functional>
+#include <vector>
+
+namespace syncline {
+
+/// A file that somebody else writes: weights.bin, model.onnx.
+struct PlanFile {
+  std::string name;
+  std::function<Status(const std::string &path)> write;
+};
+
+struct PlanSources {
+  mlir::ModuleOp module; ///< as emitPlanJson wants it
+  PlanInfo info;
+  std::string includeDirectory; ///< of the runtime's headers, to compile step.cpp against
+  std::vector<PlanFile> files;
+};
+
+/// Writes `folder`: plan.mlir, the given files, plan.json, and where the module has a program
+/// step.cpp and step.so. Everything is made in a folder beside it that is renamed at the end; on an
+/// error nothing stays. A folder that holds a plan already is replaced, anything else refused.
+/// Returns the document written. Errors: badInput, naming the file; internal when generated code
+/// does not compile.
+Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
+
+/// Reads plan.json and checks its schema and its own hash, not the other files. badInput otherwise,
+/// naming the file.
+Result<nlohmann::json> readPlanJson(const std::string &folder);
+
+/// Checks every file's hash, that plan.mlir parses and verifies, and that step.cpp and plan.json
+/// are what its module gives. Returns the module, so that passes can judge it. Precondition: the
+/// context's registry knows the dialects (registerAllDialects). badInput otherwise, naming the
+/// file.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> verifyPlanFolder(const std::string &folder,
+                                                           mlir::MLIRContext &context);
+
+} // namespace syncline

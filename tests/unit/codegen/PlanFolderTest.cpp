@@ -1,0 +1,191 @@
+// Plan folders are whole, reproducible, and every changed byte is found.
+#include "codegen/json/PlanFolder.h"
+#include "codegen/json/Hashes.h"
+#include "tests/unit/codegen/PlanModule.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace syncline;
+using namespace syncline::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+PlanSources sourcesOf(mlir::ModuleOp module) {
+  PlanSources sources{module, {"1.2.3", "small", "aa", "bb"}, SYNCLINE_RUNTIME_INCLUDE, {}};
+  sources.files.push_back({"weights.bin", [](const std::string &path) {
+                             std::ofstream(path) << "weights";
+                             return Status::ok();
+                           }});
+  return sources;
+}
+
+class PlanFolder : public testing::Test {
+protected:
+  PlanFolder() : module(plans.parse(smallNetwork())) {}
+
+  void SetUp() override {
+    const auto written = writePlan(plan, sourcesOf(*module));
+    ASSERT_TRUE(written.isOk()) << written.status().message();
+  }
+
+  /// The error of verifying; empty when there is none.
+  std::string verify() {
+    PlanModule fresh;
+    const auto verified = verifyPlanFolder(plan, fresh.context);
+    return verified.isOk() ? "" : verified.status().message();
+  }
+
+  /// Changes plan.json and gives it the hash that fits.
+  void rewrite(const std::function<void(nlohmann::json &)> &change) {
+    auto document = nlohmann::json::parse(read(plan + "/plan.json"));
+    change(document);
+    document["hashes"]["plan"] = planHash(document);
+    std::ofstream(plan + "/plan.json") << document.dump();
+  }
+
+  PlanModule plans;
+  ScratchFolder scratch;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string plan = scratch.path + "/small.plan";
+};
+
+} // namespace
+
+TEST_F(PlanFolder, HoldsEveryFileAndVerifies) {
+  for (const char *name : {"plan.mlir", "plan.json", "step.cpp", "step.so", "weights.bin"})
+    EXPECT_TRUE(fs::exists(plan + "/" + name)) << name;
+  EXPECT_EQ(verify(), "");
+}
+
+TEST_F(PlanFolder, SaysWhatThePlanIs) {
+  const auto read = readPlanJson(plan);
+  ASSERT_TRUE(read.isOk()) << read.status().message();
+  const nlohmann::json &json = *read;
+  EXPECT_EQ(json["ranks"], 2);
+  EXPECT_EQ(json["batch"], 4);
+  EXPECT_EQ(json["loss"], "cross-entropy");
+  EXPECT_EQ(json["runnable"], true);
+  EXPECT_EQ(json["output"]["name"], "logits");
+  EXPECT_EQ(json["predicted"]["step"], 3.25);
+  EXPECT_EQ(json["predicted"]["exposed"], 0.5);
+  EXPECT_EQ(json["optimal"], true);
+  EXPECT_EQ(json["buckets"][1]["members"], nlohmann::json::array({"conv.weight"}));
+  EXPECT_EQ(json["memory"]["arena"], 8192);
+  const nlohmann::json &tensors = json["tensors"];
+  ASSERT_EQ(tensors.size(), 3u);
+  EXPECT_EQ(tensors[0]["kind"], "constant");
+  EXPECT_EQ(tensors[0]["init"]["values"], nlohmann::json::array({0.5, 1.0}));
+  EXPECT_EQ(tensors[1]["init"]["kind"], "normal");
+  EXPECT_EQ(tensors[2]["offset"], 64);
+}
+
+TEST_F(PlanFolder, CompilesToTheSameBytesAgain) {
+  const std::string again = scratch.path + "/again.plan";
+  PlanModule fresh;
+  auto copy = fresh.parse(smallNetwork());
+  ASSERT_TRUE(writePlan(again, sourcesOf(*copy)).isOk());
+  for (const auto &entry : fs::directory_iterator(plan))
+    EXPECT_EQ(read(entry.path()), read(again + "/" + entry.path().filename().string()))
+        << entry.path().filename();
+}
+
+TEST_F(PlanFolder, FindsAChangedByteInEveryFile) {
+  for (const char *name : {"plan.mlir", "plan.json", "step.cpp", "step.so", "weights.bin"}) {
+    const std::string path = plan + "/" + name, before = read(path);
+    std::string changed = before;
+    changed[changed.size() / 2] ^= 1;
+    std::ofstream(path, std::ios::binary) << changed;
+    EXPECT_NE(verify().find(name), std::string::npos) << name << ": " << verify();
+    std::ofstream(path, std::ios::binary) << before;
+  }
+  EXPECT_EQ(verify(), "");
+}
+
+TEST_F(PlanFolder, FindsAJsonThatDiffersFromThePlanThoughItsHashFits) {
+  rewrite([](nlohmann::json &json) { json["predicted"]["step"] = 1e-9; });
+  EXPECT_NE(verify().find("'predicted' differs"), std::string::npos) << verify();
+}
+
+TEST_F(PlanFolder, FindsGeneratedCodeThatDiffersThoughItsHashFits) {
+  std::ofstream(plan + "/step.cpp", std::ios::app) << "// and more\n";
+  rewrite([&](nlohmann::json &json) {
+    json["hashes"]["files"]["step.cpp"] = *sha256OfFile(plan + "/step.cpp");
+  });
+  EXPECT_NE(verify().find("step.cpp"), std::string::npos) << verify();
+}
+
+TEST_F(PlanFolder, RefusesAnotherSchema) {
+  rewrite([](nlohmann::json &json) { json["schema"] = 7; });
+  const auto read = readPlanJson(plan);
+  ASSERT_FALSE(read.isOk());
+  EXPECT_NE(read.status().message().find("expected schema 1, got 7"), std::string::npos);
+}
+
+TEST_F(PlanFolder, MissesAFile) {
+  fs::remove(plan + "/weights.bin");
+  EXPECT_NE(verify().find("weights.bin"), std::string::npos) << verify();
+}
+
+TEST_F(PlanFolder, ReplacesAnOlderPlan) {
+  std::ofstream(plan + "/stale") << "old";
+  ASSERT_TRUE(writePlan(plan, sourcesOf(*module)).isOk());
+  EXPECT_FALSE(fs::exists(plan + "/stale"));
+  EXPECT_EQ(verify(), "");
+}
+
+TEST_F(PlanFolder, LeavesAFolderAloneThatIsNoPlan) {
+  const std::string other = scratch.path + "/thesis";
+  fs::create_directory(other);
+  std::ofstream(other + "/chapter1") << "dear reader";
+  const auto written = writePlan(other, sourcesOf(*module));
+  ASSERT_FALSE(written.isOk());
+  EXPECT_NE(written.status().message().find("is not a plan"), std::string::npos);
+  EXPECT_TRUE(fs::exists(other + "/chapter1"));
+}
+
+TEST_F(PlanFolder, LeavesNothingBehindAnError) {
+  PlanSources sources = sourcesOf(*module);
+  sources.files.push_back(
+      {"model.onnx", [](const std::string &) { return Status::badInput("disk full"); }});
+  const std::string target = scratch.path + "/never.plan";
+  const auto written = writePlan(target, sources);
+  ASSERT_FALSE(written.isOk());
+  EXPECT_EQ(written.status().message(), "disk full");
+  for (const auto &entry : fs::directory_iterator(scratch.path))
+    EXPECT_EQ(entry.path().string(), plan);
+}
+
+TEST(PlanFolderOfATrace, HasNoStepAndSaysSo) {
+  PlanModule plans;
+  ScratchFolder scratch;
+  auto module = plans.parse(smallTrace());
+  PlanSources sources = sourcesOf(*module);
+  sources.files.clear();
+  const std::string plan = scratch.path + "/trace.plan";
+  const auto written = writePlan(plan, sources);
+  ASSERT_TRUE(written.isOk()) << written.status().message();
+  EXPECT_EQ((*written)["runnable"], false);
+  EXPECT_EQ((*written)["buckets"].size(), 2u);
+  EXPECT_EQ((*written)["buckets"][0]["bytes"], 64);
+  EXPECT_FALSE(fs::exists(plan + "/step.cpp"));
+  EXPECT_TRUE(verifyPlanFolder(plan, plans.context).isOk());
+}
+
+TEST(PlanFolderOfNothing, IsRefused) {
+  ScratchFolder scratch;
+  const auto read = readPlanJson(scratch.path + "/none");
+  ASSERT_FALSE(read.isOk());
+  EXPECT_NE(read.status().message().find("does not exist"), std::string::npos);
+  std::ofstream(scratch.path + "/plan.json");
+  EXPECT_NE(readPlanJson(scratch.path).status().message().find("empty"), std::string::npos);
+}

@@ -1,0 +1,149 @@
+// Writes calls down.
+#include "tests/unit/codegen/RecordingBuilder.h"
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+namespace syncline::test {
+
+using Name = std::string_view;
+
+static std::string summary(const Window &window) {
+  std::string text = " s";
+  for (auto stride : window.strides)
+    text += std::to_string(stride);
+  return text + " g" + std::to_string(window.groups);
+}
+
+void RecordingBuilder::record(std::string text, std::initializer_list<Tensor> tensors) {
+  for (Tensor tensor : tensors)
+    text += " " + nameOf(tensor);
+  calls.push_back(std::move(text));
+}
+
+Tensor RecordingBuilder::tensor(const TensorInfo &info) {
+  names.push_back((info.space == Space::gradients ? "d:" : "") + std::string(info.name));
+  shapes.push_back(info.shape);
+  return {static_cast<int>(names.size()) - 1};
+}
+void RecordingBuilder::bucket(const BucketInfo &info) {
+  calls.push_back("bucket " + std::to_string(info.id) + " at " + std::to_string(info.offset) +
+                  " extent " + std::to_string(info.extent));
+}
+void RecordingBuilder::phase(Name name) { calls.push_back("phase " + std::string(name)); }
+void RecordingBuilder::conv(Name layer, Tensor x, Tensor w, Tensor bias, Tensor y,
+                            const Window &window, Activation) {
+  record("conv" + summary(window), {x, w, bias, y});
+}
+void RecordingBuilder::convBackwardData(Name, Tensor dy, Tensor w, Tensor dx,
+                                        const Window &window) {
+  record("convBackwardData" + summary(window), {dy, w, dx});
+}
+void RecordingBuilder::convBackwardWeights(Name, Tensor x, Tensor dy, Tensor dw, Tensor dbias,
+                                           const Window &window) {
+  record("convBackwardWeights" + summary(window), {x, dy, dw, dbias});
+}
+void RecordingBuilder::matmul(Name, Tensor a, bool transposeA, Tensor b, bool transposeB,
+                              Tensor bias, Tensor y, Activation) {
+  record(std::string("matmul ") + (transposeA ? "t" : "n") + (transposeB ? "t" : "n"),
+         {a, b, bias, y});
+}
+void RecordingBuilder::batchNorm(Name, Tensor x, Tensor scale, Tensor shift, Tensor runningMean,
+                                 Tensor runningVariance, Tensor y, Tensor mean, Tensor variance,
+                                 Tensor workspace, double, double, Activation) {
+  record("batchNorm",
+         {x, scale, shift, runningMean, runningVariance, y, mean, variance, workspace});
+}
+void RecordingBuilder::batchNormBackward(Name, Tensor x, Tensor scale, Tensor mean, Tensor variance,
+                                         Tensor workspace, Tensor dy, Tensor dx, Tensor dscale,
+                                         Tensor dshift, double, Activation) {
+  record("batchNormBackward", {x, scale, mean, variance, workspace, dy, dx, dscale, dshift});
+}
+void RecordingBuilder::maxPool(Name, Tensor x, Tensor y, Tensor workspace, const Window &) {
+  record("maxPool", {x, y, workspace});
+}
+void RecordingBuilder::maxPoolBackward(Name, Tensor dy, Tensor workspace, Tensor dx,
+                                       const Window &) {
+  record("maxPoolBackward", {dy, workspace, dx});
+}
+void RecordingBuilder::averagePool(Name, Tensor x, Tensor y, const Window &) {
+  record("averagePool", {x, y});
+}
+void RecordingBuilder::averagePoolBackward(Name, Tensor dy, Tensor dx, const Window &) {
+  record("averagePoolBackward", {dy, dx});
+}
+void RecordingBuilder::lrn(Name, Tensor x, Tensor y, std::int64_t, double, double, double) {
+  record("lrn", {x, y});
+}
+void RecordingBuilder::lrnBackward(Name, Tensor x, Tensor dy, Tensor dx, std::int64_t, double,
+                                   double, double) {
+  record("lrnBackward", {x, dy, dx});
+}
+void RecordingBuilder::softmax(Name, Tensor x, Tensor y, std::int64_t, bool) {
+  record("softmax", {x, y});
+}
+void RecordingBuilder::softmaxBackward(Name, Tensor y, Tensor dy, Tensor dx, std::int64_t, bool) {
+  record("softmaxBackward", {y, dy, dx});
+}
+void RecordingBuilder::crossEntropy(Name, Tensor logits, Tensor target, Tensor loss,
+                                    Tensor dlogits) {
+  record("crossEntropy", {logits, target, loss, dlogits});
+}
+void RecordingBuilder::meanSquaredError(Name, Tensor y, Tensor target, Tensor loss, Tensor dy) {
+  record("meanSquaredError", {y, target, loss, dy});
+}
+void RecordingBuilder::concat(Name, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
+  std::string text = "concat " + std::to_string(axis);
+  for (Tensor x : xs)
+    text += " " + nameOf(x);
+  record(text, {y});
+}
+void RecordingBuilder::slice(Name, Tensor x, Tensor y, const Shape &, const Shape &) {
+  record("slice", {x, y});
+}
+void RecordingBuilder::sliceBackward(Name, Tensor dy, Tensor dx, const Shape &, const Shape &) {
+  record("sliceBackward", {dy, dx});
+}
+void RecordingBuilder::pad(Name, Tensor x, Tensor y, const Shape &, double) {
+  record("pad", {x, y});
+}
+void RecordingBuilder::transpose(Name, Tensor x, Tensor y, const Shape &) {
+  record("transpose", {x, y});
+}
+void RecordingBuilder::reshape(Name, Tensor x, Tensor y) { record("reshape", {x, y}); }
+void RecordingBuilder::reduce(Name, Reduction, Tensor x, Tensor y, const Shape &) {
+  record("reduce", {x, y});
+}
+void RecordingBuilder::pointwise(Name layer, PointwiseKernel kernel, std::span<const Tensor> ins,
+                                 std::span<const Tensor> outs, const PointwiseInfo &info) {
+  std::string text = std::string("pointwise ") + (info.flat ? "flat" : "nested");
+  for (auto list : {ins, outs})
+    for (Tensor tensor : list)
+      text += " " + nameOf(tensor);
+  calls.push_back(text);
+  kernels[std::string(layer)] = kernel;
+}
+void RecordingBuilder::dropout(Name, Tensor x, Tensor y, Tensor mask, double) {
+  record("dropout", {x, y, mask});
+}
+void RecordingBuilder::dropoutBackward(Name, Tensor dy, Tensor mask, Tensor dx, double) {
+  record("dropoutBackward", {dy, mask, dx});
+}
+void RecordingBuilder::loss(Tensor loss) { record("loss", {loss}); }
+void RecordingBuilder::issue(int bucket) { calls.push_back("issue " + std::to_string(bucket)); }
+void RecordingBuilder::wait(int bucket) { calls.push_back("wait " + std::to_string(bucket)); }
+void RecordingBuilder::update(int bucket) { calls.push_back("update " + std::to_string(bucket)); }
+
+void loadStep(const std::string &object, StepBuilder &builder) {
+  void *library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto abi = reinterpret_cast<int (*)()>(dlsym(library, "synclineStepAbi"));
+  auto build = reinterpret_cast<void (*)(StepBuilder &)>(dlsym(library, "synclineBuildStep"));
+  ASSERT_NE(abi, nullptr);
+  ASSERT_NE(build, nullptr);
+  EXPECT_EQ(abi(), stepAbi);
+  build(builder);
+}
+
+} // namespace syncline::test
