@@ -58,7 +58,7 @@ def NN_ParameterOp : NN_StoredOp<"parameter", "a trained tensor"> {
 }
 
 def NN_StateOp : NN_StoredOp<"state", "a tensor kept between steps that is not trained"> {
-  let description = [{Running statistics, frozen parameters: `%m = nn.state "bn.running_mean" init #nn.init<constant, 0.0 : f64, 0.0 : f64> : tensor<64xf32>`.}];
+  let description = [{Running statistics, frozen parameters: `%m = nn.state "bn.running_mean" init <constant, 0.0 : f64, 0.0 : f64> : tensor<64xf32>`.}];
 }
 
 def NN_ConstantOp : NN_ComputeOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {

@@ -62,7 +62,7 @@ static FailureOr<SmallVector<Update>> collectUpdates(StepOp step, Gradients &gra
 
 /// A bucket is summed in place, so nobody else may read a gradient in it: gradients that are read
 /// elsewhere are copied as soon as they are complete.
-static void ownGradients(MutableArrayRef<Update> updates) {
+static void ownGradients(MutableArrayRef<Update> updates, Operation *lastForward) {
   llvm::DenseMap<Value, int> claims;
   for (const Update &update : updates)
     ++claims[update.gradient];
@@ -72,7 +72,7 @@ static void ownGradients(MutableArrayRef<Update> updates) {
     if (claims[gradient] == 1 && gradient.use_empty() && !isa<ConstantOp>(source))
       continue;
     OpBuilder builder(source->getContext());
-    builder.setInsertionPointAfter(source);
+    builder.setInsertionPointAfter(source->isBeforeInBlock(lastForward) ? lastForward : source);
     auto copy = builder.create<BroadcastOp>(gradient.getLoc(), gradient.getType(), gradient);
     copy->setAttr(backwardAttr, builder.getUnitAttr());
     copy->setAttr(layerAttr, update.parameter.getNameAttr()); // keeps two copies apart for CSE
@@ -88,11 +88,11 @@ static bool readyBefore(Value a, Value b) {
   return cast<OpResult>(a).getResultNumber() < cast<OpResult>(b).getResultNumber();
 }
 
-static LogicalResult appendUpdates(StepOp step, Gradients &gradients) {
+static LogicalResult appendUpdates(StepOp step, Gradients &gradients, Operation *lastForward) {
   FailureOr<SmallVector<Update>> updates = collectUpdates(step, gradients);
   if (failed(updates))
     return failure();
-  ownGradients(*updates);
+  ownGradients(*updates, lastForward);
   llvm::stable_sort(*updates, [](const Update &a, const Update &b) {
     return readyBefore(a.gradient, b.gradient);
   });
@@ -139,7 +139,7 @@ static LogicalResult differentiateStep(StepOp step) {
     if (failed(differentiateOp(op, gradients)))
       return failure();
   gradients.finish();
-  if (failed(appendUpdates(step, gradients)))
+  if (failed(appendUpdates(step, gradients, forward.back())))
     return failure();
   return verifyDifferentiated(step);
 }

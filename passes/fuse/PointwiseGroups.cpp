@@ -65,11 +65,11 @@ namespace {
 class Grouping {
 public:
   explicit Grouping(StepOp step) {
-    for (Operation &op : step.getBody().front()) {
-      order[&op] = order.size();
+    for (Operation &op : step.getBody().front())
+      order.try_emplace(&op, order.size());
+    for (Operation &op : step.getBody().front())
       if (isElementwise(&op))
         place(&op);
-    }
   }
 
   std::vector<PointwiseGroup> take();

@@ -20,8 +20,13 @@ struct Scalars {
   Location loc;
   Type type;
 
+  /// One constant a value in the whole body.
   Value number(double value) {
-    return builder.create<arith::ConstantOp>(loc, builder.getFloatAttr(type, value));
+    FloatAttr attribute = builder.getFloatAttr(type, value);
+    for (auto constant : builder.getBlock()->getOps<arith::ConstantOp>())
+      if (constant.getValue() == attribute)
+        return constant;
+    return builder.create<arith::ConstantOp>(loc, attribute);
   }
   Value add(Value a, Value b) { return builder.create<arith::AddFOp>(loc, a, b); }
   Value sub(Value a, Value b) { return builder.create<arith::SubFOp>(loc, a, b); }

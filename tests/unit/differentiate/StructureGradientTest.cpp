@@ -64,3 +64,31 @@ TEST(StepGradient, ofResidualBlock) {
           "%y = nn.unary relu %3 : tensor<2x3xf64>\n",
       {2, 3});
 }
+
+// Every kind of fusion at once: batch_norm with relu, convolution with relu, a gate that
+// broadcasts, a residual sum, and a mean over space.
+TEST(StepGradient, ofConvolutionalNetwork) {
+  const std::string image = "tensor<2x2x3x3xf64>", channels = "tensor<2xf64>";
+  const std::string pixelwise = " {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
+                                "pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>} : (" +
+                                image + ", tensor<2x2x1x1xf64>) -> " + image + "\n";
+  expectRightGradients(
+      "%x = nn.input \"x\" : " + image + "\n%rm = nn.state \"rm\" at 0 : " + channels +
+          "\n%rv = nn.state \"rv\" at 0 : " + channels + "\n" + parameter("v", {2, 2, 1, 1}) +
+          parameter("w", {2, 2, 1, 1}) + parameter("positive", {2}) + parameter("b", {2}) +
+          parameter("g", {2, 2, 1, 1}) + parameter("a", {2, 1, 1}) + "%0 = nn.conv %x, %v" +
+          pixelwise +
+          "%1, %m, %va = nn.batch_norm %0, %positive, %b, %rm, %rv {epsilon = 1.0e-3 : f64, "
+          "momentum = 0.1 : f64} : (" +
+          image + ", " + channels + ", " + channels + ", " + channels + ", " + channels + ") -> (" +
+          image + ", " + channels + ", " + channels + ")\n%2 = nn.unary relu %1 : " + image +
+          "\n%3 = nn.conv %2, %w" + pixelwise + "%4 = nn.unary relu %3 : " + image +
+          "\n%5 = nn.binary add %4, %2 : (" + image + ", " + image + ") -> " + image +
+          "\n%6 = nn.binary mul %5, %g : (" + image + ", tensor<2x2x1x1xf64>) -> " + image +
+          "\n%7 = nn.binary prelu %6, %a : (" + image + ", tensor<2x1x1xf64>) -> " + image +
+          "\n%8 = nn.unary elu %7 {alpha = 0.5 : f64} : " + image +
+          "\n%y = nn.reduce mean %8 {axes = array<i64: 2, 3>} : (" + image +
+          ") -> "
+          "tensor<2x2xf64>\n",
+      {2, 2});
+}

@@ -1,0 +1,97 @@
+// What the verifiers of structure, losses and attributes refuse.
+// RUN: syncline-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{NN1: expected a batch of at least 1, got 0}}
+nn.step @s batch 0 {
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %l = nn.input "l" : tensor<f32>
+  // expected-note @+1 {{the first is here}}
+  nn.loss %l : tensor<f32>
+  // expected-error @+1 {{NN2: a step has one loss}}
+  nn.loss %l : tensor<f32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  // expected-error @+1 {{NN3: expected a name}}
+  %x = nn.input "" : tensor<2xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  // expected-note @+1 {{by this operation}}
+  %x = nn.input "x" : tensor<2xf32>
+  // expected-error @+1 {{NN3: name 'x' is taken}}
+  %t = nn.target "x" : tensor<2xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error @+1 {{NN4: expected the result of 'nn.parameter' as first operand}}
+  nn.update %x, %x : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  %w = nn.parameter "w" at 0 : tensor<3xf32>
+  // expected-error @+1 {{NN4: expected a gradient of the parameter's type}}
+  nn.update %w, %x : tensor<3xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %w = nn.parameter "w" at 0 : tensor<3xf32>
+  nn.update %w, %w : tensor<3xf32>, tensor<3xf32>
+  // expected-error @+1 {{NN4: the parameter is updated twice}}
+  nn.update %w, %w : tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  // expected-error @+1 {{NN5: expected either 'at' with an offset or 'init'}}
+  %w = nn.parameter "w" : tensor<3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  // expected-error @+1 {{NN5: expected either 'at' with an offset or 'init'}}
+  %w = nn.state "w" at 0 init <constant, 0.0 : f64, 0.0 : f64> : tensor<3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error @+1 {{NN30: expected integer targets of shape 2}}
+  %l, %d = nn.cross_entropy %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  %t = nn.target "t" : tensor<2xf32>
+  // expected-error @+1 {{NN31: expected value, target and gradient of one type}}
+  %l, %d = nn.mean_squared_error %x, %t : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error @+1 {{NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds'}}
+  %y = nn.unary relu %x {nn.seconds = -1.0 : f64} : tensor<2x3xf32>
+}
