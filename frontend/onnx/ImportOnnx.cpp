@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -167,7 +168,11 @@ Result<ImportedModel> syncline::importOnnx(const std::string &path, const Import
   if (!file)
     return file.status();
   Result<ImportedModel> result = importModel(*file, options, context);
-  if (!result)
-    return Status::error(result.status().kind(), "'" + path + "': " + result.status().message());
-  return result;
+  if (result)
+    return result;
+  std::string message = "'" + path + "': " + result.status().message();
+  for (char &c : message) // names come from the file and may hold anything
+    if (llvm::isASCII(c) && !llvm::isPrint(c))
+      c = '?';
+  return Status::error(result.status().kind(), message);
 }

@@ -71,15 +71,18 @@ std::int64_t NodeImport::integer(llvm::StringRef name, std::int64_t fallback) {
   return attribute ? attribute->i() : fallback;
 }
 
-double NodeImport::real(llvm::StringRef name, double fallback) {
-  const AttributeProto *attribute = typed(*this, name, AttributeProto::FLOAT);
-  if (!attribute)
-    return fallback;
+/// The double that the shortest decimal of a 32-bit number reads as.
+static double shortest(float number) {
   char digits[32];
-  char *end = std::to_chars(digits, digits + sizeof(digits), attribute->f()).ptr;
-  double value = attribute->f();
+  char *end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
+  double value = number;
   std::from_chars(digits, end, value);
   return value;
+}
+
+double NodeImport::real(llvm::StringRef name, double fallback) {
+  const AttributeProto *attribute = typed(*this, name, AttributeProto::FLOAT);
+  return attribute ? shortest(attribute->f()) : fallback;
 }
 
 std::string NodeImport::text(llvm::StringRef name, llvm::StringRef fallback) {
@@ -151,6 +154,8 @@ std::optional<double> NodeImport::number(llvm::StringRef name, unsigned i) {
     (void)error("expected a constant number as " + name + ", got '" + inputName(i) + "'");
     return std::nullopt;
   }
+  if (value->type == onnx::TensorProto::FLOAT)
+    return shortest(static_cast<float>(value->reals[0]));
   return value->isReal() ? value->reals[0] : static_cast<double>(value->ints[0]);
 }
 

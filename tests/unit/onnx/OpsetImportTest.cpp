@@ -1,0 +1,139 @@
+// The same operator written for different operator sets becomes the same step.
+#include "TestModel.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline::test;
+
+namespace {
+struct Variant {
+  int opset;
+  const char *nodes;
+};
+} // namespace
+
+static void expectSame(std::initializer_list<Variant> variants) {
+  std::string first;
+  for (const Variant &variant : variants) {
+    Outcome outcome = importNodes(variant.opset, variant.nodes);
+    EXPECT_EQ(outcome.error, "") << "opset " << variant.opset;
+    first = first.empty() ? outcome.ir : first;
+    EXPECT_EQ(outcome.ir, first) << "opset " << variant.opset;
+  }
+}
+
+TEST(OpsetImport, ClipBoundsAreAttributesThenOperands) {
+  expectSame({{7, "y = Clip <min = -1.0, max = 2.0> (h)"},
+              {11, "a = Constant <value = float {-1.0}> () b = Constant <value = float {2.0}> () y "
+                   "= Clip(h, a, b)"}});
+}
+
+TEST(OpsetImport, SliceRangesAreAttributesThenOperands) {
+  expectSame({{9, "y = Slice <starts = [1], ends = [3], axes = [2]> (h)"},
+              {10, "s = Constant <value = int64[1] {1}> () e = Constant <value = int64[1] {3}> () "
+                   "a = Constant <value = int64[1] {2}> () y = Slice(h, s, e, a)"},
+              {13, "s = Constant <value_ints = [1]> () e = Constant <value_ints = [3]> () "
+                   "a = Constant <value_ints = [-2]> () y = Slice(h, s, e, a)"}});
+}
+
+TEST(OpsetImport, SqueezeAndUnsqueezeAxesAreAttributesThenOperands) {
+  expectSame({{7, "u = Unsqueeze <axes = [1]> (h) r = Relu(u) y = Squeeze <axes = [1]> (r)"},
+              {13, "a = Constant <value_ints = [1]> () u = Unsqueeze(h, a) r = Relu(u) "
+                   "y = Squeeze(r, a)"},
+              {21, "a = Constant <value_ints = [-4]> () u = Unsqueeze(h, a) r = Relu(u) "
+                   "y = Squeeze(r, a)"}});
+}
+
+TEST(OpsetImport, PadsAreAttributesThenOperandsThenByAxis) {
+  expectSame({{7, "y = Pad <pads = [0,0,1,0,0,0,2,0], value = 0.5> (h)"},
+              {11, "p = Constant <value = int64[8] {0,0,1,0,0,0,2,0}> () v = Constant <value = "
+                   "float {0.5}> () y = Pad(h, p, v)"},
+              {18, "p = Constant <value_ints = [1,2]> () v = Constant <value_float = 0.5> () "
+                   "a = Constant <value_ints = [-2]> () y = Pad(h, p, v, a)"}});
+}
+
+TEST(OpsetImport, ReductionAxesAreAttributesThenOperands) {
+  expectSame({{7, "y = ReduceSum <axes = [2,3], keepdims = 0> (h)"},
+              {13, "a = Constant <value_ints = [3,2]> () y = ReduceSum <keepdims = 0> (h, a)"}});
+  expectSame({{7, "y = ReduceMean <axes = [2,3]> (h)"},
+              {18, "a = Constant <value_ints = [2,3]> () y = ReduceMean(h, a)"}});
+}
+
+TEST(OpsetImport, SplitSizesAreAttributesThenOperands) {
+  expectSame({{7, "a, b = Split <axis = 1> (h) y = Add(a, b)"},
+              {11, "a, b = Split <axis = 1, split = [2,2]> (h) y = Add(a, b)"},
+              {13, "s = Constant <value_ints = [2,2]> () a, b = Split <axis = 1> (h, s) "
+                   "y = Add(a, b)"},
+              {18, "a, b = Split <axis = 1, num_outputs = 2> (h) y = Add(a, b)"}});
+}
+
+// Since opset 18 the last part may be smaller.
+TEST(OpsetImport, UnevenSplitsNeedOpset18) {
+  EXPECT_EQ(importNodes(18, "a, b, y = Split <axis = 2, num_outputs = 3> (h)").error, "");
+  EXPECT_NE(importNodes(13, "a, b, y = Split <axis = 2> (h)").error.find("evenly"),
+            std::string::npos);
+}
+
+TEST(OpsetImport, DropoutRatioIsAttributeThenOperand) {
+  expectSame({{7, "y = Dropout <ratio = 0.25> (h)"},
+              {12, "r = Constant <value = float {0.25}> () y = Dropout(h, r)"},
+              {13, "r = Constant <value_float = 0.25> () t = Constant <value = bool {0}> () "
+                   "y = Dropout(h, r, t)"}});
+}
+
+// Before opset 13 all dimensions from the axis on are one; on a matrix that is the same.
+TEST(OpsetImport, OldSoftmaxFlattens) {
+  expectSame({{11, "f = Flatten(h) y = Softmax(f)"}, {13, "f = Flatten(h) y = Softmax(f)"}});
+  Outcome old = importNodes(11, "y = Softmax(h)");
+  EXPECT_TRUE(old.has("nn.softmax %3 {axis = 1 : i64} : tensor<2x256xf32>")) << old.ir;
+  EXPECT_TRUE(old.has("(tensor<2x256xf32>) -> tensor<2x4x8x8xf32>")) << old.ir;
+  Outcome pooled = importNodes(11, "p = GlobalAveragePool(h) y = Softmax(p)");
+  EXPECT_TRUE(pooled.has("{axis = 1 : i64} : tensor<2x4x1x1xf32>")) << pooled.ir;
+}
+
+TEST(OpsetImport, BatchNormalizationLosesSpatialAndGainsTrainingMode) {
+  std::string head = "c = Constant <value = int64[1] {4}> () s = ConstantOfShape(c) b = "
+                     "ConstantOfShape(c) m = ConstantOfShape(c) v = ConstantOfShape(c) ";
+  std::string old = head + "y = BatchNormalization <spatial = 1> (h, s, b, m, v)";
+  std::string middle = head + "y, n, u, p, q = BatchNormalization(h, s, b, m, v)";
+  std::string recent = head + "y, n, u = BatchNormalization <training_mode = 1> (h, s, b, m, v)";
+  expectSame({{7, old.c_str()}, {9, middle.c_str()}, {14, recent.c_str()}});
+  std::string every = head + "y = BatchNormalization <spatial = 0> (h, s, b, m, v)";
+  EXPECT_NE(importNodes(7, every).error.find("spatial = 0"), std::string::npos);
+}
+
+TEST(OpsetImport, AutoPadBecomesPads) {
+  std::string kernel = "k = RandomNormal <shape = [4,4,4,4]> () ";
+  auto conv = [&](const char *attributes) {
+    return kernel + "y = Conv <strides = [2,2], " + attributes + "> (h, k)";
+  };
+  // 8 wide, stride 2, kernel 4: total padding 2.
+  std::string same = conv("auto_pad = \"SAME_UPPER\""), given = conv("pads = [1,1,1,1]");
+  expectSame({{11, same.c_str()}, {13, given.c_str()}});
+  std::string valid = conv("auto_pad = \"VALID\""), none = conv("pads = [0,0,0,0]");
+  expectSame({{11, valid.c_str()}, {13, none.c_str()}});
+  // Kernel 3, stride 2: an odd total of 1.
+  auto pool = [](const char *attributes) {
+    return std::string("y = MaxPool <kernel_shape = [3,3], strides = [2,2], ") + attributes +
+           "> (h)";
+  };
+  std::string upper = pool("auto_pad = \"SAME_UPPER\""), end = pool("pads = [0,0,1,1]");
+  expectSame({{11, upper.c_str()}, {13, end.c_str()}});
+  std::string lower = pool("auto_pad = \"SAME_LOWER\""), begin = pool("pads = [1,1,0,0]");
+  expectSame({{11, lower.c_str()}, {13, begin.c_str()}});
+}
+
+TEST(OpsetImport, ReshapeCopiesAndInfers) {
+  expectSame({{7, "s = Constant <value = int64[2] {2,256}> () y = Reshape(h, s)"},
+              {13, "s = Constant <value_ints = [0,-1]> () y = Reshape(h, s)"},
+              {14, "s = Constant <value_ints = [-1,256]> () y = Reshape <allowzero = 1> (h, s)"}});
+  EXPECT_NE(importNodes(14, "s = Constant <value_ints = [0,-1]> () "
+                            "y = Reshape <allowzero = 1> (h, s)")
+                .error.find("cannot reshape"),
+            std::string::npos);
+}
+
+// Attributes hold 32 bits; what counts is the decimal that was written.
+TEST(OpsetImport, RealAttributesAreTheirDecimals) {
+  EXPECT_TRUE(importNodes(13, "y = LeakyRelu <alpha = 0.1> (h)").has("alpha = 1.000000e-01 : f64"));
+}

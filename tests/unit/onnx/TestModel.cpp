@@ -1,0 +1,101 @@
+// Parses, saves and imports test models.
+#include "TestModel.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace syncline;
+using namespace syncline::test;
+namespace fs = std::filesystem;
+
+int Outcome::count(const std::string &text) const {
+  int found = 0;
+  for (size_t at = ir.find(text); at != std::string::npos; at = ir.find(text, at + 1))
+    ++found;
+  return found;
+}
+
+namespace {
+struct Scratch {
+  fs::path folder =
+      fs::temp_directory_path() / ("syncline-onnx-test-" + std::to_string(::getpid()));
+  Scratch() { fs::create_directories(folder); }
+  ~Scratch() { fs::remove_all(folder); }
+};
+} // namespace
+
+std::string test::scratchPath(const std::string &name) {
+  static Scratch scratch;
+  return (scratch.folder / name).string();
+}
+
+onnx::ModelProto test::parseModel(int opset, const std::string &graph) {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  onnx::OperatorSetIdProto *set = model.add_opset_import();
+  set->set_version(opset);
+  onnx::OnnxParser parser(graph.c_str());
+  onnx::Common::Status status = parser.Parse(*model.mutable_graph());
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
+  return model;
+}
+
+Outcome test::importText(int opset, const std::string &graph, const ImportOptions &options,
+                         const Edit &edit) {
+  onnx::ModelProto model = parseModel(opset, graph);
+  if (edit)
+    edit(model);
+  return importBytes(model.SerializeAsString(), options);
+}
+
+Outcome test::importBytes(const std::string &bytes, const ImportOptions &options) {
+  std::string path = scratchPath("model.onnx");
+  std::ofstream(path, std::ios::binary) << bytes;
+  return importFile(path, options);
+}
+
+Outcome test::importFile(const std::string &path, const ImportOptions &options) {
+  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Outcome outcome;
+  Result<ImportedModel> imported = importOnnx(path, options, context);
+  if (!imported) {
+    outcome.error = imported.status().message();
+    outcome.exitCode = imported.status().exitCode();
+    return outcome;
+  }
+  imported->module->walk([](mlir::Operation *op) { op->removeAttr(nn::layerAttr); });
+  llvm::raw_string_ostream(outcome.ir) << *imported->module;
+  for (size_t at; (at = outcome.ir.find("ary  ")) != std::string::npos ||
+                  (at = outcome.ir.find("reduce  ")) != std::string::npos;)
+    outcome.ir.erase(outcome.ir.find("  ", at), 1); // the printer's second space before a kind
+  outcome.notes = imported->notes;
+  outcome.skeleton = imported->skeleton;
+  std::ostringstream weights;
+  EXPECT_TRUE(imported->weights.write(weights).isOk());
+  outcome.weights = weights.str();
+  EXPECT_EQ(static_cast<std::int64_t>(outcome.weights.size()), imported->weights.size());
+  return outcome;
+}
+
+ImportOptions test::meanSquare() {
+  ImportOptions options;
+  options.loss = nn::LossKind::mse;
+  return options;
+}
+
+Outcome test::importNodes(int opset, const std::string &nodes, const Edit &edit) {
+  return importText(opset,
+                    "agraph (float[2,4,8,8] x) => (float[2] y) {\n"
+                    "w = RandomNormal <shape = [4, 1, 1]> ()\n"
+                    "h = Mul(x, w)\n" +
+                        nodes + "\n}",
+                    meanSquare(), edit);
+}
