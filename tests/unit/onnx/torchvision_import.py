@@ -1,0 +1,85 @@
+"""Imports torchvision's models as PyTorch exports them and compares parameters with PyTorch's.
+
+usage: torchvision_import.py SYNCLINE_IMPORT. Exit code 77 (skipped) without torchvision.
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import onnx
+    import torch
+    import torchvision
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+warnings.filterwarnings("ignore")
+STORED = re.compile(r'nn\.(parameter|state) "(.+?)" at (\d+) : tensor<(.*)f32>')
+
+# name, side of the image, opset
+MODELS = [
+    ("resnet18", 224, 13),
+    ("resnet50", 224, 16),
+    ("alexnet", 224, 9),
+    ("googlenet", 224, 12),
+    ("inception_v3", 299, 13),
+    ("densenet121", 224, 11),
+    ("mobilenet_v2", 224, 14),
+    ("mobilenet_v3_small", 224, 14),
+    ("squeezenet1_1", 224, 10),
+    ("shufflenet_v2_x1_0", 224, 13),
+]
+
+
+def build(name):
+    options = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+    torch.manual_seed(0)
+    return getattr(torchvision.models, name)(weights=None, **options)
+
+
+def run_import(tool, path, folder):
+    weights, skeleton = os.path.join(folder, "weights.bin"), os.path.join(folder, "skeleton.onnx")
+    command = [tool, path, "--batch", "3", "--weights", weights, "--skeleton", skeleton]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with open(weights, "rb") as file:
+        return done.stdout, file.read(), skeleton
+
+
+def check(tool, name, side, opset, folder):
+    model = build(name)
+    path = os.path.join(folder, name + ".onnx")
+    torch.onnx.export(model, torch.randn(2, 3, side, side), path, opset_version=opset,
+                      training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False,
+                      input_names=["x"], output_names=["y"])
+    ir, weights, skeleton = run_import(tool, path, folder)
+    stored = {match[2]: match for match in STORED.finditer(ir)}
+    for kind, tensors in (("parameter", model.named_parameters()), ("state", model.named_buffers())):
+        for key, value in tensors:
+            if key.endswith("num_batches_tracked"):
+                continue
+            match = stored.pop(key)
+            assert match[1] == kind, f"{name}: {key} is a {match[1]}"
+            assert [int(d) for d in match[4].split("x")[:-1]] == list(value.shape), f"{name}: {key}"
+            first = struct.unpack_from("<f", weights, int(match[3]))[0]
+            assert first == value.flatten()[0].item(), f"{name}: {key} starts with {first}"
+    assert not stored, f"{name}: unexpected {list(stored)}"
+    assert "tensor<3x1000xf32>" in ir and os.path.getsize(skeleton) < 1 << 20
+    assert not [t for t in onnx.load(skeleton).graph.initializer if t.data_type == onnx.TensorProto.FLOAT]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, side, opset in MODELS:
+            check(sys.argv[1], name, side, opset, folder)
+            os.remove(os.path.join(folder, name + ".onnx"))
+            print(f"{name}: good", flush=True)
+
+
+if __name__ == "__main__":
+    main()
