@@ -63,6 +63,15 @@ template <typename T> inline T maximum(T a, T b) { return a > b || a != a ? a : 
 template <typename T> inline T minimum(T a, T b) { return a < b || a != a ? a : b; }
 )";
 
+constexpr llvm::StringLiteral buildPrelude = R"(
+// From here on everything runs once, before the first step: what counts is how fast it compiles.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O0")
+#endif
+
+// Tensors; d_ is the gradient of a parameter.
+)";
+
 constexpr llvm::StringLiteral declarePrelude = R"(
 Tensor declare(StepBuilder &step, std::string_view name, Space space, ElementType type,
                std::initializer_list<std::int64_t> shape, std::int64_t offset,
@@ -179,7 +188,7 @@ private:
   }
 
   std::string variables() {
-    std::string text = "\n// Tensors; d_ is the gradient of a parameter.\n", line = "Tensor ";
+    std::string text = buildPrelude.str(), line = "Tensor ";
     constexpr size_t width = 100;
     for (auto [i, name] : llvm::enumerate(variableNames)) {
       const bool isLast = i + 1 == variableNames.size();
