@@ -33,13 +33,22 @@ static Value logitsBeneath(ImportState &state, Value output) {
   return softmax.getX();
 }
 
+/// Operations of the loss form a layer of their own.
+template <typename Op, typename... Args> static Op create(ImportState &state, Args &&...args) {
+  constexpr llvm::StringLiteral layer = "loss";
+  auto op = state.builder.create<Op>(NameLoc::get(state.builder.getStringAttr(layer)),
+                                     std::forward<Args>(args)...);
+  op->setAttr(nn::layerAttr, state.builder.getStringAttr(layer));
+  return op;
+}
+
 /// [N, C, 1, ..] as [N, C].
 static Value dropUnitDimensions(ImportState &state, Value logits) {
   nn::DimsRef dims = shapeOf(logits);
   if (dims.size() <= 2 || nn::elementCount(dims.drop_front(2)) != 1)
     return logits;
   auto type = RankedTensorType::get(dims.take_front(2), elementOf(logits));
-  return state.builder.create<nn::ReshapeOp>(logits.getLoc(), type, logits);
+  return create<nn::ReshapeOp>(state, type, logits);
 }
 
 static Value createTarget(ImportState &state, nn::DimsRef dims, Type element) {
@@ -49,23 +58,18 @@ static Value createTarget(ImportState &state, nn::DimsRef dims, Type element) {
 }
 
 static Value createCrossEntropy(ImportState &state, Value output) {
-  OpBuilder &builder = state.builder;
   Value logits = dropUnitDimensions(state, logitsBeneath(state, output));
   nn::Dims dims(shapeOf(logits));
   dims.erase(dims.begin() + 1);
-  Value target = createTarget(state, dims, builder.getI64Type());
+  Value target = createTarget(state, dims, state.builder.getI64Type());
   auto scalar = RankedTensorType::get({}, elementOf(logits));
-  return builder
-      .create<nn::CrossEntropyOp>(logits.getLoc(), scalar, logits.getType(), logits, target)
-      .getLoss();
+  return create<nn::CrossEntropyOp>(state, scalar, logits.getType(), logits, target).getLoss();
 }
 
 static Value createMeanSquaredError(ImportState &state, Value output) {
   Value target = createTarget(state, shapeOf(output), elementOf(output));
   auto scalar = RankedTensorType::get({}, elementOf(output));
-  return state.builder
-      .create<nn::MeanSquaredErrorOp>(output.getLoc(), scalar, output.getType(), output, target)
-      .getLoss();
+  return create<nn::MeanSquaredErrorOp>(state, scalar, output.getType(), output, target).getLoss();
 }
 
 Status frontend::attachLoss(ImportState &state, Value output, const std::string &name) {

@@ -41,6 +41,9 @@ std::string frontend::makeSkeleton(ModelFile &file, const std::vector<std::strin
       if (attribute.has_t() && referred.contains(&attribute.t()))
         weights.keep(std::unique_ptr<onnx::TensorProto>(attribute.release_t()));
   }
+  bool removed = kept.size() < graph.node_size();
   graph.mutable_node()->Swap(&kept);
+  if (removed && file.model->ir_version() < 4) // before, initialisers had to be inputs as well
+    file.model->set_ir_version(4);
   return file.model->SerializeAsString();
 }

@@ -98,6 +98,23 @@ TEST(ParameterImport, GeneratorsAreParametersWithoutValues) {
   EXPECT_EQ(importBytes(trained.SerializeAsString(), meanSquare()).error, "");
 }
 
+// Before IR version 4 every initialiser had to be an input too, which a generated tensor is not.
+TEST(ParameterImport, SkeletonOfAnOldGeneratedModelIsNewer) {
+  Outcome outcome = importText(
+      9,
+      "agraph (float[2,3] x) => (float[2,3] y) { a = RandomNormal <shape = [3]> () y = Mul(x, a) }",
+      meanSquare(), [](onnx::ModelProto &model) { model.set_ir_version(3); });
+  EXPECT_EQ(append(outcome, {}).ir_version(), 4);
+}
+
+TEST(ParameterImport, InitializersMayBeInputsToo) {
+  Outcome outcome =
+      importText(9, "agraph (float[2,3] x, float[3] a) => (float[2,3] y) { y = Mul(x, a) }",
+                 meanSquare(), withInitializers({floats("a", {3}, {1, 2, 3})}));
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("nn.parameter \"a\"")) << outcome.ir;
+}
+
 TEST(ParameterImport, TiedTensorsAreOneParameter) {
   Outcome outcome = importText(
       13, "agraph (float[2,3] x) => (float[2,3] y) { b = Identity(a) h = Mul(x, a) y = Add(h, b) }",
