@@ -12,6 +12,7 @@ import pathlib
 import sys
 import warnings
 
+import onnx
 import torch
 import torchvision
 
@@ -52,7 +53,8 @@ def write(model, sample, path, opset=17, dynamic=True):
     """Exports `model` as it trains; `sample` is an example input [batch, ...]. With `dynamic` the
     batch is a named dimension, otherwise the sample's."""
     axes = {"input": {0: "batch"}, "output": {0: "batch"}} if dynamic else None
-    # Exporting runs the model, which would move the running statistics: they are put back.
+    # Exporting runs the model, which moves the running statistics: they are put back, here and in
+    # the file.
     state = {name: value.clone() for name, value in model.state_dict().items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -69,6 +71,18 @@ def write(model, sample, path, opset=17, dynamic=True):
             dynamic_axes=axes,
         )
     model.load_state_dict(state)
+    put_back(path, {name: value.numpy() for name, value in model.named_buffers()})
+
+
+def put_back(path, values):
+    """Gives the initialisers of the model at `path` these values, by name."""
+    proto = onnx.load(str(path))
+    moved = [initializer for initializer in proto.graph.initializer if initializer.name in values]
+    for initializer in moved:
+        value = onnx.numpy_helper.from_array(values[initializer.name], initializer.name)
+        initializer.CopyFrom(value)
+    if moved:
+        onnx.save(proto, str(path))
 
 
 def arguments(words):
