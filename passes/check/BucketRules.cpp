@@ -172,15 +172,14 @@ private:
         for (std::int64_t step : found->second)
           if (step > issue && step < wait)
             return reject(facts.steps[step].op,
-                          "P5: touches '" + member.gradient.getName() +
-                              "' while bucket " + llvm::Twine(number) + " is in flight",
+                          "P5: touches '" + member.gradient.getName() + "' while bucket " +
+                              llvm::Twine(number) + " is in flight",
                           facts.steps[issue].op, "issued here");
       }
       auto readers = facts.readers.find(member.parameter);
       if (readers != facts.readers.end() && readers->second.back() > update)
         return reject(facts.steps[readers->second.back()].op,
-                      "P5: reads parameter '" + member.parameter.getName() +
-                          "' after its update",
+                      "P5: reads parameter '" + member.parameter.getName() + "' after its update",
                       facts.steps[update].op, "updated here");
     }
     return success();
