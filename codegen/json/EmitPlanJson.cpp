@@ -16,6 +16,8 @@ namespace syncline {
 namespace {
 
 constexpr int schemaNumber = 1;
+/// Two times agree when they differ by at most this share: as passes/solver/MergeChecker.h.
+constexpr double checkerTolerance = 1e-12;
 
 Status missing(llvm::StringRef what) {
   return Status::error(ErrorKind::internal, ("the module has no '" + what + "'").str());
@@ -76,8 +78,9 @@ void addPrediction(Json &plan, sync::ProblemOp problem, sync::SolutionOp solutio
                        {"exposed", std::max(0.0, finish - backwardEnd)},
                        {"updates", updates},
                        {"bound", bound},
-                       {"gap", bound > 0 ? finish / bound - 1 : 0.0}};
-  plan["optimal"] = solution.getCertificate().has_value() && finish == bound;
+                       {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}};
+  plan["optimal"] =
+      solution.getCertificate().has_value() && finish <= bound * (1 + checkerTolerance);
   plan["certificate"] = nullptr;
   if (auto proof = solution.getCertificate())
     plan["certificate"] = {{"finish_times", numbers(proof->getValues())}};

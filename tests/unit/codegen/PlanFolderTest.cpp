@@ -1,5 +1,6 @@
 // Plan folders are whole, reproducible, and every changed byte is found.
 #include "codegen/json/PlanFolder.h"
+#include "codegen/json/EmitPlanJson.h"
 #include "codegen/json/Hashes.h"
 #include "tests/unit/codegen/PlanModule.h"
 
@@ -124,6 +125,16 @@ TEST_F(PlanFolder, FindsGeneratedCodeThatDiffersThoughItsHashFits) {
   EXPECT_NE(verify().find("step.cpp"), std::string::npos) << verify();
 }
 
+TEST_F(PlanFolder, FindsAFileWithoutAHash) {
+  for (const char *name : {"plan.mlir", "step.cpp", "step.so", "weights.bin"}) {
+    const std::string before = read(plan + "/plan.json");
+    rewrite([&](nlohmann::json &json) { json["hashes"]["files"].erase(name); });
+    EXPECT_NE(verify().find("no hash of '" + std::string(name) + "'"), std::string::npos)
+        << verify();
+    std::ofstream(plan + "/plan.json") << before;
+  }
+}
+
 TEST_F(PlanFolder, RefusesAnotherSchema) {
   rewrite([](nlohmann::json &json) { json["schema"] = 7; });
   const auto read = readPlanJson(plan);
@@ -179,6 +190,25 @@ TEST(PlanFolderOfATrace, HasNoStepAndSaysSo) {
   EXPECT_EQ((*written)["buckets"][0]["bytes"], 64);
   EXPECT_FALSE(fs::exists(plan + "/step.cpp"));
   EXPECT_TRUE(verifyPlanFolder(plan, plans.context).isOk());
+}
+
+TEST(PlanJson, SaysOptimalWithinTheCheckersTolerance) {
+  const auto emitted = [](const std::string &bound) {
+    PlanModule plans;
+    std::string text = smallTrace();
+    text.replace(text.find("bound 3.0"), std::string("bound 3.0").size(), "bound " + bound);
+    auto module = plans.parse(text);
+    auto json = emitPlanJson(*module, {"1.2.3", "small", "aa", "bb"});
+    EXPECT_TRUE(json.isOk()) << json.status().message();
+    return *json;
+  };
+  for (const char *bound : {"2.9999999999999991", "3.0", "3.0000000000000009"}) {
+    const nlohmann::json plan = emitted(bound);
+    EXPECT_EQ(plan["optimal"], true) << bound;
+    EXPECT_GE(plan["predicted"]["gap"].get<double>(), 0) << bound;
+  }
+  EXPECT_EQ(emitted("2.99")["optimal"], false);
+  EXPECT_GT(emitted("2.99")["predicted"]["gap"].get<double>(), 0.003);
 }
 
 TEST(PlanFolderOfNothing, IsRefused) {
