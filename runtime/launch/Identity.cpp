@@ -165,6 +165,10 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
   if (id.size != planRanks)
     return usage("the plan is for " + std::to_string(planRanks) + " ranks, " + source + " says " +
                  std::to_string(id.size));
+  if (id.launchesLocally && id.size > mostLocalRanks)
+    return usage(std::to_string(id.size) + " ranks on one host: at most " +
+                 std::to_string(mostLocalRanks) +
+                 " are started here; start them on several hosts by torchrun, mpirun or srun");
   if (!flags.masterAddress.empty())
     id.masterAddress = flags.masterAddress;
   if (flags.masterPort)

@@ -29,12 +29,16 @@ struct Identity {
   std::string interface; ///< GLOO_SOCKET_IFNAME
 };
 
+/// As many processes as one host is asked to start; a plan may be for more ranks than that.
+inline constexpr int mostLocalRanks = 256;
+
 /// Value of an environment variable, or nullptr.
 using Environment = std::function<const char *(const char *)>;
 
 /// Flags go before RANK/WORLD_SIZE/.. before OMPI_COMM_WORLD_* before SLURM_*. With none of them
 /// this process starts `planRanks` local ranks, or is the only one. Errors: badUsage for flags and
-/// variables that contradict each other or the plan, naming both.
+/// variables that contradict each other or the plan, naming both, and for more than mostLocalRanks
+/// to start.
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               int planRanks);
 

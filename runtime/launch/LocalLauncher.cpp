@@ -42,7 +42,7 @@ public:
     for (int s : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
       sigaddset(&signals, s);
     sigprocmask(SIG_BLOCK, &signals, &before);
-    for (int rank = 0; rank < size(); ++rank)
+    for (int rank = 0; rank < size() && firstFailed < 0; ++rank)
       start(rank, *socket);
     socket->close();
     supervise();
@@ -59,13 +59,25 @@ private:
     pid_t parent = getpid();
     child.pid = fork();
     if (child.pid < 0)
-      child.status = W_EXITCODE(3, 0);
+      giveUp(rank, errno);
     if (child.pid != 0)
       return;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
       _exit(1);
     become(rank, listener, child.output);
+  }
+
+  /// The machine has no room for this rank: those after it are not even tried, and those before it
+  /// end at once, so that the machine is free again.
+  void giveUp(int rank, int error) {
+    std::fprintf(stderr, "syncline-run: error: cannot start rank %d of %d: %s\n", rank, size(),
+                 std::strerror(error));
+    for (int other = rank; other < size(); ++other)
+      children[other].status = W_EXITCODE(1, 0);
+    firstFailed = rank;
+    signalAll(SIGTERM);
+    refused = true;
   }
 
   /// In the child; does not return.
@@ -166,6 +178,8 @@ private:
     }
     if (firstFailed < 0)
       return 0;
+    if (refused)
+      return 1;
     const Child &first = children[firstFailed];
     bool told = WIFEXITED(*children[0].status) && WEXITSTATUS(*children[0].status) != 0;
     if (firstFailed > 0 && !told && first.output)
@@ -179,7 +193,8 @@ private:
       return crash ? 3 : 1;
     }
     int code = WEXITSTATUS(*first.status);
-    if (firstFailed > 0)
+    // Where rank 0 has given the reason, that is the one message.
+    if (firstFailed > 0 && !told)
       std::fprintf(stderr, "syncline-run: rank %d ended with exit code %d\n", firstFailed, code);
     return code;
   }
@@ -188,6 +203,7 @@ private:
   std::vector<Child> children;
   sigset_t signals, before;
   int firstFailed = -1, interrupted = 0;
+  bool refused = false; ///< the machine would not start a rank; said already
 };
 
 } // namespace

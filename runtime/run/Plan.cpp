@@ -2,6 +2,7 @@
 #include "runtime/run/Plan.h"
 
 #include "runtime/run/Sha256.h"
+#include "runtime/transport/collectives/AllReduce.h"
 
 #include <cerrno>
 #include <cstring>
@@ -112,13 +113,34 @@ PlanTensor planTensor(const Json &object) {
   return t;
 }
 
+PlanBucket planBucket(const Json &object) {
+  PlanBucket b;
+  b.id = static_cast<int>(size(object, "id", 0));
+  b.members = get<std::vector<std::string>>(object, "members");
+  b.scheme = get<std::string>(object, "scheme");
+  b.ready = get<double>(object, "ready");
+  b.start = get<double>(object, "start");
+  b.end = get<double>(object, "end");
+  if (Status s = checkScheme(b.scheme); !s)
+    throw SchemaError{"bucket " + std::to_string(b.id) + ": " + s.message()};
+  return b;
+}
+
+/// As many as a cluster file may have, and no more than an int holds.
+int rankCount(const Json &json) {
+  std::int64_t ranks = size(json, "ranks", 1);
+  if (ranks > 1 << 20)
+    throw SchemaError{"'ranks': " + std::to_string(ranks) + " is out of range"};
+  return static_cast<int>(ranks);
+}
+
 Plan planFrom(const Json &json) {
   Plan plan;
   plan.name = get<std::string>(json, "name");
   plan.planner = get<std::string>(json, "planner");
   plan.backend = get<std::string>(json, "backend");
   plan.loss = get<std::string>(json, "loss");
-  plan.ranks = static_cast<int>(size(json, "ranks", 1));
+  plan.ranks = rankCount(json);
   plan.batch = size(json, "batch", 1);
   plan.input = namedTensor(member(json, "input"));
   plan.target = namedTensor(member(json, "target"));
@@ -131,9 +153,7 @@ Plan planFrom(const Json &json) {
       throw SchemaError{"tensor '" + plan.tensors.back().name + "' is there twice"};
   }
   for (const Json &b : member(json, "buckets"))
-    plan.buckets.push_back({static_cast<int>(size(b, "id", 0)),
-                            get<std::vector<std::string>>(b, "members"), get<double>(b, "ready"),
-                            get<double>(b, "start"), get<double>(b, "end")});
+    plan.buckets.push_back(planBucket(b));
   const Json &memory = member(json, "memory");
   plan.sizes.arena = size(memory, "arena", 0);
   plan.sizes.parameters = size(memory, "parameters", 0);
@@ -209,7 +229,7 @@ Result<int> readRankCount(const std::string &folder) {
   if (!json)
     return json.status();
   try {
-    return static_cast<int>(size(*json, "ranks", 1));
+    return rankCount(*json);
   } catch (const SchemaError &e) {
     return bad(folder + "/plan.json", e.message);
   }

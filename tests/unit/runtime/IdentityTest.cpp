@@ -33,6 +33,19 @@ TEST(Identity, Default) {
   EXPECT_FALSE(find({}, {}, 1)->launchesLocally);
 }
 
+// A plan for a large cluster does not flood the one host it is tried on; as one of its ranks a
+// process may well run.
+TEST(Identity, MoreRanksThanOneHostStarts) {
+  EXPECT_TRUE(find({}, {}, mostLocalRanks).isOk());
+  expectUsage(find({}, {}, 100000),
+              "100000 ranks on one host: at most 256 are started here; start them on several hosts "
+              "by torchrun, mpirun or srun");
+  IdentityFlags flags;
+  flags.rank = 7;
+  flags.ranks = 100000;
+  EXPECT_TRUE(find({}, flags, 100000).isOk());
+}
+
 TEST(Identity, Torchrun) {
   Variables v{{"RANK", "3"},        {"WORLD_SIZE", "4"},      {"LOCAL_RANK", "1"},
               {"MASTER_ADDR", "h"}, {"MASTER_PORT", "29501"}, {"GLOO_SOCKET_IFNAME", "eth0"}};

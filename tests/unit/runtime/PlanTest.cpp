@@ -37,6 +37,17 @@ TEST(Plan, Loads) {
   EXPECT_EQ(*readRankCount(tiny.folder()), 4);
 }
 
+// A number of ranks that no int holds is refused before anything is started.
+TEST(Plan, ImpossibleNumberOfRanks) {
+  TinyPlan plan(4);
+  plan.json["ranks"] = std::int64_t{1} << 40;
+  writeFile(plan.file("plan.json"), plan.json.dump());
+  Result<int> ranks = readRankCount(plan.folder());
+  ASSERT_FALSE(ranks.isOk());
+  EXPECT_EQ(ranks.status().message(),
+            "'" + plan.file("plan.json") + "': 'ranks': 1099511627776 is out of range");
+}
+
 // One changed byte in any file is found, and the file named.
 TEST(Plan, ChangedByte) {
   for (const char *name : {"plan.mlir", "step.cpp", "step.so", "weights.bin"}) {
