@@ -30,6 +30,11 @@ std::string quoted(llvm::StringRef text) {
   return result + '"';
 }
 
+std::string oneLine(llvm::StringRef text) {
+  const std::string literal = quoted(text);
+  return literal.substr(1, literal.size() - 2);
+}
+
 std::string braced(llvm::ArrayRef<std::int64_t> values) {
   return "{" + llvm::join(llvm::map_range(values, [](auto v) { return std::to_string(v); }), ", ") +
          "}";

@@ -14,6 +14,10 @@ namespace syncline::codegen {
 /// A string literal with its quotes; everything but printable ASCII is escaped.
 std::string quoted(llvm::StringRef text);
 
+/// For a comment: as in a string literal, but without the quotes around it. Whatever a file was
+/// called, the comment ends where its line does.
+std::string oneLine(llvm::StringRef text);
+
 /// "{1, 2, 3}".
 std::string braced(llvm::ArrayRef<std::int64_t> values);
 

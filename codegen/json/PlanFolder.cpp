@@ -3,7 +3,9 @@
 
 #include "codegen/cpp/CompileStep.h"
 #include "codegen/cpp/EmitStepCpp.h"
+#include "codegen/cpp/Text.h"
 #include "codegen/json/Hashes.h"
+#include "codegen/json/PartialFolder.h"
 #include "ir/plan/Plan.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -48,7 +50,7 @@ Status writeText(const std::string &path, const std::string &text) {
 }
 
 std::string moduleText(ModuleOp module, const PlanInfo &info) {
-  std::string text = "// Plan '" + info.name + "' by Syncline " + info.version +
+  std::string text = "// Plan '" + codegen::oneLine(info.name) + "' by Syncline " + info.version +
                      ". Times are seconds, sizes and offsets bytes; see ir/*/SPEC.md.\n";
   llvm::raw_string_ostream stream(text);
   module.print(stream);
@@ -71,47 +73,6 @@ Result<std::optional<std::string>> stepText(ModuleOp module, const std::string &
     return Status::error(ErrorKind::internal, "cannot generate step.cpp: " + message);
   return std::optional<std::string>(std::move(*text));
 }
-
-/// A folder that is removed with everything in it unless it is kept.
-class PartialFolder {
-public:
-  ~PartialFolder() {
-    std::error_code ignored;
-    if (!path.empty())
-      fs::remove_all(path, ignored);
-  }
-  Status create(const std::string &beside) {
-    llvm::SmallString<128> unique;
-    llvm::sys::fs::createUniquePath(beside + ".partial-%%%%%%", unique, /*MakeAbsolute=*/false);
-    if (std::error_code error = llvm::sys::fs::create_directory(unique, /*IgnoreExisting=*/false))
-      return bad(beside, "cannot make a folder there: " + error.message());
-    path = unique.str().str();
-    return Status::ok();
-  }
-  std::string file(const std::string &name) const { return path + "/" + name; }
-
-  /// Takes the target's place; a plan that is there steps aside and is removed afterwards.
-  Status renameTo(const std::string &target) {
-    std::error_code error, ignored;
-    const std::string old = path + ".old";
-    const bool replaces = fs::exists(target, ignored);
-    if (replaces)
-      fs::rename(target, old, error);
-    if (!error)
-      fs::rename(path, target, error);
-    if (error) {
-      if (replaces)
-        fs::rename(old, target, ignored);
-      return bad(target, "cannot write: " + error.message());
-    }
-    path.clear();
-    fs::remove_all(old, ignored);
-    return Status::ok();
-  }
-
-private:
-  std::string path;
-};
 
 Status expectReplaceable(const std::string &folder) {
   std::error_code ignored;
@@ -155,7 +116,23 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
   return writeText(partial.file("plan.json"), document.dump(1) + "\n");
 }
 
+/// Without a hash a file could be anything: those that a plan is made of must have one.
+Status checkHashedNames(const std::string &folder, const Json &document) {
+  std::vector<std::string> needed{"plan.mlir"};
+  if (document.value("runnable", Json()) == Json(true))
+    needed.insert(needed.end(), {"step.cpp", "step.so"});
+  for (const char *name : {"weights.bin", "model.onnx"})
+    if (std::error_code ignored; fs::exists(folder + "/" + name, ignored))
+      needed.push_back(name);
+  for (const std::string &name : needed)
+    if (!document["hashes"]["files"].contains(name))
+      return bad(folder + "/plan.json", "no hash of '" + name + "'");
+  return Status::ok();
+}
+
 Status checkFileHashes(const std::string &folder, const Json &document) {
+  if (Status s = checkHashedNames(folder, document); !s)
+    return s;
   for (const auto &[name, expected] : document["hashes"]["files"].items()) {
     if (name.find('/') != std::string::npos)
       return bad(folder + "/plan.json", "'hashes.files' names '" + name + "' outside the folder");
