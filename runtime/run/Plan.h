@@ -42,6 +42,7 @@ struct NamedTensor {
 struct PlanBucket {
   int id = 0;
   std::vector<std::string> members;
+  std::string scheme;                   ///< one of allReduceSchemes()
   double ready = 0, start = 0, end = 0; ///< predicted seconds
 };
 

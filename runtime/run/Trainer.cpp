@@ -1,36 +1,48 @@
 // The training step's loop over operations.
 #include "runtime/run/Trainer.h"
 
+#include <algorithm>
 #include <set>
 
 namespace syncline {
 
 Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, Transport *transport,
-                                                 int ranks) {
+                                                 int ranks, const RankLayout &layout) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
-  if (ranks > 1) {
-    std::set<int> ids{0}; // the loss needs a channel even when nothing is trained
-    for (const Bucket &b : executable.buckets())
-      ids.insert(b.channel);
-    for (int id : ids) {
-      auto channel = CommunicationThread::create(*transport, id);
-      if (!channel)
-        return channel.status();
-      trainer->channels[id] = std::move(*channel);
-    }
-  }
+  for (const Bucket &b : executable.buckets())
+    if (Status s = checkScheme(b.scheme); !s)
+      return Status::badInput("bucket " + std::to_string(b.id) + ": " + s.message());
+  if (ranks > 1)
+    if (Status s = trainer->openChannels(*transport, layout); !s)
+      return s;
   if (Status s = trainer->findBuckets(); !s)
     return s;
   return trainer;
+}
+
+/// A channel a number, with the schemes of its buckets in the order of their first use.
+Status Trainer::openChannels(Transport &transport, const RankLayout &layout) {
+  std::map<int, std::vector<std::string>> schemes;
+  for (const Bucket &b : executable.buckets()) {
+    std::vector<std::string> &used = schemes[b.channel];
+    if (std::find(used.begin(), used.end(), b.scheme) == used.end())
+      used.push_back(b.scheme);
+  }
+  if (schemes[0].empty())
+    schemes[0] = {"ring"}; // the loss needs a channel even when nothing is trained
+  for (const auto &[id, used] : schemes) {
+    auto channel = CommunicationThread::create(transport, id, used, layout);
+    if (!channel)
+      return channel.status();
+    channels[id] = std::move(*channel);
+  }
+  return Status::ok();
 }
 
 /// Where each bucket lies, and which type its members have.
 Status Trainer::findBuckets() {
   Interval gradients = executable.space(Space::gradients);
   for (const Bucket &b : executable.buckets()) {
-    if (b.scheme != "ring")
-      return Status::badInput("bucket " + std::to_string(b.id) + ": unknown scheme '" + b.scheme +
-                              "'");
     std::set<ElementType> types;
     for (const StepTensor &t : executable.tensors())
       if (t.space == Space::gradients && t.offset >= b.offset && t.offset < b.offset + b.extent)
@@ -41,7 +53,7 @@ Status Trainer::findBuckets() {
     places[b.id] = {ranks > 1 ? channels.at(b.channel).get() : nullptr,
                     static_cast<std::byte *>(gradients.data) + b.offset,
                     static_cast<std::size_t>(b.extent),
-                    types.empty() ? ElementType::f32 : *types.begin()};
+                    types.empty() ? ElementType::f32 : *types.begin(), b.scheme};
   }
   return Status::ok();
 }
@@ -58,7 +70,7 @@ Status Trainer::runOperation(std::size_t index) {
     if (Status s = executable.synchronize(); !s)
       return s;
     const BucketPlace &b = places.at(op.bucket);
-    b.channel->issue(op.bucket, b.data, b.bytes, b.type);
+    b.channel->issue(op.bucket, b.data, b.bytes, b.type, b.scheme);
     return Status::ok();
   }
   case OperationKind::wait:

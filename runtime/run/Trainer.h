@@ -18,9 +18,10 @@ struct StepTimes {
 
 class Trainer {
 public:
-  /// `transport` may be null when there is one rank. All ranks together.
+  /// Opens every channel with the schemes of its buckets. `transport` may be null when there is one
+  /// rank. All ranks together. Errors: badInput for a bucket that cannot travel; peerLost.
   static Result<std::unique_ptr<Trainer>> create(Executable &executable, Transport *transport,
-                                                 int ranks);
+                                                 int ranks, const RankLayout &layout = {});
 
   /// Runs one whole step; input and target are in place. Errors: peerLost, or the backend's.
   Result<StepTimes> step(std::int64_t number);
@@ -45,6 +46,7 @@ public:
 
 private:
   Trainer(Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
+  Status openChannels(Transport &transport, const RankLayout &layout);
   Status findBuckets();
   Status runOperation(std::size_t index);
 
@@ -53,6 +55,7 @@ private:
     void *data;
     std::size_t bytes;
     ElementType type;
+    std::string_view scheme;
   };
 
   Executable &executable;

@@ -5,17 +5,23 @@
 
 namespace syncline {
 
-Result<std::unique_ptr<CommunicationThread>> CommunicationThread::create(Transport &transport,
-                                                                         int channel) {
-  auto ring = RingAllReduce::create(transport, "ring" + std::to_string(channel));
-  if (!ring)
-    return ring.status();
+Result<std::unique_ptr<CommunicationThread>>
+CommunicationThread::create(Transport &transport, int channel,
+                            const std::vector<std::string> &schemes, const RankLayout &layout) {
+  AllReduces allReduces;
+  for (const std::string &scheme : schemes) {
+    auto made = createAllReduce(scheme, transport, "channel" + std::to_string(channel), layout);
+    if (!made)
+      return made.status();
+    allReduces[scheme] = std::move(*made);
+  }
+  AllReduce *first = allReduces.at(schemes.front()).get();
   return std::unique_ptr<CommunicationThread>(
-      new CommunicationThread(transport.rank(), std::move(*ring)));
+      new CommunicationThread(transport.rank(), std::move(allReduces), first));
 }
 
-CommunicationThread::CommunicationThread(int rank, std::unique_ptr<RingAllReduce> ring)
-    : rank(rank), allReduce(std::move(ring)), thread([this] { work(); }) {}
+CommunicationThread::CommunicationThread(int rank, AllReduces allReduces, AllReduce *first)
+    : rank(rank), allReduces(std::move(allReduces)), first(first), thread([this] { work(); }) {}
 
 CommunicationThread::~CommunicationThread() {
   {
@@ -33,8 +39,14 @@ void CommunicationThread::startStep(std::int64_t number) {
   waited.clear();
 }
 
-void CommunicationThread::issue(int bucket, void *data, std::size_t bytes, ElementType type) {
-  auto job = std::make_shared<Job>(Job{{bucket}, data, bytes, type, step, stepStart});
+void CommunicationThread::issue(int bucket, void *data, std::size_t bytes, ElementType type,
+                                std::string_view scheme) {
+  AllReduce *by = first;
+  if (!scheme.empty()) {
+    auto found = allReduces.find(scheme);
+    by = found == allReduces.end() ? nullptr : found->second.get();
+  }
+  auto job = std::make_shared<Job>(Job{{bucket}, data, bytes, type, by, step, stepStart});
   job->timing.issued = secondsSince(stepStart);
   underWay.push_back(job);
   {
@@ -86,7 +98,10 @@ void CommunicationThread::work() {
 }
 
 Status CommunicationThread::carryOut(const Job &job) {
-  Status s = allReduce->run(job.data, job.bytes, job.type);
+  if (!job.allReduce)
+    return Status::error(ErrorKind::internal, "bucket " + std::to_string(job.timing.bucket) +
+                                                  " has a scheme that its channel does not offer");
+  Status s = job.allReduce->run(job.data, job.bytes, job.type);
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
   std::string last =

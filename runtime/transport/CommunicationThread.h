@@ -2,12 +2,14 @@
 #pragma once
 
 #include "runtime/transport/Deadline.h"
-#include "runtime/transport/RingAllReduce.h"
+#include "runtime/transport/collectives/AllReduce.h"
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,16 +24,21 @@ struct BucketTiming {
 /// issue() and wait() are called by one thread. Ranks issue the same buckets in the same order.
 class CommunicationThread {
 public:
-  /// All ranks together; `transport` outlives this object.
-  static Result<std::unique_ptr<CommunicationThread>> create(Transport &transport, int channel);
+  /// Connects for every one of the schemes, at least one; all ranks together, with the same schemes
+  /// in the same order. `transport` outlives this object. Errors: as createAllReduce().
+  static Result<std::unique_ptr<CommunicationThread>>
+  create(Transport &transport, int channel, const std::vector<std::string> &schemes = {"ring"},
+         const RankLayout &layout = {});
   /// Lets the collective under way come to its end or time limit; drops those behind it.
   ~CommunicationThread();
 
   /// Begins step `step`: timings start anew. Buckets may still be under way from the step before.
   void startStep(std::int64_t step);
-  /// Queues the sum over ranks of a bucket; its bytes belong to the channel until wait() returns.
-  /// Before the same bucket is issued again, it is waited for. A negative bucket is the loss.
-  void issue(int bucket, void *data, std::size_t bytes, ElementType type);
+  /// Queues the sum over ranks of a bucket by one of the channel's schemes, the first if none is
+  /// named; its bytes belong to the channel until wait() returns. Before the same bucket is issued
+  /// again, it is waited for. A negative bucket is the loss.
+  void issue(int bucket, void *data, std::size_t bytes, ElementType type,
+             std::string_view scheme = {});
   /// Returns when the bucket is done. The links' time limit bounds it. Errors: peerLost, naming
   /// bucket, step and the lost rank; after the first error every wait fails with it.
   Status wait(int bucket);
@@ -47,17 +54,20 @@ private:
     void *data;
     std::size_t bytes;
     ElementType type;
+    AllReduce *allReduce; ///< null when the channel has no such scheme
     std::int64_t step;
     Clock::time_point stepStart;
     bool done = false;
   };
 
-  CommunicationThread(int rank, std::unique_ptr<RingAllReduce> allReduce);
+  using AllReduces = std::map<std::string, std::unique_ptr<AllReduce>, std::less<>>;
+  CommunicationThread(int rank, AllReduces allReduces, AllReduce *first);
   void work();
   Status carryOut(const Job &job);
 
   const int rank;
-  std::unique_ptr<RingAllReduce> allReduce;
+  const AllReduces allReduces; ///< by scheme
+  AllReduce *const first;
   Clock::time_point stepStart = Clock::now();
   std::int64_t step = 0;
   double exposed = 0;

@@ -24,7 +24,7 @@ inline void runRanks(int size, const std::function<void(int rank, Group &group)>
       options.size = size;
       options.port = port;
       options.listener = rank == 0 ? fd : -1;
-      options.startSeconds = 20;
+      options.startSeconds = 60;
       auto group = Group::join(options);
       ASSERT_TRUE(group.isOk()) << group.status().message();
       if (connect) {

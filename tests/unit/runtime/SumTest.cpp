@@ -1,5 +1,5 @@
 // Sums of every element type, the half types bit by bit against arithmetic in double.
-#include "runtime/transport/Sum.h"
+#include "runtime/transport/collectives/Sum.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Elementwise sums. Loops are written for the compiler's vectoriser; see the file's compile flags.
-#include "runtime/transport/Sum.h"
+#include "runtime/transport/collectives/Sum.h"
 
 #include "runtime/data/HalfFloat.h"
 

@@ -1,0 +1,55 @@
+// The sum of a message over all ranks, whatever the scheme.
+#pragma once
+
+#include "runtime/transport/Transport.h"
+#include "syncline/Step.h"
+
+#include <span>
+#include <string_view>
+
+namespace syncline {
+
+/// Where ranks live, as far as a scheme cares.
+struct RankLayout {
+  int ranksPerNode = 1; ///< ranks [i·n, (i+1)·n) share a node
+};
+
+/// Sums messages over the ranks, in place. One thread at a time.
+///
+/// The result has the same bits on every rank, and again in a run repeated with the same ranks
+/// (NaNs stay NaNs; their payload may differ). Any number of ranks and any length will do, fewer
+/// elements than ranks included. In the files of the schemes N is the message's bytes and P the
+/// number of ranks; costs are of the rank with the most to do.
+class AllReduce {
+public:
+  virtual ~AllReduce() = default;
+
+  /// All ranks call it with the same lengths in the same order. Errors: peerLost, after which every
+  /// run fails and the bytes may be read until this object is destroyed; badInput for a type that
+  /// has no sum.
+  Status run(void *data, std::size_t bytes, ElementType type);
+
+protected:
+  explicit AllReduce(int ranks) : ranks(ranks) {}
+  /// There are several ranks, and at least one whole element, of a type that has a sum.
+  virtual Status sum(std::byte *data, std::size_t bytes, ElementType type) = 0;
+
+  const int ranks; ///< whose values are summed
+};
+
+/// Whether the bytes are whole elements of a type that has a sum; the error says which is wrong.
+Status checkSummable(std::size_t bytes, ElementType type);
+
+/// The schemes' names as plans spell them: "ring", "recursive-doubling", "halving-doubling",
+/// "tree", "hierarchical", "parameter-server" (colocated).
+std::span<const std::string_view> allReduceSchemes();
+/// Ok, or badInput that names the known ones.
+Status checkScheme(std::string_view scheme);
+
+/// Opens the links that the scheme needs; all ranks together. `name` tells several apart. Errors:
+/// peerLost; badInput for an unknown scheme or a layout that it cannot use.
+Result<std::unique_ptr<AllReduce>> createAllReduce(std::string_view scheme, Transport &transport,
+                                                   const std::string &name,
+                                                   const RankLayout &layout);
+
+} // namespace syncline

@@ -1,0 +1,53 @@
+// Direct exchange between colocated servers.
+//
+// The messages' order: gathering before replies; segment by segment; in round k every rank sends to
+// the one k places on, so that nobody is everybody's target at once. A segment is summed in the
+// order of the rounds.
+#include "runtime/transport/collectives/ColocatedServers.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/Blocks.h"
+
+namespace syncline {
+
+Result<std::unique_ptr<AllReduce>> ColocatedServers::create(Transport &transport,
+                                                            const std::string &name) {
+  const int rank = transport.rank(), ranks = transport.size();
+  std::set<int> others;
+  for (int r = 0; r < ranks; ++r)
+    if (r != rank)
+      others.insert(r);
+  auto links = PeerLinks::open(transport, name, others, others);
+  if (!links)
+    return links.status();
+  return std::unique_ptr<AllReduce>(new ColocatedServers(rank, ranks, std::move(*links)));
+}
+
+Status ColocatedServers::sum(std::byte *data, std::size_t bytes, ElementType type) {
+  const Blocks blocks(ranks, bytes, elementBytes(type));
+  links->begin(blocks.segmentBytes());
+  Status s;
+  for (int i = 0; i < blocks.segments() && s; ++i)
+    for (int k = 1; k < ranks && s; ++k) {
+      const int server = (rank + k) % ranks;
+      const Range r = blocks.segment(server, i);
+      s = links->send(server, data + r.begin, r.size());
+    }
+  for (int i = 0; i < blocks.segments() && s; ++i) {
+    const Range r = blocks.segment(rank, i);
+    for (int k = 1; k < ranks && s; ++k)
+      s = links->receiveAndAdd((rank - k + ranks) % ranks, data + r.begin, r.size(), type);
+    for (int k = 1; k < ranks && s; ++k)
+      s = links->send((rank + k) % ranks, data + r.begin, r.size());
+  }
+  // In place: what comes is final and contains this rank's own values, so these have left.
+  for (int i = 0; i < blocks.segments() && s; ++i)
+    for (int k = 1; k < ranks && s; ++k) {
+      const int server = (rank - k + ranks) % ranks;
+      const Range r = blocks.segment(server, i);
+      s = links->receive(server, data + r.begin, r.size());
+    }
+  return links->finish(s);
+}
+
+} // namespace syncline

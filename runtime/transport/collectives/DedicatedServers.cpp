@@ -1,0 +1,110 @@
+// Gather, sum, reply between workers and servers.
+//
+// The messages' order: segment by segment; in round k worker w is at server (w + k) mod S, so that
+// workers spread over the servers; within a round by worker. Gathering and replies go opposite ways
+// and meet only in a server, which has gathered a segment before it replies.
+#include "runtime/transport/collectives/DedicatedServers.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/Blocks.h"
+
+#include <algorithm>
+
+namespace syncline {
+namespace {
+
+class ServerClient : public AllReduce {
+public:
+  ServerClient(int rank, const ServerGroup &group, std::unique_ptr<PeerLinks> links)
+      : AllReduce(group.workers), rank(rank), group(group), links(std::move(links)) {}
+
+private:
+  Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
+
+  const int rank;
+  const ServerGroup group;
+  std::unique_ptr<PeerLinks> links;
+};
+
+Status ServerClient::sum(std::byte *data, std::size_t bytes, ElementType type) {
+  const Blocks blocks(group.servers, bytes, elementBytes(type));
+  links->begin(blocks.segmentBytes());
+  Status s;
+  for (bool sends : {true, false})
+    for (int i = 0; i < blocks.segments() && s; ++i)
+      for (int k = 0; k < group.servers && s; ++k) {
+        const int server = (rank + k) % group.servers, peer = group.workers + server;
+        const Range r = blocks.segment(server, i);
+        s = sends ? links->send(peer, data + r.begin, r.size())
+                  : links->receive(peer, data + r.begin, r.size());
+      }
+  return links->finish(s);
+}
+
+std::set<int> ranksFrom(int first, int last) {
+  std::set<int> ranks;
+  for (int r = first; r < last; ++r)
+    ranks.insert(r);
+  return ranks;
+}
+
+Status checkGroup(const Transport &transport, const ServerGroup &group) {
+  if (group.workers < 1 || group.servers < 1 || group.workers + group.servers != transport.size())
+    return Status::badInput(std::to_string(group.workers) + " workers and " +
+                            std::to_string(group.servers) + " servers do not make up " +
+                            std::to_string(transport.size()) + " ranks");
+  return Status::ok();
+}
+
+} // namespace
+
+Result<std::unique_ptr<AllReduce>> createServerClient(Transport &transport, const std::string &name,
+                                                      const ServerGroup &group) {
+  if (Status s = checkGroup(transport, group); !s)
+    return s;
+  const std::set<int> servers = ranksFrom(group.workers, transport.size());
+  auto links = PeerLinks::open(transport, name, servers, servers);
+  if (!links)
+    return links.status();
+  return std::unique_ptr<AllReduce>(new ServerClient(transport.rank(), group, std::move(*links)));
+}
+
+Result<std::unique_ptr<DedicatedServer>>
+DedicatedServer::create(Transport &transport, const std::string &name, const ServerGroup &group) {
+  if (Status s = checkGroup(transport, group); !s)
+    return s;
+  const std::set<int> workers = ranksFrom(0, group.workers);
+  auto links = PeerLinks::open(transport, name, workers, workers);
+  if (!links)
+    return links.status();
+  const int index = transport.rank() - group.workers;
+  std::vector<int> order;
+  for (int k = 0; k < group.servers; ++k)
+    for (int w = 0; w < group.workers; ++w)
+      if ((w + k) % group.servers == index)
+        order.push_back(w);
+  return std::unique_ptr<DedicatedServer>(
+      new DedicatedServer(index, group, std::move(order), std::move(*links)));
+}
+
+Status DedicatedServer::serve(std::size_t bytes, ElementType type) {
+  if (Status s = checkSummable(bytes, type); !s || group.workers == 1)
+    return s;
+  const Blocks blocks(group.servers, bytes, elementBytes(type));
+  const Range own = blocks.block(index);
+  block.resize(std::max(block.size(), own.size()));
+  links->begin(blocks.segmentBytes());
+  Status s;
+  for (int i = 0; i < blocks.segments() && s; ++i) {
+    const Range r = blocks.segment(index, i);
+    std::byte *place = block.data() + (r.begin - own.begin);
+    for (int w = 0; w < group.workers && s; ++w)
+      s = w == 0 ? links->receive(order[w], place, r.size())
+                 : links->receiveAndAdd(order[w], place, r.size(), type);
+    for (int w = 0; w < group.workers && s; ++w)
+      s = links->send(order[w], place, r.size());
+  }
+  return links->finish(s);
+}
+
+} // namespace syncline

@@ -1,0 +1,96 @@
+// Halving-doubling over point-to-point messages.
+//
+// The message has one block a rank. A group of ranks sums the blocks of its own ranks: each half
+// gives the other its values of the other's blocks, then goes on alone. Each element is summed
+// along one path and then copied back along it, so that all ranks hold the same bits.
+//
+// The messages' order: the halving's levels, then the doubling's; partners before guests; segment
+// by segment.
+#include "runtime/transport/collectives/HalvingDoubling.h"
+
+#include "runtime/core/Executable.h"
+
+#include <algorithm>
+
+namespace syncline {
+
+/// One run over one message.
+struct HalvingDoubling::Pass {
+  PeerLinks &links;
+  const Blocks blocks;
+  const ElementType type;
+  std::byte *data;
+
+  Segments cut(int firstBlock, int lastBlock) const {
+    return Segments(blocks.blocks(firstBlock, lastBlock), blocks.unit());
+  }
+
+  Status send(int peer, const Segments &segments) {
+    Status s;
+    for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
+      s = links.send(peer, data + segments[i].begin, segments[i].size());
+    return s;
+  }
+  Status receiveAndAdd(int peer, const Segments &segments) {
+    Status s;
+    for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
+      s = links.receiveAndAdd(peer, data + segments[i].begin, segments[i].size(), type);
+    return s;
+  }
+  /// In place: what comes is final and contains this rank's own values, so these have left.
+  Status receive(int peer, const Segments &segments) {
+    Status s;
+    for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
+      s = links.receive(peer, data + segments[i].begin, segments[i].size());
+    return s;
+  }
+
+  Status halve(const RankHalving &level) {
+    const Segments own = cut(level.ownFirst(), level.ownLast());
+    Status s = send(level.host >= 0 ? level.host : level.partner,
+                    cut(level.otherFirst(), level.otherLast()));
+    if (s)
+      s = receiveAndAdd(level.partner, own);
+    return s ? receiveAndAdd(level.guest, own) : s;
+  }
+
+  Status doubleUp(const RankHalving &level) {
+    const Segments own = cut(level.ownFirst(), level.ownLast());
+    Status s = send(level.partner, own);
+    if (s)
+      s = send(level.guest, own);
+    return s ? receive(level.host >= 0 ? level.host : level.partner,
+                       cut(level.otherFirst(), level.otherLast()))
+             : s;
+  }
+};
+
+Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
+                                                           const std::string &name) {
+  std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
+  // A guest sends to its host, and later receives from it.
+  std::set<int> peers = partnersAndGuests(levels);
+  peers.merge(partnersAndHosts(levels));
+  auto links = PeerLinks::open(transport, name, peers, peers);
+  if (!links)
+    return links.status();
+  return std::unique_ptr<AllReduce>(
+      new HalvingDoubling(transport.size(), std::move(levels), std::move(*links)));
+}
+
+Status HalvingDoubling::sum(std::byte *data, std::size_t bytes, ElementType type) {
+  Pass pass{*links, Blocks(ranks, bytes, elementBytes(type)), type, data};
+  // The longest range is of the first level; a shorter one's segments may be longer.
+  const RankHalving &widest = levels.front();
+  links->begin(
+      std::min(Segments::largest, std::max(pass.blocks.blocks(widest.first, widest.middle).size(),
+                                           pass.blocks.blocks(widest.middle, widest.last).size())));
+  Status s;
+  for (auto level = levels.begin(); level != levels.end() && s; ++level)
+    s = pass.halve(*level);
+  for (auto level = levels.rbegin(); level != levels.rend() && s; ++level)
+    s = pass.doubleUp(*level);
+  return links->finish(s);
+}
+
+} // namespace syncline

@@ -1,0 +1,45 @@
+// Recursive split of the ranks.
+#include "runtime/transport/collectives/RankHalves.h"
+
+namespace syncline {
+
+std::vector<RankHalving> halvingsOf(int rank, int ranks) {
+  std::vector<RankHalving> levels;
+  for (int first = 0, last = ranks; last - first > 1;) {
+    const int middle = first + (last - first + 1) / 2;
+    const int lower = middle - first, upper = last - middle;
+    RankHalving level{first, middle, last, rank >= middle};
+    if (level.isUpper) {
+      level.partner = rank - middle + first;
+      if (rank == middle && lower > upper)
+        level.guest = middle - 1;
+    } else if (rank - first < upper) {
+      level.partner = rank - first + middle;
+    } else {
+      level.host = middle;
+    }
+    levels.push_back(level);
+    (level.isUpper ? first : last) = middle;
+  }
+  return levels;
+}
+
+std::set<int> partnersAndGuests(const std::vector<RankHalving> &levels) {
+  std::set<int> met;
+  for (const RankHalving &l : levels)
+    for (int peer : {l.partner, l.guest})
+      if (peer >= 0)
+        met.insert(peer);
+  return met;
+}
+
+std::set<int> partnersAndHosts(const std::vector<RankHalving> &levels) {
+  std::set<int> met;
+  for (const RankHalving &l : levels)
+    for (int peer : {l.partner, l.host})
+      if (peer >= 0)
+        met.insert(peer);
+  return met;
+}
+
+} // namespace syncline

@@ -1,0 +1,71 @@
+// Recursive doubling over point-to-point messages.
+//
+// When a level begins, all ranks of a half hold the same bits, their half's sum; lower + upper and
+// upper + lower are the same bits too. A guest, which nobody of the other half needs, only
+// receives.
+//
+// The messages' order is level by level, then segment by segment. Segment i is sent on at the next
+// level as soon as it is summed at this one.
+#include "runtime/transport/collectives/RecursiveDoubling.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/Blocks.h"
+
+#include <algorithm>
+
+namespace syncline {
+
+Result<std::unique_ptr<AllReduce>> RecursiveDoubling::create(Transport &transport,
+                                                             const std::string &name) {
+  std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
+  std::reverse(levels.begin(), levels.end());
+  auto links =
+      PeerLinks::open(transport, name, partnersAndGuests(levels), partnersAndHosts(levels));
+  if (!links)
+    return links.status();
+  return std::unique_ptr<AllReduce>(
+      new RecursiveDoubling(transport.size(), std::move(levels), std::move(*links)));
+}
+
+Status RecursiveDoubling::sendTo(const RankHalving &level, const std::byte *data,
+                                 std::size_t bytes) {
+  for (int peer : {level.partner, level.guest})
+    if (peer >= 0)
+      if (Status s = links->send(peer, data, bytes); !s)
+        return s;
+  return Status::ok();
+}
+
+Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType type) {
+  const Segments segments({0, bytes}, elementBytes(type));
+  const int count = segments.count();
+  links->begin(segments.length);
+  // How many messages had been handed over once segment i was, at the present level.
+  std::vector<std::uint64_t> handedOver(count);
+  auto send = [&](const RankHalving &level, int i) {
+    Status s = sendTo(level, data + segments[i].begin, segments[i].size());
+    handedOver[i] = links->pushed();
+    return s;
+  };
+  Status s;
+  for (int i = 0; i < count && s; ++i)
+    s = send(levels.front(), i);
+  for (std::size_t l = 0; l < levels.size() && s; ++l)
+    for (int i = 0; i < count && s; ++i) {
+      const Range r = segments[i];
+      const RankHalving &level = levels[l];
+      s = links->receiveAside(level.host >= 0 ? level.host : level.partner, r.size());
+      // What is being sent must not change. The other side has received it, or is about to: it
+      // waits for nothing but this rank's own segment.
+      if (s)
+        s = links->waitUntilSent(handedOver[i]);
+      if (!s)
+        break;
+      links->addReceived(data + r.begin, r.size(), type);
+      if (l + 1 < levels.size())
+        s = send(levels[l + 1], i);
+    }
+  return links->finish(s);
+}
+
+} // namespace syncline

@@ -1,0 +1,125 @@
+// Ring collectives over point-to-point messages.
+//
+// Seen from one rank, the ring is one stream of messages i = 0, 1, .. to the right and one from the
+// left, step by step and segment by segment within a step. What arrives as message i is what leaves
+// as message i + segments (of the next step), summed on the way during the first P-1 steps. So one
+// loop over i does both halves, and a segment is on its way as soon as it is summed. The messages'
+// order is that of i.
+#include "runtime/transport/collectives/Ring.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/AllReduce.h"
+
+namespace syncline {
+
+/// Steps [first, last) over one message: sums before step P-1, copies from there on.
+struct Ring::Pass {
+  PeerLinks &links;
+  const int rank, ranks;
+  const Blocks &blocks;
+  const ElementType type;
+  std::byte *const data;
+  const int first, last; ///< steps
+
+  int segments() const { return blocks.segments(); }
+  bool isSum(int i) const { return i < (ranks - 1) * segments(); }
+
+  Range outgoing(int i) const {
+    int block = (rank - 1 - i / segments() + 2 * ranks) % ranks;
+    return blocks.segment(block, i % segments());
+  }
+  /// What the left neighbour sends in the same step.
+  Range incoming(int i) const {
+    int block = (rank - 2 - i / segments() + 2 * ranks) % ranks;
+    return blocks.segment(block, i % segments());
+  }
+
+  Status send(int i) {
+    Range r = outgoing(i);
+    return links.send((rank + 1) % ranks, data + r.begin, r.size());
+  }
+
+  /// A final value is received in place although its place may still be queued for sending: it
+  /// contains this rank's own part of the sum, so it cannot come before that part has left.
+  Status take(int i) {
+    Range r = incoming(i);
+    int left = (rank + ranks - 1) % ranks;
+    if (isSum(i))
+      return links.receiveAndAdd(left, data + r.begin, r.size(), type);
+    return links.receive(left, data + r.begin, r.size());
+  }
+
+  Status run() {
+    const int begin = first * segments(), end = last * segments();
+    links.begin(blocks.segmentBytes());
+    Status s;
+    for (int i = begin; i < begin + segments() && s; ++i)
+      s = send(i);
+    for (int i = begin; i < end && s; ++i)
+      if (s = take(i); s && i + segments() < end)
+        s = send(i + segments());
+    return links.finish(s);
+  }
+};
+
+Result<std::unique_ptr<Ring>> Ring::create(Transport &transport, const std::string &name) {
+  int rank = transport.rank(), ranks = transport.size();
+  std::unique_ptr<Ring> ring(new Ring(rank, ranks));
+  if (ranks == 1)
+    return ring;
+  auto links = PeerLinks::open(transport, name, {(rank + 1) % ranks}, {(rank + ranks - 1) % ranks});
+  if (!links)
+    return links.status();
+  ring->links = std::move(*links);
+  return ring;
+}
+
+Blocks Ring::blocks(std::size_t bytes, ElementType type) const {
+  return Blocks(ranks, bytes, elementBytes(type));
+}
+
+Range Ring::blockOf(int rank, std::size_t bytes, ElementType type) const {
+  return blocks(bytes, type).block(rank);
+}
+
+Status Ring::reduceScatter(void *data, std::size_t bytes, ElementType type) {
+  if (Status s = checkSummable(bytes, type); !s || ranks == 1)
+    return s;
+  return Pass{*links, rank,     ranks, blocks(bytes, type), type, static_cast<std::byte *>(data),
+              0,      ranks - 1}
+      .run();
+}
+
+Status Ring::allGather(void *data, std::size_t bytes, ElementType type) {
+  if (ranks == 1)
+    return Status::ok();
+  return Pass{
+      *links,    rank,         ranks, blocks(bytes, type), type, static_cast<std::byte *>(data),
+      ranks - 1, 2 * ranks - 2}
+      .run();
+}
+
+Status Ring::allGather(void *data, std::span<const std::size_t> sizes) {
+  if (static_cast<int>(sizes.size()) != ranks)
+    return Status::error(ErrorKind::internal, "an all-gather of " + std::to_string(sizes.size()) +
+                                                  " blocks over " + std::to_string(ranks) +
+                                                  " ranks");
+  if (ranks == 1)
+    return Status::ok();
+  return Pass{*links,          rank,
+              ranks,           Blocks(sizes),
+              ElementType::u8, static_cast<std::byte *>(data),
+              ranks - 1,       2 * ranks - 2}
+      .run();
+}
+
+Status Ring::allReduce(void *data, std::size_t bytes, ElementType type) {
+  if (Status s = checkSummable(bytes, type); !s || ranks == 1 || bytes == 0)
+    return s;
+  return Pass{
+      *links, rank,         ranks, blocks(bytes, type), type, static_cast<std::byte *>(data),
+      0,      2 * ranks - 2}
+      .run();
+}
+
+} // namespace syncline

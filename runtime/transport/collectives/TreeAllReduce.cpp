@@ -1,0 +1,84 @@
+// Pipelined double binary tree over point-to-point messages.
+//
+// Time goes in beats. With H the trees' height, a rank at depth d handles segment i on its way up
+// at beat i + H - d and on its way down at beat i + H + d: whatever it receives was sent one beat
+// before. So ordering messages by beat, within a beat by tree, up before down, is an order that all
+// ranks keep.
+#include "runtime/transport/collectives/TreeAllReduce.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/Blocks.h"
+
+namespace syncline {
+
+/// Shorter than a ring's: a pipeline as deep as the tree has to fill.
+static constexpr std::size_t longestSegment = 128u << 10;
+
+/// One run over one message, which has one block a tree.
+struct TreeAllReduce::Pass {
+  const std::vector<TreePlace> &places;
+  PeerLinks &links;
+  const Blocks blocks;
+  const ElementType type;
+  std::byte *data;
+
+  Status up(const TreePlace &place, Range r) {
+    Status s;
+    for (std::size_t c = 0; c < place.children.size() && s; ++c)
+      s = links.receiveAndAdd(place.children[c], data + r.begin, r.size(), type);
+    if (s && place.parent >= 0)
+      s = links.send(place.parent, data + r.begin, r.size());
+    return s;
+  }
+
+  /// In place: what comes is final and contains this rank's own values, so these have left.
+  Status down(const TreePlace &place, Range r) {
+    Status s;
+    if (place.parent >= 0)
+      s = links.receive(place.parent, data + r.begin, r.size());
+    for (std::size_t c = 0; c < place.children.size() && s; ++c)
+      s = links.send(place.children[c], data + r.begin, r.size());
+    return s;
+  }
+
+  Status run(int height) {
+    const int count = blocks.segments();
+    Status s;
+    for (int beat = 0; beat < count + 2 * height && s; ++beat)
+      for (int tree = 0; tree < blocks.count() && s; ++tree) {
+        const TreePlace &place = places[tree];
+        const int rising = beat - height + place.depth, falling = beat - height - place.depth;
+        if (rising >= 0 && rising < count)
+          s = up(place, blocks.segment(tree, rising));
+        if (s && falling >= 0 && falling < count)
+          s = down(place, blocks.segment(tree, falling));
+      }
+    return s;
+  }
+};
+
+Result<std::unique_ptr<AllReduce>> TreeAllReduce::create(Transport &transport,
+                                                         const std::string &name) {
+  std::vector<TreePlace> places;
+  std::set<int> peers;
+  for (int tree = 0; tree < 2; ++tree) {
+    places.push_back(treePlace(tree, transport.rank(), transport.size()));
+    peers.insert(places.back().children.begin(), places.back().children.end());
+    if (places.back().parent >= 0)
+      peers.insert(places.back().parent);
+  }
+  auto links = PeerLinks::open(transport, name, peers, peers);
+  if (!links)
+    return links.status();
+  return std::unique_ptr<AllReduce>(
+      new TreeAllReduce(transport.size(), std::move(places), std::move(*links)));
+}
+
+Status TreeAllReduce::sum(std::byte *data, std::size_t bytes, ElementType type) {
+  const int trees = bytes > Transport::bufferedBytes ? 2 : 1;
+  Pass pass{places, *links, Blocks(trees, bytes, elementBytes(type), longestSegment), type, data};
+  links->begin(pass.blocks.segmentBytes());
+  return links->finish(pass.run(treeHeight(ranks)));
+}
+
+} // namespace syncline

@@ -1,0 +1,102 @@
+// A channel's queue: order, timings, schemes, errors; ranks as threads over loopback.
+#include "Ranks.h"
+
+#include "runtime/transport/CommunicationThread.h"
+
+namespace syncline {
+namespace {
+
+using testing::runRanks;
+
+// Buckets travel in the order of issue while the caller goes on; wait returns their sums.
+TEST(CommunicationThread, SumsInOrder) {
+  runRanks(4, [](int rank, Group &group) {
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
+    for (int step = 0; step < 20; ++step) {
+      channel->startStep(step);
+      std::vector<std::vector<float>> buckets;
+      for (std::size_t n : {5u, 40000u, 1u, 300000u})
+        buckets.emplace_back(n, static_cast<float>(rank + step));
+      for (int b = 0; b < 4; ++b)
+        channel->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32);
+      for (int b = 0; b < 4; ++b) {
+        Status s = channel->wait(b);
+        ASSERT_TRUE(s.isOk()) << s.message();
+        for (float x : buckets[b])
+          ASSERT_EQ(x, static_cast<float>(6 + 4 * step));
+      }
+      auto timings = channel->timings();
+      ASSERT_EQ(timings.size(), 4u);
+      for (int b = 0; b < 4; ++b) {
+        EXPECT_EQ(timings[b].bucket, b);
+        EXPECT_LE(timings[b].issued, timings[b].started);
+        EXPECT_LE(timings[b].started, timings[b].finished);
+        if (b > 0) {
+          EXPECT_LE(timings[b - 1].finished, timings[b].started);
+        }
+      }
+    }
+  });
+}
+
+// Two channels share the transport without mixing their messages.
+TEST(CommunicationThread, ChannelsDoNotMix) {
+  runRanks(3, [](int rank, Group &group) {
+    auto first = std::move(*CommunicationThread::create(*group.transport(), 0));
+    auto second = std::move(*CommunicationThread::create(*group.transport(), 1));
+    for (int step = 0; step < 10; ++step) {
+      first->startStep(step);
+      second->startStep(step);
+      std::vector<float> a(200000, 1), b(300000, 10);
+      first->issue(0, a.data(), a.size() * 4, ElementType::f32);
+      second->issue(1, b.data(), b.size() * 4, ElementType::f32);
+      ASSERT_TRUE(second->wait(1).isOk());
+      ASSERT_TRUE(first->wait(0).isOk());
+      ASSERT_EQ(a.front() + a.back(), 6);
+      ASSERT_EQ(b.front() + b.back(), 60);
+    }
+  });
+}
+
+// Buckets of one channel may travel by different schemes.
+TEST(CommunicationThread, SchemeOfEachBucket) {
+  runRanks(3, [](int rank, Group &group) {
+    const std::vector<std::string> schemes{"tree", "ring", "recursive-doubling"};
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0, schemes));
+    for (int step = 0; step < 10; ++step) {
+      channel->startStep(step);
+      std::vector<std::vector<float>> buckets(3, std::vector<float>(50000, 1));
+      for (int b = 0; b < 3; ++b)
+        channel->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32, schemes[b]);
+      double loss = rank;
+      channel->issue(-1, &loss, sizeof loss, ElementType::f64);
+      for (int b = 0; b < 3; ++b) {
+        ASSERT_TRUE(channel->wait(b).isOk());
+        ASSERT_EQ(buckets[b], std::vector<float>(50000, 3));
+      }
+      ASSERT_TRUE(channel->wait(-1).isOk());
+      ASSERT_EQ(loss, 3);
+    }
+  });
+}
+
+// A scheme that the channel was not opened with is our fault, said by wait().
+TEST(CommunicationThread, SchemeNotOffered) {
+  runRanks(1, [](int, Group &group) {
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
+    float x = 1;
+    channel->issue(0, &x, sizeof x, ElementType::f32, "tree");
+    EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);
+  });
+}
+
+// A bucket nobody issued is our fault, said at once.
+TEST(CommunicationThread, WaitWithoutIssue) {
+  runRanks(1, [](int, Group &group) {
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
+    EXPECT_EQ(channel->wait(3).kind(), ErrorKind::internal);
+  });
+}
+
+} // namespace
+} // namespace syncline

@@ -1,0 +1,88 @@
+// Reduce-scatter and all-gather by themselves, ranks as threads over loopback.
+#include "Messages.h"
+#include "Ranks.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/Ring.h"
+
+#include <cstring>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+/// Bytes [begin, end) of a message.
+Message part(const Message &message, Range r) {
+  return {message.begin() + static_cast<std::ptrdiff_t>(r.begin),
+          message.begin() + static_cast<std::ptrdiff_t>(r.end)};
+}
+
+class RingHalves : public ::testing::TestWithParam<int> {};
+
+// After the reduce-scatter each rank holds the sum of its block; the all-gather of these is the
+// all-reduce's result, bit by bit.
+TEST_P(RingHalves, MakeUpTheAllReduce) {
+  const int ranks = GetParam();
+  const std::size_t p = ranks;
+  runRanks(ranks, [&](int rank, Group &group) {
+    auto ring = std::move(*Ring::create(*group.transport(), "test"));
+    int salt = 0;
+    for (std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, std::size_t{1000},
+                              std::size_t{400001}}) {
+      const ElementType type = summable[(salt + ranks) % std::size(summable)];
+      Message halves = randomMessage(type, count, rank, salt), whole = halves;
+      ASSERT_TRUE(ring->reduceScatter(halves.data(), halves.size(), type).isOk());
+      const Range own = ring->blockOf(rank, halves.size(), type);
+      std::vector<double> sum = gatherAndSum(type, count, ranks, salt);
+      const auto element = static_cast<std::ptrdiff_t>(elementBytes(type));
+      EXPECT_EQ(difference(type, part(halves, own),
+                           {sum.begin() + static_cast<std::ptrdiff_t>(own.begin) / element,
+                            sum.begin() + static_cast<std::ptrdiff_t>(own.end) / element},
+                           ranks),
+                "");
+      ASSERT_TRUE(ring->allGather(halves.data(), halves.size(), type).isOk());
+      ASSERT_TRUE(ring->allReduce(whole.data(), whole.size(), type).isOk());
+      EXPECT_TRUE(halves == whole) << count << " elements";
+      ++salt;
+    }
+  });
+}
+
+// Blocks of any sizes, empty ones among them, reach everybody; what they hold does not matter.
+TEST_P(RingHalves, GatherUnequalBlocks) {
+  const int ranks = GetParam();
+  for (std::size_t scale : {1ul, 1000ul, 200000ul}) {
+    std::vector<std::size_t> sizes;
+    Message wanted;
+    for (int r = 0; r < ranks; ++r) {
+      sizes.push_back(r % 3 == 1 ? 0 : scale * (r + 1) + r);
+      Message block = randomMessage(ElementType::u8, sizes.back(), r, 7);
+      wanted.insert(wanted.end(), block.begin(), block.end());
+    }
+    const Blocks blocks(sizes);
+    runRanks(ranks, [&](int rank, Group &group) {
+      auto ring = std::move(*Ring::create(*group.transport(), "test"));
+      Message m(wanted.size());
+      const Range own = blocks.block(rank);
+      std::copy_n(wanted.begin() + static_cast<std::ptrdiff_t>(own.begin), own.size(),
+                  m.begin() + static_cast<std::ptrdiff_t>(own.begin));
+      Status s = ring->allGather(m.data(), sizes);
+      ASSERT_TRUE(s.isOk()) << s.message();
+      EXPECT_TRUE(m == wanted);
+    });
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, RingHalves, ::testing::Range(1, 10));
+
+// A list of sizes for another number of ranks is our fault, said at once.
+TEST(Ring, SizesForOtherRanks) {
+  runRanks(2, [](int, Group &group) {
+    auto ring = std::move(*Ring::create(*group.transport(), "test"));
+    std::size_t sizes[] = {0, 0, 0};
+    EXPECT_EQ(ring->allGather(nullptr, sizes).kind(), ErrorKind::internal);
+  });
+}
+
+} // namespace
+} // namespace syncline

@@ -1,0 +1,79 @@
+// Workers and dedicated servers, ranks as threads over loopback.
+#include "Messages.h"
+#include "Ranks.h"
+
+#include "runtime/core/Executable.h"
+#include "runtime/transport/collectives/DedicatedServers.h"
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+struct Work {
+  ElementType type;
+  std::size_t count;
+};
+
+class Servers : public ::testing::TestWithParam<ServerGroup> {};
+
+// Any number of workers and servers gives the sum over the workers, with the same bits on each.
+TEST_P(Servers, MatchGatherAndSum) {
+  const ServerGroup servers = GetParam();
+  const std::size_t s = servers.servers;
+  std::vector<Work> work;
+  for (std::size_t count : {std::size_t{0}, std::size_t{1}, s - 1, s, s + 1, std::size_t{1000},
+                            std::size_t{65536}, std::size_t{500009}})
+    work.push_back({summable[(work.size() + servers.workers) % std::size(summable)], count});
+  std::vector<std::vector<Message>> results(servers.workers);
+  runRanks(servers.workers + servers.servers, [&](int rank, Group &group) {
+    if (rank >= servers.workers) {
+      auto server = std::move(*DedicatedServer::create(*group.transport(), "test", servers));
+      for (const Work &w : work)
+        ASSERT_TRUE(server->serve(w.count * elementBytes(w.type), w.type).isOk());
+      return;
+    }
+    auto client = std::move(*createServerClient(*group.transport(), "test", servers));
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      Message m = randomMessage(work[i].type, work[i].count, rank, static_cast<int>(i));
+      ASSERT_TRUE(client->run(m.data(), m.size(), work[i].type).isOk());
+      results[rank].push_back(std::move(m));
+    }
+  });
+  for (std::size_t i = 0; i < work.size(); ++i)
+    for (int r = 0; r < servers.workers; ++r) {
+      ASSERT_EQ(results[r].size(), work.size());
+      if (r == 0) {
+        EXPECT_EQ(difference(work[i].type, results[0][i],
+                             gatherAndSum(work[i].type, work[i].count, servers.workers,
+                                          static_cast<int>(i)),
+                             servers.workers),
+                  "");
+      } else {
+        EXPECT_TRUE(results[r][i] == results[0][i]);
+      }
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Groups, Servers,
+                         ::testing::Values(ServerGroup{1, 1}, ServerGroup{2, 1}, ServerGroup{3, 2},
+                                           ServerGroup{4, 2}, ServerGroup{4, 3}, ServerGroup{2, 5},
+                                           ServerGroup{5, 4}),
+                         [](const auto &info) {
+                           return std::to_string(info.param.workers) + "_and_" +
+                                  std::to_string(info.param.servers);
+                         });
+
+// Roles that do not add up to the run's ranks are refused on both sides.
+TEST(DedicatedServers, WrongGroup) {
+  runRanks(2, [](int, Group &group) {
+    for (ServerGroup wrong : {ServerGroup{2, 0}, ServerGroup{0, 2}, ServerGroup{2, 2}}) {
+      EXPECT_EQ(createServerClient(*group.transport(), "test", wrong).status().kind(),
+                ErrorKind::badInput);
+      EXPECT_EQ(DedicatedServer::create(*group.transport(), "test", wrong).status().kind(),
+                ErrorKind::badInput);
+    }
+  });
+}
+
+} // namespace
+} // namespace syncline
