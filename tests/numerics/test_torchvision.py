@@ -5,10 +5,14 @@ that rounding puts on the other side of zero changes gradients by 1e-2, between 
 implementations, PyTorch in float32 and in float64 among them. The tolerance stays at 1e-4; the
 weights are chosen so that the question has an answer. BatchNormalization's scales and shifts are
 drawn from the ranges below, where fewer values lie next to zero, and a seed is taken only if float32
-PyTorch agrees with float64 PyTorch on it to a third of the limit. Truth is float64 PyTorch.
+PyTorch, in several roundings, agrees with float64 PyTorch on it to a third of the limit. VGG's biases
+are drawn as well: PyTorch's are zero, so that three updates would be all there is to compare, and
+float32 PyTorch misses the limit there. Truth is float64 PyTorch.
 """
 
+import copy
 import dataclasses
+import math
 import pathlib
 import tempfile
 import unittest
@@ -21,7 +25,8 @@ import export
 import harness
 import reference
 
-SEEDS = 12
+SEEDS = 24
+NEIGHBOURS = 3  # roundings tried besides PyTorch's
 
 
 @dataclasses.dataclass
@@ -29,21 +34,20 @@ class Case:
     name: str
     batch: int
     size: int
-    shift: tuple = ()  # range of BatchNormalization's shifts; empty: the model has none
+    shift: tuple = ()  # range of shifts and of convolutions' biases; empty: PyTorch's
     scale: tuple = (0.5, 1.0)  # range of its scales
     seed: int = 0  # the first to be tried
-    double: bool = True  # truth in float64; the two largest models: float32, for memory
 
 
 CASES = [
     Case("resnet18", 4, 64, (0.5, 2.0)),
     Case("resnet50", 4, 64, (0.7, 2.0), (0.7, 1.0), seed=5),
-    Case("vgg11", 2, 224, double=False),
-    Case("alexnet", 4, 224, double=False),
-    Case("googlenet", 4, 48, (0.5, 2.0), seed=3),
-    Case("inception_v3", 4, 107, (1.0, 3.0)),
+    Case("vgg11", 1, 224, (0.05, 0.2), seed=1),
+    Case("alexnet", 4, 224),
+    Case("googlenet", 4, 48, (0.5, 2.0), seed=6),
+    Case("inception_v3", 4, 107, (1.0, 3.0), seed=2),
     Case("densenet121", 4, 64, (0.5, 2.0)),
-    Case("mobilenet_v2", 4, 64, (1.0, 3.0)),
+    Case("mobilenet_v2", 4, 64, (1.0, 3.0), seed=1),
     Case("squeezenet1_1", 4, 64),
 ]
 
@@ -55,26 +59,50 @@ def make(case, seed):
         if isinstance(module, torch.nn.BatchNorm2d):
             torch.nn.init.uniform_(module.bias, *case.shift)
             torch.nn.init.uniform_(module.weight, *case.scale)
+        elif isinstance(module, torch.nn.Conv2d) and module.bias is not None and case.shift:
+            torch.nn.init.uniform_(module.bias, *case.shift)
     random = numpy.random.RandomState(seed)
     images = random.standard_normal((case.batch, 3, case.size, case.size)).astype(numpy.float32)
     return model, (images, random.randint(0, 1000, case.batch))
 
 
-def choose(case, shards=1):
-    """Model, batch, truth and float32 PyTorch's own error, for the first seed that is well enough
-    conditioned to be asked about."""
-    if not case.double:
-        model, data = make(case, 0)
-        return model, data, reference.train(model, data, double=False), None
-    for seed in range(case.seed, case.seed + SEEDS):
-        model, data = make(case, seed)
-        truth = reference.train(model, data, shards=shards)
-        single = reference.train(model, data, shards=shards, double=False)
-        own = max(
+def neighbour(model, seed):
+    """The model with every weight moved to the next float32 number, up or down at random: rounding
+    as another correct implementation might do it."""
+    model = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            up = torch.rand(parameter.shape, generator=generator) < 0.5
+            parameter.copy_(torch.nextafter(parameter, torch.where(up, math.inf, -math.inf)))
+    return model
+
+
+def own_error(model, data, truth, shards):
+    """Float32 PyTorch's own error against `truth`: the worst of several roundings; infinite as soon
+    as one is beyond a third of the limit."""
+    worst = 0.0
+    for rounding in range(1 + NEIGHBOURS):
+        start = neighbour(model, rounding) if rounding else model
+        single = reference.train(start, data, shards=shards, double=False)
+        worst = max(
+            worst,
             compare.gradients(single.gradients, truth.gradients).error,
             compare.parameters(single.parameters, truth.parameters).error,
         )
-        if own <= compare.LIMIT / 3:
+        if not worst <= compare.LIMIT / 3:
+            return math.inf
+    return worst
+
+
+def choose(case, shards=1):
+    """Model, batch, truth and float32 PyTorch's own error, for the first seed that is well enough
+    conditioned to be asked about."""
+    for seed in range(case.seed, case.seed + SEEDS):
+        model, data = make(case, seed)
+        truth = reference.train(model, data, shards=shards)
+        own = own_error(model, data, truth, shards)
+        if own < math.inf:
             return model, data, truth, own
     raise AssertionError(f"{case.name}: float32 PyTorch misses the limit itself on {SEEDS} seeds")
 
@@ -91,8 +119,7 @@ class TorchvisionTest(unittest.TestCase):
             first = compare.gradients(dump.gradients(0), truth.gradients)
             last = compare.parameters(dump.parameters(2), truth.parameters)
             loss = abs(dump.loss(0) - truth.losses[0]) / truth.losses[0]
-        pytorch = f"float32 PyTorch {own:.1e}" if own is not None else "truth is float32 PyTorch"
-        print(f"\n  {case.name}: loss {loss:.1e}, gradients {first}, parameters {last}; {pytorch}")
+        print(f"\n  {case.name}: loss {loss:.1e}, gradients {first}, parameters {last}; PyTorch {own:.1e}")
         for error in (loss, first.error, last.error):
             self.assertLessEqual(error, compare.LIMIT)
 
