@@ -45,7 +45,8 @@ CASES = [
     Case("vgg11", 1, 224, (0.05, 0.2), seed=1),
     Case("alexnet", 4, 224),
     Case("googlenet", 4, 48, (0.5, 2.0), seed=6),
-    Case("inception_v3", 4, 107, (1.0, 3.0), seed=2),
+    # Seed 2 passes all roundings, and yet two values that a maximum is taken of are 2e-6 apart.
+    Case("inception_v3", 4, 107, (1.0, 3.0), seed=3),
     Case("densenet121", 4, 64, (0.5, 2.0)),
     Case("mobilenet_v2", 4, 64, (1.0, 3.0), seed=1),
     Case("squeezenet1_1", 4, 64),
