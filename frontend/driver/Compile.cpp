@@ -31,13 +31,13 @@ struct Source {
   std::vector<PlanFile> files;
 };
 
-bool isTrace(const std::string &path) { return std::filesystem::path(path).extension() == ".csv"; }
-
 Status writeFile(const std::string &path, const std::function<Status(std::ostream &)> &write) {
   std::ofstream out(path, std::ios::binary);
+  Status written;
   if (out)
-    if (Status written = write(out); !written)
-      return written;
+    written = write(out);
+  if (out && !written)
+    return written;
   out.flush();
   if (!out)
     return Status::badInput("cannot write '" + path + "'");
@@ -107,7 +107,20 @@ Status runPipeline(ModuleOp module, const std::string &planner) {
   return Status::ok();
 }
 
+/// Inputs are read more than once, which a pipe does not allow; a device could go on for ever.
+Status expectFile(const std::string &path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return Status::badInput(
+        "'" + path + "': cannot open: " +
+        (std::filesystem::is_directory(path, error) ? "is a directory" : "not a regular file"));
+  return Status::ok();
+}
+
 Result<PlanInfo> describe(const CompileOptions &options) {
+  for (const std::string &path : {options.model, options.cluster, options.profile})
+    if (Status s = expectFile(path); !s)
+      return s;
   Result<std::string> model = sha256OfFile(options.model), cluster = sha256OfFile(options.cluster);
   if (!model || !cluster)
     return model ? cluster.status() : model.status();
@@ -116,6 +129,11 @@ Result<PlanInfo> describe(const CompileOptions &options) {
 }
 
 } // namespace
+
+bool isTrace(const std::string &model) {
+  const std::string extension = std::filesystem::path(model).extension().string();
+  return llvm::StringRef(extension).equals_insensitive(".csv");
+}
 
 Status compile(const CompileOptions &options) {
   if (Result<std::shared_ptr<const solver::Planner>> planner =

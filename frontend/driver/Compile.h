@@ -23,6 +23,9 @@ struct CompileOptions {
   bool dropout = true;
 };
 
+/// Is this model a layer trace (.csv)?
+bool isTrace(const std::string &model);
+
 /// Reads the inputs, runs the pipeline and writes the plan folder, whole or not at all. Notes go to
 /// stderr.
 Status compile(const CompileOptions &options);

@@ -2,6 +2,7 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
 #include "passes/solver/Planner.h"
+#include "runtime/run/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 
@@ -32,9 +33,11 @@ Command addCompile(CLI::App &app) {
   command
       ->add_option("-o,--output", options->output, "Plan folder to write; a plan there is replaced")
       ->required()
+      ->check(someText())
       ->group("Output");
   command->add_option("--batch", options->batch, "Samples per rank; default: as in the model")
-      ->check(CLI::PositiveNumber)
+      ->check(wholeNumber(1, "samples"))
+      ->type_name("K")
       ->group("Training");
   command->add_option("--loss", options->loss, "Loss on the model's output")
       ->check(CLI::IsMember({"cross-entropy", "mse"}))
@@ -58,7 +61,14 @@ Command addCompile(CLI::App &app) {
   command->add_option("--planner", options->planner, plannerHelp())
       ->capture_default_str()
       ->group("Planning");
-  return [options] { return compile(*options); };
+  return [options, command]() -> Status {
+    if (isTrace(options->model))
+      for (const char *name : {"--batch", "--loss", "--loss-on", "--freeze", "--dropout"})
+        if (command->count(name) > 0)
+          return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
+                                                        options->model + "' is a layer trace");
+    return compile(*options);
+  };
 }
 
 } // namespace syncline::driver

@@ -9,15 +9,17 @@ using namespace syncline::driver;
 /// "model.onnx:12:3: " or "conv1: ", empty for unknown places.
 static std::string placeOf(Location location) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
-    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
-           std::to_string(file.getColumn()) + ": ";
+    return file.getFilename().str() + (file.getLine() == 0
+                                           ? ": "
+                                           : ":" + std::to_string(file.getLine()) + ":" +
+                                                 std::to_string(file.getColumn()) + ": ");
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str() + ": ";
   return {};
 }
 
 DiagnosticCollector::DiagnosticCollector(MLIRContext *context)
-    : handler(context, [this](Diagnostic &diagnostic) {
+    : handler((context->printOpOnDiagnostic(false), context), [this](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return failure();
         if (!message.empty())

@@ -22,7 +22,10 @@ static Status inspect(const InspectOptions &options) {
   Result<nlohmann::json> plan = readPlanJson(options.plan);
   if (!plan)
     return plan.status();
-  std::fputs(planReport(*plan, options.members).c_str(), stdout);
+  Result<std::string> report = planReport(*plan, options.members);
+  if (!report)
+    return Status::badInput("'" + options.plan + "/plan.json': " + report.status().message());
+  std::fputs(report->c_str(), stdout);
   return Status::ok();
 }
 

@@ -4,6 +4,7 @@
 #include "CLI/CLI.hpp"
 
 #include <cstdio>
+#include <iostream>
 
 using namespace syncline;
 
@@ -29,10 +30,30 @@ constexpr Subcommand subcommands[] = {{"compile", driver::addCompile},
                                       {"verify", driver::addVerify},
                                       {"run", driver::addRun}};
 
+bool isSubcommand(const std::string &name) {
+  for (const Subcommand &subcommand : subcommands)
+    if (name == subcommand.name)
+      return true;
+  return false;
+}
+
+/// What was printed must have arrived: a full disk is an error, too.
+int finishOutput(int code) {
+  std::cout.flush();
+  const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout;
+  if (code == 0 && !written)
+    return report(Status::badInput("cannot write to standard output"));
+  return code;
+}
+
 int runCommand(int argc, char **argv) {
   if (argc > 1 && std::string(argv[1]) == "run")
     return report(driver::runTraining({argv + 2, argv + argc}));
 
+  if (argc > 1 && argv[1][0] != '-' && !isSubcommand(argv[1]))
+    return report(
+        Status::error(ErrorKind::badUsage, "unknown command '" + std::string(argv[1]) +
+                                               "', expected compile, inspect, verify or run"));
   CLI::App app(description, "syncline");
   app.set_version_flag("--version", std::string("syncline ") + SYNCLINE_VERSION);
   app.require_subcommand(1);
@@ -42,12 +63,14 @@ int runCommand(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    // CLI11 prints help and errors; any code but 0 is a bad command line.
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() != 0)
+      return report(Status::error(ErrorKind::badUsage,
+                                  std::string(error.what()) + "; '--help' lists the options"));
+    return finishOutput(app.exit(error)); // prints the help
   }
   for (std::size_t i = 0; i < std::size(subcommands); ++i)
     if (app.got_subcommand(subcommands[i].name))
-      return report(commands[i]());
+      return finishOutput(report(commands[i]()));
   return 2;
 }
 

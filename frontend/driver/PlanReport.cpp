@@ -12,15 +12,33 @@ using namespace syncline::driver;
 using files::formatBytes;
 using files::formatSeconds;
 
+namespace {
+/// Thrown inside this file only.
+struct SchemaError {
+  std::string message;
+};
+} // namespace
+
 static std::string percent(double fraction) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f %%", 100 * fraction);
   return text;
 }
 
+/// Names come from models: control characters in them would reach the terminal.
+static std::string printable(const nlohmann::json &name) {
+  auto text = name.get<std::string>();
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return text;
+}
+
 /// "fc.weight", "conv1.weight .. bn1.bias (3)".
 static std::string summary(const nlohmann::json &members) {
-  auto first = members.front().get<std::string>(), last = members.back().get<std::string>();
+  if (!members.is_array() || members.empty())
+    throw SchemaError{"a bucket has no members"};
+  auto first = printable(members.front()), last = printable(members.back());
   if (members.size() == 1)
     return first;
   return first + " .. " + last + " (" + std::to_string(members.size()) + ")";
@@ -33,8 +51,8 @@ static double exposedSeconds(const nlohmann::json &bucket, double backwardEnd) {
 }
 
 static std::string header(const nlohmann::json &plan) {
-  std::string text = "plan " + plan.at("name").get<std::string>() + ", planner " +
-                     plan.at("planner").get<std::string>() + ", " +
+  std::string text = "plan " + printable(plan.at("name")) + ", planner " +
+                     printable(plan.at("planner")) + ", " +
                      std::to_string(plan.at("ranks").get<std::int64_t>()) + " ranks";
   if (plan.at("batch").is_number())
     text += ", batch " + std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
@@ -62,7 +80,7 @@ static std::string totals(const nlohmann::json &plan) {
   return text;
 }
 
-std::string syncline::driver::planReport(const nlohmann::json &plan, bool allMembers) {
+static std::string report(const nlohmann::json &plan, bool allMembers) {
   Table table({{"bucket", Align::right},
                {"members"},
                {"bytes", Align::right},
@@ -75,12 +93,27 @@ std::string syncline::driver::planReport(const nlohmann::json &plan, bool allMem
   for (const nlohmann::json &bucket : plan.at("buckets")) {
     table.addRow({std::to_string(bucket.at("id").get<std::int64_t>()),
                   summary(bucket.at("members")), formatBytes(bucket.at("bytes")),
-                  bucket.at("scheme"), formatSeconds(bucket.at("ready")),
+                  printable(bucket.at("scheme")), formatSeconds(bucket.at("ready")),
                   formatSeconds(bucket.at("start")), formatSeconds(bucket.at("end")),
                   formatSeconds(exposedSeconds(bucket, backwardEnd))});
     if (allMembers && bucket.at("members").size() > 1)
       for (const nlohmann::json &member : bucket.at("members"))
-        table.addRow({"", "  " + member.get<std::string>(), "", "", "", "", "", ""});
+        table.addRow({"", "  " + printable(member), "", "", "", "", "", ""});
   }
   return header(plan) + table.toString() + totals(plan);
+}
+
+syncline::Result<std::string> syncline::driver::planReport(const nlohmann::json &plan,
+                                                           bool allMembers) {
+  try {
+    return report(plan, allMembers);
+  } catch (const SchemaError &error) {
+    return Status::badInput("the plan does not follow its schema: " + error.message);
+  } catch (const nlohmann::json::exception &error) {
+    // "[json.exception.out_of_range.403] key 'ranks' not found"
+    const std::string text = error.what();
+    const std::size_t end = text.find("] ");
+    return Status::badInput("the plan does not follow its schema: " +
+                            (end == std::string::npos ? text : text.substr(end + 2)));
+  }
 }

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 
 namespace syncline {
@@ -38,6 +39,10 @@ void put(ElementType type, std::byte *to, std::int64_t i, double value) {
 }
 
 Result<Array> openAny(const std::string &path) {
+  // Reading a pipe or a device could wait for ever.
+  if (std::error_code error;
+      std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return Status::badInput("'" + path + "': cannot open: it is not a regular file");
   if (path.ends_with(".npy"))
     return openNpy(path);
   if (path.ends_with(".csv"))

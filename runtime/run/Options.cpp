@@ -1,6 +1,8 @@
 // Switches, each documented once, with default and unit.
 #include "runtime/run/Options.h"
 
+#include "runtime/run/NumberChecks.h"
+
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -8,11 +10,14 @@
 namespace syncline {
 namespace {
 
+/// Seconds; more than any run waits, and within what clocks can add.
+constexpr double longestWait = 1e6;
+
 void addRanks(CLI::App &app, Options &o) {
   const char *group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them "
                       "as many local ranks as the plan has)";
   app.add_option("-n,--local-ranks", o.identity.localRanks, "start N ranks on this host")
-      ->check(CLI::PositiveNumber)
+      ->check(wholeNumber(1, "ranks"))
       ->type_name("N")
       ->group(group);
   app.add_option("--rank", o.identity.rank, "this process is rank R, from 0")
@@ -35,6 +40,7 @@ void addData(CLI::App &app, Options &o) {
   auto *data = app.add_option("--data", o.data,
                               "samples and labels, each .npy or .csv; rank r of P takes block r of "
                               "every global batch")
+                   ->check(someText())
                    ->type_name("X,Y")
                    ->group(group);
   app.add_flag("--synthetic", o.synthetic, "invented samples, the same in every step (default)")
@@ -42,20 +48,22 @@ void addData(CLI::App &app, Options &o) {
       ->group(group);
   app.add_flag("--shuffle", o.shuffle, "another order of the samples in every epoch")->group(group);
   app.add_option("--eval", o.eval, "after training, accuracy and loss on these samples")
+      ->check(someText())
       ->type_name("X,Y")
       ->group(group);
   app.add_option("--seed", o.seed, "of initial values, order and dropout")
+      ->check(wholeNumber(0, "the seed"))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   auto *steps = app.add_option("--steps", o.steps,
                                "how long to train (default 1 epoch; 10 steps of "
                                "synthetic samples)")
-                    ->check(CLI::NonNegativeNumber)
+                    ->check(wholeNumber(0, "steps"))
                     ->type_name("N")
                     ->group(group);
   app.add_option("--epochs", o.epochs, "how long to train, in passes over the data")
-      ->check(CLI::NonNegativeNumber)
+      ->check(wholeNumber(0, "epochs"))
       ->type_name("N")
       ->excludes(steps)
       ->group(group);
@@ -63,18 +71,30 @@ void addData(CLI::App &app, Options &o) {
 
 void addOptimizer(CLI::App &app, Options &o) {
   const char *group = "Optimizer (stochastic gradient descent)";
-  app.add_option("--lr", o.sgd.rate, "learning rate")->capture_default_str()->group(group);
-  app.add_option("--momentum", o.sgd.momentum, "momentum")->capture_default_str()->group(group);
+  const CLI::Validator factor = realNumber(0, 1e30, "a number from 0 to 1e30");
+  app.add_option("--lr", o.sgd.rate, "learning rate")
+      ->check(factor)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--momentum", o.sgd.momentum, "momentum")
+      ->check(factor)
+      ->capture_default_str()
+      ->group(group);
   app.add_flag("--nesterov", o.sgd.nesterov, "Nesterov's momentum")->group(group);
   app.add_option("--weight-decay", o.sgd.weightDecay, "L2 penalty on all parameters")
+      ->check(factor)
       ->capture_default_str()
       ->group(group);
 }
 
 void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
   const char *group = "Output";
-  app.add_option("--save", o.save, "the trained model, as ONNX")->type_name("FILE")->group(group);
+  app.add_option("--save", o.save, "the trained model, as ONNX")
+      ->check(someText())
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("--dump", o.dump, "loss, synchronised gradients and parameters as .npy")
+      ->check(someText())
       ->type_name("DIR")
       ->group(group);
   app.add_option("--dump-steps", dumpSteps, "of which steps, from 0")
@@ -106,12 +126,12 @@ void addLimits(CLI::App &app, Options &o) {
   app.add_option("--timeout", o.timeout,
                  "seconds that a rank waits for another before it gives up (default the larger of "
                  "30 and 20 predicted steps)")
-      ->check(CLI::PositiveNumber)
+      ->check(realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->group(group);
   app.add_option("--start-timeout", o.startTimeout,
                  "seconds that ranks wait for each other to start")
-      ->check(CLI::PositiveNumber)
+      ->check(realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);

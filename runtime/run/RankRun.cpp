@@ -3,6 +3,7 @@
 
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
+#include "runtime/run/OutputPath.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/Sha256.h"
@@ -74,6 +75,12 @@ Status RankRun::load() {
                             "', not '" + options.backend + "'");
   if (!options.save.empty() && !plan.hasSkeleton)
     return Status::badInput("'" + plan.folder + "' has no model.onnx: '--save' needs one");
+  if (isFirst() && !options.save.empty())
+    if (Status s = expectWritableFile(options.save); !s)
+      return s;
+  if (isFirst() && !options.dump.empty())
+    if (Status s = expectWritableFolder(options.dump); !s)
+      return s;
   return Status::ok();
 }
 
@@ -116,6 +123,10 @@ Status RankRun::openData() {
                               std::to_string(plan.ranks * plan.batch));
     steps = options.steps.value_or(options.epochs.value_or(1) * sampler->batchesPerEpoch());
   }
+  if (!options.dump.empty() && *options.dumpSteps.rbegin() >= steps)
+    return Status::error(ErrorKind::badUsage,
+                         "--dump-steps " + std::to_string(*options.dumpSteps.rbegin()) +
+                             ": the run has " + std::to_string(steps) + " steps, numbered from 0");
   report.emplace(plan, options.json, !isFirst(), steps);
   if (sampler && sampler->dropped() > 0)
     report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +

@@ -99,6 +99,9 @@ Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
     out.write(reinterpret_cast<const char *>(values->data()),
               static_cast<std::streamsize>(values->size()));
   }
+  out.flush();
+  if (!out)
+    return Status::ok(); // a full disk: the caller closes the file and says so
   if (static_cast<std::uint64_t>(out.tellp()) > largestOnnxBytes)
     return Status::badInput("the trained model is larger than the 2 GiB of an ONNX file");
   return Status::ok();

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 
 using namespace syncline;
 
@@ -27,7 +28,11 @@ static int run(int argc, char **argv) {
     return fail(identity.status());
   if (identity->launchesLocally)
     return launchLocally(identity->size, {argv, argv + argc});
-  return runRank(options, *identity);
+  const int code = runRank(options, *identity);
+  std::cout.flush();
+  if (code == 0 && !std::cout)
+    return fail(Status::badInput("cannot write to standard output"));
+  return code;
 }
 
 int main(int argc, char **argv) {

@@ -43,7 +43,8 @@ class RefusalTest(unittest.TestCase):
         return done.stderr
 
     def assert_refused(self, done, names, code=1):
-        said = f"exit code {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-3000:]}"
+        output = done.stdout or ""  # nothing where a test sent it elsewhere
+        said = f"exit code {done.returncode}\n{output[-1000:]}{done.stderr[-3000:]}"
         self.assertEqual(done.returncode, code, said)
         for crash in CRASHES:
             self.assertNotIn(crash, done.stderr)

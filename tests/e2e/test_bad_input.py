@@ -1,11 +1,13 @@
 """Bad models, cluster files and traces: exit code 1, one clear message, nothing left behind."""
 
 import os
+import subprocess
 import unittest
 
 import numpy
 from onnx import TensorProto, helper
 
+import harness
 import models
 from refusal import RefusalTest
 
@@ -176,6 +178,28 @@ class BadClusterTest(RefusalTest):
         self.refuses([*words, "--loss", "mse", "-o", self.folder / "out.plan"], "no.yaml")
 
 
+class NotAFileTest(RefusalTest):
+    """Pipes and devices could be read for ever: refused at once, whatever they stand for."""
+
+    def test_pipe(self):
+        os.mkfifo(self.folder / "pipe")
+        self.refuses_in_each_place(self.folder / "pipe")
+
+    def test_device(self):
+        self.refuses_in_each_place("/dev/zero")
+
+    def refuses_in_each_place(self, path):
+        model = models.save(models.linear(), self.folder / "model.onnx")
+        given = {"model": model, "cluster": self.cluster}
+        for place in ("model", "cluster", "profile"):
+            with self.subTest(place=place):
+                now = {**given, place: path}
+                words = ["compile", now.pop("model"), "--batch", 2, "-o", self.folder / "out.plan"]
+                for name, value in now.items():
+                    words += [f"--{name}", value]
+                self.refuses(words, path, "regular file")
+
+
 class BadTraceTest(RefusalTest):
     HEADER = "name,bytes,forward,backward\n"
 
@@ -219,6 +243,47 @@ class BadCommandLineTest(RefusalTest):
 
     def test_no_command(self):
         self.assertEqual(self.command().returncode, 2)
+
+    def test_unknown_command(self):
+        self.refuses(["compiel"], "'compiel'", "compile", code=2)
+
+    def test_batch_that_is_no_number_of_samples(self):
+        for batch in ("0", "-1", "4x", "nan", "99999999999999999999"):
+            with self.subTest(batch=batch):
+                words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
+                said = self.refuses([*words, f"--batch={batch}"], "--batch", f"'{batch}'", code=2)
+                self.assertLess(len(said), 200)
+
+    def test_run_with_impossible_numbers(self):
+        for option, values in {
+            "--lr": ("nan", "inf", "-1", "x"),
+            "--momentum": ("nan", "-1"),
+            "--weight-decay": ("nan", "-1"),
+            "--timeout": ("nan", "inf", "0", "1e300"),
+            "--start-timeout": ("nan", "-1"),
+            "--steps": ("-1", "1.5", "99999999999999999999"),
+            "--seed": ("-1",),
+            "-n": ("0", "-2"),
+        }.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    word = f"{option}={value}" if option.startswith("--") else f"{option}{value}"
+                    said = self.refuses(["run", "any.plan", word], f"'{value}'", code=2)
+                    self.assertLess(len(said), 200)
+
+    def test_options_of_a_model_with_a_trace(self):
+        trace = self.write("layers.csv", BadTraceTest.HEADER + "a,4B,1ms,2ms\n")
+        words = ["compile", trace, "--cluster", self.cluster, "-o", self.folder / "out.plan"]
+        for option, value in (("--batch", 4), ("--loss", "mse"), ("--freeze", "a")):
+            with self.subTest(option=option):
+                self.refuses([*words, option, value], option, "layers.csv", code=2)
+
+    def test_help_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [str(harness.SYNCLINE), "compile", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+            )
+        self.assert_refused(done, ["standard output"])
 
     def test_unknown_planner(self):
         model = models.save(models.linear(), self.folder / "model.onnx")

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -94,10 +96,107 @@ class PlanTest(RefusalTest):
         data = f"{DATA / 'digits-train-y.npy'},{DATA / 'digits-train-y.npy'}"
         self.refuses(["run", self.plan, "-n", 2, "--data", data, "--steps", 1], "digits-train-y.npy")
 
-    def start(self, plan, rank, port, steps=1):
+    def test_inspect_of_a_plan_edited_by_hand(self):
+        """Whatever is missing though the hash fits is bad input, not our fault."""
+        for change in (
+            lambda plan: plan.pop("buckets"),
+            lambda plan: plan.update(ranks="two"),
+            lambda plan: plan["buckets"][0].update(members=[]),
+        ):
+            self.rewrite(change)
+            self.refuses(["inspect", self.plan], "plan.json", "schema")
+            shutil.copy(self.original / "plan.json", self.plan)
+
+    def test_unlisted_file(self):
+        """A file without a hash could be anything."""
+        for name in ("plan.mlir", "step.cpp", "step.so", "weights.bin", "model.onnx"):
+            with self.subTest(file=name):
+                self.rewrite(lambda plan: plan["hashes"]["files"].pop(name))
+                self.refuses(["verify", self.plan], f"no hash of '{name}'")
+                shutil.copy(self.original / "plan.json", self.plan)
+
+    def test_certificate_that_only_the_proof_refutes(self):
+        """plan.mlir and plan.json agree and every hash fits: the claimed finish times do not hold."""
+        text = (self.plan / "plan.mlir").read_text()
+        found = re.search(r"certificate \[(.*?)\]", text)
+        times = [float(time) for time in found[1].split(",")]
+        for scale, reason in ((1.1, "M23"), (0.9, "certificate proves")):
+            with self.subTest(scale=scale):
+                scaled = [time * scale for time in times]
+                claim = "certificate [" + ", ".join(map(repr, scaled)) + "]"
+                (self.plan / "plan.mlir").write_text(text.replace(found[0], claim))
+
+                def reseal(plan):
+                    plan["certificate"]["finish_times"] = scaled
+                    digest = hashlib.sha256((self.plan / "plan.mlir").read_bytes()).hexdigest()
+                    plan["hashes"]["files"]["plan.mlir"] = digest
+
+                self.rewrite(reseal)
+                said = self.refuses(["verify", self.plan], "plan.mlir", reason)
+                self.assertEqual(len(said.splitlines()), 1, said)
+                self.assertNotIn("see current operation", said)
+
+    def test_results_that_cannot_be_written(self):
+        """Said before the training, not after it."""
+        (self.folder / "folder").mkdir()
+        self.write("file", "")
+        for words in (
+            ["--save", self.folder / "folder"],
+            ["--save", self.folder / "absent" / "trained.onnx"],
+            ["--dump", self.folder / "file"],
+            ["--dump", self.folder / "file" / "inside"],
+        ):
+            with self.subTest(words=words):
+                said = self.refuses(["run", self.plan, "--steps", 1, *words], words[1], "cannot write")
+                self.assertNotIn("step 1", said)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount")
+    def test_full_disk(self):
+        """The trained model does not fit: said as such, and nothing of it stays."""
+        small = self.folder / "small"
+        small.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(small)]
+        if subprocess.run(mount, capture_output=True).returncode != 0:
+            self.skipTest("may not mount here")
+        self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
+        trained = small / "trained.onnx"
+        self.refuses(["run", self.plan, "--steps", 1, "--save", trained], trained, "cannot write")
+        words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "-o", small / "a.plan"]
+        self.refuses(words, small)
+
+    def test_dump_of_a_step_that_never_comes(self):
+        words = ["--steps", 1, "--dump", self.folder / "dump", "--dump-steps", 99]
+        self.refuses(["run", self.plan, *words], "--dump-steps 99", code=2)
+
+    def test_data_from_a_pipe(self):
+        os.mkfifo(self.folder / "x.npy")
+        data = f"{self.folder / 'x.npy'},{DATA / 'digits-train-y.npy'}"
+        self.refuses(["run", self.plan, "--data", data, "--steps", 1], "x.npy", "regular file")
+
+    def test_plan_of_a_trace(self):
+        """It is inspected and verified; `run` says why it does not run."""
+        trace = self.write("layers.CSV", "name,bytes,forward,backward\na,4KiB,1ms,2ms\nb,8KiB,1ms,2ms\n")
+        plan = self.folder / "trace.plan"
+        harness.syncline("compile", trace, "--cluster", self.cluster, "-o", plan)
+        self.assertIn("to read, not to run", harness.syncline("inspect", plan))
+        harness.syncline("verify", plan)
+        self.refuses(["run", plan], "trace.plan", "layer trace")
+
+    def test_stopped_rank(self):
+        """A rank that hangs ends the other's run within its time limit."""
+        port = free_port()
+        ranks = [self.start(self.plan, r, port, 10_000_000, ["--timeout", 3]) for r in (0, 1)]
+        self.addCleanup(ranks[1].kill)
+        self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
+        ranks[1].send_signal(signal.SIGSTOP)
+        code, _, errors = self.finish(ranks[:1])[0]
+        self.assertEqual(code, 1, errors)
+        self.assertIn("rank 1", errors)
+
+    def start(self, plan, rank, port, steps=1, extra=()):
         """One rank of two, found from the environment as torchrun sets it."""
         environment = {"RANK": rank, "WORLD_SIZE": 2, "LOCAL_RANK": rank, "MASTER_PORT": port}
-        words = ["run", plan, "--data", IMAGES, "--steps", steps, "--lr", 0.01, "--log", "json"]
+        words = ["run", plan, "--data", IMAGES, "--steps", steps, "--lr", 0.01, "--log", "json", *extra]
         return subprocess.Popen(
             ["env", "MASTER_ADDR=127.0.0.1", *[f"{k}={v}" for k, v in environment.items()]]
             + [str(harness.SYNCLINE), *map(str, words)],

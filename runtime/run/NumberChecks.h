@@ -1,0 +1,50 @@
+// Checks of numbers on command lines, with messages that name what was wanted.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+namespace syncline {
+
+/// A whole number from `least` to 2^62.
+inline CLI::Validator wholeNumber(std::int64_t least, const std::string &unit) {
+  return CLI::Validator(
+      [=](std::string &text) -> std::string {
+        std::int64_t value = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= least &&
+            value <= std::int64_t{1} << 62)
+          return {};
+        return "expected a whole number of " + unit + ", at least " + std::to_string(least) +
+               ", got '" + text + "'";
+      },
+      "");
+}
+
+/// A real number from `least` to `most`, so neither infinite nor NaN.
+inline CLI::Validator realNumber(double least, double most, const std::string &wanted) {
+  return CLI::Validator(
+      [=](std::string &text) -> std::string {
+        double value = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= least &&
+            value <= most)
+          return {};
+        return "expected " + wanted + ", got '" + text + "'";
+      },
+      "");
+}
+
+/// A text that is not empty.
+inline CLI::Validator someText() {
+  return CLI::Validator(
+      [](std::string &text) {
+        return text.empty() ? std::string("expected a name, got nothing") : "";
+      },
+      "");
+}
+
+} // namespace syncline

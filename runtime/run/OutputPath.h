@@ -1,0 +1,18 @@
+// Whether results can be written, asked before the training that makes them.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <string>
+
+namespace syncline {
+
+/// A file could be written at `path`: its folder exists and may be written to, and it is no folder.
+/// Creates nothing. Errors: badInput, naming the path.
+Status expectWritableFile(const std::string &path);
+
+/// A folder is at `path` or could be made there, with its parents, and may be written to. Creates
+/// nothing. Errors: badInput, naming the path.
+Status expectWritableFolder(const std::string &path);
+
+} // namespace syncline

@@ -1,0 +1,99 @@
+// A plan for people: what is said, and what is refused.
+#include "frontend/driver/PlanReport.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using nlohmann::json;
+
+namespace {
+
+/// Two buckets; the backward pass ends at 2 ms, the second message at 3 ms.
+json smallPlan() {
+  return json::parse(R"({
+    "name": "small", "planner": "optimal", "ranks": 4, "batch": 16, "runnable": true,
+    "optimal": true,
+    "buckets": [
+      {"id": 0, "members": ["fc.weight", "fc.bias"], "bytes": 2048, "scheme": "ring",
+       "ready": 0.001, "start": 0.001, "end": 0.0015},
+      {"id": 1, "members": ["conv.weight"], "bytes": 1024, "scheme": "ring",
+       "ready": 0.002, "start": 0.002, "end": 0.003}],
+    "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
+                  "exposed": 0.001, "bound": 0.003, "gap": 0.0}})");
+}
+
+std::string reportOf(const json &plan, bool allMembers = false) {
+  Result<std::string> report = driver::planReport(plan, allMembers);
+  return report ? *report : report.status().message();
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(PlanReport, SaysWhatThePlanIs) {
+  EXPECT_TRUE(
+      contains(reportOf(smallPlan()), "plan small, planner optimal, 4 ranks, batch 16 a rank\n"));
+}
+
+// Of a message, what lies behind the end of the backward pass is exposed.
+TEST(PlanReport, ListsBuckets) {
+  const std::string report = reportOf(smallPlan());
+  EXPECT_TRUE(contains(report, "fc.weight .. fc.bias (2)")) << report;
+  EXPECT_TRUE(contains(report, "1.50 ms      0 s\n")) << report;
+  EXPECT_TRUE(contains(report, "3.00 ms  1.00 ms\n")) << report;
+}
+
+TEST(PlanReport, Totals) {
+  const std::string report = reportOf(smallPlan());
+  EXPECT_TRUE(contains(report, "2 messages, 3072 B of gradients")) << report;
+  EXPECT_TRUE(contains(report, "exposed 1.00 ms (25.00 %)")) << report;
+}
+
+TEST(PlanReport, NamesEveryMemberWhenAsked) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "  fc.bias\n"));
+  EXPECT_TRUE(contains(reportOf(smallPlan(), true), "  fc.bias\n"));
+}
+
+// The word stands only where it is proved.
+TEST(PlanReport, SaysOptimalOnlyWhereProved) {
+  EXPECT_TRUE(contains(reportOf(smallPlan()), "optimal, proved by the certificate"));
+  json plan = smallPlan();
+  plan["planner"] = "wfbp";
+  plan["optimal"] = false;
+  plan["predicted"]["gap"] = 0.5;
+  EXPECT_FALSE(contains(reportOf(plan), "optimal"));
+  EXPECT_TRUE(contains(reportOf(plan), "gap 50.00 %"));
+}
+
+TEST(PlanReport, OfATraceIsNotToRun) {
+  json plan = smallPlan();
+  plan["runnable"] = false;
+  plan["batch"] = nullptr;
+  EXPECT_TRUE(contains(reportOf(plan), "4 ranks, from a layer trace: to read, not to run"));
+}
+
+// A name with control characters does not reach the terminal as it is.
+TEST(PlanReport, ShowsNoControlCharacters) {
+  json plan = smallPlan();
+  plan["buckets"][1]["members"][0] = "a\n\x1b[31m";
+  EXPECT_TRUE(contains(reportOf(plan), "a??[31m"));
+}
+
+// A plan that was edited by hand is bad input, whatever is missing.
+TEST(PlanReport, RefusesWhatIsNoPlan) {
+  const json whole = smallPlan();
+  for (const auto &[key, value] : whole.items()) {
+    json plan = whole;
+    plan.erase(key);
+    Result<std::string> report = driver::planReport(plan, false);
+    ASSERT_FALSE(report.isOk()) << key;
+    EXPECT_EQ(report.status().exitCode(), 1);
+    EXPECT_TRUE(contains(report.status().message(), "'" + key + "'")) << report.status().message();
+  }
+  json plan = whole;
+  plan["buckets"][0]["members"] = json::array();
+  EXPECT_EQ(reportOf(plan), "the plan does not follow its schema: a bucket has no members");
+}
