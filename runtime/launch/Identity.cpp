@@ -37,12 +37,13 @@ private:
 
 /// The variables of one starter.
 struct Starter {
-  const char *name, *rank, *size, *localRank;
+  const char *name, *rank, *size, *localRank, *localSize;
 };
 constexpr Starter starters[] = {
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
 };
 
 /// Where rank 0 is when MASTER_ADDR does not say.
@@ -99,6 +100,7 @@ Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
   id.rank = *rank;
   id.size = *size;
   id.localRank = reader.number(starter.localRank).value_or(*rank);
+  id.localSize = reader.number(starter.localSize).value_or(1);
   std::string address = reader.text("MASTER_ADDR");
   if (address.empty()) {
     Result<std::string> derived = deriveAddress(starter, reader, *size);

@@ -23,6 +23,7 @@ struct Identity {
   /// Not a rank itself: it is to start `size` ranks on this host.
   bool launchesLocally = false;
   int rank = 0, size = 1, localRank = 0;
+  int localSize = 1; ///< ranks on this host; 1 when the starter does not say
   std::string masterAddress = "127.0.0.1";
   int masterPort = 29500;
   int listener = -1;     ///< inherited by rank 0 from the launcher

@@ -12,6 +12,7 @@
 #include "runtime/run/Values.h"
 #include "runtime/transport/Group.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -36,6 +37,7 @@ private:
   Status openData();
   Status join();
   Status build();
+  Status agreeOnNodes();
   Status connect();
   Status fill(std::int64_t step);
   Status train();
@@ -161,6 +163,21 @@ Status RankRun::build() {
   return Status::ok();
 }
 
+/// A hierarchy takes ranks [i·n, (i+1)·n) for a node; other schemes do not care who lives where.
+Status RankRun::agreeOnNodes() {
+  auto isHierarchical = [](const PlanBucket &b) { return b.scheme == "hierarchical"; };
+  if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
+    return Status::ok();
+  if (Status s = group->agree({{"number of ranks a node", std::to_string(identity.localSize)}}); !s)
+    return s;
+  if (identity.localSize < 1 || identity.localRank != identity.rank % identity.localSize)
+    return Status::badInput("scheme 'hierarchical' needs ranks numbered node by node: rank " +
+                            std::to_string(identity.rank) + " is local rank " +
+                            std::to_string(identity.localRank) + " of " +
+                            std::to_string(identity.localSize));
+  return Status::ok();
+}
+
 Status RankRun::connect() {
   Executable &executable = step->executable();
   if (group) {
@@ -168,11 +185,14 @@ Status RankRun::connect() {
     std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
     if (Status s = group->agree({{"memory layout", layout}}); !s)
       return s;
+    if (Status s = agreeOnNodes(); !s)
+      return s;
     if (Status s = group->connect(timeout()); !s)
       return s;
   }
   Result<std::unique_ptr<Trainer>> made =
-      Trainer::create(executable, group ? group->transport() : nullptr, plan.ranks);
+      Trainer::create(executable, group ? group->transport() : nullptr, plan.ranks,
+                      {.ranksPerNode = identity.localSize});
   if (!made)
     return made.status();
   trainer = std::move(*made);

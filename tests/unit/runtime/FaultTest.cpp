@@ -2,6 +2,7 @@
 #include "Processes.h"
 #include "TinyPlan.h"
 
+#include <algorithm>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <memory>
@@ -42,12 +43,17 @@ void expectNamed(Process &process, int lost, double seconds) {
   EXPECT_NE(output.find("last completed step "), std::string::npos) << output;
 }
 
-class Fault : public ::testing::TestWithParam<int> {};
+struct FaultCase {
+  int victim;
+  std::string scheme;
+};
+
+class Fault : public ::testing::TestWithParam<FaultCase> {};
 
 // A rank killed with SIGKILL, whichever it is, ends all others within seconds, by its name.
 TEST_P(Fault, KilledRankIsNamed) {
-  const int victim = GetParam();
-  TinyPlan plan(4);
+  const auto &[victim, scheme] = GetParam();
+  TinyPlan plan(4, 8, "", scheme);
   Ranks ranks;
   for (int r = 0; r < 4; ++r)
     ranks.start(plan, r, 4, {"--steps", "1000000000"});
@@ -60,8 +66,8 @@ TEST_P(Fault, KilledRankIsNamed) {
 
 // A rank stopped with SIGSTOP is named once the time limit has passed.
 TEST_P(Fault, StuckRankIsNamed) {
-  const int victim = GetParam();
-  TinyPlan plan(4);
+  const auto &[victim, scheme] = GetParam();
+  TinyPlan plan(4, 8, "", scheme);
   Ranks ranks;
   for (int r = 0; r < 4; ++r)
     ranks.start(plan, r, 4, {"--steps", "1000000000", "--timeout", "2"});
@@ -71,7 +77,15 @@ TEST_P(Fault, StuckRankIsNamed) {
     if (r != victim)
       expectNamed(ranks[r], victim, 8);
 }
-INSTANTIATE_TEST_SUITE_P(Victims, Fault, ::testing::Values(0, 1, 3));
+INSTANTIATE_TEST_SUITE_P(Victims, Fault,
+                         ::testing::Values(FaultCase{0, "ring"}, FaultCase{1, "ring"},
+                                           FaultCase{3, "ring"}, FaultCase{2, "halving-doubling"},
+                                           FaultCase{3, "tree"}, FaultCase{1, "parameter-server"}),
+                         [](const auto &info) {
+                           std::string name = info.param.scheme;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name + "_" + std::to_string(info.param.victim);
+                         });
 
 // Ranks that hold different plans all end with exit code 1 and the same message.
 TEST(Faults, DifferentPlans) {

@@ -54,11 +54,14 @@ TEST(Identity, Torchrun) {
   EXPECT_FALSE(id->launchesLocally);
   EXPECT_EQ(id->rank, 3);
   EXPECT_EQ(id->localRank, 1);
+  EXPECT_EQ(id->localSize, 1);
   EXPECT_EQ(id->masterAddress, "h");
   EXPECT_EQ(id->masterPort, 29501);
   EXPECT_EQ(id->interface, "eth0");
   v["TORCHELASTIC_USE_AGENT_STORE"] = "True";
   EXPECT_EQ(find(v)->masterPort, 29502);
+  v["LOCAL_WORLD_SIZE"] = "2";
+  EXPECT_EQ(find(v)->localSize, 2);
 }
 
 TEST(Identity, OpenMpi) {
@@ -67,6 +70,7 @@ TEST(Identity, OpenMpi) {
               {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
               {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
   EXPECT_EQ(find(v)->rank, 2);
+  EXPECT_EQ(find(v)->localSize, 4);
   EXPECT_EQ(find(v)->masterAddress, "127.0.0.1");
   v["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
   expectUsage(find(v), "started by Open MPI without 'MASTER_ADDR': set it to the host of rank 0");
@@ -78,11 +82,13 @@ TEST(Identity, Slurm) {
   Variables v{{"SLURM_PROCID", "1"},
               {"SLURM_NTASKS", "4"},
               {"SLURM_LOCALID", "0"},
+              {"SLURM_NTASKS_PER_NODE", "2"},
               {"SLURM_STEP_NODELIST", "gpu[007-009],login"},
               {"SLURM_JOB_ID", "40005"}};
   auto id = find(v);
   ASSERT_TRUE(id.isOk()) << id.status().message();
   EXPECT_EQ(id->rank, 1);
+  EXPECT_EQ(id->localSize, 2);
   EXPECT_EQ(id->masterAddress, "gpu007");
   EXPECT_EQ(id->masterPort, 20005);
   v["SLURM_STEP_NODELIST"] = "gpu[";

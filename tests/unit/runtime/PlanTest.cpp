@@ -92,6 +92,10 @@ TEST(Plan, Unfit) {
   refused("schema", 2, "expected schema 1, got 2");
   refused("runnable", false, "layer trace");
   refused("ranks", 0, "'ranks': 0 is out of range");
+  nlohmann::json bucket = plan.json["buckets"][1];
+  bucket["scheme"] = "star";
+  refused("buckets", nlohmann::json::array({bucket}),
+          "bucket 1: unknown scheme 'star', expected one of 'ring', ");
   refused("ranks", "four", "'ranks' is of the wrong type");
   refused("tensors", nlohmann::json::value_t::discarded, "missing 'tensors'");
   refused("input", {{"name", "x"}, {"type", "f7"}, {"shape", {1}}}, "unknown element type 'f7'");

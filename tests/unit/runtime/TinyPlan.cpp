@@ -27,8 +27,8 @@ extern "C" void synclineBuildStep(StepBuilder &s) {
   Tensor y = s.tensor({"logits", Space::arena, f32, {BATCH, 3}, 0, 1024});
   Tensor dy = s.tensor({"d logits", Space::arena, f32, {BATCH, 3}, 1024, 1024});
   Tensor loss = s.tensor({"loss", Space::arena, f32, {}, 2048, 64});
-  s.bucket({0, 0, "ring", 0, 64, 1e-5, 2e-5});
-  s.bucket({1, 0, "ring", 64, 64, 2e-5, 3e-5});
+  s.bucket({0, 0, "SCHEME", 0, 64, 1e-5, 2e-5});
+  s.bucket({1, 0, "SCHEME", 64, 64, 2e-5, 3e-5});
   s.phase("forward");
   s.matmul("fc", x, false, w, false, b, y);
   s.crossEntropy("loss", y, t, loss, dy);
@@ -74,10 +74,15 @@ static std::string weights() {
   return {reinterpret_cast<const char *>(values.data()), values.size() * 4};
 }
 
-TinyPlan::TinyPlan(int ranks, int batch, const std::string &model) {
+static void replaceAll(std::string &text, std::string_view name, const std::string &value) {
+  for (std::size_t at; (at = text.find(name)) != std::string::npos;)
+    text.replace(at, name.size(), value);
+}
+
+TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::string &scheme) {
   std::string source = stepSource;
-  for (std::size_t at; (at = source.find("BATCH")) != std::string::npos;)
-    source.replace(at, 5, std::to_string(batch));
+  replaceAll(source, "BATCH", std::to_string(batch));
+  replaceAll(source, "SCHEME", scheme);
   writeFile(file("step.cpp"), source);
   writeFile(file("plan.mlir"), "module {}\n");
   writeFile(file("weights.bin"), weights());
@@ -90,8 +95,8 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model) {
                           {"shape", shape}, {"bytes", bytes},      {"offset", offset},
                           {"init", nullptr}};
   };
-  auto bucket = [](int id, const char *member) {
-    return nlohmann::json{{"id", id},     {"members", {member}}, {"scheme", "ring"},
+  auto bucket = [&](int id, const char *member) {
+    return nlohmann::json{{"id", id},     {"members", {member}}, {"scheme", scheme},
                           {"channel", 0}, {"ready", 1e-5},       {"start", 1e-5},
                           {"end", 2e-5}};
   };

@@ -24,10 +24,12 @@ private:
 
 /// logits[K,3] = x[K,4] · w[4,3] + b[3], cross-entropy; w and b in buckets of their own.
 ///
-/// w and b have initial values in weights.bin: w[i] = 0.1·(i mod 5) - 0.2, b[i] = 0.05·i.
+/// Both buckets travel by `scheme`. w and b have initial values in weights.bin: w[i] = 0.1·(i mod
+/// 5) - 0.2, b[i] = 0.05·i.
 class TinyPlan {
 public:
-  explicit TinyPlan(int ranks, int batch = 8, const std::string &model = "");
+  explicit TinyPlan(int ranks, int batch = 8, const std::string &model = "",
+                    const std::string &scheme = "ring");
 
   std::string folder() const { return files.text(); }
   std::string file(const std::string &name) const { return files.file(name); }

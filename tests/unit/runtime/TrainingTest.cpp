@@ -7,7 +7,9 @@
 #include "runtime/transport/Socket.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
+#include <memory>
 #include <sstream>
 
 namespace syncline {
@@ -123,6 +125,72 @@ TEST(TrainingRun, RanksAgreeBitByBit) {
     EXPECT_FALSE(first.empty());
     EXPECT_EQ(first, readFile(files.file("d/rank1/step3/") + name)) << name;
     EXPECT_EQ(first, readFile(files.file("d/rank2/step3/") + name)) << name;
+  }
+}
+
+/// The parameters that rank 0 and rank 3 of four hold after three steps.
+struct Trained {
+  std::string first, last;
+};
+
+/// `perNode` ranks a node, each rank started by itself as torchrun does.
+Trained trainBy(const std::string &scheme, int perNode) {
+  TinyPlan plan(4, 2, "", scheme);
+  TemporaryFolder files;
+  std::map<std::string, std::string> environment{{"WORLD_SIZE", "4"},
+                                                 {"LOCAL_WORLD_SIZE", std::to_string(perNode)},
+                                                 {"MASTER_ADDR", "127.0.0.1"},
+                                                 {"MASTER_PORT", std::to_string(freePort())}};
+  std::vector<std::unique_ptr<Process>> ranks;
+  for (int r = 0; r < 4; ++r) {
+    environment["RANK"] = std::to_string(r);
+    environment["LOCAL_RANK"] = std::to_string(r % perNode);
+    ranks.push_back(std::make_unique<Process>(
+        std::vector<std::string>{plan.folder(), "--steps", "3", "--dump", files.file("d"),
+                                 "--dump-steps", "2", "--dump-all-ranks"},
+        environment));
+  }
+  for (auto &rank : ranks)
+    EXPECT_EQ(rank->wait(30), 0) << rank->output();
+  return {readFile(files.file("d/rank0/step2/parameters/fc%2Fw.npy")),
+          readFile(files.file("d/rank3/step2/parameters/fc%2Fw.npy"))};
+}
+
+// Whatever the scheme, training goes as with the ring, and all ranks hold the same bits.
+TEST(TrainingRun, EverySchemeTrains) {
+  const std::string ring = trainBy("ring", 4).first;
+  ASSERT_EQ(ring.size(), 128 + 48u);
+  for (const char *scheme :
+       {"recursive-doubling", "halving-doubling", "tree", "hierarchical", "parameter-server"}) {
+    Trained trained = trainBy(scheme, 2);
+    EXPECT_EQ(trained.first, trained.last) << scheme;
+    ASSERT_EQ(trained.first.size(), ring.size()) << scheme;
+    for (std::size_t at = 128; at < ring.size(); at += 4) {
+      float found, wanted;
+      std::memcpy(&found, trained.first.data() + at, 4);
+      std::memcpy(&wanted, ring.data() + at, 4);
+      EXPECT_NEAR(found, wanted, 1e-6) << scheme;
+    }
+  }
+}
+
+// Nodes that are not full have no hierarchy: the run ends with the reason.
+TEST(TrainingRun, HierarchyOverUnevenNodes) {
+  TinyPlan plan(3, 8, "", "hierarchical");
+  std::map<std::string, std::string> environment{
+      {"WORLD_SIZE", "3"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}};
+  environment["MASTER_PORT"] = std::to_string(freePort());
+  std::vector<std::unique_ptr<Process>> ranks;
+  for (int r = 0; r < 3; ++r) {
+    environment["RANK"] = std::to_string(r);
+    environment["LOCAL_RANK"] = std::to_string(r % 2);
+    ranks.push_back(
+        std::make_unique<Process>(std::vector<std::string>{plan.folder()}, environment));
+  }
+  for (auto &rank : ranks) {
+    EXPECT_EQ(rank->wait(30), 1);
+    EXPECT_NE(rank->output().find("3 ranks are no multiple of 2 ranks a node"), std::string::npos)
+        << rank->output();
   }
 }
 

@@ -1,0 +1,126 @@
+// Times every all-reduce scheme on short and long messages, as ratios to the ring.
+//
+//   bench-collectives [-n RANKS]                              ranks as threads over loopback
+//   tests/bench/hosts.sh -n 4 -r 1gbit -- bench-collectives   a rank a process
+//
+// All schemes are measured in turn, several times over; a figure is a median of these. A hierarchy
+// has LOCAL_WORLD_SIZE ranks a node, as threads half of the ranks.
+#include "runtime/launch/Identity.h"
+#include "runtime/transport/Group.h"
+#include "runtime/transport/collectives/AllReduce.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace syncline {
+namespace {
+
+struct Size {
+  const char *name;
+  std::size_t bytes;
+  int runs; ///< behind each other in one measurement
+};
+constexpr Size sizes[] = {{"4 KB", 4u << 10, 50},
+                          {"256 KB", 256u << 10, 20},
+                          {"4 MB", 4u << 20, 4},
+                          {"64 MB", 64u << 20, 1}};
+constexpr int rounds = 9;
+
+void check(const Status &status) {
+  if (status)
+    return;
+  std::fprintf(stderr, "bench-collectives: error: %s\n", status.message().c_str());
+  std::exit(status.exitCode());
+}
+
+/// Seconds of one run. All ranks begin together, and the last one to end counts.
+double measure(AllReduce &allReduce, AllReduce &barrier, std::vector<float> &data, int runs) {
+  float token = 1;
+  check(barrier.run(&token, sizeof token, ElementType::f32));
+  auto start = Clock::now();
+  for (int i = 0; i < runs; ++i)
+    check(allReduce.run(data.data(), data.size() * sizeof(float), ElementType::f32));
+  check(barrier.run(&token, sizeof token, ElementType::f32));
+  return secondsSince(start) / runs;
+}
+
+void bench(Transport &transport, const RankLayout &layout) {
+  const bool prints = transport.rank() == 0;
+  if (prints)
+    std::printf("%d ranks: ring in microseconds, others as ratios to it\n%-8s", transport.size(),
+                "bytes");
+  for (std::string_view name : allReduceSchemes())
+    if (prints)
+      std::printf(" %19.*s", static_cast<int>(name.size()), name.data());
+  for (const Size &size : sizes) {
+    // Connections remember losses: what shorter messages did to them would show.
+    std::vector<std::unique_ptr<AllReduce>> schemes;
+    for (std::string_view name : allReduceSchemes()) {
+      auto made = createAllReduce(name, transport, size.name, layout);
+      check(made.status());
+      schemes.push_back(std::move(*made));
+    }
+    std::vector<float> data(size.bytes / sizeof(float));
+    std::vector<std::vector<double>> seconds(schemes.size());
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t i = 0; i < schemes.size(); ++i)
+        seconds[i].push_back(measure(*schemes[i], *schemes[0], data, size.runs));
+    std::vector<double> medians;
+    for (std::vector<double> &s : seconds) {
+      std::nth_element(s.begin(), s.begin() + rounds / 2, s.end());
+      medians.push_back(s[rounds / 2]);
+    }
+    if (!prints)
+      continue;
+    std::printf("\n%-8s %19.0f", size.name, medians[0] * 1e6);
+    for (std::size_t i = 1; i < medians.size(); ++i)
+      std::printf(" %19.2f", medians[i] / medians[0]);
+    std::fflush(stdout);
+  }
+  if (prints)
+    std::printf("\n");
+}
+
+void runRank(const GroupOptions &options, const RankLayout &layout) {
+  auto group = Group::join(options);
+  check(group.status());
+  check((*group)->connect(60));
+  bench(*(*group)->transport(), layout);
+  check((*group)->leave(60));
+}
+
+int main(int argc, char **argv) {
+  GroupOptions options;
+  if (const char *size = std::getenv("WORLD_SIZE")) {
+    Result<Identity> identity = findIdentity({}, std::getenv, std::atoi(size));
+    check(identity.status());
+    options.rank = identity->rank;
+    options.size = identity->size;
+    options.address = identity->masterAddress;
+    options.port = identity->masterPort;
+    options.interface = identity->interface;
+    runRank(options, {.ranksPerNode = identity->localSize});
+    return 0;
+  }
+  options.size = argc == 3 && std::strcmp(argv[1], "-n") == 0 ? std::atoi(argv[2]) : 4;
+  Result<Socket> listener = Socket::listen(0);
+  check(listener.status());
+  options.port = listener->localPort();
+  const int half = options.size % 2 == 0 ? options.size / 2 : 1;
+  std::vector<std::thread> ranks;
+  for (int rank = options.size - 1; rank >= 0; --rank) {
+    options.rank = rank;
+    options.listener = rank == 0 ? listener->release() : -1;
+    ranks.emplace_back(runRank, options, RankLayout{half});
+  }
+  for (std::thread &rank : ranks)
+    rank.join();
+  return 0;
+}
+
+} // namespace
+} // namespace syncline
+
+int main(int argc, char **argv) { return syncline::main(argc, argv); }
