@@ -1,0 +1,185 @@
+// Narrow label searches for a good plan, then a wide one for the proof.
+#include "passes/solver/joint/JointSolver.h"
+
+#include "passes/solver/joint/JointPlanners.h"
+#include "passes/solver/joint/JointReplay.h"
+#include "passes/solver/joint/Labels.h"
+#include "passes/solver/joint/MergeMessages.h"
+#include "passes/solver/joint/StateBound.h"
+
+#include <algorithm>
+
+namespace syncline::solver {
+
+namespace {
+
+/// Neighbouring layers of a lane in one bucket, as far as its limit allows: choices that send every
+/// layer alone become ones that send as few messages as they can.
+std::vector<Choice> joined(const JointProblem &problem, std::vector<Choice> choices) {
+  std::array<std::optional<std::size_t>, maxLanes> last;
+  std::array<std::int64_t, maxLanes> bytes{};
+  for (std::size_t k = 0; k < choices.size(); ++k) {
+    if (choices[k].kind != Choice::Kind::close)
+      continue;
+    std::size_t lane = choices[k].index;
+    std::int64_t own = problem.layers[k].bytes;
+    if (last[lane] && bytes[lane] + own <= problem.lanes[lane].largestMessage)
+      choices[*last[lane]].kind = Choice::Kind::join;
+    else
+      bytes[lane] = 0;
+    bytes[lane] += own;
+    last[lane] = k;
+  }
+  return choices;
+}
+
+/// The best of a few plain plans, so that the search has something to beat.
+JointPlan startingPlan(const JointProblem &problem) {
+  JointPlan best;
+  best.finish = std::numeric_limits<double>::infinity();
+  auto offer = [&](const std::vector<Choice> &choices) {
+    if (JointPlan plan = replay(problem, choices); plan.finish < best.finish)
+      best = std::move(plan);
+  };
+  for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane) {
+    auto never = [](std::size_t) { return false; };
+    auto wherePossible = [&](std::size_t k) { return !problem.layers[k].solos.empty(); };
+    auto whereFaster = [&](std::size_t k) {
+      const JointLayer &layer = problem.layers[k];
+      double inLane = problem.lanes[lane].seconds(layer.bytes);
+      return std::ranges::any_of(layer.solos, [&](const SoloOption &solo) {
+        return solo.seconds + solo.rebuild < inLane;
+      });
+    };
+    for (const auto &choices :
+         {layerwiseChoices(problem, lane, never), layerwiseChoices(problem, lane, whereFaster),
+          layerwiseChoices(problem, lane, wherePossible)}) {
+      offer(choices);
+      offer(joined(problem, choices));
+    }
+  }
+  return best;
+}
+
+/// Only what is needed to prove the bound: states that could beat it if they were not proved not
+/// to.
+void keepViable(const JointProblem &problem, JointCertificate &certificate) {
+  StateBound bound(problem, certificate.relaxations, certificate.bound);
+  for (std::size_t k = 0; k < certificate.states.size(); ++k)
+    std::erase_if(certificate.states[k], [&](const PlanState &state) {
+      return k + 1 == certificate.states.size() || !bound.isViable(bound.slack(state, k));
+    });
+}
+
+/// Bisects between a target that is proved and one that is not.
+template <typename Proves>
+double greatestProved(double proved, double open, int steps, Proves proves) {
+  for (int step = 0; step < steps && open > proved * (1 + 1e-12); ++step) {
+    double middle = (proved + open) / 2;
+    (proves(middle) ? proved : open) = middle;
+  }
+  return proved;
+}
+
+/// One run: the best plan so far and the best bound so far.
+class Search {
+public:
+  Search(const JointProblem &problem, const JointOptions &options)
+      : problem(problem),
+        widest(std::max<std::size_t>(
+            1, std::min(options.width, options.mostLabels / (problem.layers.size() + 1)))) {
+    certificate().relaxations = chooseRelaxations(problem);
+    certificate().states.resize(problem.layers.size() + 1);
+    result.plan = startingPlan(problem);
+  }
+
+  JointResult run() {
+    certificate().bound = boundAtRoot();
+    for (std::size_t width : {std::size_t{24}, std::size_t{160}, widest})
+      if (!result.optimal() && width <= widest)
+        improve(width);
+    // What the wide search had to cut leaves a gap; lower targets leave fewer states alive.
+    for (int step = 0; step < 6 && !result.optimal(); ++step)
+      if (double target = (certificate().bound + unproved()) / 2; !prove(target))
+        tooHard = target;
+    keepViable(problem, certificate());
+    result.plan = mergeMessages(problem, std::move(result.plan), result.plan.finish);
+    return std::move(result);
+  }
+
+private:
+  JointCertificate &certificate() { return result.certificate; }
+  double unproved() const { return std::min(tooHard, result.plan.finish); }
+
+  void accept(const LabelSearch &search) {
+    if (search.choices)
+      result.plan = replay(problem, *search.choices);
+    result.labels += search.labels;
+  }
+
+  /// What the relaxations prove without any search.
+  double boundAtRoot() const {
+    PlanState root;
+    root.free = problem.layers.front().ready;
+    root.compute = problem.computeFree;
+    auto isHopeless = [&](double target) {
+      StateBound bound(problem, result.certificate.relaxations, target);
+      return !bound.isViable(bound.slack(root, 0));
+    };
+    if (isHopeless(result.plan.finish))
+      return result.plan.finish;
+    return greatestProved(problem.computeFree, result.plan.finish, 40, isHopeless);
+  }
+
+  /// A search for anything better; optimal when nothing is cut.
+  void improve(std::size_t width) {
+    double target = result.plan.finish;
+    StateBound bound(problem, certificate().relaxations, target);
+    LabelSearch search = searchLabels(problem, bound, target, width);
+    accept(search);
+    if (!search.isCut)
+      setBound(result.plan.finish, std::move(search));
+  }
+
+  /// A search that shows that nothing ends before the target, or what does.
+  bool prove(double target) {
+    StateBound bound(problem, certificate().relaxations, target);
+    LabelSearch search = searchLabels(problem, bound, target, widest, true);
+    accept(search);
+    if (search.isCut)
+      return false;
+    setBound(search.choices ? result.plan.finish : target, std::move(search));
+    return true;
+  }
+
+  void setBound(double bound, LabelSearch search) {
+    certificate().bound = bound;
+    certificate().states = std::move(search.states);
+  }
+
+  const JointProblem &problem;
+  std::size_t widest;
+  double tooHard = std::numeric_limits<double>::infinity(); ///< the least target that prove missed
+  JointResult result;
+};
+
+} // namespace
+
+JointResult solveJoint(const JointProblem &problem, const JointOptions &options) {
+  if (!problem.layers.empty())
+    return Search(problem, options).run();
+  JointResult result;
+  result.certificate.states.resize(1);
+  result.plan = replay(problem, {});
+  result.certificate.bound = result.plan.finish;
+  return result;
+}
+
+JointResult withBound(const JointProblem &problem, std::span<const Choice> choices,
+                      const JointOptions &options) {
+  JointResult result = solveJoint(problem, options);
+  result.plan = replay(problem, choices);
+  return result;
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,112 @@
+// SchemeCost: what each way to synchronise a gradient costs, in seconds on the channel, in bytes
+// that a node moves, and in computation. Formulas and their sources: README.md, "Schemes".
+//
+// Units: seconds, bytes, elements, operations (a multiply-add is two). Functions are pure and
+// thread-safe. A cost is that of one message on otherwise idle links. Preconditions, for all:
+// ranks, servers, shapes and samples >= 1; rates finite and >= 0 (operations per second > 0).
+#pragma once
+
+#include "passes/solver/CollectiveCost.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace syncline::solver {
+
+/// Every way in which ranks can agree on a gradient.
+enum class SyncScheme {
+  ring,
+  recursiveDoubling,
+  halvingDoubling,
+  tree,
+  reduceScatter,   ///< reduce-scatter, update of the own shard, all-gather of the parameters
+  hierarchical,    ///< inside the nodes, between them, inside again
+  parameterServer, ///< sharded evenly over the servers
+  factors,         ///< sufficient factors, gathered; the gradient is rebuilt from them
+};
+
+/// Every scheme, in declaration order.
+std::span<const SyncScheme> allSyncSchemes();
+
+/// As plans spell it: "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter",
+/// "hierarchical", "parameter-server", "factors".
+std::string_view syncSchemeName(SyncScheme scheme);
+
+/// The inverse of syncSchemeName.
+std::optional<SyncScheme> parseSyncScheme(std::string_view name);
+
+/// A matrix gradient that is a sum of outer products: x^T dy with x of samples x inputs, dy of
+/// samples x outputs.
+struct FactorShape {
+  std::int64_t inputs = 0;  ///< M
+  std::int64_t outputs = 0; ///< N'
+  std::int64_t samples = 0; ///< K on one rank: the batch, times tokens or pixels
+  int elementBytes = 4;
+
+  /// Of the gradient.
+  std::int64_t bytes() const { return inputs * outputs * elementBytes; }
+};
+
+/// Whether a link carries both directions at once.
+enum class Duplex { full, half };
+
+/// Where the parameters live and what the wires to them are like.
+struct ServerLayout {
+  int workers = 1;        ///< P
+  int servers = 1;        ///< S; colocated ones are the first S workers, so S <= P then
+  bool dedicated = false; ///< servers are machines of their own
+  LinkRates worker;       ///< alpha, beta of a worker's link; gamma where servers are colocated
+  LinkRates server;       ///< beta of a dedicated server's link and its gamma
+  Duplex duplex = Duplex::full;
+  /// Pulling the first piece overlaps pushing the next. 0: the whole message is one piece.
+  std::int64_t pieceBytes = 0;
+};
+
+/// Push, sum at the servers, pull. Straight lines: two where pieces overlap, one elsewhere.
+std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &layout);
+
+/// Ring reduce-scatter and ring all-gather, one after the other.
+AffineCost reduceScatterCost(int ranks, const LinkRates &rates);
+
+/// Ring all-gather of the factors of a layer: constant, since the message has no members but it.
+double factorsSeconds(const FactorShape &shape, int ranks, const LinkRates &rates);
+
+/// Rebuilding what the other ranks' factors stand for: (P-1) K outer products.
+double rebuildSeconds(const FactorShape &shape, int ranks, double operationsPerSecond);
+
+/// Nodes with several devices.
+struct NodeLayout {
+  int nodes = 1;
+  int devicesPerNode = 1;
+  int linksPerNode = 1; ///< network cards that the devices of a node share evenly
+  LinkRates inside;     ///< between the devices of a node
+  LinkRates between;    ///< of one network card
+};
+
+/// The three stages of a hierarchical all-reduce. A lone message takes their sum; a stream of
+/// messages overlaps them and the longest sets the pace.
+struct HierarchicalCost {
+  AffineCost scatter, exchange, gather;
+  AffineCost total() const;
+};
+HierarchicalCost hierarchicalCost(const NodeLayout &layout);
+
+/// Bytes a node sends and receives per byte of gradient, both directions counted as Poseidon does.
+/// For `layout`, of a node that is worker and server where servers are colocated, and of a worker
+/// where they are dedicated.
+double parameterServerTraffic(const ServerLayout &layout);
+/// Bandwidth-optimal all-reduces and reduce-scatter + all-gather: 4 (P-1)/P.
+double ringTraffic(int ranks);
+/// All bytes of the message, not per byte: 2 K (P-1) (M+N') elements.
+double factorsTraffic(const FactorShape &shape, int ranks);
+
+/// Poseidon's rule: by factors when 2K(P-1)(M+N') <= 2MN'(P+S-2)/S, in elements both ways, servers
+/// colocated.
+bool poseidonPrefersFactors(const FactorShape &shape, int ranks, int servers);
+/// The largest P (not rounded) at which the rule with P = S prefers factors: 2MN' / (K(M+N')).
+double poseidonCrossover(const FactorShape &shape);
+
+} // namespace syncline::solver
