@@ -25,6 +25,7 @@ struct Child {
   std::FILE *output = nullptr; ///< stdout and stderr of a rank other than 0
   std::optional<int> status;
   bool failed() const { return status && *status != 0; }
+  bool wasKilled() const { return status && WIFSIGNALED(*status); }
 };
 
 class Launcher {
@@ -116,7 +117,9 @@ private:
       int status = 0;
       if (!c.status && waitpid(c.pid, &status, WNOHANG) == c.pid)
         c.status = status;
-      if (c.failed() && firstFailed < 0)
+      // A killed rank is the cause even where the others, who lost it, were quicker to be seen.
+      if (c.failed() && (firstFailed < 0 ||
+                         (c.wasKilled() && !children[firstFailed].wasKilled() && !hasSignalled)))
         firstFailed = rank;
     }
   }
@@ -129,6 +132,7 @@ private:
   }
 
   void signalAll(int signal) {
+    hasSignalled = true;
     for (const Child &c : children)
       if (!c.status)
         kill(c.pid, signal);
@@ -203,7 +207,8 @@ private:
   std::vector<Child> children;
   sigset_t signals, before;
   int firstFailed = -1, interrupted = 0;
-  bool refused = false; ///< the machine would not start a rank; said already
+  bool hasSignalled = false; ///< ranks may have ended by this program's signals
+  bool refused = false;      ///< the machine would not start a rank; said already
 };
 
 } // namespace
