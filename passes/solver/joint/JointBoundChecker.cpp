@@ -93,6 +93,10 @@ private:
     if (!(relaxation.channelWeight >= 0 && relaxation.channelWeight <= 1))
       return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
                            ": expected a weight within [0, 1], got ", relaxation.channelWeight);
+    if (!isCheckedTime(relaxation.heldWeight))
+      return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
+                           ": expected a finite weight of held bytes >= 0, got ",
+                           relaxation.heldWeight);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const Relaxation::Line &line = relaxation.lines[lane];
       std::int64_t most = 0;
@@ -142,6 +146,9 @@ private:
     std::size_t width = freedoms() << lanes;
     std::vector<double> limit((n + 1) * width, -infinity);
     limit[n * width] = proof.bound;
+    if (limited)
+      limit[n * width] +=
+          relaxation.heldWeight * static_cast<double>(problem.lanes[*limited].capacity);
     for (std::size_t k = n; k-- > 0;) {
       const JointLayer &layer = problem.layers[k];
       double next = k + 1 < n ? problem.layers[k + 1].ready : 0;
@@ -169,8 +176,11 @@ private:
             double body = line.secondsPerByte * static_cast<double>(layer.bytes);
             std::size_t bit = std::size_t{1} << lane;
             // Bytes in a bucket that stays open are owed, but do not occupy the channel yet.
-            most = std::max(most, through(set | bit, 0, 0, false, false) - w * body);
-            most = std::max(most, through(set & ~bit, line.latency + body, 0, false, false));
+            double price =
+                limited == lane ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
+            most = std::max(most, through(set | bit, 0, 0, false, false) - w * body - price);
+            most =
+                std::max(most, through(set & ~bit, line.latency + body, 0, false, false) - price);
           }
         limit[k * width + from] = most;
       }
@@ -191,7 +201,8 @@ private:
         owed += relaxation.lines[lane].secondsPerByte *
                 static_cast<double>(std::max<std::int64_t>(state.open[lane], 0));
       double w = relaxation.channelWeight;
-      double reached = w * (state.free + owed) + (1 - w) * state.compute;
+      double reached = w * (state.free + owed) + (1 - w) * state.compute +
+                       relaxation.heldWeight * static_cast<double>(state.held);
       if (isTooLate(reached, limits[i][k * (freedoms() << lanes) + set]))
         return true;
     }

@@ -142,7 +142,8 @@ struct PlanState {
 /// A line under every cost of every lane, and a weight: what PlanStates are bounded by (README.md,
 /// "The bound").
 struct Relaxation {
-  double channelWeight = 1; ///< lambda; the device's is 1 - lambda
+  double channelWeight = 1; ///< w; the device's is 1 - w
+  double heldWeight = 0;    ///< seconds per byte in the limited lane
   struct Line {
     double latency = 0, secondsPerByte = 0;
   };

@@ -85,9 +85,9 @@ double greatestProved(double proved, double open, int steps, Proves proves) {
 class Search {
 public:
   Search(const JointProblem &problem, const JointOptions &options)
-      : problem(problem),
-        widest(std::max<std::size_t>(
-            1, std::min(options.width, options.mostLabels / (problem.layers.size() + 1)))) {
+      : problem(problem), widest(std::max<std::size_t>(
+                              1, std::min(options.width / problem.lanes.size(),
+                                          options.mostLabels / (problem.layers.size() + 1)))) {
     certificate().relaxations = chooseRelaxations(problem);
     certificate().states.resize(problem.layers.size() + 1);
     result.plan = startingPlan(problem);

@@ -108,10 +108,13 @@ std::vector<Relaxation> lineSets(const JointProblem &problem) {
   return sets;
 }
 
-/// What the work alone, weighted, takes at least: concave in the weight.
+/// What the work alone, weighted, takes at least: concave in either weight.
 double weightedWork(const JointProblem &problem, const Relaxation &relaxation) {
   double weight = relaxation.channelWeight;
   double work = (1 - weight) * problem.computeFree;
+  std::optional<std::size_t> limited = problem.limitedLane();
+  if (limited)
+    work -= relaxation.heldWeight * static_cast<double>(problem.lanes[*limited].capacity);
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
     const JointLayer &layer = problem.layers[k];
     double least = layer.carrier ? 0 : infinity;
@@ -119,42 +122,63 @@ double weightedWork(const JointProblem &problem, const Relaxation &relaxation) {
       least = std::min(least, weight * solo.seconds + (1 - weight) * solo.rebuild);
     for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
       if (problem.allows(k, lane))
-        least = std::min(least, weight * relaxation.lines[lane].secondsPerByte *
+        least = std::min(least, (weight * relaxation.lines[lane].secondsPerByte +
+                                 (lane == limited ? relaxation.heldWeight : 0)) *
                                     static_cast<double>(layer.bytes));
     work += least;
   }
   return work;
 }
 
-double bestWeight(const JointProblem &problem, Relaxation relaxation) {
-  double low = 0, high = 1;
-  auto work = [&](double weight) {
-    relaxation.channelWeight = weight;
+/// Sets `weight`, a field of `relaxation`, to where the work is greatest within [0, most].
+void maximize(const JointProblem &problem, Relaxation &relaxation, double &weight, double most) {
+  double low = 0, high = most;
+  auto workAt = [&](double value) {
+    weight = value;
     return weightedWork(problem, relaxation);
   };
-  for (int step = 0; step < 30; ++step) {
+  for (int step = 0; step < 40; ++step) {
     double left = low + (high - low) / 3, right = high - (high - low) / 3;
-    (work(left) < work(right) ? low : high) = work(left) < work(right) ? left : right;
+    bool isRising = workAt(left) < workAt(right);
+    (isRising ? low : high) = isRising ? left : right;
   }
-  return (low + high) / 2;
+  weight = (low + high) / 2;
+}
+
+/// A byte in the limited lane cannot be worth more than the dearest way around it.
+double dearestByte(const JointProblem &problem, const Relaxation &relaxation) {
+  double dearest = 0;
+  for (const Relaxation::Line &line : relaxation.lines)
+    dearest = std::max(dearest, line.secondsPerByte);
+  for (const JointLayer &layer : problem.layers)
+    for (const SoloOption &solo : layer.solos)
+      dearest = std::max(dearest, (solo.seconds + solo.rebuild) /
+                                      std::max(1.0, static_cast<double>(layer.bytes)));
+  return dearest;
 }
 
 } // namespace
 
 std::vector<Relaxation> chooseRelaxations(const JointProblem &problem) {
   std::vector<Relaxation> chosen = lineSets(problem);
+  Relaxation first = chosen.front();
+  if (problem.limitedLane()) {
+    Relaxation priced = first;
+    maximize(problem, priced, priced.heldWeight, dearestByte(problem, first));
+    chosen.push_back(priced);
+    first = priced;
+  }
   bool rebuilds = std::ranges::any_of(problem.layers, [](const JointLayer &layer) {
     return std::ranges::any_of(layer.solos, [](const SoloOption &s) { return s.rebuild > 0; });
   });
   if (!rebuilds)
     return chosen;
-  Relaxation weighted = chosen.front();
-  weighted.channelWeight = bestWeight(problem, weighted);
   Relaxation device = chosen.front();
   device.channelWeight = 0;
   chosen.push_back(device);
-  if (weighted.channelWeight > 0.01 && weighted.channelWeight < 0.99)
-    chosen.push_back(weighted);
+  maximize(problem, first, first.channelWeight, 1);
+  if (first.channelWeight > 0.01 && first.channelWeight < 0.99)
+    chosen.push_back(first);
   return chosen;
 }
 
@@ -162,7 +186,8 @@ StateBound::StateBound(const JointProblem &problem, std::span<const Relaxation> 
                        double target)
     : relaxations(relaxations.begin(), relaxations.end()), target(target), pairs(problem),
       masks(std::size_t{1} << problem.lanes.size()), freedoms(pairs.most == 1 ? 2 : 1),
-      laneCount(problem.lanes.size()), latest(relaxations.size()) {
+      laneCount(problem.lanes.size()), limited(problem.limitedLane().value_or(maxLanes)),
+      latest(relaxations.size()) {
   for (std::size_t i = 0; i < relaxations.size(); ++i)
     fill(problem, i);
 }
@@ -173,7 +198,11 @@ void StateBound::fill(const JointProblem &problem, std::size_t index) {
   std::size_t n = problem.layers.size();
   std::vector<double> &table = latest[index];
   table.assign((n + 1) * masks * freedoms, -infinity);
+  // At the end the limited lane holds its capacity at most.
   table[entry(n, 0, 0)] = target;
+  if (limited < maxLanes)
+    table[entry(n, 0, 0)] +=
+        relaxation.heldWeight * static_cast<double>(problem.lanes[limited].capacity);
   for (std::size_t k = n; k-- > 0;) {
     const JointLayer &layer = problem.layers[k];
     double nextReady = k + 1 < n ? problem.layers[k + 1].ready : 0;
@@ -207,9 +236,11 @@ void StateBound::fill(const JointProblem &problem, std::size_t index) {
         const Relaxation::Line &line = relaxation.lines[lane];
         double body = line.secondsPerByte * static_cast<double>(layer.bytes);
         std::size_t bit = std::size_t{1} << lane;
-        consider(Choice::Kind::join, mask | bit, onChannel * body, layer.ready,
+        double held =
+            lane == limited ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
+        consider(Choice::Kind::join, mask | bit, onChannel * body + held, layer.ready,
                  problem.computeFree);
-        consider(Choice::Kind::close, mask & ~bit, onChannel * (line.latency + body),
+        consider(Choice::Kind::close, mask & ~bit, onChannel * (line.latency + body) + held,
                  layer.ready + line.latency + body, problem.computeFree);
       }
       table[k * masks * freedoms + now] = best;
@@ -229,7 +260,8 @@ double StateBound::slack(const PlanState &state, std::size_t k) const {
       if (state.open[lane] > 0)
         committed += relaxation.lines[lane].secondsPerByte * static_cast<double>(state.open[lane]);
     double onChannel = relaxation.channelWeight;
-    double value = onChannel * committed + (1 - onChannel) * state.compute;
+    double value = onChannel * committed + (1 - onChannel) * state.compute +
+                   relaxation.heldWeight * static_cast<double>(state.held);
     least = std::min(least, latest[i][entry(k, mask, state.freedom)] - value);
   }
   return least;

@@ -42,6 +42,7 @@ private:
   std::size_t
       freedoms; ///< 2 where one bit says all about pairs; else 1, and riders always may ride
   std::size_t laneCount;
+  std::size_t limited; ///< the lane with a capacity; maxLanes where there is none
   /// Per relaxation and entry: the most that weighted time and committed
   /// work may come to.
   std::vector<std::vector<double>> latest;
