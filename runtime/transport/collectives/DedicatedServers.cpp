@@ -41,9 +41,12 @@ Status ServerClient::sum(std::byte *data, std::size_t bytes, ElementType type) {
   return links->finish(s);
 }
 
-std::set<int> ranksFrom(int first, int last) {
+/// Ranks [first, last) as peers to link with. A single worker has nothing to sum, so nobody sends:
+/// a link that is never used would only make its server wait for a worker that may have left
+/// already.
+std::set<int> peersFrom(int first, int last, const ServerGroup &group) {
   std::set<int> ranks;
-  for (int r = first; r < last; ++r)
+  for (int r = first; r < last && group.workers > 1; ++r)
     ranks.insert(r);
   return ranks;
 }
@@ -62,7 +65,7 @@ Result<std::unique_ptr<AllReduce>> createServerClient(Transport &transport, cons
                                                       const ServerGroup &group) {
   if (Status s = checkGroup(transport, group); !s)
     return s;
-  const std::set<int> servers = ranksFrom(group.workers, transport.size());
+  const std::set<int> servers = peersFrom(group.workers, transport.size(), group);
   auto links = PeerLinks::open(transport, name, servers, servers);
   if (!links)
     return links.status();
@@ -73,7 +76,7 @@ Result<std::unique_ptr<DedicatedServer>>
 DedicatedServer::create(Transport &transport, const std::string &name, const ServerGroup &group) {
   if (Status s = checkGroup(transport, group); !s)
     return s;
-  const std::set<int> workers = ranksFrom(0, group.workers);
+  const std::set<int> workers = peersFrom(0, group.workers, group);
   auto links = PeerLinks::open(transport, name, workers, workers);
   if (!links)
     return links.status();
