@@ -223,7 +223,10 @@ TEST(TrainingRun, TellsJson) {
 // torchrun's variables make a rank of each process, also when its agent holds the port.
 TEST(TrainingRun, StartedByTorchrun) {
   TinyPlan plan(2);
+  // The ranks meet one port above the agent's: look for an agent's port whose neighbour is free.
   Result<Socket> agent = Socket::listen(0);
+  while (!Socket::listen(agent->localPort() + 1))
+    agent = Socket::listen(0);
   std::map<std::string, std::string> environment{
       {"WORLD_SIZE", "2"},
       {"MASTER_ADDR", "localhost"},
