@@ -2,7 +2,10 @@
 """Measures Syncline against PyTorch on this machine and prints tables of ratios.
 
     bench.py step [MODEL/BATCH ...]        one rank's step and peak memory, against one PyTorch thread
-    bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over Gloo (root)
+    bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over Gloo and
+                                           against the same on links that are not limited (root)
+    bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers, against the
+                                           workers alone (root)
     bench.py planning                      the solver's time
     bench.py all
 
@@ -11,7 +14,6 @@ one thread a rank; a figure is the median over rounds of a round's median step.
 """
 
 import argparse
-import dataclasses
 import os
 import pathlib
 import statistics
@@ -23,30 +25,31 @@ import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEP_MODELS = ["resnet50/4", "vgg11/4", "densenet121/4"]
-HOST_MODELS = ["resnet50/4", "googlenet/8", "alexnet/16"]
+HOST_MODELS = ["resnet50/4", "googlenet/8", "alexnet/16", "vgg11/4"]
+SERVED_MODELS = ["resnet50/4", "googlenet/8"]
 RATES = {"1gbit": "1 Gb/s", "200mbit": "200 Mb/s"}
+UNLIMITED = "10 Gb/s"  # what a plan takes links between processes of one machine for
 HOSTS = (2, 4)
 
 
-@dataclasses.dataclass
-class Pair:
-    """Medians of both sides, and ours divided by PyTorch's."""
+def alternate(rounds, *sides):
+    """Calls the sides in turn, `rounds` times; the median seconds and peak bytes of each."""
+    samples = [[side() for side in sides] for _ in range(rounds)]
 
-    ours: float
-    theirs: float
+    def medians(field):
+        return [statistics.median(getattr(s[i], field) for s in samples) for i in range(len(sides))]
 
-    def __str__(self):
-        return f"{self.ours:10.3f} {self.theirs:10.3f} {self.ours / self.theirs:8.2f}"
+    return medians("seconds"), medians("peak")
 
 
-def alternate(rounds, ours, theirs):
-    """Calls both in turn, `rounds` times; a Pair of the steps' seconds and one of peak bytes."""
-    samples = [(ours(), theirs()) for _ in range(rounds)]
+def row(label, ours, others, width=36):
+    """Seconds (or whatever) of ours and the others, each with our ratio to it."""
+    cells = "".join(f"{other:12.3f} {ours / other:7.2f}" for other in others)
+    print(f"{label:{width}} {ours:10.3f}{cells}", flush=True)
 
-    def pair(field):
-        return Pair(*(statistics.median(getattr(s[side], field) for s in samples) for side in (0, 1)))
 
-    return pair("seconds"), pair("peak")
+def heading(label, others, width=36):
+    print(f"{label:{width}} {'Syncline':>10}" + "".join(f"{name:>12} {'ratio':>7}" for name in others))
 
 
 def split(model):
@@ -54,34 +57,59 @@ def split(model):
     return name, int(batch)
 
 
+def hosts(count, rate="", extra=()):
+    """The words before a command that run it on emulated hosts."""
+    limit = ["-r", rate] if rate else []
+    return [str(HERE / "hosts.sh"), "-n", str(count), *limit, *extra, "-p", "--"]
+
+
 def bench_step(models, chosen, folder):
-    print(f"{'one rank':24} {'Syncline':>10} {'PyTorch':>10} {'ratio':>8}")
+    heading("one rank", ["PyTorch"])
     pinned = ["taskset", "-c", "0"]
     for name, batch in map(split, models or STEP_MODELS):
-        plan = measure.make_plan(folder, name, batch, ranks=1, bandwidth="10 Gb/s")
+        plan = measure.make_plan(folder, name, batch, ranks=1, bandwidth=UNLIMITED)
         seconds, peak = alternate(
             chosen.rounds,
             lambda: measure.ours(plan, chosen.steps, pinned),
             lambda: measure.theirs(name, batch, chosen.steps, pinned),
         )
-        print(f"{name + '/' + str(batch) + ', s a step':24} {seconds}")
-        peak = Pair(peak.ours / 2**30, peak.theirs / 2**30)
-        print(f"{'  peak memory, GiB':24} {peak}", flush=True)
+        row(f"{name}/{batch}, s a step", seconds[0], seconds[1:])
+        row("  peak memory, GiB", peak[0] / 2**30, [peak[1] / 2**30])
 
 
 def bench_hosts(models, chosen, folder):
-    print(f"{'s a step':34} {'Syncline':>10} {'PyTorch':>10} {'ratio':>8}")
+    heading("s a step", ["unlimited", "PyTorch"])
     for name, batch in map(split, models or HOST_MODELS):
-        for rate, bandwidth in RATES.items():
-            for hosts in HOSTS:
-                plan = measure.make_plan(folder, name, batch, hosts, bandwidth)
-                wrap = [str(HERE / "hosts.sh"), "-n", str(hosts), "-r", rate, "-p", "--"]
+        for count in HOSTS:
+            free = measure.make_plan(folder, name, batch, count, UNLIMITED)
+            for rate, bandwidth in RATES.items():
+                plan = measure.make_plan(folder, name, batch, count, bandwidth)
                 seconds, _ = alternate(
                     chosen.rounds,
-                    lambda: measure.ours(plan, chosen.steps, wrap),
-                    lambda: measure.theirs(name, batch, chosen.steps, wrap),
+                    lambda: measure.ours(plan, chosen.steps, hosts(count, rate)),
+                    lambda: measure.ours(free, chosen.steps, hosts(count)),
+                    lambda: measure.theirs(name, batch, chosen.steps, hosts(count, rate)),
                 )
-                print(f"{f'{name}/{batch}, {hosts} hosts, {rate}':34} {seconds}", flush=True)
+                row(f"{name}/{batch}, {count} hosts, {rate}", seconds[0], seconds[1:])
+
+
+def bench_servers(models, chosen, folder):
+    """Workers on 200 Mb/s, servers on 1 Gb/s: the links of ranks 4 and 5 are the servers'."""
+    heading("s a step", ["no servers"])
+    workers, servers = 4, 2
+    faster = [word for i in range(servers) for word in ("-s", f"{workers + i}:1gbit")]
+    for name, batch in map(split, models or SERVED_MODELS):
+        served = measure.make_plan(
+            *(folder, name, batch, workers, "200 Mb/s"),
+            servers=measure.SERVERS.format(count=servers, bandwidth="1 Gb/s"),
+        )
+        alone = measure.make_plan(folder, name, batch, workers, "200 Mb/s")
+        seconds, _ = alternate(
+            chosen.rounds,
+            lambda: measure.ours(served, chosen.steps, hosts(workers + servers, "200mbit", faster)),
+            lambda: measure.ours(alone, chosen.steps, hosts(workers, "200mbit")),
+        )
+        row(f"{name}/{batch}, {workers} workers", seconds[0], seconds[1:])
 
 
 def bench_planning():
@@ -91,12 +119,12 @@ def bench_planning():
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["step", "hosts", "planning", "all"])
+    parser.add_argument("what", choices=["step", "hosts", "servers", "planning", "all"])
     parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4")
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
     chosen = parser.parse_args(words)
-    if chosen.what in ("hosts", "all") and os.geteuid() != 0:
+    if chosen.what in ("hosts", "servers", "all") and os.geteuid() != 0:
         parser.error("emulated hosts need root")
     print(measure.machine())
     with tempfile.TemporaryDirectory() as name:
@@ -105,6 +133,8 @@ def main(words):
             bench_step(chosen.models, chosen, folder)
         if chosen.what in ("hosts", "all"):
             bench_hosts(chosen.models, chosen, folder)
+        if chosen.what in ("servers", "all"):
+            bench_servers(chosen.models, chosen, folder)
         if chosen.what in ("planning", "all"):
             bench_planning()
 

@@ -20,8 +20,8 @@ name: bench
 ranks: {ranks}
 device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
 network: {{bandwidth: {bandwidth}, latency: 100 us}}
-collectives: {{all-reduce: {{formula: ring}}}}
 """
+SERVERS = "servers: {{count: {count}, dedicated: yes, bandwidth: {bandwidth}}}\n"
 
 
 @dataclasses.dataclass
@@ -41,16 +41,18 @@ def run(command):
     return output, usage.ru_maxrss * 1024
 
 
-def make_plan(folder, name, batch, ranks, bandwidth):
-    """Exports and compiles a torchvision model for a cluster of `ranks`; the plan's folder."""
+def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
+    """Exports and compiles a torchvision model for a cluster of `ranks`, and `servers` as a cluster
+    file says it; the plan's folder."""
     model = folder / f"{name}.onnx"
     if not model.exists():
         export = TOP / "samples" / "models" / "export.py"
         run([PYTHON, str(export), name, "-o", str(model)])
     label = f"{name}-{batch}-{ranks}-{bandwidth.replace('/', '').replace(' ', '')}"
+    label += "".join(extra).replace("/", "") + ("-servers" if servers else "")
     cluster, plan = folder / f"{label}.yaml", folder / f"{label}.plan"
-    cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth))
-    words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy"]
+    cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth) + servers)
+    words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy", *extra]
     run([SYNCLINE, "compile", str(model), *words, "-o", str(plan)])
     return plan
 
