@@ -9,8 +9,12 @@
 //     for (i : operations()) switch (operations()[i].kind) {
 //       compute, update: executable->run(i);
 //       issue:           executable->synchronize(), hand space(gradients)[bucket] to a channel;
+//       gather:          executable->run(i), synchronize(), hand operations()[i].gathered to it;
 //       wait:            block until the channel is done with the bucket;
 //     }
+//
+// A bucket that travels by "reduce-scatter" is updated on the way: the channel sums over ranks,
+// calls updateShard() for the part that takeShard() made this rank's, and gathers the parameters.
 //
 // A tensor's bytes in a space are in whatever layout the backend chose; elementwise work (sums over
 // ranks, the optimizer) may run on the raw bytes of a bucket when all ranks have one
@@ -53,19 +57,31 @@ struct ExecutableOptions {
 enum class OperationKind {
   compute, ///< run() does it
   issue,   ///< the loop's: hand the bucket to its channel
+  gather,  ///< run() puts this rank's factors into their places; then the loop's: as issue
   wait,    ///< the loop's: block until the bucket's collective is done
   update,  ///< run() applies the optimizer to the bucket
 };
 
+/// One tensor that an all-gather completes, in the device's memory: dense row-major, the ranks'
+/// parts one behind the other in rank order, all equally long.
+struct GatherPart {
+  void *data = nullptr;
+  std::int64_t bytes = 0; ///< of each rank
+};
+
 struct OperationInfo {
   std::string name;  ///< the StepBuilder method, such as "convBackwardData"
-  std::string layer; ///< as in the model; empty for issue, wait and update
+  std::string layer; ///< as in the model; empty for issue, gather, wait and update
   std::string phase; ///< "forward", "backward", "update"
   OperationKind kind = OperationKind::compute;
-  int bucket = -1;            ///< of issue, wait, update
+  int bucket = -1;            ///< of issue, gather, wait, update
   std::string implementation; ///< which kernel does it, for traces: "jit:avx512_core", "pointwise"
   int reorders = 0;           ///< operands whose layout is converted each time it runs
+  std::vector<GatherPart> gathered; ///< of gather; this rank's parts are in place after run()
 };
+
+/// Spelled as in Bucket::scheme.
+inline constexpr std::string_view shardedScheme = "reduce-scatter", gatheredScheme = "factors";
 
 /// BucketInfo with its strings owned.
 struct Bucket {
@@ -120,24 +136,31 @@ public:
 
   /// The whole space. Precondition of use by other threads: see the file's head.
   virtual Interval space(Space space) = 0;
-  /// The optimizer's velocity, parallel to Space::parameters; empty while momentum is 0. For
-  /// collectives and for saving: laid out as the parameters.
-  virtual Interval velocity() = 0;
-
   /// Copies a tensor from or to dense row-major host memory, whatever its layout; bytes must be the
   /// dense size. Waits for the device. Not for arena tensors while a step runs: they share memory.
   virtual Status read(int tensor, std::span<std::byte> dense) = 0;
   virtual Status write(int tensor, std::span<const std::byte> dense) = 0;
-  /// As read and write, of a parameter's velocity (index of the parameter).
+  /// As read and write, of a parameter's velocity (index of the parameter). badInput without
+  /// momentum and, on several ranks, for a parameter of a bucket by "reduce-scatter": no rank has
+  /// all of it.
   virtual Status readVelocity(int parameter, std::span<std::byte> dense) = 0;
   virtual Status writeVelocity(int parameter, std::span<const std::byte> dense) = 0;
 
   /// Chooses the optimizer; may be called between steps (a new rate). Velocity starts at 0.
   virtual Status setOptimizer(const SgdOptions &options) = 0;
 
+  /// Says once, before the first step, which bytes of a bucket by "reduce-scatter" this rank
+  /// updates: [begin, begin + bytes) of its interval, whole f32 elements. Velocity exists for these
+  /// only.
+  virtual Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) = 0;
+  /// The optimizer over that part: gradients there are sums over all ranks. From any one thread
+  /// between the bucket's `issue` and the return of its `wait`, while another runs operations.
+  virtual Status updateShard(int bucket) = 0;
+
   /// The step's number from 0: seeds random operations.
   virtual void beginStep(std::int64_t step) = 0;
-  /// Runs operation i (compute or update); on a device, enqueues it. issue and wait do nothing.
+  /// Runs operation i (compute, gather or update); on a device, enqueues it. issue and wait do
+  /// nothing.
   virtual Status run(int operation) = 0;
   /// Returns when everything run so far has been computed.
   virtual Status synchronize() = 0;

@@ -61,12 +61,33 @@ OperationInfo &StepTable::append(std::string_view name, std::string_view layer,
   return operations.emplace_back(std::move(operation));
 }
 
+/// Whether buckets of the scheme know the operation.
+static bool suits(OperationKind kind, std::string_view scheme) {
+  switch (kind) {
+  case OperationKind::issue:
+    return scheme != gatheredScheme;
+  case OperationKind::gather:
+    return scheme == gatheredScheme;
+  case OperationKind::update:
+    return scheme != shardedScheme;
+  case OperationKind::wait:
+  case OperationKind::compute:
+    return true;
+  }
+  return true;
+}
+
 bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind, int bucket) {
   if (hasFailed())
     return false;
-  if (!findBucket(bucket)) {
-    fail(ErrorKind::badInput,
-         "'" + std::string(name) + "' names bucket " + std::to_string(bucket) + ", not declared");
+  const Bucket *declared = findBucket(bucket);
+  const std::string what = "'" + std::string(name) + "' names bucket " + std::to_string(bucket);
+  if (!declared) {
+    fail(ErrorKind::badInput, what + ", not declared");
+    return false;
+  }
+  if (!suits(kind, declared->scheme)) {
+    fail(ErrorKind::badInput, what + ", which travels by '" + declared->scheme + "'");
     return false;
   }
   append(name, {}, kind).bucket = bucket;

@@ -24,7 +24,8 @@ public:
 
   /// Appends an operation; the caller fills in what it learns while preparing it.
   OperationInfo &append(std::string_view name, std::string_view layer, OperationKind kind);
-  /// Appends issue, wait or update of a declared bucket; false and a sticky error when it is not.
+  /// Appends issue, gather, wait or update of a declared bucket; false and a sticky error when it
+  /// is not declared or the operation does not suit its scheme.
   bool appendBucketOperation(std::string_view name, OperationKind kind, int bucket);
 
   /// Keeps the first error.

@@ -24,9 +24,15 @@ void CpuBuilder::prepare(std::string_view name, std::string_view layer,
   StepTable &table = program.table;
   if (table.hasFailed())
     return;
+  table.append(name, layer, OperationKind::compute);
+  prepareLast("layer '" + std::string(layer) + "': " + std::string(name), body);
+}
+
+void CpuBuilder::prepareLast(const std::string &where,
+                             const std::function<void(Preparation &)> &body) {
+  StepTable &table = program.table;
   program.resetScratch();
-  OperationInfo &operation = table.append(name, layer, OperationKind::compute);
-  const std::string where = "layer '" + operation.layer + "': " + operation.name;
+  OperationInfo &operation = table.operations.back();
   try {
     Preparation preparation(program, operation);
     body(preparation);

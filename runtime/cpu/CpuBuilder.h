@@ -1,7 +1,8 @@
 // StepBuilder of the CPU backend: turns each call into prepared commands of a Program.
 //
 // The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
-// NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp.
+// NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp,
+// GatherOps.cpp.
 #pragma once
 
 #include "runtime/cpu/Preparation.h"
@@ -76,6 +77,7 @@ public:
 
   void loss(Tensor loss) override;
   void issue(int bucket) override;
+  void gather(int bucket, std::span<const Tensor> ins, std::span<const Tensor> outs) override;
   void wait(int bucket) override;
   void update(int bucket) override;
 
@@ -84,6 +86,8 @@ private:
   /// becomes the sticky error, with the operation's and the layer's name.
   void prepare(std::string_view name, std::string_view layer,
                const std::function<void(Preparation &)> &body);
+  /// The same for an operation that is appended already; `where` begins its error.
+  void prepareLast(const std::string &where, const std::function<void(Preparation &)> &body);
 
   Program &program;
   /// Forward descriptions by workspace tensor: the backward primitive must match its forward one.

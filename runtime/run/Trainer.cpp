@@ -73,6 +73,8 @@ Status Trainer::runOperation(std::size_t index) {
     b.channel->issue(op.bucket, b.data, b.bytes, b.type, b.scheme);
     return Status::ok();
   }
+  case OperationKind::gather:
+    return Status::error(ErrorKind::internal, "unexpected gather");
   case OperationKind::wait:
     return ranks == 1 ? Status::ok() : places.at(op.bucket).channel->wait(op.bucket);
   }

@@ -7,9 +7,10 @@
 // and has no undefined symbols of the runtime: StepBuilder is abstract.
 //
 // Call order: tensors and buckets are declared before an operation names them; operations are
-// appended in the plan's issue order and executed in that order, on the compute stream; `issue`
-// hands a bucket to its communication channel as soon as the compute stream reaches it; `wait`
-// blocks the compute stream until that bucket's collective is done. Building is single-threaded.
+// appended in the plan's issue order and executed in that order, on the compute stream; `issue` and
+// `gather` hand a bucket to its communication channel as soon as the compute stream reaches them;
+// `wait` blocks the compute stream until that bucket's collective is done. Building is
+// single-threaded.
 // Errors are sticky: the first one is kept with the operation's name, later calls do nothing.
 #pragma once
 
@@ -21,7 +22,7 @@
 namespace syncline {
 
 /// Changes whenever this header does so incompatibly.
-inline constexpr int stepAbi = 1;
+inline constexpr int stepAbi = 2;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -60,7 +61,9 @@ struct TensorInfo {
 struct BucketInfo {
   int id;
   int channel;
-  std::string_view scheme; ///< "ring"
+  std::string_view scheme; ///< how it travels: "ring", "recursive-doubling", "halving-doubling",
+                           ///< "tree", "hierarchical", "parameter-server" sum gradients;
+                           ///< "reduce-scatter" updates on the way; "factors" gathers
   std::int64_t offset;     ///< in Space::gradients
   std::int64_t extent;     ///< bytes, alignment between members included
   double start, end;       ///< predicted seconds from the step's beginning
@@ -188,10 +191,17 @@ public:
 
   /// The scalar that is reported as the step's loss.
   virtual void loss(Tensor loss) = 0;
-  /// Hands the bucket to its channel; its members are complete.
+  /// Hands the bucket to its channel; its members are complete. By "reduce-scatter" the channel
+  /// also runs the optimizer, each rank on its part of the interval, and gathers the new
+  /// parameters: whoever reads the old ones comes before, whoever reads new ones after wait().
   virtual void issue(int bucket) = 0;
+  /// Hands the factors of a bucket to its channel: outs[i] becomes the ranks' ins[i], one behind
+  /// the other along dimension 0, in rank order; readable after wait(bucket). outs are in use from
+  /// here on, ins no longer. In place of issue(), for buckets that travel by "factors".
+  virtual void gather(int bucket, std::span<const Tensor> ins, std::span<const Tensor> outs) = 0;
   virtual void wait(int bucket) = 0;
-  /// The optimizer over the bucket's interval; gradients are scaled by 1/ranks first.
+  /// The optimizer over the bucket's interval; gradients are scaled by 1/ranks first. Not for
+  /// buckets that travel by "reduce-scatter".
   virtual void update(int bucket) = 0;
 };
 

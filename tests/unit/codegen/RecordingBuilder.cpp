@@ -132,6 +132,14 @@ void RecordingBuilder::dropoutBackward(Name, Tensor dy, Tensor mask, Tensor dx, 
 }
 void RecordingBuilder::loss(Tensor loss) { record("loss", {loss}); }
 void RecordingBuilder::issue(int bucket) { calls.push_back("issue " + std::to_string(bucket)); }
+void RecordingBuilder::gather(int bucket, std::span<const Tensor> ins,
+                              std::span<const Tensor> outs) {
+  std::string text = "gather " + std::to_string(bucket);
+  for (auto list : {ins, outs})
+    for (Tensor tensor : list)
+      text += " " + nameOf(tensor);
+  calls.push_back(text);
+}
 void RecordingBuilder::wait(int bucket) { calls.push_back("wait " + std::to_string(bucket)); }
 void RecordingBuilder::update(int bucket) { calls.push_back("update " + std::to_string(bucket)); }
 
