@@ -1,5 +1,6 @@
-// `syncline inspect`: a plan's buckets, times and bound as a table.
+// `syncline inspect`: a plan's buckets, times and bound as a table, or what differs from another's.
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/PlanDiff.h"
 #include "frontend/driver/PlanReport.h"
 
 #include "codegen/json/PlanFolder.h"
@@ -7,33 +8,66 @@
 #include "CLI/CLI.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 namespace syncline::driver {
 
 namespace {
+
 struct InspectOptions {
   std::string plan;
+  std::string other; ///< to compare with; empty for none
   bool members = false;
 };
-} // namespace
 
-static Status inspect(const InspectOptions &options) {
+/// "a.plan" of "out/a.plan/".
+std::string lastPart(const std::string &folder) {
+  std::string text = folder;
+  while (text.size() > 1 && text.back() == '/')
+    text.pop_back();
+  return std::filesystem::path(text).filename().string();
+}
+
+Result<std::string> compare(const InspectOptions &options, const nlohmann::json &plan) {
+  Result<nlohmann::json> other = readPlanJson(options.other);
+  if (!other)
+    return other.status();
+  std::string left = lastPart(options.plan), right = lastPart(options.other);
+  if (left == right) {
+    left = options.plan;
+    right = options.other;
+  }
+  return planDiff({plan, left}, {*other, right});
+}
+
+Status inspect(const InspectOptions &options) {
   Result<nlohmann::json> plan = readPlanJson(options.plan);
   if (!plan)
     return plan.status();
-  Result<std::string> report = planReport(*plan, options.members);
-  if (!report)
+  Result<std::string> report = Status();
+  if (!options.other.empty())
+    report = compare(options, *plan);
+  else if (report = planReport(*plan, options.members); !report)
     return Status::badInput("'" + options.plan + "/plan.json': " + report.status().message());
+  if (!report)
+    return report.status();
   std::fputs(report->c_str(), stdout);
   return Status::ok();
 }
+
+} // namespace
 
 Command addInspect(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command = app.add_subcommand("inspect", "Show a plan's buckets, times and bound");
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command->add_flag("--members", options->members, "Name every gradient of every bucket");
+  command
+      ->add_option("--diff", options->other,
+                   "Compare with this plan instead: predictions, and what travels otherwise")
+      ->type_name("PLAN")
+      ->excludes("--members");
   return [options] { return inspect(*options); };
 }
 

@@ -9,9 +9,11 @@
 
 namespace syncline::driver {
 
-/// A header (model, cluster, planner), a table of buckets in issue order, and the totals: step,
-/// exposed communication, bound and gap; the word 'optimal' only where it is proved. `allMembers`
-/// lists every gradient. Errors: badInput where `plan` does not follow the plan schema.
+/// A header (model, planner, ranks and servers), a table of buckets in issue order with scheme and
+/// traffic, and the totals: traffic, step, exposed communication, bound and gap; the word 'optimal'
+/// only where it is proved. The column 'rebuilt' stands where a plan has gradients that are rebuilt
+/// from factors, after their message has ended. `allMembers` lists every gradient. Errors: badInput
+/// where `plan` does not follow the plan schema.
 Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
 
 } // namespace syncline::driver

@@ -20,6 +20,8 @@ public:
   /// Precondition: one cell a column. Cells are UTF-8 without line breaks.
   void addRow(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
 
+  bool isEmpty() const { return rows.empty(); }
+
   /// Title line, then a line a row, columns two spaces apart, no trailing spaces.
   std::string toString() const;
 

@@ -11,15 +11,16 @@ namespace {
 /// Two buckets; the backward pass ends at 2 ms, the second message at 3 ms.
 json smallPlan() {
   return json::parse(R"({
-    "name": "small", "planner": "optimal", "ranks": 4, "batch": 16, "runnable": true,
+    "name": "small", "planner": "optimal", "ranks": 4, "servers": 0, "batch": 16,
+    "runnable": true,
     "optimal": true,
     "buckets": [
       {"id": 0, "members": ["fc.weight", "fc.bias"], "bytes": 2048, "scheme": "ring",
-       "ready": 0.001, "start": 0.001, "end": 0.0015},
+       "traffic": 6144, "ready": 0.001, "start": 0.001, "end": 0.0015, "rebuilt": 0.0015},
       {"id": 1, "members": ["conv.weight"], "bytes": 1024, "scheme": "ring",
-       "ready": 0.002, "start": 0.002, "end": 0.003}],
+       "traffic": 3072, "ready": 0.002, "start": 0.002, "end": 0.003, "rebuilt": 0.003}],
     "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
-                  "exposed": 0.001, "bound": 0.003, "gap": 0.0}})");
+                  "exposed": 0.001, "bound": 0.003, "gap": 0.0, "traffic": 9216}})");
 }
 
 std::string reportOf(const json &plan, bool allMembers = false) {
@@ -48,13 +49,36 @@ TEST(PlanReport, ListsBuckets) {
 
 TEST(PlanReport, Totals) {
   const std::string report = reportOf(smallPlan());
-  EXPECT_TRUE(contains(report, "2 messages, 3072 B of gradients")) << report;
+  EXPECT_TRUE(contains(report, "2 messages, 3072 B of gradients, 9216 B to and from a node\n"))
+      << report;
   EXPECT_TRUE(contains(report, "exposed 1.00 ms (25.00 %)")) << report;
 }
 
 TEST(PlanReport, NamesEveryMemberWhenAsked) {
   EXPECT_FALSE(contains(reportOf(smallPlan()), "  fc.bias\n"));
   EXPECT_TRUE(contains(reportOf(smallPlan(), true), "  fc.bias\n"));
+}
+
+// Servers of their own are processes to start besides the ranks.
+TEST(PlanReport, CountsServers) {
+  json plan = smallPlan();
+  plan["servers"] = 2;
+  EXPECT_TRUE(contains(reportOf(plan), ", 4 ranks and 2 servers, batch 16 a rank\n"));
+  plan["servers"] = 1;
+  EXPECT_TRUE(contains(reportOf(plan), ", 4 ranks and 1 server, batch"));
+}
+
+// A message by factors ends before its gradients exist; other plans do not have the column.
+TEST(PlanReport, SaysWhenGradientsAreRebuilt) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "rebuilt"));
+  json plan = smallPlan();
+  plan["buckets"][0]["scheme"] = "factors";
+  plan["buckets"][0]["rebuilt"] = 0.0025;
+  const std::string report = reportOf(plan);
+  EXPECT_TRUE(contains(report, "exposed  rebuilt\n")) << report;
+  EXPECT_TRUE(contains(report, "factors   6144 B  1.00 ms  1.00 ms  1.50 ms      0 s  2.50 ms\n"))
+      << report;
+  EXPECT_TRUE(contains(report, "3.00 ms  1.00 ms\n")) << report;
 }
 
 // The word stands only where it is proved.

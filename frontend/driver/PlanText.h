@@ -1,0 +1,37 @@
+// Pieces of text that reports on plans share.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+
+namespace syncline::driver {
+
+/// "12.50 %" of 0.125.
+std::string percent(double fraction);
+
+/// Text of a name; control characters, which would reach the terminal, become '?'. Throws as
+/// nlohmann::json does where it is no string.
+std::string printable(const nlohmann::json &name);
+
+/// "fc.weight", "conv1.weight .. bn1.bias (3)".
+std::string rangeSummary(const std::string &first, const std::string &last, std::size_t count);
+
+/// The same of a list of names. Throws SchemaError where the list is empty.
+std::string memberSummary(const nlohmann::json &members);
+
+/// Bytes that are not counted but predicted, so a number with a fraction: "1.50 MiB".
+std::string formatTraffic(double bytes);
+
+/// What reports throw where a plan does not follow its schema; see guarded.
+struct SchemaError {
+  std::string message;
+};
+
+/// The text that `report` gives; badInput where it throws a SchemaError or a JSON exception.
+Result<std::string> guarded(const std::function<std::string()> &report);
+
+} // namespace syncline::driver
