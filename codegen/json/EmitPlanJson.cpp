@@ -30,7 +30,7 @@ Json nullableReal(std::optional<cluster::Real> value) {
 Json costJson(Attribute cost) {
   if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
     return {{"kind", "formula"},
-            {"algorithm", cluster::stringifyAlgorithm(formula.getAlgorithm()).str()},
+            {"algorithm", cluster::stringifyScheme(formula.getAlgorithm()).str()},
             {"ranks", formula.getRanks()},
             {"alpha", static_cast<double>(formula.getAlpha())},
             {"beta", static_cast<double>(formula.getBeta())},
@@ -54,7 +54,7 @@ Json clusterJson(cluster::SpecAttr spec) {
            {{"compute", nullableReal(device.getCompute())},
             {"memory", nullableReal(device.getMemory())},
             {"launch_overhead", static_cast<double>(device.getLaunchOverhead())}}},
-          {"all_reduce", costJson(spec.getAllReduce())}};
+          {"all_reduce", costJson(cluster::firstAllReduce(spec))}};
 }
 
 Json numbers(llvm::ArrayRef<cluster::Real> values) {

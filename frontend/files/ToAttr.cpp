@@ -8,16 +8,16 @@ using namespace mlir;
 
 namespace syncline::files {
 
-static cluster::Algorithm algorithmOf(AllReduceAlgorithm algorithm) {
+static cluster::Scheme algorithmOf(AllReduceAlgorithm algorithm) {
   switch (algorithm) {
   case AllReduceAlgorithm::ring:
-    return cluster::Algorithm::ring;
+    return cluster::Scheme::ring;
   case AllReduceAlgorithm::recursiveDoubling:
-    return cluster::Algorithm::recursiveDoubling;
+    return cluster::Scheme::recursiveDoubling;
   case AllReduceAlgorithm::halvingDoubling:
-    return cluster::Algorithm::halvingDoubling;
+    return cluster::Scheme::halvingDoubling;
   case AllReduceAlgorithm::tree:
-    return cluster::Algorithm::tree;
+    return cluster::Scheme::tree;
   }
   llvm_unreachable("every algorithm is named above");
 }
@@ -41,8 +41,16 @@ static std::optional<cluster::Real> real(const std::optional<double> &value) {
 cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   auto device = cluster::DeviceAttr::get(context, real(file.device.compute),
                                          real(file.device.memory), file.device.launchOverhead);
-  return cluster::SpecAttr::get(context, file.name, file.ranks, device,
-                                costAttr(file.allReduce, file.ranks, context));
+  Attribute cost = costAttr(file.allReduce, file.ranks, context);
+  auto formula = dyn_cast<cluster::FormulaAttr>(cost);
+  auto collective = cluster::CollectiveAttr::get(
+      context, formula ? formula.getAlgorithm() : cluster::Scheme::ring, cost);
+  cluster::LinkAttr link;
+  if (file.network)
+    link = cluster::LinkAttr::get(context, file.network->latency, 1 / file.network->bandwidth,
+                                  file.network->secondsPerReduce);
+  return cluster::SpecAttr::get(context, file.name, file.ranks, 1, device, link, {}, false,
+                                {collective}, {}, std::nullopt);
 }
 
 DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {

@@ -24,4 +24,11 @@ inline bool isCost(mlir::Attribute attr) {
   return attr && llvm::isa<FormulaAttr, AffineAttr, TableAttr>(attr);
 }
 
+/// Whether a scheme is an all-reduce: every rank ends up with the sum, without servers or factors.
+bool isAllReduce(Scheme scheme);
+
+/// The cost of the first all-reduce that `spec` states; where it states none, the ring's formula
+/// over its link; null where it has neither.
+mlir::Attribute firstAllReduce(SpecAttr spec);
+
 } // namespace syncline::cluster

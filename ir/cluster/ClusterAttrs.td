@@ -27,12 +27,16 @@ class Cluster_Attr<string name, string attrMnemonic> : AttrDef<Cluster_Dialect, 
 class Cluster_Real<string desc> : AttrParameter<"::syncline::cluster::Real", desc>;
 class Cluster_OptionalReal<string desc> : OptionalParameter<"::std::optional<::syncline::cluster::Real>", desc>;
 
-def Cluster_AlgorithmEnum : I32EnumAttr<"Algorithm", "how an all-reduce is carried out", [
+// Spelled so everywhere: in IR, plan.json, cluster files and on the command line.
+def Cluster_SchemeEnum : I32EnumAttr<"Scheme", "how gradients come to agree", [
   I32EnumAttrCase<"ring", 0>, I32EnumAttrCase<"recursiveDoubling", 1, "recursive-doubling">,
-  I32EnumAttrCase<"halvingDoubling", 2, "halving-doubling">, I32EnumAttrCase<"tree", 3>]> {
+  I32EnumAttrCase<"halvingDoubling", 2, "halving-doubling">, I32EnumAttrCase<"tree", 3>,
+  I32EnumAttrCase<"reduceScatter", 4, "reduce-scatter">, I32EnumAttrCase<"hierarchical", 5>,
+  I32EnumAttrCase<"parameterServer", 6, "parameter-server">, I32EnumAttrCase<"factors", 7>]> {
   let cppNamespace = "::syncline::cluster";
   let genSpecializedAttr = 0;
 }
+def Cluster_SchemeAttr : EnumAttr<Cluster_Dialect, Cluster_SchemeEnum, "scheme">;
 
 def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let summary = "what one rank computes with";
@@ -48,15 +52,44 @@ def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Cluster_LinkAttr : Cluster_Attr<"Link", "link"> {
+  let summary = "what joins two of the machines, both ways at once";
+  let description = [{
+    alpha seconds per message, beta seconds per byte sent, gamma seconds per byte reduced (C9).
+
+    `#cluster.link<alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>`
+  }];
+  let parameters = (ins
+    Cluster_Real<"seconds per message">:$alpha,
+    Cluster_Real<"seconds per byte sent">:$beta,
+    Cluster_Real<"seconds per byte reduced">:$gamma);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cluster_ServersAttr : Cluster_Attr<"Servers", "servers"> {
+  let summary = "the parameter servers";
+  let description = [{
+    `count` servers, on machines of their own (dedicated) or on the first `count` ranks' (colocated); `link` is each server's own (C10).
+
+    `#cluster.servers<count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, memory = 1000000>`
+  }];
+  let parameters = (ins
+    "int64_t":$count,
+    AttrParameter<"bool", "on machines of their own">:$dedicated,
+    AttrParameter<"::syncline::cluster::LinkAttr", "of each server">:$link,
+    OptionalParameter<"::std::optional<int64_t>", "bytes that each server can hold; no limit when absent">:$memory);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Cluster_FormulaAttr : Cluster_Attr<"Formula", "formula"> {
-  let summary = "time of an all-reduce by its algorithm's formula";
+  let summary = "time of a collective by its algorithm's formula";
   let description = [{
     alpha seconds per message, beta seconds per byte sent, gamma seconds per byte reduced (C3). The formulas are in SPEC.md.
 
     `#cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>`
   }];
   let parameters = (ins
-    AttrParameter<"::syncline::cluster::Algorithm", "the algorithm">:$algorithm,
+    AttrParameter<"::syncline::cluster::Scheme", "ring, recursive-doubling, halving-doubling, tree or reduce-scatter">:$algorithm,
     "int64_t":$ranks,
     Cluster_Real<"seconds per message">:$alpha,
     Cluster_Real<"seconds per byte sent">:$beta,
@@ -93,18 +126,50 @@ def Cluster_TimesAttr : Cluster_Attr<"Times", "times"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
+  let summary = "what a scheme costs on this cluster, stated and not derived";
+  let description = [{
+    Seconds that a message of so many bytes takes; of `factors`, that the all-gather takes to which ONE rank contributes so
+    many bytes (C11).
+
+    `#cluster.collective<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>`
+  }];
+  let parameters = (ins
+    AttrParameter<"::syncline::cluster::Scheme", "the scheme">:$scheme,
+    AttrParameter<"::mlir::Attribute", "a formula, line or table">:$cost);
+  let assemblyFormat = "`<` $scheme `,` $cost `>`";
+}
+
+// Brackets, which a struct needs around a list; elements without their mnemonic.
+def Cluster_Collectives : OptionalArrayRefParameter<"::syncline::cluster::CollectiveAttr", "the stated costs, one a scheme"> {
+  let parser = "parseCollectives($_parser)";
+  let printer = "printCollectives($_printer, $_self)";
+}
+
 def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
   let summary = "a cluster of equal ranks";
   let description = [{
+    `collectives` holds only what the cluster file states; SPEC.md says what is offered besides, over `link`. Ranks
+    n·devicesPerNode and on share a node, joined by `inside`. What is absent or at its default is not printed (C1, C6, C10, C12, C13).
+
     ```mlir
-    #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, allReduce = #cluster.affine<a = 9.08e-04, b = 7.4e-10>>
+    #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>,
+      link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>,
+      halfDuplex = true, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
+      servers = <count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>, largestMessage = 67108864>
     ```
   }];
   let parameters = (ins
     StringRefParameter<"for people">:$name,
     "int64_t":$ranks,
+    DefaultValuedParameter<"int64_t", "1", "ranks on one node">:$devicesPerNode,
     AttrParameter<"::syncline::cluster::DeviceAttr", "of each rank">:$device,
-    AttrParameter<"::mlir::Attribute", "a formula, line or table: the time of an all-reduce of all ranks">:$allReduce);
+    OptionalParameter<"::syncline::cluster::LinkAttr", "of each node">:$link,
+    OptionalParameter<"::syncline::cluster::LinkAttr", "between the devices of one node">:$inside,
+    DefaultValuedParameter<"bool", "false", "whether links carry one direction at a time">:$halfDuplex,
+    Cluster_Collectives:$collectives,
+    OptionalParameter<"::syncline::cluster::ServersAttr", "the parameter servers; when absent, one beside every rank">:$servers,
+    OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

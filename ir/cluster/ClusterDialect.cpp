@@ -3,12 +3,31 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace syncline::cluster;
+
+/// Reads "[<ring, #cluster.affine<...>>, ...]".
+static FailureOr<SmallVector<CollectiveAttr>> parseCollectives(AsmParser &parser) {
+  SmallVector<CollectiveAttr> collectives;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        return parser.parseCustomAttributeWithFallback(collectives.emplace_back());
+      }))
+    return failure();
+  return collectives;
+}
+
+static void printCollectives(AsmPrinter &printer, ArrayRef<CollectiveAttr> collectives) {
+  printer << "[";
+  llvm::interleaveComma(collectives, printer, [&](CollectiveAttr collective) {
+    printer.printStrippedAttrOrType(collective);
+  });
+  printer << "]";
+}
 
 #include "ir/cluster/ClusterDialect.cpp.inc"
 #include "ir/cluster/ClusterEnums.cpp.inc"
@@ -39,10 +58,36 @@ static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef na
                      << text(value);
 }
 
-static LogicalResult checkRanks(EmitError emitError, StringRef rule, int64_t ranks) {
-  if (ranks >= 1 && ranks <= INT32_MAX)
+static LogicalResult checkCount(EmitError emitError, StringRef rule, StringRef name, int64_t count,
+                                int64_t limit = INT32_MAX) {
+  if (count >= 1 && count <= limit)
     return success();
-  return emitError() << rule << ": expected 'ranks' from 1 to " << INT32_MAX << ", got " << ranks;
+  return emitError() << rule << ": expected '" << name << "' from 1 to " << limit << ", got "
+                     << count;
+}
+
+static LogicalResult checkBytes(EmitError emitError, StringRef rule, StringRef name,
+                                std::optional<int64_t> bytes) {
+  if (!bytes || *bytes >= 1)
+    return success();
+  return emitError() << rule << ": expected '" << name << "' of at least one byte, got " << *bytes;
+}
+
+/// Whether #cluster.formula gives the scheme's time.
+static bool hasFormula(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+  case Scheme::recursiveDoubling:
+  case Scheme::halvingDoubling:
+  case Scheme::tree:
+  case Scheme::reduceScatter:
+    return true;
+  case Scheme::hierarchical:
+  case Scheme::parameterServer:
+  case Scheme::factors:
+    return false;
+  }
+  llvm_unreachable("every scheme is named above");
 }
 
 LogicalResult DeviceAttr::verify(EmitError emitError, std::optional<Real> compute,
@@ -56,9 +101,26 @@ LogicalResult DeviceAttr::verify(EmitError emitError, std::optional<Real> comput
   return checkTime(emitError, "C2", "launchOverhead", launchOverhead);
 }
 
-LogicalResult FormulaAttr::verify(EmitError emitError, Algorithm, int64_t ranks, Real alpha,
+LogicalResult LinkAttr::verify(EmitError emitError, Real alpha, Real beta, Real gamma) {
+  if (!(std::isfinite(beta) && beta > 0))
+    return emitError() << "C9: expected 'beta' finite and above zero, got " << text(beta);
+  return failure(failed(checkTime(emitError, "C9", "alpha", alpha)) ||
+                 failed(checkTime(emitError, "C9", "gamma", gamma)));
+}
+
+LogicalResult ServersAttr::verify(EmitError emitError, int64_t count, bool, LinkAttr,
+                                  std::optional<int64_t> memory) {
+  return failure(failed(checkCount(emitError, "C10", "count", count)) ||
+                 failed(checkBytes(emitError, "C10", "memory", memory)));
+}
+
+LogicalResult FormulaAttr::verify(EmitError emitError, Scheme algorithm, int64_t ranks, Real alpha,
                                   Real beta, Real gamma) {
-  return failure(failed(checkRanks(emitError, "C3", ranks)) ||
+  if (!hasFormula(algorithm))
+    return emitError() << "C3: expected 'algorithm' ring, recursive-doubling, halving-doubling, "
+                          "tree or reduce-scatter, got "
+                       << stringifyScheme(algorithm);
+  return failure(failed(checkCount(emitError, "C3", "ranks", ranks)) ||
                  failed(checkTime(emitError, "C3", "alpha", alpha)) ||
                  failed(checkTime(emitError, "C3", "beta", beta)) ||
                  failed(checkTime(emitError, "C3", "gamma", gamma)));
@@ -84,17 +146,51 @@ LogicalResult TableAttr::verify(EmitError emitError, ArrayRef<Point> points) {
   return success();
 }
 
-LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks, DeviceAttr,
-                               Attribute allReduce) {
-  if (failed(checkRanks(emitError, "C1", ranks)))
+LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribute cost) {
+  if (!isCost(cost))
+    return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
+                       << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
+                       << cost;
+  if (auto formula = llvm::dyn_cast<FormulaAttr>(cost); formula && formula.getAlgorithm() != scheme)
+    return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
+                       << "', got the formula of '" << stringifyScheme(formula.getAlgorithm())
+                       << "'";
+  return success();
+}
+
+/// C6: one cost a scheme, formulas for as many ranks as there are.
+static LogicalResult checkCollectives(EmitError emitError, ArrayRef<CollectiveAttr> collectives,
+                                      int64_t ranks) {
+  llvm::SmallSet<Scheme, 8> seen;
+  for (CollectiveAttr collective : collectives) {
+    if (!seen.insert(collective.getScheme()).second)
+      return emitError() << "C6: expected one cost of '" << stringifyScheme(collective.getScheme())
+                         << "', got two";
+    auto formula = llvm::dyn_cast<FormulaAttr>(collective.getCost());
+    if (formula && formula.getRanks() != ranks)
+      return emitError() << "C6: expected a formula for " << ranks << " ranks, got one for "
+                         << formula.getRanks();
+  }
+  return success();
+}
+
+LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
+                               int64_t devicesPerNode, DeviceAttr, LinkAttr link, LinkAttr, bool,
+                               ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
+                               std::optional<int64_t> largestMessage) {
+  if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
+      failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
+      failed(checkCollectives(emitError, collectives, ranks)) ||
+      failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)))
     return failure();
-  if (!isCost(allReduce))
-    return emitError() << "C6: expected 'allReduce' to be #cluster.formula, #cluster.affine or "
-                          "#cluster.table, got "
-                       << allReduce;
-  if (auto formula = llvm::dyn_cast<FormulaAttr>(allReduce); formula && formula.getRanks() != ranks)
-    return emitError() << "C6: expected a formula for " << ranks << " ranks, got one for "
-                       << formula.getRanks();
+  if (servers && !servers.getDedicated() && servers.getCount() > ranks)
+    return emitError() << "C10: expected at most one colocated server a rank, got "
+                       << servers.getCount() << " for " << ranks << " ranks";
+  if (!link && llvm::all_of(collectives, [](CollectiveAttr collective) {
+        return collective.getScheme() == Scheme::factors;
+      }))
+    return emitError() << "C13: expected a 'link' or the cost of a collective that takes every "
+                          "gradient, got neither";
   return success();
 }
 
@@ -118,4 +214,30 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
   return op->emitError("C7: expected 'cluster.spec' = #cluster.spec or 'cluster.profile' = a "
                        "dictionary of #cluster.times, got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();
+}
+
+bool syncline::cluster::isAllReduce(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+  case Scheme::recursiveDoubling:
+  case Scheme::halvingDoubling:
+  case Scheme::tree:
+  case Scheme::hierarchical:
+    return true;
+  case Scheme::reduceScatter:
+  case Scheme::parameterServer:
+  case Scheme::factors:
+    return false;
+  }
+  llvm_unreachable("every scheme is named above");
+}
+
+Attribute syncline::cluster::firstAllReduce(SpecAttr spec) {
+  for (CollectiveAttr collective : spec.getCollectives())
+    if (isAllReduce(collective.getScheme()))
+      return collective.getCost();
+  LinkAttr link = spec.getLink();
+  return link ? FormulaAttr::get(spec.getContext(), Scheme::ring, spec.getRanks(), link.getAlpha(),
+                                 link.getBeta(), link.getGamma())
+              : Attribute();
 }

@@ -1,7 +1,7 @@
 // The sync dialect's C++ face: include this to use its operations.
 #pragma once
 
-#include "ir/cluster/Real.h"
+#include "ir/cluster/Cluster.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -11,6 +11,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Sync_Dialect : Dialect {
   let name = "sync";
   let cppNamespace = "::syncline::sync";
+  let dependentDialects = ["::syncline::cluster::ClusterDialect"];
   let summary = "every gradient comes to agree across ranks: unchosen, then in buckets with a scheme";
   let description = [{
     Collectives are tensor operations, so that a scheme can be an algebraic rewrite. MLIR's `mesh` dialect names
@@ -24,12 +25,12 @@ def Sync_Dialect : Dialect {
 
 class Sync_Op<string mnemonic, list<Trait> traits = []> : Op<Sync_Dialect, mnemonic, traits>;
 
-def Sync_SchemeEnum : I32EnumAttr<"Scheme", "how a bucket is synchronised", [
-  I32EnumAttrCase<"ring", 0>]> {
-  let cppNamespace = "::syncline::sync";
-  let genSpecializedAttr = 0;
+// A #cluster<scheme ...>. Its TableGen source is not included: this dialect's files would define the enum once more.
+def Sync_Scheme : Attr<CPred<"::llvm::isa<::syncline::cluster::SchemeAttr>($_self)">, "a scheme"> {
+  let storageType = "::syncline::cluster::SchemeAttr";
+  let returnType = "::syncline::cluster::Scheme";
+  let convertFromStorage = "$_self.getValue()";
 }
-def Sync_Scheme : EnumAttr<Sync_Dialect, Sync_SchemeEnum, "scheme">;
 
 def Sync_TimesAttr : AttrDef<Sync_Dialect, "Times"> {
   let mnemonic = "times";

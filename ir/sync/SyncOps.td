@@ -19,7 +19,7 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
     predicted times from the step's beginning.
 
     ```mlir
-    %a, %b = sync.all_reduce %da, %db {bucket = 0 : i64, channel = 0 : i64, scheme = #sync<scheme ring>,
+    %a, %b = sync.all_reduce %da, %db {bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>,
       members = ["fc.bias", "fc.weight"], ready = 0.1 : f64, start = 0.1 : f64, end = 0.2 : f64}
       : (tensor<10xf32>, tensor<10x64xf32>) -> (tensor<10xf32>, tensor<10x64xf32>)
     ```

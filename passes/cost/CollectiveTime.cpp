@@ -1,24 +1,23 @@
 // Conversion of cost attributes.
 #include "passes/cost/CollectiveTime.h"
 
+#include "passes/solver/joint/SchemeCost.h"
+
 #include <vector>
 
 using namespace mlir;
 
 namespace syncline::cost {
 
-static solver::Scheme schemeOf(cluster::Algorithm algorithm) {
-  switch (algorithm) {
-  case cluster::Algorithm::ring:
-    return solver::Scheme::ring;
-  case cluster::Algorithm::recursiveDoubling:
-    return solver::Scheme::recursiveDoubling;
-  case cluster::Algorithm::halvingDoubling:
-    return solver::Scheme::halvingDoubling;
-  case cluster::Algorithm::tree:
-    return solver::Scheme::tree;
-  }
-  llvm_unreachable("every algorithm is named above");
+static solver::AffineCost formulaTime(cluster::FormulaAttr formula) {
+  const auto ranks = static_cast<int>(formula.getRanks());
+  const solver::LinkRates rates{formula.getAlpha(), formula.getBeta(), formula.getGamma()};
+  const cluster::Scheme algorithm = formula.getAlgorithm();
+  if (algorithm == cluster::Scheme::reduceScatter)
+    return solver::reduceScatterCost(ranks, rates);
+  // The solver has no MLIR; its names are the same.
+  return solver::formulaCost(*solver::parseScheme(cluster::stringifyScheme(algorithm)), ranks,
+                             rates);
 }
 
 Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(Attribute cost) {
@@ -26,9 +25,7 @@ Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(Attribute cost) {
   if (auto line = llvm::dyn_cast_or_null<cluster::AffineAttr>(cost))
     return Pointer(std::make_unique<solver::AffineCost>(line.getA(), line.getB()));
   if (auto formula = llvm::dyn_cast_or_null<cluster::FormulaAttr>(cost))
-    return Pointer(std::make_unique<solver::AffineCost>(
-        solver::formulaCost(schemeOf(formula.getAlgorithm()), static_cast<int>(formula.getRanks()),
-                            {formula.getAlpha(), formula.getBeta(), formula.getGamma()})));
+    return Pointer(std::make_unique<solver::AffineCost>(formulaTime(formula)));
   if (auto table = llvm::dyn_cast_or_null<cluster::TableAttr>(cost)) {
     std::vector<solver::CostPoint> points;
     for (const cluster::Point &point : table.getPoints())

@@ -174,7 +174,7 @@ private:
       sync::AllReduceOp message = bucket.message;
       builder.create<plan::BucketOp>(
           message.getLoc(), message.getBucketAttr(), message.getMembersAttr(),
-          builder.getStringAttr(sync::stringifyScheme(message.getScheme())),
+          builder.getStringAttr(cluster::stringifyScheme(message.getScheme())),
           message.getChannelAttr(), builder.getI64IntegerAttr(bucket.offset),
           builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
           message.getReadyAttr(), message.getStartAttr(), message.getEndAttr());

@@ -30,7 +30,7 @@ void formBucket(OpBuilder &builder, llvm::MutableArrayRef<sync::GradientOp> memb
   auto bucket = builder.create<sync::AllReduceOp>(
       members.front().getLoc(), types, local, builder.getStrArrayAttr(names),
       builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(0),
-      sync::SchemeAttr::get(builder.getContext(), toSyncScheme(solver::Scheme::ring)),
+      cluster::SchemeAttr::get(builder.getContext(), toSyncScheme(solver::Scheme::ring)),
       builder.getF64FloatAttr(group.ready), builder.getF64FloatAttr(group.start),
       builder.getF64FloatAttr(group.end));
   for (auto [member, agreed] : llvm::zip(members, bucket.getAgreed()))

@@ -70,7 +70,7 @@ sync::SolutionOp syncline::createSolution(OpBuilder &builder, sync::ProblemOp pr
       timesAttr(builder, result.certificate.earliestFinish));
 }
 
-sync::Scheme syncline::toSyncScheme(solver::Scheme) {
+cluster::Scheme syncline::toSyncScheme(solver::Scheme) {
   // P1 offers one scheme so far; sync's enum grows with the runtime's.
-  return sync::Scheme::ring;
+  return cluster::Scheme::ring;
 }

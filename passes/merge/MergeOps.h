@@ -28,6 +28,6 @@ sync::TimesAttr timesAttr(mlir::OpBuilder &builder, llvm::ArrayRef<double> secon
 mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
 
 /// The scheme of a bucket as the solver's and sync's enums name it.
-sync::Scheme toSyncScheme(solver::Scheme scheme);
+cluster::Scheme toSyncScheme(solver::Scheme scheme);
 
 } // namespace syncline

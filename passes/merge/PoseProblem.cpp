@@ -48,6 +48,12 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
       module.emitError("expected attribute '") << cluster::specAttr << "' on the module";
       return signalPassFailure();
     }
+    Attribute cost = cluster::firstAllReduce(cluster);
+    if (!cost) {
+      module.emitError("expected a 'link' or the cost of an all-reduce in '")
+          << cluster::specAttr << "', got neither";
+      return signalPassFailure();
+    }
     for (Operation &source : llvm::make_early_inc_range(*module.getBody())) {
       if (!isa<nn::StepOp, sync::TraceOp>(source))
         continue;
@@ -55,7 +61,7 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
       if (failed(timeline))
         return signalPassFailure();
       OpBuilder builder(&source);
-      createProblem(builder, source.getLoc(), *timeline, cluster.getAllReduce());
+      createProblem(builder, source.getLoc(), *timeline, cost);
     }
     if (module.getOps<sync::ProblemOp>().empty()) {
       module.emitError("expected an 'nn.step' or a 'sync.trace' to plan for");

@@ -2,7 +2,17 @@
 // RUN: syncline-opt %s -split-input-file -verify-diagnostics
 
 // expected-error @+1 {{C1: expected 'ranks' from 1 to 2147483647, got 0}}
-module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 0, device = <launchOverhead = 0.0>, allReduce = #cluster.affine<a = 1.0, b = 1.0>>} {}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 0, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {}
+
+// -----
+
+// expected-error @+1 {{C1: expected 'devicesPerNode' from 1 to 4, got 0}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, devicesPerNode = 0, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {}
+
+// -----
+
+// expected-error @+1 {{C1: expected 'devicesPerNode' from 1 to 4, got 8}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, devicesPerNode = 8, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {}
 
 // -----
 
@@ -13,6 +23,11 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 0, device = 
 
 // expected-error @+1 {{C2: expected 'launchOverhead' finite and not negative, got -1.0}}
 #bad = #cluster.device<launchOverhead = -1.0>
+
+// -----
+
+// expected-error @+1 {{C3: expected 'algorithm' ring, recursive-doubling, halving-doubling, tree or reduce-scatter, got hierarchical}}
+#bad = #cluster.formula<algorithm = hierarchical, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>
 
 // -----
 
@@ -41,13 +56,13 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 0, device = 
 
 // -----
 
-// expected-error @+1 {{C6: expected 'allReduce' to be #cluster.formula, #cluster.affine or #cluster.table, got 3 : i64}}
-module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 1, device = <launchOverhead = 0.0>, allReduce = 3 : i64>} {}
+// expected-error @+1 {{C6: expected one cost of 'ring', got two}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 1.0>>, <tree, #cluster.affine<a = 1.0, b = 1.0>>, <ring, #cluster.affine<a = 1.0, b = 1.0>>]>} {}
 
 // -----
 
 // expected-error @+1 {{C6: expected a formula for 8 ranks, got one for 4}}
-module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = <launchOverhead = 0.0>, allReduce = #cluster.formula<algorithm = ring, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>>} {}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.formula<algorithm = ring, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>>]>} {}
 
 // -----
 
@@ -70,3 +85,63 @@ module {
 
 // expected-error @+1 {{C8: expected 'backward' finite and not negative, got -1.0}}
 module attributes {cluster.profile = {fc = #cluster.times<forward = 1.0, backward = -1.0>}} {}
+
+// -----
+
+// expected-error @+1 {{C9: expected 'beta' finite and above zero, got 0.0}}
+#bad = #cluster.link<alpha = 0.0, beta = 0.0, gamma = 0.0>
+
+// -----
+
+// expected-error @+1 {{C9: expected 'beta' finite and above zero, got inf}}
+#bad = #cluster.link<alpha = 0.0, beta = 1.0e999, gamma = 0.0>
+
+// -----
+
+// expected-error @+1 {{C9: expected 'alpha' finite and not negative, got -1.0}}
+#bad = #cluster.link<alpha = -1.0, beta = 1.0, gamma = 0.0>
+
+// -----
+
+// expected-error @+1 {{C9: expected 'gamma' finite and not negative, got -1.0}}
+#bad = #cluster.link<alpha = 0.0, beta = 1.0, gamma = -1.0>
+
+// -----
+
+// expected-error @+1 {{C10: expected 'count' from 1 to 2147483647, got 0}}
+#bad = #cluster.servers<count = 0, dedicated = true, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>
+
+// -----
+
+// expected-error @+1 {{C10: expected 'memory' of at least one byte, got 0}}
+#bad = #cluster.servers<count = 1, dedicated = true, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, memory = 0>
+
+// -----
+
+// expected-error @+1 {{C10: expected at most one colocated server a rank, got 5 for 4 ranks}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, servers = <count = 5, dedicated = false, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>>} {}
+
+// -----
+
+// expected-error @+1 {{C11: expected the cost of 'factors' to be #cluster.formula, #cluster.affine or #cluster.table, got 3 : i64}}
+#bad = #cluster.collective<factors, 3 : i64>
+
+// -----
+
+// expected-error @+1 {{C11: expected the cost of 'tree', got the formula of 'ring'}}
+#bad = #cluster.collective<tree, #cluster.formula<algorithm = ring, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>>
+
+// -----
+
+// expected-error @+1 {{C12: expected 'largestMessage' of at least one byte, got 0}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, largestMessage = 0>} {}
+
+// -----
+
+// expected-error @+1 {{C13: expected a 'link' or the cost of a collective that takes every gradient, got neither}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>>} {}
+
+// -----
+
+// expected-error @+1 {{C13: expected a 'link' or the cost of a collective that takes every gradient, got neither}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, collectives = [<factors, #cluster.affine<a = 1.0, b = 1.0>>]>} {}

@@ -3,22 +3,22 @@
 
 // CHECK-LABEL: module @ring
 // CHECK-SAME: cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <compute = 5.0e+10, memory = 1.0e+10, launchOverhead = 5.0e-06>,
-// CHECK-SAME: allReduce = #cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>>
+// CHECK-SAME: collectives = [<ring, #cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>>]>
 module @ring attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4,
   device = <compute = 5.0e10, memory = 10000000000.0, launchOverhead = 0.000005>,
-  allReduce = #cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-5, beta = 8.0e-10, gamma = 0.0>>} {
+  collectives = [<ring, #cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-5, beta = 8.0e-10, gamma = 0.0>>]>} {
 }
 
 // -----
 
-// A device may lack its rates; an algorithm's name may need quotes.
+// A device may lack its rates; a scheme's name may need quotes.
 // CHECK-LABEL: module @profiled
 // CHECK-SAME: cluster.profile = {"/a/Conv" = #cluster.times<forward = 0.5, backward = 0.1>, fc = #cluster.times<forward = 1.0>}
-// CHECK-SAME: device = <launchOverhead = 0.0>, allReduce = #cluster.formula<algorithm = "halving-doubling"
+// CHECK-SAME: device = <launchOverhead = 0.0>, collectives = [<"halving-doubling", #cluster.formula<algorithm = "halving-doubling"
 module @profiled attributes {
   cluster.profile = {"/a/Conv" = #cluster.times<forward = 0.5, backward = 0.1>, fc = #cluster.times<forward = 1.0>},
   cluster.spec = #cluster.spec<name = "", ranks = 2, device = <launchOverhead = 0.0>,
-    allReduce = #cluster.formula<algorithm = "halving-doubling", ranks = 2, alpha = 1.0, beta = 1.0, gamma = 1.0>>} {
+    collectives = [<"halving-doubling", #cluster.formula<algorithm = "halving-doubling", ranks = 2, alpha = 1.0, beta = 1.0, gamma = 1.0>>]>} {
 }
 
 // -----
@@ -27,7 +27,7 @@ module @profiled attributes {
 // CHECK-LABEL: module @line
 // CHECK-SAME: #cluster.affine<a = 0.0009080981, b = 7.3956512e-10>
 module @line attributes {cluster.spec = #cluster.spec<name = "v100", ranks = 16, device = <launchOverhead = 0.0>,
-  allReduce = #cluster.affine<a = 9.0809810e-4, b = 7.3956512e-10>>} {
+  collectives = [<ring, #cluster.affine<a = 9.0809810e-4, b = 7.3956512e-10>>]>} {
 }
 
 // -----
@@ -35,5 +35,41 @@ module @line attributes {cluster.spec = #cluster.spec<name = "v100", ranks = 16,
 // CHECK-LABEL: module @table
 // CHECK-SAME: #cluster.table<[0, 0.0], [4096, 1.0e-04], [1048576, 0.002]>
 module @table attributes {cluster.spec = #cluster.spec<name = "t", ranks = 1, device = <launchOverhead = 0.0>,
-  allReduce = #cluster.table<[0, 0.0], [4096, 1.0e-4], [1048576, 2.0e-3]>>} {
+  collectives = [<tree, #cluster.table<[0, 0.0], [4096, 1.0e-4], [1048576, 2.0e-3]>>]>} {
+}
+
+// -----
+
+// Everything a spec may say, in another order than it prints.
+// CHECK-LABEL: module @whole
+// CHECK-SAME: #cluster.spec<name = "w", ranks = 8, devicesPerNode = 4, device = <launchOverhead = 0.0>, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 1.0e-11>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>, halfDuplex = true,
+// CHECK-SAME: collectives = [<hierarchical, #cluster.affine<a = 1.0, b = 0.5>>, <"parameter-server", #cluster.table<[1, 2.0]>>, <factors, #cluster.affine<a = 0.0, b = 2.0>>, <"reduce-scatter", #cluster.formula<algorithm = "reduce-scatter", ranks = 8, alpha = 0.0, beta = 1.0, gamma = 0.0>>],
+// CHECK-SAME: servers = <count = 2, dedicated = true, link = <alpha = 0.0, beta = 1.0e-10, gamma = 0.0>, memory = 1000000>, largestMessage = 67108864>
+module @whole attributes {cluster.spec = #cluster.spec<largestMessage = 67108864, name = "w", halfDuplex = true, ranks = 8,
+  servers = <memory = 1000000, dedicated = true, count = 2, link = <alpha = 0.0, beta = 1.0e-10, gamma = 0.0>>,
+  collectives = [<hierarchical, #cluster.affine<a = 1.0, b = 0.5>>, <"parameter-server", #cluster.table<[1, 2.0]>>,
+    #cluster.collective<factors, #cluster.affine<a = 0.0, b = 2.0>>,
+    <"reduce-scatter", #cluster.formula<algorithm = "reduce-scatter", ranks = 8, alpha = 0.0, beta = 1.0, gamma = 0.0>>],
+  inside = <alpha = 1.0e-5, beta = 1.0e-10, gamma = 0.0>, link = <alpha = 5.0e-5, beta = 8.0e-10, gamma = 1.0e-11>,
+  devicesPerNode = 4, device = <launchOverhead = 0.0>>} {
+}
+
+// -----
+
+// Defaults are not printed.
+// CHECK-LABEL: module @defaults
+// CHECK-SAME: #cluster.spec<name = "d", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, servers = <count = 4, dedicated = false, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>>
+module @defaults attributes {cluster.spec = #cluster.spec<name = "d", ranks = 4, devicesPerNode = 1, device = <launchOverhead = 0.0>,
+  link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, halfDuplex = false, collectives = [],
+  servers = <count = 4, dedicated = false, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>>} {
+}
+
+// -----
+
+// A scheme alone, as operations of other dialects name theirs.
+// CHECK-LABEL: module @schemes
+// CHECK-SAME: schemes = [#cluster<scheme ring>, #cluster<scheme "recursive-doubling">, #cluster<scheme "halving-doubling">, #cluster<scheme tree>, #cluster<scheme "reduce-scatter">, #cluster<scheme hierarchical>, #cluster<scheme "parameter-server">, #cluster<scheme factors>]
+module @schemes attributes {schemes = [#cluster<scheme ring>, #cluster<scheme "recursive-doubling">, #cluster<scheme "halving-doubling">,
+  #cluster<scheme tree>, #cluster<scheme "reduce-scatter">, #cluster<scheme hierarchical>, #cluster<scheme "parameter-server">,
+  #cluster<scheme factors>]} {
 }

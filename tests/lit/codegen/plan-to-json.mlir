@@ -1,7 +1,7 @@
 // plan.json of a trace: problem and solution are all there is.
 // RUN: syncline-translate --plan-to-json %s | FileCheck %s
 
-module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, allReduce = #cluster.affine<a = 1.0, b = 0.0>>} {
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>]>} {
   // CHECK: "backend": "cpu"
   // CHECK: "buckets": [
   // CHECK: "bytes": 12

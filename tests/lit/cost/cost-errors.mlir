@@ -8,7 +8,7 @@ nn.step @noSpec batch 1 {
 // -----
 
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 1, device = <launchOverhead = 0.0>,
-    allReduce = #cluster.affine<a = 0.0, b = 0.0>>} {
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
   nn.step @noRates batch 1 {
     %x = nn.input "x" : tensor<4x2xf32>
     // expected-error @+1 {{expected a profile with the layer 'relu1' or a device with compute and memory rates, got neither}}
@@ -20,7 +20,7 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 1, device = 
 
 module attributes {cluster.profile = {other = #cluster.times<forward = 1.0>},
   cluster.spec = #cluster.spec<name = "a", ranks = 1, device = <compute = 1.0, memory = 1.0, launchOverhead = 0.0>,
-    allReduce = #cluster.affine<a = 0.0, b = 0.0>>} {
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
   // expected-error @+1 {{expected a profile of this step's layers, got one that names none of them (it starts with 'other')}}
   nn.step @foreign batch 1 {
     %x = nn.input "x" : tensor<4x2xf32>

@@ -4,7 +4,7 @@
 // Roofline: 128 operations against 224 bytes at the same rate; a relu's 32 bytes in, 32 out; five times 64 bytes for an update.
 // CHECK-LABEL: nn.step @roofline
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 2, device = <compute = 1.0e9, memory = 1.0e9, launchOverhead = 0.0>,
-    allReduce = #cluster.affine<a = 0.0, b = 0.0>>} {
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
   nn.step @roofline batch 4 {
     // CHECK-NOT: nn.seconds
     // CHECK: nn.matmul {{.*}}nn.seconds = 2.240000e-07 : f64
@@ -26,7 +26,7 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 2, device = 
 // CHECK-LABEL: nn.step @profile
 module attributes {cluster.profile = {fc = #cluster.times<forward = 1.0, backward = 3.0>},
   cluster.spec = #cluster.spec<name = "a", ranks = 2, device = <compute = 1.0, memory = 1.0, launchOverhead = 0.5>,
-    allReduce = #cluster.affine<a = 0.0, b = 0.0>>} {
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
   nn.step @profile batch 4 {
     // CHECK: nn.unary relu {{.*}}nn.seconds = 1.000000e+00 : f64
     // CHECK: nn.unary relu {{.*}}nn.seconds = 1.500000e+00 : f64

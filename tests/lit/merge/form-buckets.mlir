@@ -6,7 +6,7 @@
 // CHECK: %[[W:.*]] = nn.parameter "w"
 // CHECK: %[[B:.*]] = nn.parameter "b"
 // CHECK-NOT: sync.gradient
-// CHECK: %[[AGREED:.*]]:2 = sync.all_reduce %{{.*}}, %{{.*}} {bucket = 0 : i64, channel = 0 : i64, end = 2.000000e+00 : f64, members = ["b", "w"], ready = 1.000000e+00 : f64, scheme = #sync<scheme ring>, start = 1.000000e+00 : f64}
+// CHECK: %[[AGREED:.*]]:2 = sync.all_reduce %{{.*}}, %{{.*}} {bucket = 0 : i64, channel = 0 : i64, end = 2.000000e+00 : f64, members = ["b", "w"], ready = 1.000000e+00 : f64, scheme = #cluster<scheme ring>, start = 1.000000e+00 : f64}
 // CHECK-NEXT: nn.update %[[W]], %[[AGREED]]#1
 // CHECK-NEXT: nn.update %[[B]], %[[AGREED]]#0
 sync.problem @merge layers ["b", "w"] bytes [8, 16] ready [0.5, 1.0] forward_end 0.2 backward_end 1.0 updates 0.0

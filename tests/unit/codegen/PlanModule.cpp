@@ -44,7 +44,7 @@ static const char *const agreement = R"(
 
 static const char *const cluster =
     R"(cluster.spec = #cluster.spec<name = "two", ranks = 2,
-       device = <launchOverhead = 0.0>, allReduce = #cluster.affine<a = 1.0, b = 0.0>>)";
+       device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>]>)";
 
 std::string smallTrace() {
   return std::string("module attributes {") + cluster + "} {" + agreement + "}";

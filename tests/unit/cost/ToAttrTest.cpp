@@ -23,8 +23,9 @@ TEST(ToAttr, cluster) {
                      "GFLOP/s, launch-overhead: 5us}, network: {bandwidth: 10 Gb/s, latency: "
                      "20us}}"),
             "#cluster.spec<name = \"a \\22b\\22\", ranks = 4, device = <compute = 5.0e+10, "
-            "launchOverhead = 5.0e-06>, allReduce = #cluster.formula<algorithm = ring, ranks = 4, "
-            "alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>>");
+            "launchOverhead = 5.0e-06>, link = <alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>, "
+            "collectives = [<ring, #cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, "
+            "beta = 8.0e-10, gamma = 0.0>>]>");
 }
 
 // Every algorithm, a line and a table keep their meaning.
