@@ -2,8 +2,7 @@
 // answer.
 #include "passes/Passes.h"
 #include "passes/merge/MergeOps.h"
-#include "passes/solver/MergeChecker.h"
-#include "passes/solver/Planner.h"
+#include "passes/solver/joint/JointChecker.h"
 
 namespace syncline {
 #define GEN_PASS_DEF_SOLVEMERGE
@@ -30,15 +29,17 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
   }
 
   static LogicalResult solve(sync::ProblemOp op, const solver::Planner &planner) {
-    FailureOr<solver::MergeProblem> problem = toMergeProblem(op);
+    FailureOr<solver::JointProblem> problem = toJointProblem(op);
     if (failed(problem))
       return failure();
-    solver::MergeResult result = planner.plan(*problem);
-    if (auto rejection = solver::checkSolution(*problem, result.solution))
+    Result<solver::PlanResult> result = planner.plan(*problem);
+    if (!result)
+      return op.emitError(result.status().message());
+    if (auto rejection = solver::checkJointPlan(*problem, result->plan))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    createSolution(builder, op, planner.name(), result);
+    createSolution(builder, op, *problem, planner.name(), *result);
     return success();
   }
 };

@@ -10,8 +10,9 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr Scheme schemes[] = {Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
-                              Scheme::tree};
+constexpr Scheme schemes[] = {
+    Scheme::ring,          Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree,
+    Scheme::reduceScatter, Scheme::hierarchical,      Scheme::parameterServer, Scheme::factors};
 
 Status pointError(std::size_t index, const std::string &what) {
   return Status::badInput("cost table, point " + std::to_string(index + 1) + ": " + what);
@@ -31,6 +32,14 @@ std::string_view schemeName(Scheme scheme) {
     return "halving-doubling";
   case Scheme::tree:
     return "tree";
+  case Scheme::reduceScatter:
+    return "reduce-scatter";
+  case Scheme::hierarchical:
+    return "hierarchical";
+  case Scheme::parameterServer:
+    return "parameter-server";
+  case Scheme::factors:
+    return "factors";
   }
   return {};
 }
@@ -40,6 +49,19 @@ std::optional<Scheme> parseScheme(std::string_view name) {
     if (schemeName(scheme) == name)
       return scheme;
   return std::nullopt;
+}
+
+std::size_t fastestOption(std::span<const SchemeOption> options, std::int64_t bytes) {
+  std::size_t best = 0;
+  if (options.size() == 1)
+    return best;
+  double bestSeconds = options.front().cost->seconds(bytes);
+  for (std::size_t i = 1; i < options.size(); ++i)
+    if (double time = options[i].cost->seconds(bytes); time < bestSeconds) {
+      best = i;
+      bestSeconds = time;
+    }
+  return best;
 }
 
 Result<TableCost> TableCost::create(std::span<const CostPoint> points) {

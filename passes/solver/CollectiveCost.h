@@ -7,7 +7,9 @@
 
 #include "syncline/Status.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,14 +17,23 @@
 
 namespace syncline::solver {
 
-/// The all-reduce algorithms whose cost is known as a formula (see formulaCost).
-enum class Scheme { ring, recursiveDoubling, halvingDoubling, tree };
+/// Every way in which ranks can agree on a gradient.
+enum class Scheme {
+  ring,
+  recursiveDoubling,
+  halvingDoubling,
+  tree,
+  reduceScatter,   ///< reduce-scatter, update of the own shard, all-gather of the parameters
+  hierarchical,    ///< inside the nodes, between them, inside again
+  parameterServer, ///< sharded evenly over the servers
+  factors,         ///< sufficient factors, gathered; the gradient is rebuilt from them
+};
 
 /// Every scheme, in declaration order.
 std::span<const Scheme> allSchemes();
 
 /// The scheme's name as plans and cluster files spell it: "ring", "recursive-doubling",
-/// "halving-doubling", "tree".
+/// "halving-doubling", "tree", "reduce-scatter", "hierarchical", "parameter-server", "factors".
 std::string_view schemeName(Scheme scheme);
 
 /// The inverse of schemeName; nothing when no scheme has that name.
@@ -48,6 +59,17 @@ public:
   /// fall back to slower algorithms that only call seconds().
   virtual std::span<const CostSegment> segments() const { return {}; }
 };
+
+/// A scheme by which merged gradients may travel.
+struct SchemeOption {
+  Scheme scheme = Scheme::ring;
+  std::shared_ptr<const CollectiveCost> cost;
+  double traffic = 0; ///< bytes a node moves, both directions, per byte of gradient
+};
+
+/// The fastest option for so many bytes; the first of equals. Precondition: there is an option, and
+/// each has a cost.
+std::size_t fastestOption(std::span<const SchemeOption> options, std::int64_t bytes);
 
 /// T = latency + secondsPerByte * bytes.
 class AffineCost final : public CollectiveCost {

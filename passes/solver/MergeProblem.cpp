@@ -18,16 +18,7 @@ Status layerError(std::size_t index, const std::string &what) {
 } // namespace
 
 std::size_t MergeProblem::bestOption(std::int64_t bytes) const {
-  std::size_t best = 0;
-  if (options.size() == 1)
-    return best;
-  double bestSeconds = options.front().cost->seconds(bytes);
-  for (std::size_t i = 1; i < options.size(); ++i)
-    if (double time = options[i].cost->seconds(bytes); time < bestSeconds) {
-      best = i;
-      bestSeconds = time;
-    }
-  return best;
+  return fastestOption(options, bytes);
 }
 
 double MergeProblem::seconds(std::int64_t bytes) const {

@@ -21,12 +21,6 @@ struct Layer {
   double ready = 0; ///< seconds from the start of the step
 };
 
-/// A scheme that every group may use, and its time on the channel.
-struct SchemeOption {
-  Scheme scheme = Scheme::ring;
-  std::shared_ptr<const CollectiveCost> cost;
-};
-
 /// Copyable; costs are shared and immutable. Thread-safe to read.
 struct MergeProblem {
   std::vector<Layer> layers;

@@ -4,7 +4,8 @@
 #include "passes/solver/Coarsen.h"
 #include "passes/solver/ComparisonPlanners.h"
 #include "passes/solver/FinishTimes.h"
-#include "passes/solver/Replay.h"
+#include "passes/solver/joint/JointPlanners.h"
+#include "passes/solver/joint/JointReplay.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,19 +17,20 @@ namespace syncline::solver {
 
 namespace {
 
-using Ends = std::vector<std::size_t>;
-using Rule = std::function<Ends(const MergeProblem &, std::span<const double>)>;
+using Choices = Result<std::vector<Choice>>;
+/// Choices for a problem, given f where it is plain.
+using Rule = std::function<Choices(const JointProblem &, std::span<const double>)>;
 
 class RulePlanner final : public Planner {
 public:
   RulePlanner(std::string name, Rule rule) : Planner(std::move(name)), rule(std::move(rule)) {}
 
-  Ends groupEnds(const MergeProblem &problem,
+private:
+  Choices choose(const JointProblem &problem,
                  std::span<const double> earliestFinish) const override {
     return rule(problem, earliestFinish);
   }
 
-private:
   Rule rule;
 };
 
@@ -39,41 +41,56 @@ struct Entry {
   std::function<Rule(std::int64_t)> sized;
 };
 
-Rule ignoringBound(Ends (*groups)(const MergeProblem &)) {
-  return [groups](const MergeProblem &problem, std::span<const double>) { return groups(problem); };
+Rule merging(LaneGroups groups) {
+  return [groups](const JointProblem &problem, std::span<const double>) {
+    return choicesInFirstLane(problem, groups);
+  };
+}
+
+/// For plain problems; Planner::plan asks solveJoint for others.
+Choices optimalChoices(const JointProblem &problem, std::span<const double> earliestFinish) {
+  return choicesInFirstLane(
+      problem, [&](const MergeProblem &plain) { return coarsestGroups(plain, earliestFinish); });
+}
+
+Rule choosing(Choices (*rule)(const JointProblem &)) {
+  return [rule](const JointProblem &problem, std::span<const double>) { return rule(problem); };
 }
 
 const std::vector<Entry> &registry() {
   static const std::vector<Entry> entries = {
-      {"optimal", coarsestGroups, {}},
-      {"wfbp", ignoringBound(layerwiseGroups), {}},
-      {"single", ignoringBound(singleGroup), {}},
-      {"mg-wfbp", ignoringBound(mgWfbpGroups), {}},
+      {"optimal", optimalChoices, {}},
+      {"wfbp", merging(layerwiseGroups), {}},
+      {"single", merging(singleGroup), {}},
+      {"mg-wfbp", merging(mgWfbpGroups), {}},
       {"ddp",
        {},
-       [](std::int64_t cap) -> Rule {
-         return [cap](const MergeProblem &problem, std::span<const double>) {
-           return ddpGroups(problem, cap);
-         };
+       [](std::int64_t cap) {
+         return merging([cap](const MergeProblem &lane) { return ddpGroups(lane, cap); });
        }},
       {"horovod",
        {},
-       [](std::int64_t capacity) -> Rule {
-         return [capacity](const MergeProblem &problem, std::span<const double>) {
-           return horovodGroups(problem, capacity);
-         };
+       [](std::int64_t capacity) {
+         return merging(
+             [capacity](const MergeProblem &lane) { return horovodGroups(lane, capacity); });
        }},
+      {"poseidon", choosing(poseidonChoices), {}},
+      {"ps", choosing(serverChoices), {}},
+      {"sfb", choosing(factorChoices), {}},
   };
   return entries;
 }
 
 constexpr PlannerUsage usages[] = {
-    {"optimal", "the plan that finishes first, proven; of those one with few messages"},
-    {"wfbp", "every layer alone (Poseidon's wait-free backpropagation)"},
+    {"optimal", "schemes and buckets together so that the step finishes first, proven"},
+    {"wfbp", "every layer alone (wait-free backpropagation)"},
     {"single", "all layers in one message after the backward pass"},
     {"mg-wfbp", "the published merging rule of MG-WFBP"},
     {"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB)"},
     {"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms"},
+    {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
+    {"ps", "every layer alone, through sharded parameter servers"},
+    {"sfb", "every layer alone, by sufficient factors wherever a layer can"},
 };
 
 std::string knownForms() {
@@ -112,10 +129,27 @@ Status usageError(std::string message) {
 
 } // namespace
 
-MergeResult Planner::plan(const MergeProblem &problem) const {
-  Certificate certificate{earliestFinishTimes(problem)};
-  Ends ends = groupEnds(problem, certificate.earliestFinish);
-  return {replay(problem, ends), std::move(certificate)};
+Result<PlanResult> Planner::plan(const JointProblem &problem, const JointOptions &options) const {
+  PlanResult result;
+  Certificate certificate;
+  if (std::optional<MergeProblem> plain = plainProblem(problem))
+    certificate.earliestFinish = earliestFinishTimes(*plain);
+  const bool isPlain = !certificate.earliestFinish.empty();
+  if (!isPlain && name() == "optimal") {
+    JointResult best = solveJoint(problem, options);
+    double bound = best.bound();
+    return PlanResult{std::move(best.plan), std::move(best.certificate), bound};
+  }
+  Choices choices = choose(problem, certificate.earliestFinish);
+  if (!choices)
+    return Status::badInput("planner " + quoted(name()) + ": " + choices.status().message());
+  result.plan = replay(problem, *choices);
+  if (isPlain)
+    result.proof = std::move(certificate);
+  else
+    result.proof = solveJoint(problem, options).certificate;
+  result.bound = boundOf(problem, result.proof);
+  return result;
 }
 
 std::span<const PlannerUsage> plannerUsages() { return usages; }

@@ -1,18 +1,28 @@
-// Planner: the algorithms that answer a merge problem, by name. "optimal" is ours; the others are
-// what people run today, to be compared with on the same problem and the same clock.
+// Planner: the algorithms that answer a problem, by name. "optimal" is ours; the others are what
+// people run today, to be compared with on the same problem and the same clock.
 #pragma once
 
-#include "passes/solver/Merge.h"
-#include "passes/solver/MergeProblem.h"
+#include "passes/solver/joint/JointSolver.h"
 
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace syncline::solver {
+
+/// A planner's plan, and the proof of how early any plan could end.
+struct PlanResult {
+  JointPlan plan;
+  BoundProof proof; ///< the array f where the problem is plain (see plainProblem)
+  double bound = 0; ///< what it proves, seconds: no plan finishes earlier
+
+  /// How much later than the bound the plan ends, relative to the bound: 0.2 is 20 % later.
+  double gap() const { return bound > 0 ? plan.finish / bound - 1 : 0; }
+  /// Proved up to 1e-11 of the finish.
+  bool optimal() const { return plan.finish <= bound * (1 + 1e-11); }
+};
 
 /// Immutable and thread-safe.
 class Planner {
@@ -24,14 +34,16 @@ public:
   const std::string &name() const { return specification; }
 
   /// The planner's plan, timed by replay, with a proven bound beside it whichever planner it is.
-  /// Precondition: the problem is valid. Deterministic.
-  MergeResult plan(const MergeProblem &problem) const;
-
-  /// The ends of the groups (see replay), given f (see earliestFinishTimes).
-  virtual std::vector<std::size_t> groupEnds(const MergeProblem &problem,
-                                             std::span<const double> earliestFinish) const = 0;
+  /// badInput, naming planner and layer, where the planner's rule has no answer: it needs a scheme
+  /// that the problem does not offer, or gives a lane what it may not carry. `options` limit the
+  /// search where the problem is not plain. Precondition: the problem is valid. Deterministic.
+  Result<PlanResult> plan(const JointProblem &problem, const JointOptions &options = {}) const;
 
 private:
+  /// The planner's own choices; `earliestFinish` is empty where the problem is not plain.
+  virtual Result<std::vector<Choice>> choose(const JointProblem &problem,
+                                             std::span<const double> earliestFinish) const = 0;
+
   std::string specification;
 };
 

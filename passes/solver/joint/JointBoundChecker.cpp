@@ -1,4 +1,5 @@
 // Checks certificates of joint bounds: that every plan is in a listed state or provably late.
+#include "passes/solver/MergeChecker.h"
 #include "passes/solver/joint/JointRejections.h"
 
 namespace syncline::solver {
@@ -22,7 +23,7 @@ public:
       : problem(problem), proof(certificate), pairs(problem), n(problem.layers.size()),
         lanes(problem.lanes.size()), limited(problem.limitedLane()) {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      for (const LaneOption &option : problem.lanes[lane].options)
+      for (const SchemeOption &option : problem.lanes[lane].options)
         facts[lane].nondecreasing &= neverFalls(*option.cost);
       for (std::size_t k = 0; k < n; ++k)
         if (fits(k, lane))
@@ -104,7 +105,7 @@ private:
         most += fits(k, lane) ? problem.layers[k].bytes : 0;
       most = std::min(most, problem.lanes[lane].largestMessage);
       bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
-      for (const LaneOption &option : problem.lanes[lane].options)
+      for (const SchemeOption &option : problem.lanes[lane].options)
         isUnder = isUnder && liesUnder(line, *option.cost, most);
       if (!isUnder)
         return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1, ": the line ",
@@ -272,7 +273,7 @@ private:
       after.open[lane] = bytes;
       arrive(after);
       double least = infinity;
-      for (const LaneOption &option : problem.lanes[lane].options)
+      for (const SchemeOption &option : problem.lanes[lane].options)
         least = std::min(least, option.cost->seconds(bytes));
       after.open[lane] = PlanState::closed;
       after.free = std::max(state.free, layer.ready) + least;
@@ -312,18 +313,43 @@ std::optional<JointRejection> checkJointBound(const JointProblem &problem,
   return BoundCheck(problem, certificate).run();
 }
 
+static Verdict checkFinish(double bound, double finish, bool optimal) {
+  if (!isCheckedTime(finish) || isBefore(finish, bound, 1e-11))
+    return rejectJointly(Kind::boundUndercut, "expected the plan to finish at ", bound,
+                         " s or later, got ", finish, " s");
+  if (optimal && isBefore(bound, finish, 1e-11))
+    return rejectJointly(Kind::boundNotReached, "expected the plan to finish at ", bound,
+                         " s, got ", finish, " s");
+  return std::nullopt;
+}
+
 std::optional<JointRejection> checkJointCertificate(const JointProblem &problem,
                                                     const JointCertificate &certificate,
                                                     double finish, bool optimal) {
   if (Verdict verdict = checkJointBound(problem, certificate))
     return verdict;
-  if (!isCheckedTime(finish) || isBefore(finish, certificate.bound, 1e-11))
-    return rejectJointly(Kind::boundUndercut, "expected the plan to finish at ", certificate.bound,
-                         " s or later, got ", finish, " s");
-  if (optimal && isBefore(certificate.bound, finish, 1e-11))
-    return rejectJointly(Kind::boundNotReached, "expected the plan to finish at ",
-                         certificate.bound, " s, got ", finish, " s");
-  return std::nullopt;
+  return checkFinish(certificate.bound, finish, optimal);
+}
+
+template <typename Found> static std::optional<std::string> messageOf(const Found &rejection) {
+  return rejection ? std::optional(rejection->message) : std::nullopt;
+}
+
+std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof) {
+  if (const auto *joint = std::get_if<JointCertificate>(&proof))
+    return messageOf(checkJointBound(problem, *joint));
+  if (std::optional<MergeProblem> plain = plainProblem(problem))
+    return messageOf(checkBound(*plain, std::get<Certificate>(proof)));
+  return rejectJointly(Kind::notPlain, "expected relaxations and states, since the problem is more "
+                                       "than merging, got finish times")
+      .message;
+}
+
+std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof,
+                                      double finish, bool optimal) {
+  if (std::optional<std::string> wrong = checkProof(problem, proof))
+    return wrong;
+  return messageOf(checkFinish(boundOf(problem, proof), finish, optimal));
 }
 
 } // namespace syncline::solver

@@ -5,7 +5,7 @@ namespace syncline::solver {
 
 namespace {
 
-LaneOption collective(SyncScheme scheme, const AffineCost &cost, double traffic) {
+SchemeOption collective(Scheme scheme, const AffineCost &cost, double traffic) {
   return {scheme, std::make_shared<AffineCost>(cost), traffic};
 }
 
@@ -19,17 +19,21 @@ int rounds(int ranks) {
 
 } // namespace
 
-std::vector<LaneOption> formulaCollectives(int ranks, const LinkRates &rates) {
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
   double logarithmic = 2.0 * rounds(ranks), optimal = ringTraffic(ranks);
   return {
-      collective(SyncScheme::ring, formulaCost(Scheme::ring, ranks, rates), optimal),
-      collective(SyncScheme::recursiveDoubling,
-                 formulaCost(Scheme::recursiveDoubling, ranks, rates), logarithmic),
-      collective(SyncScheme::halvingDoubling, formulaCost(Scheme::halvingDoubling, ranks, rates),
+      collective(Scheme::ring, formulaCost(Scheme::ring, ranks, rates), optimal),
+      collective(Scheme::recursiveDoubling, formulaCost(Scheme::recursiveDoubling, ranks, rates),
+                 logarithmic),
+      collective(Scheme::halvingDoubling, formulaCost(Scheme::halvingDoubling, ranks, rates),
                  optimal),
-      collective(SyncScheme::tree, formulaCost(Scheme::tree, ranks, rates), logarithmic),
-      collective(SyncScheme::reduceScatter, reduceScatterCost(ranks, rates), optimal),
+      collective(Scheme::tree, formulaCost(Scheme::tree, ranks, rates), logarithmic),
+      collective(Scheme::reduceScatter, reduceScatterCost(ranks, rates), optimal),
   };
+}
+
+SchemeOption serverOption(const ServerLayout &layout) {
+  return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
 }
 
 JointProblem buildJointProblem(std::span<const Gradient> gradients, const ClusterOffer &offer,
@@ -39,22 +43,21 @@ JointProblem buildJointProblem(std::span<const Gradient> gradients, const Cluste
   if (!offer.collectives.empty())
     problem.lanes.push_back({offer.collectives, offer.largestMessage, unlimited});
   if (offer.servers) {
-    LaneOption option{SyncScheme::parameterServer, parameterServerCost(*offer.servers),
-                      parameterServerTraffic(*offer.servers)};
     if (problem.lanes.empty() || offer.serverMemory != unlimited)
-      problem.lanes.push_back({{std::move(option)}, offer.largestMessage, offer.serverMemory});
+      problem.lanes.push_back({{*offer.servers}, offer.largestMessage, offer.serverMemory});
     else
-      problem.lanes.front().options.push_back(std::move(option));
+      problem.lanes.front().options.push_back(*offer.servers);
   }
   std::uint32_t everyLane = (1u << problem.lanes.size()) - 1;
-  bool offersFactors = offer.factorLinks && offer.ranks > 1;
+  bool offersFactors = offer.factorGather && offer.ranks > 1;
   for (const Gradient &gradient : gradients) {
     JointLayer layer{gradient.bytes, gradient.ready, everyLane, {}, {}};
     if (offersFactors && gradient.factors)
       layer.solos.push_back(
-          {SyncScheme::factors, factorsSeconds(*gradient.factors, offer.ranks, *offer.factorLinks),
-           rebuildSeconds(*gradient.factors, offer.ranks, offer.operationsPerSecond),
-           factorsTraffic(*gradient.factors, offer.ranks)});
+          {Scheme::factors, offer.factorGather->seconds(gradient.factors->bytes),
+           (offer.ranks - 1) * gradient.factors->rebuild,
+           allGatherTraffic(offer.ranks) * static_cast<double>(gradient.factors->bytes),
+           gradient.factors->bytes});
     if (offersFactors && gradient.carrier && gradients[*gradient.carrier].factors)
       layer.carrier = gradient.carrier;
     problem.layers.push_back(std::move(layer));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/solver/joint/JointProblem.h"
+#include "passes/solver/joint/SchemeCost.h"
 
 #include <optional>
 #include <span>
@@ -12,8 +13,8 @@ namespace syncline::solver {
 /// One gradient, in backward order.
 struct Gradient {
   std::int64_t bytes = 0;
-  double ready = 0;                   ///< seconds from the start of the step
-  std::optional<FactorShape> factors; ///< where it is a sum of outer products
+  double ready = 0;               ///< seconds from the start of the step
+  std::optional<Factors> factors; ///< where it can be rebuilt from gathered ones
   /// The gradient whose gathered factors contain this one's: a bias's weight.
   std::optional<std::size_t> carrier;
 };
@@ -22,21 +23,23 @@ struct Gradient {
 struct ClusterOffer {
   int ranks = 1;
   /// All-reduces of all kinds, reduce-scatter + all-gather and hierarchical ones included: lane 0.
-  std::vector<LaneOption> collectives;
+  std::vector<SchemeOption> collectives;
   /// Where set: one more scheme of lane 0, or where the servers' memory is limited or there are no
   /// collectives, a lane of its own.
-  std::optional<ServerLayout> servers;
+  std::optional<SchemeOption> servers;
   std::int64_t serverMemory = unlimited;   ///< bytes of parameters that all servers hold together
   std::int64_t largestMessage = unlimited; ///< of every lane: the memory of one bucket
-  /// Factors are offered where set: the links they are gathered over.
-  std::optional<LinkRates> factorLinks;
-  double operationsPerSecond = 1; ///< of a rank's device, when it rebuilds
+  /// Factors are offered where set: an all-gather's time for the bytes that one rank contributes.
+  std::shared_ptr<const CollectiveCost> factorGather;
 };
 
 /// Lane options for the four all-reduces and reduce-scatter + all-gather by formula.
-std::vector<LaneOption> formulaCollectives(int ranks, const LinkRates &rates);
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
 
-/// Every gradient may travel in every lane; by factors those that have a shape. With one rank there
+/// Servers by formula.
+SchemeOption serverOption(const ServerLayout &layout);
+
+/// Every gradient may travel in every lane; by factors those that have them. With one rank there
 /// is nothing to gather and factors are not offered. A carrier without a solo is dropped. The
 /// result is valid when the gradients are (see validate). computeFree is when the backward pass is
 /// over.

@@ -41,6 +41,7 @@ enum class JointRejectionKind {
   boundNotReached = 36, ///< the plan is called optimal, but ends later than the bound
   boundUndercut = 37,   ///< the plan ends earlier than the bound
   notAState = 38,       ///< a listed state has no finite times, or negative bytes
+  notPlain = 39,        ///< an array of finish times cannot prove a problem with more choice
 };
 
 struct JointRejection {
@@ -62,5 +63,15 @@ std::optional<JointRejection> checkJointBound(const JointProblem &problem,
 std::optional<JointRejection> checkJointCertificate(const JointProblem &problem,
                                                     const JointCertificate &certificate,
                                                     double finish, bool optimal);
+
+/// Nothing when the proof proves its bound (see boundOf): by checkBound where it is an array, which
+/// only a plain problem's can be, else by checkJointBound. Otherwise what is wrong, opening with
+/// its number.
+std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof);
+
+/// checkProof, and that a plan with this finish agrees with it: not earlier than the bound; where
+/// `optimal`, not later either (both up to 1e-11 of it).
+std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof,
+                                      double finish, bool optimal);
 
 } // namespace syncline::solver

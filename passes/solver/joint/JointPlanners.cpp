@@ -1,4 +1,4 @@
-// Poseidon, servers only, factors wherever possible; and the registry of joint planners.
+// Poseidon, servers only, factors wherever possible, merging in one lane.
 #include "passes/solver/joint/JointPlanners.h"
 
 #include "passes/solver/joint/JointReplay.h"
@@ -9,13 +9,6 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr JointPlannerUsage usages[] = {
-    {"optimal", "schemes and buckets together so that the step finishes first, proven"},
-    {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
-    {"ps", "every layer alone, through sharded parameter servers"},
-    {"sfb", "every layer alone, by sufficient factors wherever a layer can"},
-};
-
 /// One option of one lane.
 struct Route {
   std::size_t lane = 0;
@@ -25,13 +18,13 @@ struct Route {
 std::optional<Route> serverRoute(const JointProblem &problem) {
   for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
     for (std::size_t i = 0; i < problem.lanes[lane].options.size(); ++i)
-      if (problem.lanes[lane].options[i].scheme == SyncScheme::parameterServer)
+      if (problem.lanes[lane].options[i].scheme == Scheme::parameterServer)
         return Route{lane, i};
   return std::nullopt;
 }
 
 std::optional<std::size_t> factorsOption(const JointLayer &layer) {
-  auto found = std::ranges::find(layer.solos, SyncScheme::factors, &SoloOption::scheme);
+  auto found = std::ranges::find(layer.solos, Scheme::factors, &SoloOption::scheme);
   if (found == layer.solos.end())
     return std::nullopt;
   return static_cast<std::size_t>(found - layer.solos.begin());
@@ -41,11 +34,22 @@ std::string gradient(std::size_t k) {
   return "layer " + std::to_string(k + 1) + " in backward order";
 }
 
+Status cannotTravel(std::size_t k, const SchemeOption &option) {
+  return Status::badInput(gradient(k) + " cannot travel by '" +
+                          std::string(schemeName(option.scheme)) + "'");
+}
+
+/// `held` is what the lane is to carry.
+Status tooMuch(const Lane &lane, std::int64_t held) {
+  return Status::badInput("expected '" + std::string(schemeName(lane.options[0].scheme)) +
+                          "' to hold " + std::to_string(held) + " B, got room for " +
+                          std::to_string(lane.capacity) + " B");
+}
+
 /// One rule for all three: by factors where `byFactors`, else alone by `route`.
 Result<std::vector<Choice>>
-chooseAll(const JointProblem &problem, std::string_view planner, Route route,
+chooseAll(const JointProblem &problem, Route route,
           const std::function<bool(std::size_t, const SoloOption &)> &byFactors) {
-  std::string who = "planner '" + std::string(planner) + "': ";
   std::vector<Choice> choices(problem.layers.size(),
                               {Choice::Kind::close, static_cast<std::uint8_t>(route.lane),
                                static_cast<std::uint8_t>(route.option)});
@@ -65,29 +69,62 @@ chooseAll(const JointProblem &problem, std::string_view planner, Route route,
       continue;
     }
     if (!problem.allows(k, route.lane))
-      return Status::badInput(who + gradient(k) + " cannot travel by '" +
-                              std::string(syncSchemeName(lane.options[route.option].scheme)) + "'");
+      return cannotTravel(k, lane.options[route.option]);
     held += layer.bytes;
   }
   if (held > lane.capacity)
-    return Status::badInput(who + "expected servers that hold " + std::to_string(held) +
-                            " B, got " + std::to_string(lane.capacity) + " B");
+    return tooMuch(lane, held);
   return choices;
 }
 
-Status noServers(std::string_view planner) {
-  return Status::badInput("planner '" + std::string(planner) +
-                          "' needs parameter servers, which this cluster does not have");
+Status noServers() {
+  return Status::badInput("needs parameter servers, which this cluster does not have");
+}
+
+/// The same groups, none larger than a message may be.
+std::vector<std::size_t> cutToSize(const JointProblem &problem,
+                                   const std::vector<std::size_t> &ends) {
+  std::vector<std::size_t> cut;
+  std::size_t k = 0;
+  for (std::size_t end : ends) {
+    std::int64_t bytes = 0;
+    for (; k < end; ++k) {
+      std::int64_t own = problem.layers[k].bytes;
+      if (bytes > problem.lanes[0].largestMessage - own) {
+        cut.push_back(k);
+        bytes = 0;
+      }
+      bytes += own;
+    }
+    cut.push_back(end);
+  }
+  return cut;
 }
 
 } // namespace
 
+Result<std::vector<Choice>> choicesInFirstLane(const JointProblem &problem,
+                                               const LaneGroups &groups) {
+  const Lane &lane = problem.lanes.front();
+  MergeProblem alone{{}, lane.options};
+  std::int64_t total = 0;
+  for (std::size_t k = 0; k < problem.layers.size(); ++k) {
+    if (!problem.allows(k, 0))
+      return cannotTravel(k, lane.options.front());
+    alone.layers.push_back({problem.layers[k].bytes, problem.layers[k].ready});
+    total += problem.layers[k].bytes;
+  }
+  if (total > lane.capacity)
+    return tooMuch(lane, total);
+  return choicesOfGroups(problem, 0, cutToSize(problem, groups(alone)));
+}
+
 Result<std::vector<Choice>> poseidonChoices(const JointProblem &problem) {
   std::optional<Route> route = serverRoute(problem);
   if (!route)
-    return noServers("poseidon");
+    return noServers();
   double perByte = problem.lanes[route->lane].options[route->option].traffic;
-  return chooseAll(problem, "poseidon", *route, [&](std::size_t k, const SoloOption &factors) {
+  return chooseAll(problem, *route, [&](std::size_t k, const SoloOption &factors) {
     return factors.traffic <= perByte * static_cast<double>(problem.layers[k].bytes);
   });
 }
@@ -95,15 +132,15 @@ Result<std::vector<Choice>> poseidonChoices(const JointProblem &problem) {
 Result<std::vector<Choice>> serverChoices(const JointProblem &problem) {
   std::optional<Route> route = serverRoute(problem);
   if (!route)
-    return noServers("ps");
-  return chooseAll(problem, "ps", *route, [](std::size_t, const SoloOption &) { return false; });
+    return noServers();
+  return chooseAll(problem, *route, [](std::size_t, const SoloOption &) { return false; });
 }
 
 Result<std::vector<Choice>> factorChoices(const JointProblem &problem) {
   if (std::ranges::none_of(
           problem.layers, [](const JointLayer &layer) { return factorsOption(layer).has_value(); }))
-    return Status::badInput("planner 'sfb': no layer can travel by 'factors'");
-  return chooseAll(problem, "sfb", serverRoute(problem).value_or(Route{}),
+    return Status::badInput("no layer can travel by 'factors'");
+  return chooseAll(problem, serverRoute(problem).value_or(Route{}),
                    [](std::size_t, const SoloOption &) { return true; });
 }
 
@@ -157,32 +194,6 @@ std::vector<Choice> layerwiseChoices(const JointProblem &problem, std::size_t la
                                                   choices[*carrier].kind == Choice::Kind::solo)
       choices[k] = {Choice::Kind::ride, 0};
   return choices;
-}
-
-std::span<const JointPlannerUsage> jointPlannerUsages() { return usages; }
-
-Result<JointResult> planJointly(std::string_view planner, const JointProblem &problem,
-                                const JointOptions &options) {
-  if (planner == "optimal")
-    return solveJoint(problem, options);
-  Result<std::vector<Choice>> (*choose)(const JointProblem &) = nullptr;
-  if (planner == "poseidon")
-    choose = poseidonChoices;
-  else if (planner == "ps")
-    choose = serverChoices;
-  else if (planner == "sfb")
-    choose = factorChoices;
-  if (!choose) {
-    std::string known;
-    for (const JointPlannerUsage &usage : usages)
-      known += (known.empty() ? "" : ", ") + std::string(usage.name);
-    return Status::error(ErrorKind::badUsage, "unknown planner '" + std::string(planner) +
-                                                  "', expected one of " + known);
-  }
-  Result<std::vector<Choice>> choices = choose(problem);
-  if (!choices)
-    return choices.status();
-  return withBound(problem, *choices, options);
 }
 
 } // namespace syncline::solver

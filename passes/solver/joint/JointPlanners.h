@@ -1,31 +1,24 @@
 // JointPlanners: how other systems choose schemes, on the joint problem and its clock. Each answers
-// with one choice per layer (see replay). Sources and what is idealised: README.md.
+// with one choice per layer (see replay) or badInput, which says what the problem lacks. Sources
+// and what is idealised: README.md.
 #pragma once
 
-#include "passes/solver/joint/JointSolver.h"
+#include "passes/solver/joint/JointProblem.h"
 
 #include <functional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace syncline::solver {
 
-/// For help texts.
-struct JointPlannerUsage {
-  std::string_view name;
-  std::string_view text;
-};
+/// A rule for merging alone: the ends of the groups (see choicesOfGroups).
+using LaneGroups = std::function<std::vector<std::size_t>(const MergeProblem &)>;
 
-/// Every planner, "optimal" first: "optimal", "poseidon", "ps", "sfb".
-std::span<const JointPlannerUsage> jointPlannerUsages();
-
-/// The named planner's plan, with the proven bound beside it. badUsage for an unknown name;
-/// badInput when the planner needs a scheme that the problem does not offer or servers cannot hold
-/// what it would give them. Precondition: the problem is valid.
-Result<JointResult> planJointly(std::string_view planner, const JointProblem &problem,
-                                const JointOptions &options = {});
+/// All gradients through the first lane, grouped by a rule that knows no limits: a group that is
+/// larger than the lane's largest message is cut before the layer that makes it so. badInput when a
+/// layer may not travel there, or all are more than the lane can hold.
+Result<std::vector<Choice>> choicesInFirstLane(const JointProblem &problem,
+                                               const LaneGroups &groups);
 
 /// Poseidon: every layer alone; by factors where they move fewer bytes than servers do (both ways),
 /// through the servers elsewhere; biases of layers that go by factors ride.

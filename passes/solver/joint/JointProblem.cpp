@@ -1,6 +1,7 @@
 // What can be said about a joint problem without solving it.
 #include "passes/solver/joint/JointProblem.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -26,10 +27,10 @@ Status validateLanes(const JointProblem &problem) {
     if (lane.options.empty() || lane.options.size() >= Choice::fastest)
       return Status::badInput("joint problem: expected 1 to 254 schemes in a lane, got " +
                               std::to_string(lane.options.size()));
-    for (const LaneOption &option : lane.options)
+    for (const SchemeOption &option : lane.options)
       if (!option.cost)
-        return Status::badInput("joint problem: scheme '" +
-                                std::string(syncSchemeName(option.scheme)) + "' has no cost");
+        return Status::badInput("joint problem: scheme '" + std::string(schemeName(option.scheme)) +
+                                "' has no cost");
     if (lane.largestMessage < 0 || lane.capacity < 0)
       return Status::badInput("joint problem: expected limits >= 0");
     limited += lane.capacity != unlimited;
@@ -47,7 +48,7 @@ Status validateChoices(const JointProblem &problem, std::size_t k) {
   for (const SoloOption &solo : layer.solos)
     if (!isTime(solo.seconds) || !isTime(solo.rebuild))
       return layerError(k, "expected finite times >= 0 for '" +
-                               std::string(syncSchemeName(solo.scheme)) + "'");
+                               std::string(schemeName(solo.scheme)) + "'");
   if (layer.solos.size() > 255)
     return layerError(k, "expected at most 255 ways to travel alone");
   if (layer.carrier && (*layer.carrier >= problem.layers.size() || *layer.carrier == k ||
@@ -76,25 +77,14 @@ Status validateRoutes(const JointProblem &problem) {
     return Status::badInput("joint problem: expected at most " +
                             std::to_string(problem.lanes[*limited].capacity) +
                             " B of gradients that only '" +
-                            std::string(syncSchemeName(problem.lanes[*limited].options[0].scheme)) +
+                            std::string(schemeName(problem.lanes[*limited].options[0].scheme)) +
                             "' can carry, got " + std::to_string(captive) + " B");
   return Status::ok();
 }
 
 } // namespace
 
-std::size_t Lane::bestOption(std::int64_t bytes) const {
-  std::size_t best = 0;
-  if (options.size() == 1)
-    return best;
-  double bestSeconds = options.front().cost->seconds(bytes);
-  for (std::size_t i = 1; i < options.size(); ++i)
-    if (double time = options[i].cost->seconds(bytes); time < bestSeconds) {
-      best = i;
-      bestSeconds = time;
-    }
-  return best;
-}
+std::size_t Lane::bestOption(std::int64_t bytes) const { return fastestOption(options, bytes); }
 
 double Lane::seconds(std::int64_t bytes) const {
   return options[bestOption(bytes)].cost->seconds(bytes);
@@ -109,6 +99,27 @@ std::optional<std::size_t> JointProblem::limitedLane() const {
 
 bool JointProblem::allows(std::size_t layer, std::size_t lane) const {
   return (layers[layer].lanes >> lane & 1) && layers[layer].bytes <= lanes[lane].largestMessage;
+}
+
+std::optional<MergeProblem> plainProblem(const JointProblem &problem) {
+  if (problem.lanes.size() != 1 || problem.lanes[0].largestMessage != unlimited ||
+      problem.lanes[0].capacity != unlimited)
+    return std::nullopt;
+  MergeProblem plain;
+  plain.layers.reserve(problem.layers.size());
+  for (const JointLayer &layer : problem.layers) {
+    if (!layer.solos.empty() || layer.lanes != 1)
+      return std::nullopt;
+    plain.layers.push_back({layer.bytes, layer.ready});
+  }
+  plain.options = problem.lanes[0].options;
+  return plain;
+}
+
+double boundOf(const JointProblem &problem, const BoundProof &proof) {
+  if (const auto *joint = std::get_if<JointCertificate>(&proof))
+    return joint->bound;
+  return std::max(std::get<Certificate>(proof).earliestFinish.back(), problem.computeFree);
 }
 
 Status validate(const JointProblem &problem) {
@@ -139,7 +150,7 @@ Status validate(const JointProblem &problem) {
   return validateRoutes(problem);
 }
 
-SyncScheme JointPlan::scheme(const JointProblem &problem, const JointMessage &message) const {
+Scheme JointPlan::scheme(const JointProblem &problem, const JointMessage &message) const {
   return message.isSolo ? problem.layers[message.layers.front()].solos[message.option].scheme
                         : problem.lanes[message.lane].options[message.option].scheme;
 }

@@ -6,7 +6,7 @@
 // JointReplay.h for the clock and JointChecker.h for the judge. Units: seconds and bytes.
 #pragma once
 
-#include "passes/solver/joint/SchemeCost.h"
+#include "passes/solver/MergeProblem.h"
 #include "syncline/Status.h"
 
 #include <array>
@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace syncline::solver {
@@ -22,19 +23,12 @@ namespace syncline::solver {
 inline constexpr std::size_t maxLanes = 3;
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// A scheme by which a lane's bucket may travel.
-struct LaneOption {
-  SyncScheme scheme = SyncScheme::ring;
-  std::shared_ptr<const CollectiveCost> cost;
-  double traffic = 0; ///< bytes a node moves, both directions, per byte of gradient
-};
-
 /// Schemes that merge gradients and share one open bucket. A closed bucket takes any option of its
 /// lane, best the fastest for its size. Lanes of their own are for schemes that only some layers
 /// allow or that are limited: their buckets may be open at the same time, and cost the solver the
 /// more.
 struct Lane {
-  std::vector<LaneOption> options;
+  std::vector<SchemeOption> options;
   std::int64_t largestMessage = unlimited; ///< a bucket never holds more bytes
   std::int64_t capacity = unlimited;       ///< all gradients of the lane together (servers' memory)
 
@@ -46,10 +40,13 @@ struct Lane {
 
 /// A way for one gradient to travel alone.
 struct SoloOption {
-  SyncScheme scheme = SyncScheme::factors;
+  Scheme scheme = Scheme::factors;
   double seconds = 0; ///< on the channel
   double rebuild = 0; ///< computation once it has arrived
   double traffic = 0; ///< bytes a node moves for it, both directions
+  /// What one rank contributes, where the scheme is factors; no planner reads it. It is what it
+  /// takes to pose the problem anew for another cluster.
+  std::int64_t factorBytes = 0;
 };
 
 /// One gradient. Layers stand in backward order, so ready times ascend.
@@ -74,6 +71,11 @@ struct JointProblem {
   /// Whether a layer alone fits into a lane it may travel in.
   bool allows(std::size_t layer, std::size_t lane) const;
 };
+
+/// The same problem as merging alone, where it is no more than that: one lane that takes every
+/// layer, no limit on messages or capacity, no ways to travel alone. Its finish leaves out
+/// computeFree. Precondition: the problem is valid.
+std::optional<MergeProblem> plainProblem(const JointProblem &problem);
 
 /// badInput unless lanes are 1..maxLanes with options that have costs, at most one lane has a
 /// capacity, layers are as MergeProblem's, computeFree is no earlier than the last of them, solos'
@@ -122,7 +124,7 @@ struct JointPlan {
 
   /// Bytes a node moves, both directions.
   double traffic(const JointProblem &problem) const;
-  SyncScheme scheme(const JointProblem &problem, const JointMessage &message) const;
+  Scheme scheme(const JointProblem &problem, const JointMessage &message) const;
 };
 
 /// How far a partial plan has come after some layer: nothing that can follow needs more.
@@ -157,6 +159,13 @@ struct JointCertificate {
   std::vector<Relaxation> relaxations;
   std::vector<std::vector<PlanState>> states; ///< one list more than layers
 };
+
+/// Proof of a bound: a plain problem's (see plainProblem) is the array f.
+using BoundProof = std::variant<Certificate, JointCertificate>;
+
+/// What the proof proves, seconds: no plan of the problem finishes earlier. Preconditions: the
+/// array has an entry.
+double boundOf(const JointProblem &problem, const BoundProof &proof);
 
 /// Which bit of PlanState::freedom belongs to which pair of a rider and its carrier; bits are
 /// reused once both are decided.

@@ -41,7 +41,7 @@ public:
   explicit Dominance(const JointProblem &problem) : lanes(problem.lanes.size()) {
     for (std::size_t lane = 0; lane < lanes; ++lane)
       nondecreasing[lane] =
-          std::ranges::all_of(problem.lanes[lane].options, [](const LaneOption &option) {
+          std::ranges::all_of(problem.lanes[lane].options, [](const SchemeOption &option) {
             return isNondecreasing(*option.cost);
           });
   }

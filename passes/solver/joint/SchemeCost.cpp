@@ -7,15 +7,6 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr SyncScheme schemes[] = {SyncScheme::ring,
-                                  SyncScheme::recursiveDoubling,
-                                  SyncScheme::halvingDoubling,
-                                  SyncScheme::tree,
-                                  SyncScheme::reduceScatter,
-                                  SyncScheme::hierarchical,
-                                  SyncScheme::parameterServer,
-                                  SyncScheme::factors};
-
 /// Seconds per byte of gradient that the busiest link is busy: in either phase alone (the pull is
 /// the push's mirror image), and when both go on at once.
 struct PhaseRates {
@@ -58,37 +49,6 @@ AffineCost sum(const AffineCost &a, const AffineCost &b) {
 
 } // namespace
 
-std::span<const SyncScheme> allSyncSchemes() { return schemes; }
-
-std::string_view syncSchemeName(SyncScheme scheme) {
-  switch (scheme) {
-  case SyncScheme::ring:
-    return "ring";
-  case SyncScheme::recursiveDoubling:
-    return "recursive-doubling";
-  case SyncScheme::halvingDoubling:
-    return "halving-doubling";
-  case SyncScheme::tree:
-    return "tree";
-  case SyncScheme::reduceScatter:
-    return "reduce-scatter";
-  case SyncScheme::hierarchical:
-    return "hierarchical";
-  case SyncScheme::parameterServer:
-    return "parameter-server";
-  case SyncScheme::factors:
-    return "factors";
-  }
-  return {};
-}
-
-std::optional<SyncScheme> parseSyncScheme(std::string_view name) {
-  for (SyncScheme scheme : schemes)
-    if (syncSchemeName(scheme) == name)
-      return scheme;
-  return std::nullopt;
-}
-
 std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &layout) {
   if (layout.workers <= 1 && !layout.dedicated)
     return std::make_shared<AffineCost>(0, 0);
@@ -119,14 +79,14 @@ AffineCost reduceScatterCost(int ranks, const LinkRates &rates) {
   return sum(scatter, gather);
 }
 
-double factorsSeconds(const FactorShape &shape, int ranks, const LinkRates &rates) {
-  double own = elements(shape) * shape.elementBytes;
-  return (ranks - 1) * (rates.latency + own * rates.secondsPerByte);
+AffineCost allGatherCost(int ranks, const LinkRates &rates) {
+  double others = ranks - 1;
+  return {others * rates.latency, others * rates.secondsPerByte};
 }
 
-double rebuildSeconds(const FactorShape &shape, int ranks, double operationsPerSecond) {
-  double products = static_cast<double>(ranks - 1) * static_cast<double>(shape.samples);
-  return 2 * products * matrix(shape) / operationsPerSecond;
+Factors factorsOf(const FactorShape &shape, double operationsPerSecond) {
+  double products = static_cast<double>(shape.samples);
+  return {shape.factorBytes(), 2 * products * matrix(shape) / operationsPerSecond};
 }
 
 AffineCost HierarchicalCost::total() const { return sum(sum(scatter, exchange), gather); }
@@ -151,9 +111,7 @@ double parameterServerTraffic(const ServerLayout &layout) {
 
 double ringTraffic(int ranks) { return 4.0 * (ranks - 1) / ranks; }
 
-double factorsTraffic(const FactorShape &shape, int ranks) {
-  return 2.0 * (ranks - 1) * elements(shape) * shape.elementBytes;
-}
+double allGatherTraffic(int ranks) { return 2.0 * (ranks - 1); }
 
 bool poseidonPrefersFactors(const FactorShape &shape, int ranks, int servers) {
   double p = ranks, s = servers;

@@ -16,28 +16,6 @@
 
 namespace syncline::solver {
 
-/// Every way in which ranks can agree on a gradient.
-enum class SyncScheme {
-  ring,
-  recursiveDoubling,
-  halvingDoubling,
-  tree,
-  reduceScatter,   ///< reduce-scatter, update of the own shard, all-gather of the parameters
-  hierarchical,    ///< inside the nodes, between them, inside again
-  parameterServer, ///< sharded evenly over the servers
-  factors,         ///< sufficient factors, gathered; the gradient is rebuilt from them
-};
-
-/// Every scheme, in declaration order.
-std::span<const SyncScheme> allSyncSchemes();
-
-/// As plans spell it: "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter",
-/// "hierarchical", "parameter-server", "factors".
-std::string_view syncSchemeName(SyncScheme scheme);
-
-/// The inverse of syncSchemeName.
-std::optional<SyncScheme> parseSyncScheme(std::string_view name);
-
 /// A matrix gradient that is a sum of outer products: x^T dy with x of samples x inputs, dy of
 /// samples x outputs.
 struct FactorShape {
@@ -48,7 +26,19 @@ struct FactorShape {
 
   /// Of the gradient.
   std::int64_t bytes() const { return inputs * outputs * elementBytes; }
+  /// Of one rank's two factors.
+  std::int64_t factorBytes() const { return samples * (inputs + outputs) * elementBytes; }
 };
+
+/// A gradient that can be rebuilt from what the ranks gather: a matrix's (see factorsOf), or any
+/// other that an operation computes from two tensors, sample by sample.
+struct Factors {
+  std::int64_t bytes = 0; ///< of one rank's two factors
+  double rebuild = 0;     ///< seconds to rebuild one rank's share
+};
+
+/// A matrix gradient's: K outer products on a device of so many operations per second.
+Factors factorsOf(const FactorShape &shape, double operationsPerSecond);
 
 /// Whether a link carries both directions at once.
 enum class Duplex { full, half };
@@ -71,11 +61,8 @@ std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &la
 /// Ring reduce-scatter and ring all-gather, one after the other.
 AffineCost reduceScatterCost(int ranks, const LinkRates &rates);
 
-/// Ring all-gather of the factors of a layer: constant, since the message has no members but it.
-double factorsSeconds(const FactorShape &shape, int ranks, const LinkRates &rates);
-
-/// Rebuilding what the other ranks' factors stand for: (P-1) K outer products.
-double rebuildSeconds(const FactorShape &shape, int ranks, double operationsPerSecond);
+/// Ring all-gather, by the bytes that one rank contributes.
+AffineCost allGatherCost(int ranks, const LinkRates &rates);
 
 /// Nodes with several devices.
 struct NodeLayout {
@@ -100,8 +87,8 @@ HierarchicalCost hierarchicalCost(const NodeLayout &layout);
 double parameterServerTraffic(const ServerLayout &layout);
 /// Bandwidth-optimal all-reduces and reduce-scatter + all-gather: 4 (P-1)/P.
 double ringTraffic(int ranks);
-/// All bytes of the message, not per byte: 2 K (P-1) (M+N') elements.
-double factorsTraffic(const FactorShape &shape, int ranks);
+/// An all-gather's, per byte that one rank contributes: 2(P-1).
+double allGatherTraffic(int ranks);
 
 /// Poseidon's rule: by factors when 2K(P-1)(M+N') <= 2MN'(P+S-2)/S, in elements both ways, servers
 /// colocated.

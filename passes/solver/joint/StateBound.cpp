@@ -17,7 +17,7 @@ struct Point {
 /// Corners of the lane's cost up to `most` bytes; none where an option does not show its pieces.
 std::vector<Point> corners(const Lane &lane, std::int64_t most) {
   std::vector<Point> points;
-  for (const LaneOption &option : lane.options) {
+  for (const SchemeOption &option : lane.options) {
     std::span<const CostSegment> segments = option.cost->segments();
     if (segments.empty())
       return {};

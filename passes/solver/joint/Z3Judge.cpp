@@ -175,10 +175,9 @@ private:
 
 Result<bool> canFinishBy(const JointProblem &problem, double deadline) {
   for (const Lane &lane : problem.lanes)
-    for (const LaneOption &option : lane.options)
+    for (const SchemeOption &option : lane.options)
       if (option.cost->segments().empty())
-        return Status::badInput("Z3 judge: the cost of '" +
-                                std::string(syncSchemeName(option.scheme)) +
+        return Status::badInput("Z3 judge: the cost of '" + std::string(schemeName(option.scheme)) +
                                 "' does not show its pieces");
   try {
     return Model(problem).canFinishBy(deadline);

@@ -60,6 +60,16 @@ std::vector<Layer> residualPass(std::size_t count, double megabytes, double back
   return layers;
 }
 
+/// All layers in one lane without limits.
+JointProblem jointOf(const MergeProblem &merge) {
+  JointProblem problem;
+  problem.lanes = {{merge.options, unlimited, unlimited}};
+  for (const Layer &layer : merge.layers)
+    problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
+  problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
+  return problem;
+}
+
 /// Prints one row; false when the limit is missed or the plan is refused.
 bool timePlanning(const char *network, std::size_t count, double limit, const char *costName,
                   const MergeProblem &problem) {
@@ -135,9 +145,9 @@ bool comparePlanners() {
     MergeProblem problem{residualPass(161, 102, 0.15), {network.option}};
     std::printf("| %s |", network.name);
     for (const char *planner : planners) {
-      MergeResult result = (*parsePlanner(planner))->plan(problem);
+      PlanResult result = *(*parsePlanner(planner))->plan(jointOf(problem));
       good &= result.gap() > -1e-12;
-      std::printf(" %.3f (%zu) |", 1 + result.gap(), result.solution.groups.size());
+      std::printf(" %.3f (%zu) |", 1 + result.gap(), result.plan.messages.size());
     }
     std::printf("\n");
   }
@@ -157,7 +167,7 @@ void surveyMgWfbp() {
     for (int k = 0; k < 100; ++k)
       layers.push_back(
           {static_cast<std::int64_t>(std::pow(10, 2 + 5 * unit())), ready += pace * unit()});
-    double gap = rule->plan({layers, {affine(9.08e-4, 7.4e-10)}}).gap();
+    double gap = rule->plan(jointOf({layers, {affine(9.08e-4, 7.4e-10)}}))->gap();
     missed += gap > 1e-9;
     worst = std::max(worst, gap);
   }

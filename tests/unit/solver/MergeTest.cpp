@@ -7,6 +7,7 @@
 #include "passes/solver/Planner.h"
 #include "passes/solver/Reference.h"
 #include "passes/solver/Replay.h"
+#include "passes/solver/joint/JointChecker.h"
 #include "tests/unit/solver/RandomProblem.h"
 
 #include <gtest/gtest.h>
@@ -70,13 +71,14 @@ TEST(Merge, NeverLosesToAnotherPlanner) {
   const char *names[] = {"wfbp",     "single",       "mg-wfbp",       "ddp:25MiB",
                          "ddp:1MiB", "horovod:2MiB", "horovod:128MiB"};
   forRandomProblems(20, 13, 120, [&](const MergeProblem &problem) {
-    double best = solveMerge(problem).solution.finish;
+    JointProblem joint = jointOf(problem);
+    double best = std::max(solveMerge(problem).solution.finish, joint.computeFree);
     for (const char *name : names) {
-      MergeResult other = (*parsePlanner(name))->plan(problem);
-      if (auto rejection = checkSolution(problem, other.solution))
+      PlanResult other = *(*parsePlanner(name))->plan(joint);
+      if (auto rejection = checkJointPlan(joint, other.plan))
         FAIL() << name << ": " << rejection->message;
-      ASSERT_GE(other.solution.finish, best * (1 - 1e-12)) << name;
-      ASSERT_NEAR(other.bound(), best, 1e-12 * best) << name;
+      ASSERT_GE(other.plan.finish, best * (1 - 1e-12)) << name;
+      ASSERT_NEAR(other.bound, best, 1e-12 * best) << name;
     }
   });
 }

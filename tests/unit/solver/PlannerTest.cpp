@@ -2,7 +2,8 @@
 #include "passes/solver/Planner.h"
 
 #include "passes/solver/ComparisonPlanners.h"
-#include "passes/solver/Replay.h"
+#include "passes/solver/joint/JointChecker.h"
+#include "tests/unit/solver/RandomProblem.h"
 
 #include <gtest/gtest.h>
 
@@ -39,9 +40,9 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
 
 TEST(ParsePlanner, SaysWhatExists) {
   EXPECT_EQ(errorOf("best"), "unknown planner 'best', expected one of optimal, wfbp, single, "
-                             "mg-wfbp, ddp:SIZE, horovod:SIZE");
+                             "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb");
   EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, wfbp, single, "
-                         "mg-wfbp, ddp:SIZE, horovod:SIZE");
+                         "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb");
   EXPECT_EQ(errorOf("wfbp:1MiB"), "planner 'wfbp' takes no size, got 'wfbp:1MiB'");
   EXPECT_EQ(errorOf("ddp"), "planner 'ddp' needs a size, as in 'ddp:25MiB'");
 }
@@ -99,15 +100,131 @@ TEST(MgWfbp, CanBeMoreThanAFifthSlowerThanOptimal) {
   for (int k = 0; k < 40; ++k)
     layers.push_back({1000, 0.9 * k});
   auto problem = affineProblem(layers, 1, 1e-3);
-  MergeResult rule = (*parsePlanner("mg-wfbp"))->plan(problem);
+  JointProblem joint = jointOf(problem);
+  PlanResult rule = *(*parsePlanner("mg-wfbp"))->plan(joint);
   EXPECT_GT(rule.gap(), 0.2);
-  EXPECT_DOUBLE_EQ(rule.bound(), (*parsePlanner("optimal"))->plan(problem).solution.finish);
+  EXPECT_DOUBLE_EQ(rule.bound, (*parsePlanner("optimal"))->plan(joint)->plan.finish);
 }
 
 TEST(Planner, PlansNothingForNoLayers) {
-  auto problem = affineProblem({}, 1, 1);
+  JointProblem problem = jointOf(affineProblem({}, 1, 1));
   for (const char *name : {"optimal", "wfbp", "single", "mg-wfbp", "ddp:1MiB", "horovod:1MiB"})
-    EXPECT_TRUE((*parsePlanner(name))->plan(problem).solution.groups.empty()) << name;
+    EXPECT_TRUE((*parsePlanner(name))->plan(problem)->plan.messages.empty()) << name;
+}
+
+/// Two lanes; layer 2 may go by factors.
+JointProblem mixedProblem() {
+  JointProblem problem = jointOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
+  problem.lanes.push_back(
+      {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, unlimited});
+  for (JointLayer &layer : problem.layers)
+    layer.lanes = 3;
+  problem.layers[1].solos = {{Scheme::factors, 2, 3, 5}};
+  return problem;
+}
+
+/// Merging alone is proved by the array f, any more choice by relaxations and states.
+TEST(Planner, ProvesPlainProblemsByAnArray) {
+  JointProblem plain = jointOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
+  JointProblem limited = plain;
+  limited.lanes[0].largestMessage = 50;
+  for (const PlannerUsage &usage : plannerUsages()) {
+    std::string name(usage.form);
+    if (std::size_t size = name.find("SIZE"); size != std::string::npos)
+      name.replace(size, 4, "25MiB");
+    auto planner = *parsePlanner(name);
+    for (const JointProblem &problem : {plain, limited, mixedProblem()}) {
+      Result<PlanResult> result = planner->plan(problem);
+      if (!result)
+        continue; // no servers, no factors
+      bool isArray = std::holds_alternative<Certificate>(result->proof);
+      EXPECT_EQ(isArray, plainProblem(problem).has_value()) << name;
+      EXPECT_FALSE(checkJointPlan(problem, result->plan)) << name;
+      EXPECT_EQ(checkProof(problem, result->proof, result->plan.finish, name == "optimal"),
+                std::nullopt)
+          << name;
+    }
+  }
+}
+
+/// The backward pass may end later than the last message.
+TEST(Planner, CountsTheBackwardPass) {
+  JointProblem problem = jointOf(affineProblem({{10, 1}}, 1, 0.1));
+  problem.computeFree = 5;
+  PlanResult result = *(*parsePlanner("optimal"))->plan(problem);
+  EXPECT_DOUBLE_EQ(result.plan.communicationEnd, 3);
+  EXPECT_DOUBLE_EQ(result.plan.finish, 5);
+  EXPECT_DOUBLE_EQ(result.bound, 5);
+  EXPECT_TRUE(result.optimal());
+}
+
+TEST(Planner, MergesInTheFirstLaneWhereThereAreMore) {
+  PlanResult result = *(*parsePlanner("single"))->plan(mixedProblem());
+  ASSERT_EQ(result.plan.messages.size(), 1u);
+  EXPECT_EQ(result.plan.messages[0].lane, 0u);
+  EXPECT_EQ(result.plan.messages[0].bytes, 70);
+  EXPECT_GT(result.gap(), 0);
+}
+
+TEST(Planner, CutsGroupsToTheLargestMessage) {
+  JointProblem problem = mixedProblem();
+  problem.lanes[0].largestMessage = 50;
+  PlanResult result = *(*parsePlanner("single"))->plan(problem);
+  ASSERT_EQ(result.plan.messages.size(), 2u);
+  EXPECT_EQ(result.plan.messages[0].bytes, 50);
+  EXPECT_EQ(result.plan.messages[1].bytes, 20);
+}
+
+void expectBadInput(const JointProblem &problem, const char *planner, const std::string &message) {
+  Result<PlanResult> result = (*parsePlanner(planner))->plan(problem);
+  ASSERT_FALSE(result.isOk());
+  EXPECT_EQ(result.status().kind(), ErrorKind::badInput);
+  EXPECT_EQ(result.status().message(), message);
+}
+
+TEST(Planner, NamesTheLayerThatCannotTravelInTheFirstLane) {
+  JointProblem problem = mixedProblem();
+  problem.layers[2].lanes = 2;
+  expectBadInput(problem, "ddp:25MiB",
+                 "planner 'ddp:25MiB': layer 3 in backward order cannot travel by 'ring'");
+  problem.layers[2].lanes = 3;
+  problem.lanes[0].largestMessage = 30;
+  expectBadInput(problem, "wfbp",
+                 "planner 'wfbp': layer 2 in backward order cannot travel by 'ring'");
+  problem.lanes[0].largestMessage = unlimited;
+  problem.lanes[0].capacity = 69;
+  expectBadInput(problem, "single",
+                 "planner 'single': expected 'ring' to hold 70 B, got room for 69 B");
+}
+
+TEST(PlainProblem, IsOneLaneWithoutLimitsOrSolos) {
+  JointProblem problem = jointOf(affineProblem({{10, 1}, {40, 2}}, 1, 0.1));
+  ASSERT_TRUE(plainProblem(problem));
+  EXPECT_EQ(plainProblem(problem)->layers[1].bytes, 40);
+  EXPECT_EQ(plainProblem(problem)->options.size(), 1u);
+  for (auto spoil : {+[](JointProblem &p) { p.lanes.push_back(p.lanes[0]); },
+                     +[](JointProblem &p) { p.lanes[0].largestMessage = 100; },
+                     +[](JointProblem &p) { p.lanes[0].capacity = 100; },
+                     +[](JointProblem &p) { p.layers[0].solos = {{Scheme::factors, 1, 1, 1}}; }}) {
+    JointProblem other = problem;
+    spoil(other);
+    EXPECT_FALSE(plainProblem(other));
+  }
+}
+
+/// An array proves nothing about a problem with more choice.
+TEST(CheckProof, RefusesAnArrayWhereThereIsMoreChoice) {
+  JointProblem problem = mixedProblem();
+  EXPECT_EQ(checkProof(problem, Certificate{{0, 0, 0, 0}}),
+            "J39: expected relaxations and states, since the problem is more than merging, got "
+            "finish times");
+  problem = jointOf(affineProblem({{10, 1}}, 1, 0.1));
+  EXPECT_EQ(checkProof(problem, Certificate{{0, 3}}, 3, true), std::nullopt);
+  EXPECT_EQ(checkProof(problem, Certificate{{0, 2.5}}, 3, false), std::nullopt);
+  EXPECT_EQ(checkProof(problem, Certificate{{0, 2.5}}, 3, true),
+            "J36: expected the plan to finish at 2.5 s, got 3 s");
+  EXPECT_EQ(checkProof(problem, Certificate{{0, 2.5}}, 2, false),
+            "J37: expected the plan to finish at 2.5 s or later, got 2 s");
 }
 
 } // namespace

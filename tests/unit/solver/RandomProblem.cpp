@@ -127,4 +127,13 @@ std::vector<Layer> randomLayers(Random &random, LayerKind kind, std::size_t coun
   return layers;
 }
 
+JointProblem jointOf(const MergeProblem &merge) {
+  JointProblem problem;
+  problem.lanes = {{merge.options, unlimited, unlimited}};
+  for (const Layer &layer : merge.layers)
+    problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
+  problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
+  return problem;
+}
+
 } // namespace syncline::solver

@@ -1,7 +1,7 @@
 // RandomProblem: merge problems of every kind for the solver's tests, the same on every machine.
 #pragma once
 
-#include "passes/solver/MergeProblem.h"
+#include "passes/solver/joint/JointProblem.h"
 
 #include <cstdint>
 #include <random>
@@ -45,5 +45,8 @@ inline MergeProblem randomProblem(Random &random, CostKind cost, LayerKind layer
                                   std::size_t count) {
   return {randomLayers(random, layers, count), randomOptions(random, cost)};
 }
+
+/// All layers in one lane without limits.
+JointProblem jointOf(const MergeProblem &merge);
 
 } // namespace syncline::solver

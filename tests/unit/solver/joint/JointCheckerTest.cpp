@@ -19,11 +19,10 @@ using Kind = JointRejectionKind;
 /// Layer 2 may go by factors, layer 3 may ride with it; two lanes, the second holds 60 bytes.
 JointProblem problem() {
   JointProblem p;
-  p.lanes = {
-      {{{SyncScheme::ring, std::make_shared<AffineCost>(1, 0.1), 4}}, 50, unlimited},
-      {{{SyncScheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, 60}};
+  p.lanes = {{{{Scheme::ring, std::make_shared<AffineCost>(1, 0.1), 4}}, 50, unlimited},
+             {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, 60}};
   p.layers = {{10, 1.0, 3, {}, {}},
-              {40, 2.0, 3, {{SyncScheme::factors, 2, 3, 5}}, {}},
+              {40, 2.0, 3, {{Scheme::factors, 2, 3, 5}}, {}},
               {1, 2.0, 3, {}, 1},
               {20, 4.0, 1, {}, {}}};
   p.computeFree = 4;

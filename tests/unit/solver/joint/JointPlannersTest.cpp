@@ -1,6 +1,7 @@
 // Other systems' choices on the joint problem, among them Poseidon's published traffic.
 #include "passes/solver/joint/JointPlanners.h"
 
+#include "passes/solver/Planner.h"
 #include "passes/solver/joint/JointBuilder.h"
 #include "passes/solver/joint/JointChecker.h"
 #include "passes/solver/joint/JointReplay.h"
@@ -23,9 +24,8 @@ ClusterOffer poseidonCluster(int ranks) {
   servers.workers = servers.servers = ranks;
   servers.worker = fortyGigabit;
   servers.pieceBytes = 2'000'000;
-  offer.servers = servers;
-  offer.factorLinks = fortyGigabit;
-  offer.operationsPerSecond = 6e12;
+  offer.servers = serverOption(servers);
+  offer.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, fortyGigabit));
   return offer;
 }
 
@@ -36,16 +36,21 @@ std::vector<Gradient> vgg19(std::int64_t classes) {
   double ready = 0.1;
   for (FactorShape shape : {FactorShape{4096, classes, 32}, FactorShape{4096, 4096, 32},
                             FactorShape{25088, 4096, 32}}) {
-    gradients.push_back({shape.bytes(), ready, shape, {}});
+    gradients.push_back({shape.bytes(), ready, factorsOf(shape, 6e12), {}});
     ready += 0.01;
   }
   gradients.push_back({20'018'880 * 4, 0.9, {}, {}});
   return gradients;
 }
 
+Result<PlanResult> planJointly(std::string_view planner, const JointProblem &problem) {
+  auto parsed = parsePlanner(planner);
+  return parsed ? (*parsed)->plan(problem) : parsed.status();
+}
+
 std::string gigabytes(const char *planner, std::int64_t classes, int ranks) {
   JointProblem problem = buildJointProblem(vgg19(classes), poseidonCluster(ranks), 0.9);
-  Result<JointResult> result = planJointly(planner, problem);
+  Result<PlanResult> result = planJointly(planner, problem);
   char text[16];
   std::snprintf(text, sizeof text, "%.2f", result->plan.traffic(problem) / 1e9);
   return text;
@@ -68,7 +73,8 @@ TEST(Poseidon, MovesThePublishedBytes) {
 
 TEST(Poseidon, StopsUsingFactorsForGoogLeNetAtEightNodes) {
   FactorShape shape{1024, 1000, 128};
-  std::vector<Gradient> gradients{{shape.bytes(), 0.1, shape, {}}, {4000, 0.1, {}, 0}};
+  std::vector<Gradient> gradients{{shape.bytes(), 0.1, factorsOf(shape, 6e12), {}},
+                                  {4000, 0.1, {}, 0}};
   for (int ranks : {2, 7, 8, 16}) {
     JointProblem problem = buildJointProblem(gradients, poseidonCluster(ranks), 0.1);
     Result<std::vector<Choice>> choices = poseidonChoices(problem);
@@ -82,13 +88,13 @@ TEST(Poseidon, StopsUsingFactorsForGoogLeNetAtEightNodes) {
 TEST(JointPlanners, UseWhatTheyAreNamedFor) {
   JointProblem problem = buildJointProblem(vgg19(1000), poseidonCluster(8), 0.9);
   for (const char *planner : {"ps", "sfb", "poseidon"}) {
-    Result<JointResult> result = planJointly(planner, problem);
+    Result<PlanResult> result = planJointly(planner, problem);
     ASSERT_TRUE(result.isOk()) << result.status().message();
     EXPECT_EQ(result->plan.messages.size(), 4u);
     for (const JointMessage &message : result->plan.messages) {
       bool mayFactor = std::string(planner) != "ps" && message.layers.front() < 3;
       EXPECT_EQ(result->plan.scheme(problem, message),
-                mayFactor ? SyncScheme::factors : SyncScheme::parameterServer)
+                mayFactor ? Scheme::factors : Scheme::parameterServer)
           << planner;
     }
   }
@@ -100,7 +106,7 @@ TEST(JointPlanners, NeverBeatTheOptimum) {
     JointProblem problem = randomSmallJoint(seed, 12, std::int64_t{1} << 40, true);
     JointResult best = solveJoint(problem);
     for (const char *planner : {"poseidon", "ps", "sfb"}) {
-      Result<JointResult> other = planJointly(planner, problem);
+      Result<PlanResult> other = planJointly(planner, problem);
       if (!other)
         continue; // the problem lacks what the planner needs
       if (auto rejection = checkJointPlan(problem, other->plan))
@@ -126,7 +132,7 @@ TEST(LayerwiseChoices, AreSound) {
 
 void expectError(const char *planner, const JointProblem &problem, ErrorKind kind,
                  const std::string &message) {
-  Result<JointResult> result = planJointly(planner, problem);
+  Result<PlanResult> result = planJointly(planner, problem);
   ASSERT_FALSE(result.isOk());
   EXPECT_EQ(result.status().kind(), kind);
   EXPECT_EQ(result.status().message(), message);
@@ -135,31 +141,28 @@ void expectError(const char *planner, const JointProblem &problem, ErrorKind kin
 TEST(JointPlanners, SayWhatIsMissing) {
   ClusterOffer offer = poseidonCluster(8);
   offer.serverMemory = 1'000'000;
-  expectError("ps", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
-              "planner 'ps': expected servers that hold 574610176 B, got 1000000 B");
+  expectError(
+      "ps", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
+      "planner 'ps': expected 'parameter-server' to hold 574610176 B, got room for 1000000 B");
   offer.servers.reset();
   expectError("poseidon", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
-              "planner 'poseidon' needs parameter servers, which this cluster does not have");
-  offer.factorLinks.reset();
+              "planner 'poseidon': needs parameter servers, which this cluster does not have");
+  offer.factorGather.reset();
   expectError("sfb", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
               "planner 'sfb': no layer can travel by 'factors'");
-  expectError("best", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badUsage,
-              "unknown planner 'best', expected one of optimal, poseidon, ps, sfb");
 }
 
 /// Where servers are of the network's speed and dedicated, the optimum uses them by itself.
 TEST(SolveJoint, PicksDedicatedServersWhereTheyAreFaster) {
   ClusterOffer offer = poseidonCluster(4);
-  offer.servers->dedicated = true;
-  offer.servers->servers = 2;
-  offer.servers->server = {0, 5e-11, 0};
+  offer.servers = serverOption({4, 2, true, fortyGigabit, {0, 5e-11, 0}, Duplex::full, 2'000'000});
   JointProblem problem = buildJointProblem(vgg19(1000), offer, 0.9);
   for (JointLayer &layer : problem.layers)
     layer.solos.clear();
   JointResult result = solveJoint(problem);
   EXPECT_TRUE(result.optimal());
   for (const JointMessage &message : result.plan.messages)
-    EXPECT_EQ(result.plan.scheme(problem, message), SyncScheme::parameterServer);
+    EXPECT_EQ(result.plan.scheme(problem, message), Scheme::parameterServer);
 }
 
 } // namespace

@@ -11,10 +11,10 @@ namespace {
 
 JointProblem good() {
   JointProblem problem;
-  Lane lane{{{SyncScheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited};
+  Lane lane{{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited};
   problem.lanes = {lane, lane};
-  problem.lanes[1].options[0].scheme = SyncScheme::parameterServer;
-  problem.layers = {{10, 0.0, 3, {{SyncScheme::factors, 1, 1, 1}}, {}}, {20, 1.0, 3, {}, 0}};
+  problem.lanes[1].options[0].scheme = Scheme::parameterServer;
+  problem.layers = {{10, 0.0, 3, {{Scheme::factors, 1, 1, 1}}, {}}, {20, 1.0, 3, {}, 0}};
   problem.computeFree = 1;
   return problem;
 }

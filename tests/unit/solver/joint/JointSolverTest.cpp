@@ -64,7 +64,7 @@ TEST(SolveJoint, EqualsMergingAloneWithOneLane) {
       JointProblem problem;
       problem.lanes.resize(1);
       for (const SchemeOption &option : merge.options)
-        problem.lanes[0].options.push_back({SyncScheme::ring, option.cost, 0});
+        problem.lanes[0].options.push_back({Scheme::ring, option.cost, 0});
       for (const Layer &layer : merge.layers)
         problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
       problem.computeFree = merge.layers.back().ready;
@@ -106,9 +106,9 @@ TEST(SolveJoint, ReportsTheGapWhenLabelsAreCut) {
 TEST(SolveJoint, SkipsALayerThatGoesByFactors) {
   JointProblem problem;
   problem.lanes = {
-      {{{SyncScheme::ring, std::make_shared<AffineCost>(1, 1e-2), 4}}, unlimited, unlimited}};
+      {{{Scheme::ring, std::make_shared<AffineCost>(1, 1e-2), 4}}, unlimited, unlimited}};
   problem.layers = {{100, 0.0, 1, {}, {}},
-                    {10000, 0.5, 1, {{SyncScheme::factors, 2, 0.25, 0}}, {}},
+                    {10000, 0.5, 1, {{Scheme::factors, 2, 0.25, 0}}, {}},
                     {100, 1.0, 1, {}, {}}};
   problem.computeFree = 1;
   JointResult result = solveJoint(problem);
@@ -125,8 +125,8 @@ TEST(SolveJoint, LetsABiasRide) {
   for (bool biasFirst : {false, true}) {
     JointProblem problem;
     problem.lanes = {
-        {{{SyncScheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
-    JointLayer weight{100, 0.0, 1, {{SyncScheme::factors, 3, 0, 0}}, {}};
+        {{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
+    JointLayer weight{100, 0.0, 1, {{Scheme::factors, 3, 0, 0}}, {}};
     JointLayer bias{1, 0.0, 1, {}, biasFirst ? 1u : 0u};
     problem.layers = biasFirst ? std::vector{bias, weight} : std::vector{weight, bias};
     JointResult result = solveJoint(problem);
@@ -138,9 +138,8 @@ TEST(SolveJoint, LetsABiasRide) {
 /// Factors that arrive early but take long to rebuild lose to an all-reduce that takes as long.
 TEST(SolveJoint, CountsRebuilding) {
   JointProblem problem;
-  problem.lanes = {
-      {{{SyncScheme::ring, std::make_shared<AffineCost>(0, 1), 4}}, unlimited, unlimited}};
-  problem.layers = {{10, 0.0, 1, {{SyncScheme::factors, 5, 6, 0}}, {}}};
+  problem.lanes = {{{{Scheme::ring, std::make_shared<AffineCost>(0, 1), 4}}, unlimited, unlimited}};
+  problem.layers = {{10, 0.0, 1, {{Scheme::factors, 5, 6, 0}}, {}}};
   JointResult result = solveJoint(problem);
   EXPECT_FALSE(result.plan.messages.front().isSolo);
   problem.layers[0].solos[0].rebuild = 4;
@@ -154,7 +153,9 @@ std::vector<Gradient> transformer(std::size_t blocks, std::int64_t width, std::i
   auto add = [&](std::int64_t bytes, std::optional<FactorShape> shape,
                  std::optional<std::size_t> carrier) {
     ready += 5e-5 + static_cast<double>(bytes) * 4e-10;
-    gradients.push_back({bytes, ready, shape, carrier});
+    gradients.push_back({bytes, ready, {}, carrier});
+    if (shape)
+      gradients.back().factors = factorsOf(*shape, 1e13);
   };
   for (std::size_t block = 0; block < blocks; ++block) {
     for (auto [inputs, outputs] :
@@ -179,8 +180,7 @@ TEST(SolveJoint, PlansATransformerWithinAThousandth) {
       offer.ranks = 8;
       LinkRates link{2e-5, 8e-9 / gigabit, 1e-11};
       offer.collectives = formulaCollectives(8, link);
-      offer.factorLinks = link;
-      offer.operationsPerSecond = 1e13;
+      offer.factorGather = std::make_shared<AffineCost>(allGatherCost(8, link));
       std::vector<Gradient> gradients = transformer(24, 1024, tokens);
       JointProblem problem = buildJointProblem(gradients, offer, gradients.back().ready);
       ASSERT_TRUE(validate(problem).isOk());
@@ -193,8 +193,7 @@ TEST(SolveJoint, PlansATransformerWithinAThousandth) {
 
 TEST(SolveJoint, PlansNothingForNoLayers) {
   JointProblem problem;
-  problem.lanes = {
-      {{{SyncScheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
+  problem.lanes = {{{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
   problem.computeFree = 2;
   JointResult result = solveJoint(problem);
   EXPECT_TRUE(result.plan.messages.empty());
@@ -217,7 +216,7 @@ TEST(SolveJoint, GivesTheSameBitsTwice) {
 TEST(SolveJoint, MergesWhereItCostsNothing) {
   JointProblem problem;
   problem.lanes = {
-      {{{SyncScheme::ring, std::make_shared<AffineCost>(1, 0.01), 4}}, unlimited, unlimited}};
+      {{{Scheme::ring, std::make_shared<AffineCost>(1, 0.01), 4}}, unlimited, unlimited}};
   problem.layers = {{100, 0.0, 1, {}, {}}, {100, 0.1, 1, {}, {}}, {100, 10.0, 1, {}, {}}};
   problem.computeFree = 10;
   JointResult result = solveJoint(problem);

@@ -7,10 +7,9 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr SyncScheme laneSchemes[maxLanes][2] = {
-    {SyncScheme::ring, SyncScheme::tree},
-    {SyncScheme::parameterServer, SyncScheme::parameterServer},
-    {SyncScheme::hierarchical, SyncScheme::reduceScatter}};
+constexpr Scheme laneSchemes[maxLanes][2] = {{Scheme::ring, Scheme::tree},
+                                             {Scheme::parameterServer, Scheme::parameterServer},
+                                             {Scheme::hierarchical, Scheme::reduceScatter}};
 
 Lane randomLane(Random &random, std::size_t index, CostKind kind) {
   Lane lane;

@@ -25,7 +25,8 @@ double serverElements(const FactorShape &shape, int ranks) {
 }
 
 double factorElements(const FactorShape &shape, int ranks) {
-  return factorsTraffic(shape, ranks) / shape.elementBytes / 1e6;
+  double bytes = allGatherTraffic(ranks) * static_cast<double>(shape.factorBytes());
+  return bytes / shape.elementBytes / 1e6;
 }
 
 TEST(PoseidonRule, CrossesOverWhereTheTableSays) {
@@ -110,9 +111,12 @@ TEST(SchemeCost, ReduceScatterAndAllGatherCostARing) {
 TEST(SchemeCost, FactorsGrowWithRanksAndSamples) {
   FactorShape shape{10, 20, 3};
   EXPECT_EQ(shape.bytes(), 800);
-  EXPECT_DOUBLE_EQ(factorsSeconds(shape, 5, rates(1, 2, 0)), 4 * (1 + 3 * 30 * 4 * 2.0));
-  EXPECT_DOUBLE_EQ(rebuildSeconds(shape, 5, 100), 2.0 * 4 * 3 * 200 / 100);
-  EXPECT_EQ(factorsSeconds(shape, 1, rates(1, 2, 0)), 0);
+  Factors factors = factorsOf(shape, 100);
+  EXPECT_EQ(factors.bytes, 3 * 30 * 4);
+  EXPECT_DOUBLE_EQ(factors.rebuild, 2.0 * 3 * 200 / 100);
+  EXPECT_DOUBLE_EQ(allGatherCost(5, rates(1, 2, 0)).seconds(factors.bytes),
+                   4 * (1 + 3 * 30 * 4 * 2.0));
+  EXPECT_EQ(allGatherCost(1, rates(1, 2, 0)).seconds(factors.bytes), 0);
 }
 
 TEST(SchemeCost, HierarchicalSharesANodesCards) {
@@ -123,12 +127,6 @@ TEST(SchemeCost, HierarchicalSharesANodesCards) {
   EXPECT_DOUBLE_EQ(cost.total().seconds(100), 75 + 1002 + 75);
   layout.linksPerNode = 4;
   EXPECT_DOUBLE_EQ(hierarchicalCost(layout).exchange.seconds(100), 2 + 10 * 25);
-}
-
-TEST(SyncScheme, NamesComeBack) {
-  for (SyncScheme scheme : allSyncSchemes())
-    EXPECT_EQ(parseSyncScheme(syncSchemeName(scheme)), scheme);
-  EXPECT_FALSE(parseSyncScheme("carrier-pigeon"));
 }
 
 } // namespace
