@@ -83,7 +83,7 @@ void addPrediction(Json &plan, sync::ProblemOp problem, sync::SolutionOp solutio
       solution.getCertificate().has_value() && finish <= bound * (1 + checkerTolerance);
   plan["certificate"] = nullptr;
   if (auto proof = solution.getCertificate())
-    plan["certificate"] = {{"finish_times", numbers(proof->getValues())}};
+    plan["certificate"] = {{"finish_times", numbers(cast<sync::TimesAttr>(*proof).getValues())}};
 }
 
 Json layersJson(sync::ProblemOp problem) {
@@ -218,24 +218,18 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
 
 /// A trace has no program: buckets follow from problem and solution alone.
 void addTraceBuckets(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
-  std::int64_t layer = 0;
-  for (size_t i = 0; i < solution.getEnds().size(); ++i) {
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
     Json members = Json::array();
-    std::int64_t bytes = 0;
-    double ready = 0;
-    for (; layer < solution.getEnds()[i]; ++layer) {
+    for (std::int64_t layer : message.getLayers())
       members.push_back(cast<StringAttr>(problem.getLayers()[layer]).str());
-      bytes += problem.getBytes()[layer];
-      ready = problem.getReady().getValues()[layer];
-    }
-    plan["buckets"].push_back({{"id", i},
+    plan["buckets"].push_back({{"id", plan["buckets"].size()},
                                {"members", members},
-                               {"bytes", bytes},
-                               {"scheme", "ring"},
+                               {"bytes", message.getBytes()},
+                               {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
                                {"channel", 0},
-                               {"ready", ready},
-                               {"start", static_cast<double>(solution.getStart().getValues()[i])},
-                               {"end", static_cast<double>(solution.getEnd().getValues()[i])},
+                               {"ready", static_cast<double>(message.getReady())},
+                               {"start", static_cast<double>(message.getStart())},
+                               {"end", static_cast<double>(message.getEnd())},
                                {"offset", nullptr},
                                {"extent", nullptr}});
   }
@@ -258,9 +252,10 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("sync.solution");
   if (!spec)
     return missing("cluster.spec");
-  if (!solution.getEnds().empty() &&
-      solution.getEnds().back() > static_cast<std::int64_t>(problem.getLayers().size()))
-    return Status::badInput("the solution has more layers than its problem");
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+    for (std::int64_t layer : message.getLayers())
+      if (layer >= static_cast<std::int64_t>(problem.getLayers().size()))
+        return Status::badInput("the solution has more layers than its problem");
 
   Json plan = {{"schema", schemaNumber},
                {"version", info.version},

@@ -1,4 +1,5 @@
-// Registration and verifiers of the sync dialect; rules S1 to S8 of SPEC.md.
+// Registration and verifiers of the sync dialect; rules of SPEC.md; problems and solutions are in
+// Agreement.cpp.
 #include "ir/sync/Sync.h"
 
 #include "mlir/IR/Builders.h"
@@ -11,7 +12,6 @@ using namespace mlir;
 using namespace syncline::sync;
 
 #include "ir/sync/SyncDialect.cpp.inc"
-#include "ir/sync/SyncEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/sync/SyncAttrs.cpp.inc"
 #define GET_OP_CLASSES
@@ -30,18 +30,44 @@ void SyncDialect::initialize() {
 
 static bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
+/// S2: predicted times of a message.
+template <typename Op> static LogicalResult verifyTimes(Op op) {
+  const double ready = op.getReady().convertToDouble(), start = op.getStart().convertToDouble(),
+               end = op.getEnd().convertToDouble();
+  if (!isTime(ready) || !(ready <= start && start <= end) || !isTime(end))
+    return op.emitOpError("S2: expected 0 <= ready <= start <= end, got ")
+           << ready << ", " << start << " and " << end;
+  return success();
+}
+
 LogicalResult AllReduceOp::verify() {
   if (getLocal().empty() || getLocal().getTypes() != getAgreed().getTypes())
     return emitOpError("S1: expected at least one gradient and results of the operands' types");
   if (getMembers().size() != getLocal().size())
     return emitOpError("S1: expected one member name a gradient, got ")
            << getMembers().size() << " for " << getLocal().size();
-  double ready = getReady().convertToDouble(), start = getStart().convertToDouble(),
-         end = getEnd().convertToDouble();
-  if (!isTime(ready) || !(ready <= start && start <= end) || !isTime(end))
-    return emitOpError("S2: expected 0 <= ready <= start <= end, got ")
-           << ready << ", " << start << " and " << end;
-  return success();
+  return verifyTimes(*this);
+}
+
+LogicalResult AllGatherOp::verify() {
+  if (getLocal().empty() || getLocal().size() != getGathered().size() || getMembers().empty())
+    return emitOpError("S4: expected at least one factor, one result a factor and a member");
+  std::optional<int64_t> ranks;
+  for (auto [own, all] : llvm::zip(getLocal().getTypes(), getGathered().getTypes())) {
+    auto from = cast<RankedTensorType>(own), to = cast<RankedTensorType>(all);
+    const bool alike =
+        from.hasStaticShape() && to.hasStaticShape() && from.getRank() >= 1 &&
+        from.getRank() == to.getRank() && from.getElementType() == to.getElementType() &&
+        from.getShape().drop_front() == to.getShape().drop_front() && from.getDimSize(0) >= 1 &&
+        to.getDimSize(0) >= from.getDimSize(0) && to.getDimSize(0) % from.getDimSize(0) == 0;
+    if (!alike || ranks.value_or(to.getDimSize(0) / from.getDimSize(0)) !=
+                      to.getDimSize(0) / from.getDimSize(0))
+      return emitOpError("S4: expected results that hold as many ranks' factors, one behind the "
+                         "other along dimension 0, got ")
+             << all << " from " << own;
+    ranks = to.getDimSize(0) / from.getDimSize(0);
+  }
+  return verifyTimes(*this);
 }
 
 LogicalResult LayerOp::verify() {
@@ -51,36 +77,5 @@ LogicalResult LayerOp::verify() {
   if (getMatmul() &&
       (getMatmul()->size() != 3 || llvm::any_of(*getMatmul(), [](auto d) { return d < 1; })))
     return emitOpError("S3: expected three dimensions [M, N, K] of at least 1");
-  return success();
-}
-
-LogicalResult ProblemOp::verify() {
-  size_t n = getLayers().size();
-  if (getBytes().size() != n || getReady().getValues().size() != n)
-    return emitOpError("S4: expected one size and one ready time a layer, got ")
-           << getBytes().size() << " and " << getReady().getValues().size() << " for " << n;
-  double last = 0;
-  for (size_t k = 0; k < n; ++k) {
-    if (getBytes()[k] < 0)
-      return emitOpError("S5: expected bytes that are not negative, got ") << getBytes()[k];
-    if (!isTime(getReady().getValues()[k]) || getReady().getValues()[k] < last)
-      return emitOpError("S5: expected finite ascending ready times, got ")
-             << getReady().getValues()[k] << " after " << last;
-    last = getReady().getValues()[k];
-  }
-  return success();
-}
-
-LogicalResult SolutionOp::verify() {
-  size_t buckets = getEnds().size();
-  if (getStart().getValues().size() != buckets || getEnd().getValues().size() != buckets)
-    return emitOpError("S6: expected one start and one end a bucket");
-  std::int64_t last = 0;
-  for (std::int64_t end : getEnds()) {
-    if (end <= last)
-      return emitOpError("S7: expected ascending ends of buckets, got ")
-             << end << " after " << last;
-    last = end;
-  }
   return success();
 }

@@ -32,11 +32,4 @@ def Sync_Scheme : Attr<CPred<"::llvm::isa<::syncline::cluster::SchemeAttr>($_sel
   let convertFromStorage = "$_self.getValue()";
 }
 
-def Sync_TimesAttr : AttrDef<Sync_Dialect, "Times"> {
-  let mnemonic = "times";
-  let summary = "seconds; unlike a builtin array of f64 it prints every digit, which a proof needs";
-  let parameters = (ins OptionalArrayRefParameter<"::syncline::cluster::Real">:$values);
-  let assemblyFormat = "`[` (`]`) : ($values^ `]`)?";
-}
-
 #endif

@@ -2,7 +2,7 @@
 #ifndef SYNCLINE_SYNC_OPS_TD
 #define SYNCLINE_SYNC_OPS_TD
 
-include "ir/sync/SyncDialect.td"
+include "ir/sync/SyncAttrs.td"
 
 def Sync_GradientOp : Sync_Op<"gradient", [Pure, AllTypesMatch<["local", "agreed"]>]> {
   let summary = "this rank's gradient in, the ranks' mean out; how is not chosen";
@@ -31,6 +31,33 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Sync_AllGatherOp : Sync_Op<"all_gather", [Pure]> {
+  let summary = "one message: every rank's factors of the members' gradients";
+  let description = [{
+    Sufficient factors: the sum over ranks of a product x^T dy that contracts samples is the product of the gathered x and dy. Result i is
+    the ranks' operand i, one behind the other along dimension 0, in rank order. `members` are the parameters whose gradients are
+    computed from the results: a weight, and biases that are sums of the same dy. Numbers and times as `sync.all_reduce` has them.
+
+    ```mlir
+    %xs, %dys = sync.all_gather %x, %dy {bucket = 0 : i64, channel = 0 : i64, members = ["fc.weight", "fc.bias"],
+      ready = 0.1 : f64, start = 0.1 : f64, end = 0.2 : f64}
+      : (tensor<8x64xf32>, tensor<8x10xf32>) -> (tensor<32x64xf32>, tensor<32x10xf32>)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$local, StrArrayAttr:$members, I64Attr:$bucket, I64Attr:$channel,
+                       F64Attr:$ready, F64Attr:$start, F64Attr:$end);
+  let results = (outs Variadic<AnyRankedTensor>:$gathered);
+  let assemblyFormat = "$local attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many ranks' factors the results hold.
+    int64_t ranks() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getGathered().front().getType()).getDimSize(0) /
+             ::llvm::cast<::mlir::RankedTensorType>(getLocal().front().getType()).getDimSize(0);
+    }
+  }];
+}
+
 def Sync_TraceOp : Sync_Op<"trace", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a model known only by its layers' times and sizes";
   let description = [{Holds `sync.layer` operations in forward order, in place of an `nn.step`: to plan only.}];
@@ -52,42 +79,55 @@ def Sync_LayerOp : Sync_Op<"layer", [HasParent<"TraceOp">]> {
 }
 
 def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
-  let summary = "which gradients to merge: an instance of P1";
+  let summary = "by which scheme every gradient travels, and which travel together: an instance of P1 and of the joint choice";
   let description = [{
-    Layers in backward order: gradient k of `bytes[k]` is ready at `ready[k]` (ascending). A message of b bytes occupies the one
-    channel for `cost`(b), an attribute of the cluster dialect. A plan's finish is the end of its last message. `forward_end`, `backward_end` and `updates` (the
-    time of all updates) are kept for the prediction of the whole step: max(backward_end, finish) + updates.
+    Layers in backward order: gradient k of `bytes[k]` is ready at `ready[k]` (ascending). Messages go one after the other on one channel. A
+    gradient travels in a bucket of one of the `lanes` (those whose bit is set in `only[k]`; all where `only` is absent), alone by one of its
+    `solos`, or, where `riders` has the pair [k, c], without a message when c travels alone. A plan's finish is the latest of the backward
+    pass's end, its last message's, and the last gradient's rebuilding. `forward_end` and `updates` (the time of all updates) are kept for
+    the prediction of the whole step: finish + updates. The model: passes/solver/README.md.
 
     ```mlir
-    sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready [0.1, 0.2] forward_end 0.05 backward_end 0.25 updates 0.01
-      cost #cluster.affine<a = 1.0e-3, b = 1.0e-9>
+    sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready <[0.1, 0.2]>
+      lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>]>]
+      solos [#sync.solo<layer = 0, scheme = factors, seconds = 1.0e-3, rebuild = 2.0e-3, traffic = 1000.0>]
+      forward_end 0.05 backward_end 0.25 updates 0.01
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$layers, DenseI64ArrayAttr:$bytes,
-                       Sync_TimesAttr:$ready, F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates, AnyAttr:$cost);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$layers, DenseI64ArrayAttr:$bytes, Sync_TimesAttr:$ready,
+                       TypedArrayAttrBase<Sync_LaneAttr, "lanes">:$lanes,
+                       OptionalAttr<TypedArrayAttrBase<Sync_SoloAttr, "ways to travel alone">>:$solos,
+                       OptionalAttr<DenseI64ArrayAttr>:$riders, OptionalAttr<DenseI64ArrayAttr>:$only,
+                       F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates);
   let assemblyFormat = [{
-    $sym_name `layers` $layers `bytes` $bytes `ready` $ready `forward_end` $forward_end `backward_end` $backward_end `updates` $updates
-    `cost` $cost attr-dict
+    $sym_name `layers` $layers `bytes` $bytes `ready` $ready `lanes` $lanes (`solos` $solos^)? (`riders` $riders^)? (`only` $only^)?
+    `forward_end` $forward_end `backward_end` $backward_end `updates` $updates attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// `solos`, empty where there are none.
+    ::llvm::SmallVector<SoloAttr> soloList();
+  }];
 }
 
 def Sync_SolutionOp : Sync_Op<"solution"> {
   let summary = "a claimed answer to a problem, with its proof";
   let description = [{
-    Bucket i holds layers ends[i-1]..ends[i]-1 and occupies the channel in [start[i], end[i]]. `bound` is what no answer can beat. `certificate`,
-    when present, is the array f of design P1: f(0) = 0 and f(j) ≤ max(f(i), ready(j)) + cost(i+1..j) for all i < j, so that finish = f(n)
-    is optimal. Checked by `check-solutions`, never trusted.
+    `messages` in issue order; layers that travel without one are `riders`. `bound` is what no answer can beat. `certificate`, when present,
+    proves it: #sync.times is the array f of P1 for a problem of one lane without limits where every gradient has only that lane; f(0) = 0 and
+    f(j) <= max(f(i), ready(j)) + cost(i+1..j) for all i < j, so that no plan's last message ends before f(n). #sync.states is a joint certificate.
+    Checked by `check-solutions`, never trusted.
 
     ```mlir
-    sync.solution of @p by "optimal" ends [2] start [0.2] end [0.3] finish 0.3 bound 0.3 certificate [0.0, 0.15, 0.3]
+    sync.solution of @p by "optimal" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 5120, ready = 0.2,
+      start = 0.2, end = 0.3>] finish 0.3 bound 0.3 certificate #sync.times<[0.0, 0.15, 0.3]>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner, DenseI64ArrayAttr:$ends, Sync_TimesAttr:$start,
-                       Sync_TimesAttr:$end, F64Attr:$finish, F64Attr:$bound,
-                       OptionalAttr<Sync_TimesAttr>:$certificate);
+  let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner, TypedArrayAttrBase<Sync_MessageAttr, "messages">:$messages,
+                       OptionalAttr<DenseI64ArrayAttr>:$riders, F64Attr:$finish, F64Attr:$bound,
+                       OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_StatesAttr]>>:$certificate);
   let assemblyFormat = [{
-    `of` $problem `by` $planner `ends` $ends `start` $start `end` $end `finish` $finish `bound` $bound
+    `of` $problem `by` $planner `messages` $messages (`riders` $riders^)? `finish` $finish `bound` $bound
     (`certificate` $certificate^)? attr-dict
   }];
   let hasVerifier = 1;

@@ -2,9 +2,7 @@
 // code.
 #include "passes/Passes.h"
 #include "passes/merge/MergeOps.h"
-#include "passes/solver/MergeChecker.h"
-
-#include <cmath>
+#include "passes/solver/joint/JointChecker.h"
 
 namespace syncline {
 #define GEN_PASS_DEF_CHECKSOLUTIONS
@@ -16,35 +14,29 @@ using namespace syncline;
 
 namespace {
 
-LogicalResult reject(sync::SolutionOp op, const std::optional<solver::Rejection> &rejection) {
-  if (rejection)
-    return op.emitOpError(rejection->message);
-  return success();
-}
-
 LogicalResult check(sync::SolutionOp op) {
   FailureOr<sync::ProblemOp> problemOp = problemOf(op);
   if (failed(problemOp))
     return failure();
-  FailureOr<solver::MergeProblem> problem = toMergeProblem(*problemOp);
+  FailureOr<solver::JointProblem> problem = toJointProblem(*problemOp);
   if (failed(problem))
     return failure();
-  FailureOr<solver::Solution> solution = toSolution(op, *problem);
-  if (failed(solution) || failed(reject(op, solver::checkSolution(*problem, *solution))))
+  FailureOr<solver::JointPlan> plan = toPlan(op, *problem);
+  if (failed(plan))
     return failure();
-  double bound = op.getBound().convertToDouble();
-  if (!op.getCertificate()) {
-    if (bound > 0)
+  if (auto rejection = solver::checkJointPlan(*problem, *plan))
+    return op.emitOpError(rejection->message);
+  const double bound = op.getBound().convertToDouble();
+  std::optional<solver::BoundProof> proof = toProof(op);
+  if (!proof) {
+    if (bound != 0)
       return op.emitOpError("claims the bound ") << bound << " without a certificate";
     return success();
   }
-  solver::Certificate certificate{
-      {op.getCertificate()->getValues().begin(), op.getCertificate()->getValues().end()}};
-  if (failed(reject(op, solver::checkBound(*problem, certificate))))
-    return failure();
-  if (bound != certificate.earliestFinish.back())
-    return op.emitOpError("claims the bound ")
-           << bound << ", the certificate proves " << certificate.earliestFinish.back();
+  if (auto reason = solver::checkProof(*problem, *proof, plan->finish, /*optimal=*/false))
+    return op.emitOpError(*reason);
+  if (const double proved = solver::boundOf(*problem, *proof); bound != proved)
+    return op.emitOpError("claims the bound ") << bound << ", the certificate proves " << proved;
   return success();
 }
 

@@ -1,5 +1,7 @@
-// Pass `form-buckets`: carries a solution out. Each of its buckets becomes one all-reduce.
+// Pass `form-buckets`: carries a solution out. Each of its messages becomes one collective.
+#include "ir/cluster/Cluster.h"
 #include "passes/Passes.h"
+#include "passes/merge/GatherFactors.h"
 #include "passes/merge/MergeOps.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -14,85 +16,129 @@ using namespace syncline;
 
 namespace {
 
-using GradientsByName = llvm::StringMap<sync::GradientOp>;
+using Gradients = llvm::SmallVector<sync::GradientOp>;
 
-/// One message in place of its members' `sync.gradient` operations.
-void formBucket(OpBuilder &builder, llvm::MutableArrayRef<sync::GradientOp> members,
-                std::int64_t number, const solver::Group &group) {
-  llvm::SmallVector<Value> local;
-  llvm::SmallVector<StringRef> names;
-  llvm::SmallVector<Type> types;
-  for (sync::GradientOp member : members) {
-    local.push_back(member.getLocal());
-    names.push_back(member.getParameter());
-    types.push_back(member.getType());
+class BucketFormer {
+public:
+  BucketFormer(nn::StepOp step, sync::SolutionOp solution, sync::ProblemOp problem)
+      : step(step), solution(solution), problem(problem), builder(step->getContext()) {
+    for (auto gradient : step.getOps<sync::GradientOp>())
+      waiting[gradient.getParameter()] = gradient;
   }
-  auto bucket = builder.create<sync::AllReduceOp>(
-      members.front().getLoc(), types, local, builder.getStrArrayAttr(names),
-      builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(0),
-      cluster::SchemeAttr::get(builder.getContext(), toSyncScheme(solver::Scheme::ring)),
-      builder.getF64FloatAttr(group.ready), builder.getF64FloatAttr(group.start),
-      builder.getF64FloatAttr(group.end));
-  for (auto [member, agreed] : llvm::zip(members, bucket.getAgreed()))
-    member.getAgreed().replaceAllUsesWith(agreed);
-}
 
-/// Takes the members of a group out of `gradients`.
-FailureOr<llvm::SmallVector<sync::GradientOp>> takeMembers(sync::SolutionOp solution,
-                                                           ArrayAttr layers,
-                                                           const solver::Group &group,
-                                                           GradientsByName &gradients) {
-  llvm::SmallVector<sync::GradientOp> members;
-  for (std::size_t k = 0; k < group.layerCount; ++k) {
-    auto name = cast<StringAttr>(layers[group.firstLayer + k]).getValue();
-    sync::GradientOp gradient = gradients.lookup(name);
-    if (!gradient)
-      return solution.emitOpError("layer '") << name << "' has no 'sync.gradient' in the step";
-    members.push_back(gradient);
-    gradients.erase(name);
+  LogicalResult form() {
+    moveUpdatesToEnd();
+    std::int64_t number = 0;
+    for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
+      FailureOr<Gradients> members = take(message.getLayers());
+      if (failed(members))
+        return failure();
+      if (members->empty())
+        return solution.emitOpError("message ") << number << " has no layers";
+      if (failed(message.getScheme() == cluster::Scheme::factors
+                     ? formFactors(message, *members, number)
+                     : formBucket(message, *members, number)))
+        return failure();
+      ++number;
+    }
+    for (auto gradient : step.getOps<sync::GradientOp>())
+      if (waiting.count(gradient.getParameter()))
+        return gradient.emitOpError("no bucket of the solution holds this gradient");
+    return success();
   }
-  return members;
-}
 
-/// Updates go last, so that every bucket can stand between its members and them. Returns the first.
-Operation *moveUpdatesToEnd(nn::StepOp step) {
-  Block &body = step.getBody().front();
-  llvm::SmallVector<nn::UpdateOp> updates(step.getOps<nn::UpdateOp>());
-  for (nn::UpdateOp update : updates)
-    update->moveBefore(&body, body.end());
-  return updates.empty() ? nullptr : updates.front();
-}
+private:
+  /// Updates go last, so that every message can stand between its members and them.
+  void moveUpdatesToEnd() {
+    Block &body = step.getBody().front();
+    llvm::SmallVector<nn::UpdateOp> updates(step.getOps<nn::UpdateOp>());
+    for (nn::UpdateOp update : updates)
+      update->moveBefore(&body, body.end());
+    if (!updates.empty())
+      builder.setInsertionPoint(updates.front());
+  }
 
-LogicalResult formBuckets(nn::StepOp step, sync::SolutionOp solution) {
-  FailureOr<sync::ProblemOp> problemOp = problemOf(solution);
-  if (failed(problemOp))
-    return failure();
-  FailureOr<solver::MergeProblem> problem = toMergeProblem(*problemOp);
-  if (failed(problem))
-    return failure();
-  FailureOr<solver::Solution> answer = toSolution(solution, *problem);
-  if (failed(answer))
-    return failure();
+  /// The layers' gradients, which no other message can take then.
+  FailureOr<Gradients> take(llvm::ArrayRef<std::int64_t> layers) {
+    Gradients members;
+    const auto count = static_cast<std::int64_t>(problem.getLayers().size());
+    for (std::int64_t layer : layers) {
+      if (layer < 0 || layer >= count)
+        return solution.emitOpError("layer ") << layer << " is none of the problem's " << count;
+      auto name = cast<StringAttr>(problem.getLayers()[layer]).getValue();
+      sync::GradientOp gradient = waiting.lookup(name);
+      if (!gradient)
+        return solution.emitOpError("layer '") << name << "' has no 'sync.gradient' in the step";
+      members.push_back(gradient);
+      waiting.erase(name);
+    }
+    return members;
+  }
 
-  GradientsByName gradients;
-  for (auto gradient : step.getOps<sync::GradientOp>())
-    gradients[gradient.getParameter()] = gradient;
-  Operation *firstUpdate = moveUpdatesToEnd(step);
-  OpBuilder builder(step->getContext());
-  if (firstUpdate)
-    builder.setInsertionPoint(firstUpdate);
-  for (auto [number, group] : llvm::enumerate(answer->groups)) {
-    auto members = takeMembers(solution, problemOp->getLayers(), group, gradients);
-    if (failed(members))
-      return failure();
-    formBucket(builder, *members, static_cast<std::int64_t>(number), group);
-    for (sync::GradientOp member : *members)
+  /// One message in place of its members' `sync.gradient` operations.
+  LogicalResult formBucket(sync::MessageAttr message, const Gradients &members,
+                           std::int64_t number) {
+    llvm::SmallVector<Value> local;
+    llvm::SmallVector<StringRef> names;
+    llvm::SmallVector<Type> types;
+    for (sync::GradientOp member : members) {
+      local.push_back(member.getLocal());
+      names.push_back(member.getParameter());
+      types.push_back(member.getType());
+    }
+    auto bucket = builder.create<sync::AllReduceOp>(
+        members.front().getLoc(), types, local, builder.getStrArrayAttr(names),
+        builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(0),
+        cluster::SchemeAttr::get(builder.getContext(), message.getScheme()),
+        builder.getF64FloatAttr(message.getReady()), builder.getF64FloatAttr(message.getStart()),
+        builder.getF64FloatAttr(message.getEnd()));
+    for (auto [member, agreed] : llvm::zip(members, bucket.getAgreed())) {
+      member.getAgreed().replaceAllUsesWith(agreed);
       member.erase();
+    }
+    return success();
   }
-  if (!gradients.empty())
-    return gradients.begin()->second.emitOpError("no bucket of the solution holds this gradient");
-  return success();
-}
+
+  LogicalResult formFactors(sync::MessageAttr message, const Gradients &members,
+                            std::int64_t number) {
+    auto cluster =
+        step->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+    if (!cluster)
+      return solution.emitOpError("travels by factors, but the module has no '")
+             << cluster::specAttr << "' that says how many ranks gather them";
+    if (members.size() != 1)
+      return solution.emitOpError("message ")
+             << number << " by factors has " << members.size() << " layers, expected one";
+    FailureOr<Gradients> riders = take(ridersOf(message.getLayers().front()));
+    if (failed(riders))
+      return failure();
+    return gatherFactors(builder,
+                         {.carrier = members.front(),
+                          .riders = std::move(*riders),
+                          .number = number,
+                          .ready = message.getReady(),
+                          .start = message.getStart(),
+                          .end = message.getEnd()},
+                         cluster.getRanks());
+  }
+
+  /// Layers that the solution lets ride and whose carrier this is.
+  llvm::SmallVector<std::int64_t> ridersOf(std::int64_t carrier) {
+    llvm::SmallVector<std::int64_t> riders;
+    auto pairs = problem.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
+    auto riding = solution.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (pairs[i + 1] == carrier && llvm::is_contained(riding, pairs[i]))
+        riders.push_back(pairs[i]);
+    return riders;
+  }
+
+  nn::StepOp step;
+  sync::SolutionOp solution;
+  sync::ProblemOp problem;
+  OpBuilder builder;
+  llvm::StringMap<sync::GradientOp> waiting; ///< by parameter: not yet in a message
+};
 
 struct FormBuckets : syncline::impl::FormBucketsBase<FormBuckets> {
   void runOnOperation() override {
@@ -104,7 +150,9 @@ struct FormBuckets : syncline::impl::FormBucketsBase<FormBuckets> {
       (*steps.begin()).emitError("expected a 'sync.solution' beside the step");
       return signalPassFailure();
     }
-    if (failed(formBuckets(*steps.begin(), *solutions.begin())))
+    FailureOr<sync::ProblemOp> problem = problemOf(*solutions.begin());
+    if (failed(problem) ||
+        failed(BucketFormer(*steps.begin(), *solutions.begin(), *problem).form()))
       signalPassFailure();
   }
 };

@@ -2,24 +2,30 @@
 #pragma once
 
 #include "ir/sync/Sync.h"
-#include "passes/solver/Merge.h"
+#include "passes/solver/Planner.h"
 
 #include "mlir/IR/Builders.h"
 
 namespace syncline {
 
-/// The instance that the operation states; a diagnostic at it when its cost is none.
-mlir::FailureOr<solver::MergeProblem> toMergeProblem(sync::ProblemOp op);
+/// The instance that the operation states; a diagnostic at it where it is not a valid one. Layers,
+/// lanes and solos stand in the operation's order; a layer's solos in the order of `solos`.
+mlir::FailureOr<solver::JointProblem> toJointProblem(sync::ProblemOp op);
 
-/// The claimed solution: groups take bytes, ready times and schemes from the problem, order and
-/// times from the operation. Nothing is judged beyond what is needed to build it (ends within the
-/// problem).
-mlir::FailureOr<solver::Solution> toSolution(sync::SolutionOp op,
-                                             const solver::MergeProblem &problem);
+/// The claimed plan, for a checker to judge: nothing is judged here. Messages take lane, times and
+/// bytes from the operation; a scheme that lane or layer does not offer becomes an option that does
+/// not exist. The ends of channel and device, which the text leaves out, are those of the messages.
+/// Precondition: `problem` is the one that the solution answers.
+mlir::FailureOr<solver::JointPlan> toPlan(sync::SolutionOp op, const solver::JointProblem &problem);
 
-/// Writes a planner's answer and its certificate, which proves the bound whichever planner it is.
-sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp problem,
-                                llvm::StringRef planner, const solver::MergeResult &result);
+/// The certificate with the bound that it is claimed to prove; nothing where there is none.
+std::optional<solver::BoundProof> toProof(sync::SolutionOp op);
+
+/// Writes a planner's answer and its certificate, which proves the bound whichever planner it is,
+/// at the builder's place.
+sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
+                                const solver::JointProblem &problem, llvm::StringRef planner,
+                                const solver::PlanResult &result);
 
 /// Seconds as an attribute.
 sync::TimesAttr timesAttr(mlir::OpBuilder &builder, llvm::ArrayRef<double> seconds);
@@ -27,7 +33,8 @@ sync::TimesAttr timesAttr(mlir::OpBuilder &builder, llvm::ArrayRef<double> secon
 /// The problem a solution answers; a diagnostic at the solution when there is none of that name.
 mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
 
-/// The scheme of a bucket as the solver's and sync's enums name it.
-cluster::Scheme toSyncScheme(solver::Scheme scheme);
+/// A scheme as the solver's enum, which has no MLIR, and the dialects' name it.
+cluster::Scheme toClusterScheme(solver::Scheme scheme);
+solver::Scheme toSolverScheme(cluster::Scheme scheme);
 
 } // namespace syncline

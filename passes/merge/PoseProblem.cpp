@@ -33,11 +33,14 @@ void createProblem(OpBuilder &builder, Location place, const cost::Timeline &tim
     bytes.push_back(gradient.bytes);
     ready.push_back(gradient.ready);
   }
+  auto ring = sync::OptionAttr::get(builder.getContext(), cluster::Scheme::ring, cost, 0.0);
+  auto lane = sync::LaneAttr::get(builder.getContext(), {ring}, {}, {});
   builder.create<sync::ProblemOp>(
       place, builder.getStringAttr("merge"), builder.getStrArrayAttr(names),
-      builder.getDenseI64ArrayAttr(bytes), timesAttr(builder, ready),
+      builder.getDenseI64ArrayAttr(bytes), timesAttr(builder, ready), builder.getArrayAttr({lane}),
+      ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
       builder.getF64FloatAttr(timeline.forward), builder.getF64FloatAttr(timeline.backwardEnd),
-      builder.getF64FloatAttr(timeline.updates), cost);
+      builder.getF64FloatAttr(timeline.updates));
 }
 
 struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {

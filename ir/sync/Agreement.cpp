@@ -1,0 +1,187 @@
+// Problems and solutions: their attributes' text and the verifiers of rules S5 to S13 of SPEC.md.
+#include "ir/sync/Sync.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallSet.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::sync;
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+static bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+LogicalResult OptionAttr::verify(EmitError emitError, cluster::Scheme scheme, Attribute cost,
+                                 cluster::Real traffic) {
+  if (!cluster::isCost(cost))
+    return emitError() << "S7: expected the cost of '" << cluster::stringifyScheme(scheme)
+                       << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
+                       << cost;
+  if (!isTime(traffic))
+    return emitError() << "S7: expected the traffic of '" << cluster::stringifyScheme(scheme)
+                       << "' finite and not negative, got " << static_cast<double>(traffic);
+  return success();
+}
+
+LogicalResult LaneAttr::verify(EmitError emitError, ArrayRef<OptionAttr> options,
+                               std::optional<int64_t> largest, std::optional<int64_t> capacity) {
+  llvm::SmallSet<cluster::Scheme, 8> seen;
+  for (OptionAttr option : options) {
+    if (option.getScheme() == cluster::Scheme::factors)
+      return emitError() << "S8: 'factors' carry one gradient: expected them among the solos";
+    if (!seen.insert(option.getScheme()).second)
+      return emitError() << "S8: expected one option a scheme, got two of '"
+                         << cluster::stringifyScheme(option.getScheme()) << "'";
+  }
+  if (largest.value_or(0) < 0 || capacity.value_or(0) < 0)
+    return emitError() << "S8: expected limits that are not negative";
+  return success();
+}
+
+LogicalResult SoloAttr::verify(EmitError emitError, int64_t layer, cluster::Scheme,
+                               cluster::Real seconds, cluster::Real rebuild, cluster::Real traffic,
+                               std::optional<int64_t> factorBytes) {
+  if (layer < 0 || factorBytes.value_or(0) < 0 || !isTime(seconds) || !isTime(rebuild) ||
+      !isTime(traffic))
+    return emitError() << "S9: expected a layer, bytes and finite times that are not negative";
+  return success();
+}
+
+LogicalResult MessageAttr::verify(EmitError emitError, ArrayRef<int64_t> layers, cluster::Scheme,
+                                  std::optional<int64_t> lane, int64_t, cluster::Real,
+                                  cluster::Real, cluster::Real, std::optional<cluster::Real>) {
+  if (llvm::any_of(layers, [](int64_t layer) { return layer < 0; }) || lane.value_or(0) < 0)
+    return emitError() << "S10: expected layers and a lane that are not negative";
+  return success();
+}
+
+ArrayRef<StateRow> StatesAttr::after(size_t layers) const {
+  const int64_t first = layers == 0 ? 0 : getEnds()[layers - 1];
+  return getStates().slice(first, getEnds()[layers] - first);
+}
+
+Attribute StatesAttr::parse(AsmParser &parser, Type) {
+  SmallVector<RelaxationRow> relaxations;
+  SmallVector<StateRow> states;
+  SmallVector<int64_t> ends;
+  auto parseInto = [&](auto &rows) -> ParseResult {
+    using Row = typename std::remove_reference_t<decltype(rows)>::value_type;
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+      FailureOr<Row> row = FieldParser<Row>::parse(parser);
+      if (succeeded(row))
+        rows.push_back(*row);
+      return success(succeeded(row));
+    });
+  };
+  auto parseList = [&]() -> ParseResult {
+    const ParseResult parsed = parseInto(states);
+    ends.push_back(static_cast<int64_t>(states.size()));
+    return parsed;
+  };
+  if (parser.parseLess() || parser.parseKeyword("relaxations") || parser.parseEqual() ||
+      parseInto(relaxations) || parser.parseComma() || parser.parseKeyword("states") ||
+      parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseList) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), relaxations, states, ends);
+}
+
+void StatesAttr::print(AsmPrinter &printer) const {
+  printer << "<relaxations = [";
+  llvm::interleaveComma(getRelaxations(), printer);
+  printer << "], states = [";
+  for (size_t layers = 0; layers < getEnds().size(); ++layers) {
+    printer << (layers == 0 ? "[" : ", [");
+    llvm::interleaveComma(after(layers), printer);
+    printer << "]";
+  }
+  printer << "]>";
+}
+
+/// S5, S6: the layers.
+static LogicalResult verifyLayers(ProblemOp op) {
+  const size_t n = op.getLayers().size();
+  if (op.getBytes().size() != n || op.getReady().getValues().size() != n ||
+      (op.getOnly() && op.getOnly()->size() != n))
+    return op.emitOpError("S5: expected one size, one ready time and, where lanes are restricted, "
+                          "one set of lanes a layer, got ")
+           << op.getBytes().size() << ", " << op.getReady().getValues().size() << " and "
+           << (op.getOnly() ? op.getOnly()->size() : n) << " for " << n;
+  double last = 0;
+  for (size_t k = 0; k < n; ++k) {
+    if (op.getBytes()[k] < 0)
+      return op.emitOpError("S6: expected bytes that are not negative, got ") << op.getBytes()[k];
+    if (!isTime(op.getReady().getValues()[k]) || op.getReady().getValues()[k] < last)
+      return op.emitOpError("S6: expected finite ascending ready times, got ")
+             << static_cast<double>(op.getReady().getValues()[k]) << " after " << last;
+    last = op.getReady().getValues()[k];
+  }
+  const double forward = op.getForwardEnd().convertToDouble(),
+               backward = op.getBackwardEnd().convertToDouble(),
+               updates = op.getUpdates().convertToDouble();
+  if (!isTime(forward) || !isTime(updates) || !isTime(backward) || backward < last)
+    return op.emitOpError("S6: expected finite times that are not negative and a backward pass "
+                          "that ends with the last gradient or later, got ")
+           << forward << ", " << backward << " and " << updates;
+  return success();
+}
+
+/// S11: the lanes, and which layers may use which.
+static LogicalResult verifyLanes(ProblemOp op) {
+  const size_t lanes = op.getLanes().size();
+  if (lanes < 1 || lanes > maxLanes)
+    return op.emitOpError("S11: expected 1 to ") << maxLanes << " lanes, got " << lanes;
+  for (int64_t mask : op.getOnly().value_or(ArrayRef<int64_t>()))
+    if (mask < 0 || mask >= int64_t{1} << lanes)
+      return op.emitOpError("S11: expected sets of ") << lanes << " lanes, got " << mask;
+  return success();
+}
+
+/// S12: who may travel alone, and who rides.
+static LogicalResult verifySolos(ProblemOp op) {
+  const auto n = static_cast<int64_t>(op.getLayers().size());
+  llvm::SmallSet<std::pair<int64_t, cluster::Scheme>, 16> seen;
+  llvm::SmallSet<int64_t, 16> alone, riding;
+  for (SoloAttr solo : op.soloList()) {
+    if (solo.getLayer() >= n)
+      return op.emitOpError("S12: expected solos of ") << n << " layers, got " << solo.getLayer();
+    if (!seen.insert({solo.getLayer(), solo.getScheme()}).second)
+      return op.emitOpError("S12: expected one solo a layer and scheme, got two of layer ")
+             << solo.getLayer() << " by '" << cluster::stringifyScheme(solo.getScheme()) << "'";
+    alone.insert(solo.getLayer());
+  }
+  const ArrayRef<int64_t> riders = op.getRiders().value_or(ArrayRef<int64_t>());
+  if (riders.size() % 2 != 0)
+    return op.emitOpError("S12: expected pairs of rider and carrier, got ")
+           << riders.size() << " layers";
+  for (size_t i = 0; i < riders.size(); i += 2)
+    if (riders[i] < 0 || riders[i] >= n || riders[i] == riders[i + 1] ||
+        !alone.contains(riders[i + 1]) || !riding.insert(riders[i]).second)
+      return op.emitOpError("S12: expected one carrier a rider, another layer that can travel "
+                            "alone, got layer ")
+             << riders[i] << " with " << riders[i + 1];
+  return success();
+}
+
+SmallVector<SoloAttr> ProblemOp::soloList() {
+  SmallVector<SoloAttr> list;
+  if (getSolos())
+    llvm::append_range(list, getSolosAttr().getAsRange<SoloAttr>());
+  return list;
+}
+
+LogicalResult ProblemOp::verify() {
+  return failure(failed(verifyLayers(*this)) || failed(verifyLanes(*this)) ||
+                 failed(verifySolos(*this)));
+}
+
+LogicalResult SolutionOp::verify() {
+  for (int64_t rider : getRiders().value_or(ArrayRef<int64_t>()))
+    if (rider < 0)
+      return emitOpError("S13: expected riders that are not negative, got ") << rider;
+  return success();
+}

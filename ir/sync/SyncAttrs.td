@@ -1,0 +1,114 @@
+// Attributes of the sync dialect: what a problem offers, what a solution decides, what proves it.
+#ifndef SYNCLINE_SYNC_ATTRS_TD
+#define SYNCLINE_SYNC_ATTRS_TD
+
+include "ir/sync/SyncDialect.td"
+
+class Sync_Attr<string name, string attrMnemonic> : AttrDef<Sync_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+// Prints as the shortest decimal that reads back to the same double.
+class Sync_Real<string desc> : AttrParameter<"::syncline::cluster::Real", desc>;
+class Sync_SchemeParameter<string desc> : AttrParameter<"::syncline::cluster::Scheme", desc>;
+
+def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
+  let summary = "seconds; unlike a builtin array of f64 it prints every digit, which a proof needs";
+  let description = [{`#sync.times<[0.0, 0.15, 0.3]>`}];
+  let parameters = (ins OptionalArrayRefParameter<"::syncline::cluster::Real">:$values);
+  let assemblyFormat = "`<` `[` (`]`) : ($values^ `]`)? `>`";
+}
+
+def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
+  let summary = "a scheme by which a lane's messages may travel";
+  let description = [{
+    `cost` is a #cluster.formula, #cluster.affine or #cluster.table: seconds on the channel of a message of so many bytes. `traffic`: bytes that a
+    node moves, both directions, per byte of gradient (S6).
+
+    `#sync.option<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>`
+  }];
+  let parameters = (ins Sync_SchemeParameter<"the scheme">:$scheme, AttrParameter<"::mlir::Attribute", "seconds of so many bytes">:$cost,
+                        Sync_Real<"bytes moved per byte of gradient">:$traffic);
+  let assemblyFormat = "`<` $scheme `,` `cost` `=` $cost `,` `traffic` `=` $traffic `>`";
+  let genVerifyDecl = 1;
+}
+
+def Sync_LaneAttr : Sync_Attr<"Lane", "lane"> {
+  let summary = "schemes that share one open bucket";
+  let description = [{
+    A bucket of a lane travels by one of its options. `largest`: bytes that one bucket may have; `capacity`: bytes that all buckets of the
+    lane together may have, which is what servers can hold. Unlimited where absent (S7).
+
+    `#sync.lane<[<"parameter-server", cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>], largest = 65536, capacity = 1000000>`
+  }];
+  let parameters = (ins ArrayRefParameter<"::syncline::sync::OptionAttr", "at least one">:$options,
+                        OptionalParameter<"::std::optional<int64_t>", "bytes">:$largest,
+                        OptionalParameter<"::std::optional<int64_t>", "bytes">:$capacity);
+  let assemblyFormat = [{
+    `<` `[` $options `]` (`,` `largest` `=` $largest^)? (`,` `capacity` `=` $capacity^)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Sync_SoloAttr : Sync_Attr<"Solo", "solo"> {
+  let summary = "a way for one gradient to travel alone";
+  let description = [{
+    `layer` counts from zero. `seconds` on the channel, then `rebuild` seconds of computation until the gradient exists. `traffic`: bytes that a
+    node moves for it, both directions. `factorBytes`: what one rank contributes, where the scheme is factors; not needed to solve the problem, but to
+    pose it for another cluster (S8).
+
+    `#sync.solo<layer = 1, scheme = factors, seconds = 1.0e-3, rebuild = 2.0e-3, traffic = 1000.0, factorBytes = 500>`
+  }];
+  let parameters = (ins "int64_t":$layer, Sync_SchemeParameter<"the scheme">:$scheme, Sync_Real<"on the channel">:$seconds,
+                        Sync_Real<"computation">:$rebuild, Sync_Real<"bytes">:$traffic,
+                        OptionalParameter<"::std::optional<int64_t>", "bytes">:$factorBytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
+  let summary = "one message of a plan";
+  let description = [{
+    `layers` ascend and count from zero. `lane` is absent where its one layer travels alone. It is `ready` when its last member is and occupies the
+    channel from `start` to `end`; its gradients exist at `rebuilt`, which is `end` where absent (S9). Only numbers that
+    a checker can refuse stand here: the rest follows from the problem.
+
+    `#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 4096, ready = 0.1, start = 0.2, end = 0.3>`
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t", "members">:$layers, Sync_SchemeParameter<"how it travels">:$scheme,
+                        OptionalParameter<"::std::optional<int64_t>", "of the problem">:$lane, "int64_t":$bytes,
+                        Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start, Sync_Real<"seconds">:$end,
+                        OptionalParameter<"::std::optional<::syncline::cluster::Real>", "seconds">:$rebuilt);
+  let assemblyFormat = [{
+    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme (`,` `lane` `=` $lane^)? `,` `bytes` `=` $bytes
+    `,` `ready` `=` $ready `,` `start` `=` $start `,` `end` `=` $end (`,` `rebuilt` `=` $rebuilt^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isSolo() const { return !getLane(); }
+    /// When its gradients exist, in seconds.
+    double rebuiltAt() const { return getRebuilt().value_or(getEnd()); }
+  }];
+}
+
+def Sync_StatesAttr : Sync_Attr<"States", "states"> {
+  let summary = "proof of a bound: what partial plans can be like";
+  let description = [{
+    One row a relaxation and, for each number of layers from none to all, one row a state; passes/solver/README.md has their meaning. A
+    relaxation is [weight of the channel, seconds per held byte, then latency and seconds per byte of each lane]; a state is [channel free at, device
+    free at, bytes held, freedom, then bytes in each lane's open bucket]. A bucket is -1 where it is not open, a line 0 + 0 x where it says nothing; such
+    lanes may be left out at the end of a row. Proves the `bound` of the solution that it stands in.
+
+    `#sync.states<relaxations = [[1.0, 0.0, 0.5, 1.0e-9]], states = [[[0.1, 1.0, 0, 0]], [[0.1, 1.0, 0, 0, 4096]], []]>`
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::syncline::sync::RelaxationRow">:$relaxations,
+                        OptionalArrayRefParameter<"::syncline::sync::StateRow", "all lists, one behind the other">:$states,
+                        OptionalArrayRefParameter<"int64_t", "where each list ends">:$ends);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The states after `layers` layers; precondition: layers < getEnds().size().
+    ::llvm::ArrayRef<StateRow> after(size_t layers) const;
+  }];
+}
+
+#endif
