@@ -12,26 +12,42 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, Transpo
   for (const Bucket &b : executable.buckets())
     if (Status s = checkScheme(b.scheme); !s)
       return Status::badInput("bucket " + std::to_string(b.id) + ": " + s.message());
-  if (ranks > 1)
-    if (Status s = trainer->openChannels(*transport, layout); !s)
+  if (ranks > 1) {
+    trainer->transport = transport;
+    trainer->counted = transport->traffic();
+    if (Status s = trainer->openChannels(layout); !s)
       return s;
+  }
   if (Status s = trainer->findBuckets(); !s)
     return s;
   return trainer;
 }
 
 /// A channel a number, with the schemes of its buckets in the order of their first use.
-Status Trainer::openChannels(Transport &transport, const RankLayout &layout) {
+Status Trainer::openChannels(const RankLayout &layout) {
+  if (transport->size() != ranks + layout.servers)
+    return Status::error(ErrorKind::internal,
+                         std::to_string(ranks) + " ranks and " + std::to_string(layout.servers) +
+                             " servers on a transport of " + std::to_string(transport->size()));
   std::map<int, std::vector<std::string>> schemes;
   for (const Bucket &b : executable.buckets()) {
     std::vector<std::string> &used = schemes[b.channel];
     if (std::find(used.begin(), used.end(), b.scheme) == used.end())
       used.push_back(b.scheme);
   }
-  if (schemes[0].empty())
-    schemes[0] = {"ring"}; // the loss needs a channel even when nothing is trained
+  // The loss needs an all-reduce even when nothing is trained, and servers know only gradients.
+  auto sumsLoss = [&](const std::string &scheme) {
+    const auto all = allReduceSchemes();
+    return std::find(all.begin(), all.end(), scheme) != all.end() &&
+           (layout.servers == 0 || scheme != "parameter-server");
+  };
+  std::vector<std::string> &first = schemes[0];
+  auto found = std::find_if(first.begin(), first.end(), sumsLoss);
+  if (found == first.end())
+    found = first.insert(first.end(), "ring");
+  lossScheme = *found;
   for (const auto &[id, used] : schemes) {
-    auto channel = CommunicationThread::create(transport, id, used, layout);
+    auto channel = CommunicationThread::create(*transport, id, used, layout);
     if (!channel)
       return channel.status();
     channels[id] = std::move(*channel);
@@ -41,7 +57,9 @@ Status Trainer::openChannels(Transport &transport, const RankLayout &layout) {
 
 /// Where each bucket lies, and which type its members have.
 Status Trainer::findBuckets() {
-  Interval gradients = executable.space(Space::gradients);
+  auto at = [&](Space space, const Bucket &b) {
+    return static_cast<std::byte *>(executable.space(space).data) + b.offset;
+  };
   for (const Bucket &b : executable.buckets()) {
     std::set<ElementType> types;
     for (const StepTensor &t : executable.tensors())
@@ -51,11 +69,49 @@ Status Trainer::findBuckets() {
       return Status::badInput("bucket " + std::to_string(b.id) +
                               " mixes gradients of different element types");
     places[b.id] = {ranks > 1 ? channels.at(b.channel).get() : nullptr,
-                    static_cast<std::byte *>(gradients.data) + b.offset,
+                    at(Space::gradients, b),
+                    at(Space::parameters, b),
                     static_cast<std::size_t>(b.extent),
-                    types.empty() ? ElementType::f32 : *types.begin(), b.scheme};
+                    types.empty() ? ElementType::f32 : *types.begin(),
+                    b.scheme};
+    if (b.scheme == shardedScheme)
+      if (Status s = takeShard(b.id, places[b.id]); !s)
+        return s;
   }
   return Status::ok();
+}
+
+Status Trainer::takeShard(int bucket, const BucketPlace &place) {
+  const Range own =
+      place.channel ? place.channel->shardOf(place.bytes, place.type) : Range{0, place.bytes};
+  return executable.takeShard(bucket, static_cast<std::int64_t>(own.begin),
+                              static_cast<std::int64_t>(own.size()));
+}
+
+Status Trainer::issue(int bucket) {
+  const BucketPlace &b = places.at(bucket);
+  const bool isSharded = b.scheme == shardedScheme;
+  if (ranks == 1)
+    return isSharded ? executable.updateShard(bucket) : Status::ok();
+  if (Status s = executable.synchronize(); !s)
+    return s;
+  if (isSharded)
+    b.channel->issueSharded(bucket, {b.gradients, b.parameters, b.bytes, b.type,
+                                     [this, bucket] { return executable.updateShard(bucket); }});
+  else
+    b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
+  return Status::ok();
+}
+
+Status Trainer::gather(std::size_t index) {
+  Status s = executable.run(static_cast<int>(index));
+  if (!s || ranks == 1)
+    return s;
+  if (s = executable.synchronize(); !s)
+    return s;
+  const OperationInfo &op = executable.operations()[index];
+  places.at(op.bucket).channel->issueGather(op.bucket, op.gathered);
+  return s;
 }
 
 Status Trainer::runOperation(std::size_t index) {
@@ -64,17 +120,10 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::compute:
   case OperationKind::update:
     return executable.run(static_cast<int>(index));
-  case OperationKind::issue: {
-    if (ranks == 1)
-      return Status::ok();
-    if (Status s = executable.synchronize(); !s)
-      return s;
-    const BucketPlace &b = places.at(op.bucket);
-    b.channel->issue(op.bucket, b.data, b.bytes, b.type, b.scheme);
-    return Status::ok();
-  }
+  case OperationKind::issue:
+    return issue(op.bucket);
   case OperationKind::gather:
-    return Status::error(ErrorKind::internal, "unexpected gather");
+    return gather(index);
   case OperationKind::wait:
     return ranks == 1 ? Status::ok() : places.at(op.bucket).channel->wait(op.bucket);
   }
@@ -87,11 +136,11 @@ Result<StepTimes> Trainer::step(std::int64_t number) {
     channel->startStep(number);
   executable.beginStep(number);
   for (std::size_t i = 0; i < executable.operations().size(); ++i) {
-    auto before = Clock::now();
+    auto began = Clock::now();
     if (Status s = runOperation(i); !s)
       return s;
     if (!operationSeconds.empty())
-      operationSeconds[i].push_back(secondsSince(before));
+      operationSeconds[i].push_back(secondsSince(began));
   }
   if (Status s = executable.synchronize(); !s)
     return s;
@@ -102,10 +151,15 @@ Result<StepTimes> Trainer::step(std::int64_t number) {
   if (lossStep >= 0)
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
+  // All that was issued so far has been waited for, so that nothing is under way.
+  const Traffic now = ranks > 1 ? transport->traffic() : Traffic();
+  times.bytesSent = now.sent - counted.sent;
+  times.bytesReceived = now.received - counted.received;
+  counted = now;
   lossSum = executable.loss();
   lossStep = number;
   if (ranks > 1)
-    channels.at(0)->issue(lossBucket, &lossSum, sizeof lossSum, ElementType::f64);
+    channels.at(0)->issue(lossBucket, &lossSum, sizeof lossSum, ElementType::f64, lossScheme);
   times.seconds = secondsSince(start);
   return times;
 }

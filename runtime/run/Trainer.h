@@ -10,16 +10,20 @@
 
 namespace syncline {
 
-/// What a step took, in seconds.
+/// What a step took: seconds and, for this rank, bytes of messages.
 struct StepTimes {
   double seconds = 0;
   double exposed = 0; ///< of these, waiting for communication
+  /// Of the step's buckets and of the loss of the step before.
+  std::int64_t bytesSent = 0, bytesReceived = 0;
 };
 
 class Trainer {
 public:
-  /// Opens every channel with the schemes of its buckets. `transport` may be null when there is one
-  /// rank. All ranks together. Errors: badInput for a bucket that cannot travel; peerLost.
+  /// Opens every channel with the schemes of its buckets. `ranks` compute; the transport has these
+  /// and behind them the layout's servers, which open linkName(channel) + "/parameter-server" for
+  /// every channel with such buckets, in the channels' order. `transport` may be null when there is
+  /// one rank. All ranks together. Errors: badInput for a bucket that cannot travel; peerLost.
   static Result<std::unique_ptr<Trainer>> create(Executable &executable, Transport *transport,
                                                  int ranks, const RankLayout &layout = {});
 
@@ -46,26 +50,31 @@ public:
 
 private:
   Trainer(Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
-  Status openChannels(Transport &transport, const RankLayout &layout);
+  Status openChannels(const RankLayout &layout);
   Status findBuckets();
-  Status runOperation(std::size_t index);
-
   struct BucketPlace {
-    CommunicationThread *channel;
-    void *data;
+    CommunicationThread *channel; ///< null on one rank
+    std::byte *gradients, *parameters;
     std::size_t bytes;
     ElementType type;
     std::string_view scheme;
   };
+  Status takeShard(int bucket, const BucketPlace &place);
+  Status runOperation(std::size_t index);
+  Status issue(int bucket);
+  Status gather(std::size_t index);
 
   Executable &executable;
   const int ranks;
+  Transport *transport = nullptr;
+  Traffic counted; ///< in the steps so far
   std::map<int, std::unique_ptr<CommunicationThread>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
   std::vector<std::vector<double>> operationSeconds;
 
   // The loss travels behind the step's buckets, while the next step computes.
   static constexpr int lossBucket = -1;
+  std::string lossScheme;
   double lossSum = 0;
   std::int64_t lossStep = -1;
   std::vector<EarlierLoss> done;

@@ -1,6 +1,8 @@
 // One channel's queue and thread.
 #include "runtime/transport/CommunicationThread.h"
 
+#include "runtime/transport/collectives/RankSubset.h"
+
 #include <algorithm>
 
 namespace syncline {
@@ -9,19 +11,33 @@ Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel,
                             const std::vector<std::string> &schemes, const RankLayout &layout) {
   AllReduces allReduces;
+  AllReduce *first = nullptr;
+  std::unique_ptr<Ring> ring;
   for (const std::string &scheme : schemes) {
-    auto made = createAllReduce(scheme, transport, "channel" + std::to_string(channel), layout);
+    if (scheme == shardedScheme || scheme == gatheredScheme) {
+      if (ring)
+        continue;
+      RankSubset workers = firstRanks(transport, transport.size() - layout.servers);
+      auto made = Ring::create(workers, linkName(channel) + "/blocks");
+      if (!made)
+        return made.status();
+      ring = std::move(*made);
+      continue;
+    }
+    auto made = createAllReduce(scheme, transport, linkName(channel), layout);
     if (!made)
       return made.status();
+    first = first ? first : made->get();
     allReduces[scheme] = std::move(*made);
   }
-  AllReduce *first = allReduces.at(schemes.front()).get();
   return std::unique_ptr<CommunicationThread>(
-      new CommunicationThread(transport.rank(), std::move(allReduces), first));
+      new CommunicationThread(transport.rank(), std::move(allReduces), first, std::move(ring)));
 }
 
-CommunicationThread::CommunicationThread(int rank, AllReduces allReduces, AllReduce *first)
-    : rank(rank), allReduces(std::move(allReduces)), first(first), thread([this] { work(); }) {}
+CommunicationThread::CommunicationThread(int rank, AllReduces allReduces, AllReduce *first,
+                                         std::unique_ptr<Ring> ring)
+    : rank(rank), allReduces(std::move(allReduces)), first(first), ring(std::move(ring)),
+      thread([this] { work(); }) {}
 
 CommunicationThread::~CommunicationThread() {
   {
@@ -46,7 +62,32 @@ void CommunicationThread::issue(int bucket, void *data, std::size_t bytes, Eleme
     auto found = allReduces.find(scheme);
     by = found == allReduces.end() ? nullptr : found->second.get();
   }
-  auto job = std::make_shared<Job>(Job{{bucket}, data, bytes, type, by, step, stepStart});
+  enqueue(bucket, "all-reduce",
+          by ? [=] { return by->run(data, bytes, type); } : std::function<Status()>());
+}
+
+void CommunicationThread::issueGather(int bucket, std::vector<GatherPart> parts) {
+  std::function<Status()> job;
+  if (ring)
+    job = [this, parts = std::move(parts)] { return ring->allGather(parts); };
+  enqueue(bucket, "all-gather", std::move(job));
+}
+
+void CommunicationThread::issueSharded(int bucket, ShardedBucket sharded) {
+  std::function<Status()> job;
+  if (ring)
+    job = [this, b = std::move(sharded)] {
+      Status s = ring->reduceScatter(b.gradients, b.bytes, b.type);
+      if (s)
+        s = b.update();
+      return s ? ring->allGather(b.parameters, b.bytes, b.type) : s;
+    };
+  enqueue(bucket, "reduce-scatter", std::move(job));
+}
+
+void CommunicationThread::enqueue(int bucket, std::string_view what,
+                                  std::function<Status()> carryOut) {
+  auto job = std::make_shared<Job>(Job{{bucket}, what, std::move(carryOut), step, stepStart});
   job->timing.issued = secondsSince(stepStart);
   underWay.push_back(job);
   {
@@ -98,17 +139,18 @@ void CommunicationThread::work() {
 }
 
 Status CommunicationThread::carryOut(const Job &job) {
-  if (!job.allReduce)
+  if (!job.carryOut)
     return Status::error(ErrorKind::internal, "bucket " + std::to_string(job.timing.bucket) +
                                                   " has a scheme that its channel does not offer");
-  Status s = job.allReduce->run(job.data, job.bytes, job.type);
+  Status s = job.carryOut();
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
   std::string last =
       job.step == 0 ? "no step completed" : "last completed step " + std::to_string(job.step - 1);
   return Status::error(
       ErrorKind::peerLost,
-      "rank " + std::to_string(rank) + ": " + s.message() + " in the all-reduce of " +
+      "rank " + std::to_string(rank) + ": " + s.message() + " in the " + std::string(job.what) +
+          " of " +
           (job.timing.bucket < 0 ? "the loss" : "bucket " + std::to_string(job.timing.bucket)) +
           " in step " + std::to_string(job.step) + "; " + last);
 }

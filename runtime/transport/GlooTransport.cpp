@@ -1,6 +1,7 @@
 // Transport over TCP by Gloo: its exceptions end here.
 #include "runtime/transport/GlooTransport.h"
 
+#include <atomic>
 #include <csignal>
 #include <exception>
 #include <future>
@@ -21,7 +22,12 @@ public:
   int size() const override { return options.size; }
   Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) override;
 
+  Traffic traffic() const override { return {sent, received}; }
+
   Watch *watcher() const { return watch; }
+  void count(bool sends, std::size_t bytes) const {
+    (sends ? sent : received) += static_cast<std::int64_t>(bytes);
+  }
   /// Says whose fault it is that an operation with `peer` went wrong.
   Status blame(int peer, const std::string &what) const;
 
@@ -30,6 +36,7 @@ private:
   Store &store;
   Watch *watch;
   std::shared_ptr<gloo::transport::Device> device;
+  mutable std::atomic<std::int64_t> sent = 0, received = 0;
 };
 
 std::chrono::milliseconds milliseconds(double seconds) {
@@ -58,13 +65,18 @@ public:
 
   Status send(const void *data, std::size_t bytes) override {
     Watch::Waiting waiting(transport.watcher(), end.peer, /*sends=*/true);
-    return guarded(
-        [&] { pair().createSendBuffer(slot, const_cast<void *>(data), bytes)->send(0, bytes); });
+    return guarded([&] {
+      pair().createSendBuffer(slot, const_cast<void *>(data), bytes)->send(0, bytes);
+      transport.count(/*sends=*/true, bytes);
+    });
   }
 
   Status receive(void *data, std::size_t bytes) override {
     Watch::Waiting waiting(transport.watcher(), end.peer, /*sends=*/false);
-    return guarded([&] { pair().createRecvBuffer(slot, data, bytes)->waitRecv(); });
+    return guarded([&] {
+      pair().createRecvBuffer(slot, data, bytes)->waitRecv();
+      transport.count(/*sends=*/false, bytes);
+    });
   }
 
 private:

@@ -4,6 +4,7 @@
 #include "syncline/Status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,11 @@ struct LinkEnd {
   std::string name; ///< tells links between the same two ranks apart; the same at both ends
 };
 
+/// Bytes of messages, without the network's own headers.
+struct Traffic {
+  std::int64_t sent = 0, received = 0;
+};
+
 /// The ranks of a run.
 class Transport {
 public:
@@ -45,6 +51,8 @@ public:
   /// Opens this rank's ends of several links at once; returns when the other ends are open too.
   /// All ranks that take part call it at the same time. One thread at a time.
   virtual Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) = 0;
+  /// What all of this rank's links have moved so far. From any thread.
+  virtual Traffic traffic() const = 0;
 };
 
 } // namespace syncline

@@ -3,8 +3,10 @@
 
 #include "runtime/core/Executable.h"
 #include "runtime/transport/collectives/ColocatedServers.h"
+#include "runtime/transport/collectives/DedicatedServers.h"
 #include "runtime/transport/collectives/HalvingDoubling.h"
 #include "runtime/transport/collectives/Hierarchical.h"
+#include "runtime/transport/collectives/RankSubset.h"
 #include "runtime/transport/collectives/RecursiveDoubling.h"
 #include "runtime/transport/collectives/RingAllReduce.h"
 #include "runtime/transport/collectives/Sum.h"
@@ -24,6 +26,13 @@ Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::strin
   return Scheme::create(transport, name);
 }
 
+Result<std::unique_ptr<AllReduce>> createServers(Transport &transport, const std::string &name,
+                                                 const RankLayout &layout) {
+  if (layout.servers == 0)
+    return ColocatedServers::create(transport, name);
+  return createServerClient(transport, name, {transport.size() - layout.servers, layout.servers});
+}
+
 struct NamedScheme {
   std::string_view name;
   Creator create;
@@ -35,7 +44,7 @@ constexpr NamedScheme schemes[] = {
     {"halving-doubling", create<HalvingDoubling>},
     {"tree", create<TreeAllReduce>},
     {"hierarchical", Hierarchical::create},
-    {"parameter-server", create<ColocatedServers>},
+    {"parameter-server", createServers},
 };
 
 constexpr auto names = [] {
@@ -57,11 +66,12 @@ const NamedScheme *find(std::string_view name) {
 std::span<const std::string_view> allReduceSchemes() { return names; }
 
 Status checkScheme(std::string_view scheme) {
-  if (find(scheme))
+  if (find(scheme) || scheme == shardedScheme || scheme == gatheredScheme)
     return Status::ok();
   std::string known;
   for (std::string_view name : names)
-    known += (known.empty() ? "'" : ", '") + std::string(name) + "'";
+    known += "'" + std::string(name) + "', ";
+  known += "'" + std::string(shardedScheme) + "', '" + std::string(gatheredScheme) + "'";
   return Status::badInput("unknown scheme '" + std::string(scheme) + "', expected one of " + known);
 }
 
@@ -89,7 +99,14 @@ Result<std::unique_ptr<AllReduce>> createAllReduce(std::string_view scheme, Tran
                                                    const RankLayout &layout) {
   if (Status s = checkScheme(scheme); !s)
     return s;
-  return find(scheme)->create(transport, name + "/" + std::string(scheme), layout);
+  const NamedScheme *found = find(scheme);
+  if (!found)
+    return Status::badInput("scheme '" + std::string(scheme) + "' is no all-reduce");
+  const std::string links = name + "/" + std::string(scheme);
+  if (layout.servers == 0 || found->create == createServers)
+    return found->create(transport, links, layout);
+  RankSubset workers = firstRanks(transport, transport.size() - layout.servers);
+  return found->create(workers, links, layout);
 }
 
 } // namespace syncline

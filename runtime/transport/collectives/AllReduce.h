@@ -9,9 +9,11 @@
 
 namespace syncline {
 
-/// Where ranks live, as far as a scheme cares.
+/// Where ranks live and what they do, as far as a scheme cares.
 struct RankLayout {
-  int ranksPerNode = 1; ///< ranks [i·n, (i+1)·n) share a node
+  int ranksPerNode = 1; ///< workers [i·n, (i+1)·n) share a node
+  int servers = 0;      ///< the transport's last ranks, which only serve "parameter-server"; the
+                        ///< others are workers, and every other collective is theirs alone
 };
 
 /// Sums messages over the ranks, in place. One thread at a time.
@@ -41,13 +43,15 @@ protected:
 Status checkSummable(std::size_t bytes, ElementType type);
 
 /// The schemes' names as plans spell them: "ring", "recursive-doubling", "halving-doubling",
-/// "tree", "hierarchical", "parameter-server" (colocated).
+/// "tree", "hierarchical", "parameter-server" (colocated, or on the layout's servers).
 std::span<const std::string_view> allReduceSchemes();
-/// Ok, or badInput that names the known ones.
+/// Ok for these and for the schemes that are no all-reduce, "reduce-scatter" and "factors"; or
+/// badInput that names the known ones.
 Status checkScheme(std::string_view scheme);
 
-/// Opens the links that the scheme needs; all ranks together. `name` tells several apart. Errors:
-/// peerLost; badInput for an unknown scheme or a layout that it cannot use.
+/// Opens the links that the scheme needs; all workers together, with dedicated servers these too
+/// (DedicatedServers.h). `name`, to which "/" and the scheme are appended, tells several apart.
+/// Errors: peerLost; badInput for an unknown scheme or a layout that it cannot use.
 Result<std::unique_ptr<AllReduce>> createAllReduce(std::string_view scheme, Transport &transport,
                                                    const std::string &name,
                                                    const RankLayout &layout);

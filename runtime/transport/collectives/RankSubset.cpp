@@ -2,6 +2,7 @@
 #include "runtime/transport/collectives/RankSubset.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace syncline {
 
@@ -11,6 +12,12 @@ static int indexOf(const std::vector<int> &members, int rank) {
 
 RankSubset::RankSubset(Transport &whole, std::vector<int> members)
     : whole(whole), members(std::move(members)), ownRank(indexOf(this->members, whole.rank())) {}
+
+RankSubset firstRanks(Transport &whole, int count) {
+  std::vector<int> members(count);
+  std::iota(members.begin(), members.end(), 0);
+  return RankSubset(whole, std::move(members));
+}
 
 Result<std::vector<std::unique_ptr<Link>>> RankSubset::open(std::span<const LinkEnd> ends) {
   std::vector<LinkEnd> renamed(ends.begin(), ends.end());

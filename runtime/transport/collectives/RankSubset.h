@@ -16,11 +16,16 @@ public:
   int size() const override { return static_cast<int>(members.size()); }
   /// The members together; names are the whole transport's.
   Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) override;
+  /// The whole transport's.
+  Traffic traffic() const override { return whole.traffic(); }
 
 private:
   Transport &whole;
   const std::vector<int> members;
   const int ownRank;
 };
+
+/// The first `count` ranks, of which this rank is one.
+RankSubset firstRanks(Transport &whole, int count);
 
 } // namespace syncline

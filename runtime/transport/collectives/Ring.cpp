@@ -10,6 +10,8 @@
 #include "runtime/core/Executable.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
+#include <cstring>
+
 namespace syncline {
 
 /// Steps [first, last) over one message: sums before step P-1, copies from there on.
@@ -58,6 +60,38 @@ struct Ring::Pass {
     for (int i = begin; i < end && s; ++i)
       if (s = take(i); s && i + segments() < end)
         s = send(i + segments());
+    return links.finish(s);
+  }
+};
+
+/// An all-gather of blocks that lie in several places: the messages of a step are the pieces of one
+/// rank's blocks, place by place, all under way together.
+struct Ring::PartsPass {
+  PeerLinks &links;
+  const int rank, ranks;
+  std::vector<std::pair<const GatherPart *, Range>> pieces; ///< ranges in a block
+
+  /// Where piece i lies in the block of a rank.
+  std::byte *at(std::size_t i, int owner) const {
+    const auto &[part, range] = pieces[i];
+    return static_cast<std::byte *>(part->data) +
+           static_cast<std::size_t>((owner + 2 * ranks) % ranks) * part->bytes + range.begin;
+  }
+  Status send(std::size_t i, int step) {
+    return links.send((rank + 1) % ranks, at(i, rank - step), pieces[i].second.size());
+  }
+
+  Status run() {
+    Status s;
+    for (std::size_t i = 0; i < pieces.size() && s; ++i)
+      s = send(i, 0);
+    for (int step = 0; step < ranks - 1; ++step)
+      for (std::size_t i = 0; i < pieces.size() && s; ++i) {
+        s = links.receive((rank + ranks - 1) % ranks, at(i, rank - 1 - step),
+                          pieces[i].second.size());
+        if (s && step + 1 < ranks - 1)
+          s = send(i, step + 1);
+      }
     return links.finish(s);
   }
 };
@@ -111,6 +145,46 @@ Status Ring::allGather(void *data, std::span<const std::size_t> sizes) {
               ElementType::u8, static_cast<std::byte *>(data),
               ranks - 1,       2 * ranks - 2}
       .run();
+}
+
+Status Ring::gatherPacked(std::span<const GatherPart> parts, std::size_t bytes) {
+  std::vector<std::byte> packed(bytes * ranks);
+  // Between rank r's block in `packed` and its places in the parts.
+  auto copy = [&](int r, bool packs) {
+    std::byte *place = packed.data() + bytes * r;
+    for (const GatherPart &part : parts) {
+      std::byte *own = static_cast<std::byte *>(part.data) + part.bytes * r;
+      std::memcpy(packs ? place : own, packs ? own : place, part.bytes);
+      place += part.bytes;
+    }
+  };
+  copy(rank, true);
+  const std::vector<std::size_t> sizes(ranks, bytes);
+  if (Status s = allGather(packed.data(), sizes); !s)
+    return s;
+  for (int r = 0; r < ranks; ++r)
+    if (r != rank)
+      copy(r, false);
+  return Status::ok();
+}
+
+Status Ring::allGather(std::span<const GatherPart> parts) {
+  std::size_t bytes = 0;
+  for (const GatherPart &part : parts)
+    bytes += part.bytes;
+  if (ranks == 1 || bytes == 0)
+    return Status::ok();
+  // Several messages under way may fill the network's buffers, so a thread sends them.
+  if (bytes <= Transport::bufferedBytes)
+    return gatherPacked(parts, bytes);
+  links->begin(Transport::bufferedBytes + 1);
+  PartsPass pass{*links, rank, ranks, {}};
+  for (const GatherPart &part : parts) {
+    const Segments segments({0, static_cast<std::size_t>(part.bytes)}, 64);
+    for (int i = 0; i < segments.count(); ++i)
+      pass.pieces.emplace_back(&part, segments[i]);
+  }
+  return pass.run();
 }
 
 Status Ring::allReduce(void *data, std::size_t bytes, ElementType type) {

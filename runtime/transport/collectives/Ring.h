@@ -6,6 +6,8 @@
 
 namespace syncline {
 
+struct GatherPart; // runtime/core/Executable.h
+
 /// Every rank sends to its right neighbour and receives from its left one. One thread at a time;
 /// all ranks call the same methods with the same lengths in the same order. Any number of ranks and
 /// any length will do. Errors: peerLost; badInput for a type that has no sum.
@@ -28,12 +30,17 @@ public:
   Status allGather(void *data, std::size_t bytes, ElementType type);
   /// The same with blocks of any sizes, one a rank, one behind the other; the same on all ranks.
   Status allGather(void *data, std::span<const std::size_t> sizes);
+  /// The same with blocks that lie in several places, equally long on all ranks in each: one
+  /// message, P-1 steps whatever the number of places. Short ones are packed together.
+  Status allGather(std::span<const GatherPart> parts);
 
   /// reduceScatter() and allGather() without a halt between them.
   Status allReduce(void *data, std::size_t bytes, ElementType type);
 
 private:
   struct Pass;
+  struct PartsPass;
+  Status gatherPacked(std::span<const GatherPart> parts, std::size_t bytes);
   Ring(int rank, int ranks) : rank(rank), ranks(ranks) {}
   Blocks blocks(std::size_t bytes, ElementType type) const;
 

@@ -140,7 +140,8 @@ TEST(AllReduce, UnknownScheme) {
   Status s = checkScheme("star");
   EXPECT_EQ(s.kind(), ErrorKind::badInput);
   EXPECT_EQ(s.message(), "unknown scheme 'star', expected one of 'ring', 'recursive-doubling', "
-                         "'halving-doubling', 'tree', 'hierarchical', 'parameter-server'");
+                         "'halving-doubling', 'tree', 'hierarchical', 'parameter-server', "
+                         "'reduce-scatter', 'factors'");
 }
 
 // Nodes that are not full have no hierarchy.
