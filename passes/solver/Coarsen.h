@@ -10,7 +10,7 @@
 namespace syncline::solver {
 
 /// From the last group back, each group takes as many layers as it can without ending later than it
-/// may. Returns the ends of the groups (see replay); their replay finishes at
+/// may. Returns the ends of the groups (see choicesOfGroups); their replay finishes at
 /// earliestFinish.back(), or later by 1e-13 of it where sums round differently. Fewest groups
 /// possible where the cost is affine (proof in README.md) and there are at most 4,096 layers;
 /// elsewhere few, and the same for the same input. Precondition: `earliestFinish` is

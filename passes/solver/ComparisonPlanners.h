@@ -1,5 +1,5 @@
 // ComparisonPlanners: how other systems group gradients. Each function returns the ends of the
-// groups (see replay) and needs a valid problem. Sources and what is idealised: README.md.
+// groups (see choicesOfGroups) and needs a valid problem. Sources and what is idealised: README.md.
 #pragma once
 
 #include "passes/solver/MergeProblem.h"

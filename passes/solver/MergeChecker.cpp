@@ -1,4 +1,4 @@
-// Checks plans layer by layer and certificates pair by pair.
+// Checks certificates pair by pair.
 #include "passes/solver/MergeChecker.h"
 
 #include <algorithm>
@@ -19,63 +19,12 @@ double slack(double a, double b) { return tolerance * std::max(std::abs(a), std:
 
 bool isBefore(double a, double b) { return a < b - slack(a, b); }
 
-bool differ(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
-
 template <typename... Parts> Rejection reject(RejectionKind kind, const Parts &...parts) {
   std::ostringstream text;
   text.precision(17);
   text << 'M' << static_cast<int>(kind) << ": ";
   (text << ... << parts);
   return {kind, text.str()};
-}
-
-std::optional<Rejection> checkMembers(const MergeProblem &problem, const Group &group,
-                                      std::size_t number, std::size_t expectedLayer) {
-  if (group.layerCount == 0)
-    return reject(RejectionKind::emptyGroup, "group ", number, ": has no layers");
-  std::size_t layers = problem.layers.size();
-  if (group.firstLayer >= layers || group.layerCount > layers - group.firstLayer)
-    return reject(RejectionKind::layerUnknown, "group ", number, ": expected layers up to ", layers,
-                  ", got ", group.layerCount, " from layer ", group.firstLayer + 1);
-  if (group.firstLayer > expectedLayer)
-    return reject(RejectionKind::layerMissing, "group ", number, ": starts at layer ",
-                  group.firstLayer + 1, ", but layer ", expectedLayer + 1, " is in no group yet");
-  if (group.firstLayer < expectedLayer)
-    return reject(RejectionKind::layerTwice, "group ", number, ": layer ", group.firstLayer + 1,
-                  " is in an earlier group already");
-  if (group.option >= problem.options.size())
-    return reject(RejectionKind::optionUnknown, "group ", number, ": expected a scheme below ",
-                  problem.options.size(), ", got ", group.option);
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < group.layerCount; ++i)
-    bytes += problem.layers[group.firstLayer + i].bytes;
-  if (bytes != group.bytes)
-    return reject(RejectionKind::wrongBytes, "group ", number, ": expected ", bytes, " B, got ",
-                  group.bytes, " B");
-  return std::nullopt;
-}
-
-std::optional<Rejection> checkTimes(const MergeProblem &problem, const Group &group,
-                                    std::size_t number, double channelFree) {
-  for (double time : {group.ready, group.start, group.end})
-    if (!isTime(time))
-      return reject(RejectionKind::notATime, "group ", number,
-                    ": expected a finite time >= 0, got ", time);
-  double ready = problem.layers[group.firstLayer + group.layerCount - 1].ready;
-  if (differ(group.ready, ready))
-    return reject(RejectionKind::wrongReady, "group ", number, ": expected ready at ", ready,
-                  " s, got ", group.ready, " s");
-  if (isBefore(group.start, ready))
-    return reject(RejectionKind::startsBeforeReady, "group ", number, ": starts at ", group.start,
-                  " s, but is ready at ", ready, " s");
-  if (isBefore(group.start, channelFree))
-    return reject(RejectionKind::channelBusy, "group ", number, ": starts at ", group.start,
-                  " s, but the channel is busy until ", channelFree, " s");
-  double end = group.start + problem.options[group.option].cost->seconds(group.bytes);
-  if (differ(group.end, end))
-    return reject(RejectionKind::wrongDuration, "group ", number, ": expected its end at ", end,
-                  " s, got ", group.end, " s");
-  return std::nullopt;
 }
 
 /// The bound's inequality for one j, against all i < j at a time.
@@ -166,26 +115,6 @@ private:
 
 } // namespace
 
-std::optional<Rejection> checkSolution(const MergeProblem &problem, const Solution &solution) {
-  std::size_t layer = 0;
-  double channelFree = 0;
-  for (std::size_t i = 0; i < solution.groups.size(); ++i) {
-    const Group &group = solution.groups[i];
-    if (auto rejection = checkMembers(problem, group, i + 1, layer))
-      return rejection;
-    if (auto rejection = checkTimes(problem, group, i + 1, channelFree))
-      return rejection;
-    layer += group.layerCount;
-    channelFree = group.end;
-  }
-  if (layer != problem.layers.size())
-    return reject(RejectionKind::layerMissing, "layer ", layer + 1, " is in no group");
-  if (!isTime(solution.finish) || differ(solution.finish, channelFree))
-    return reject(RejectionKind::wrongFinish, "expected the finish at ", channelFree, " s, got ",
-                  solution.finish, " s");
-  return std::nullopt;
-}
-
 std::optional<Rejection> checkBound(const MergeProblem &problem, const Certificate &certificate) {
   std::span<const double> finish = certificate.earliestFinish;
   if (finish.size() != problem.layers.size() + 1)
@@ -205,20 +134,6 @@ std::optional<Rejection> checkBound(const MergeProblem &problem, const Certifica
       return reject(RejectionKind::certificateTooLate, "entry ", j, ": expected at most ", least,
                     " s (a message of layers ", pairs.culprit(j, least) + 1, " to ", j, "), got ",
                     finish[j], " s");
-  return std::nullopt;
-}
-
-std::optional<Rejection> checkCertificate(const MergeProblem &problem,
-                                          const Certificate &certificate, double finish) {
-  if (auto rejection = checkBound(problem, certificate))
-    return rejection;
-  double bound = certificate.earliestFinish.back();
-  if (!isTime(finish) || isBefore(bound, finish))
-    return reject(RejectionKind::boundNotReached, "expected the plan to finish at ", bound,
-                  " s, got ", finish, " s");
-  if (isBefore(finish, bound))
-    return reject(RejectionKind::boundUndercut, "expected the plan to finish at ", bound,
-                  " s, got ", finish, " s");
   return std::nullopt;
 }
 

@@ -1,12 +1,12 @@
-// MergeProblem: which gradients travel together, in one in-order channel. The problem, what a
-// solution is and the certificate that proves it optimal; README.md has the mathematics.
+// MergeProblem: which gradients travel together, in one in-order channel: the problem that merging
+// alone poses (see plainProblem in joint/JointProblem.h), and the certificate of its bound;
+// README.md has the mathematics.
 //
-// Nothing here searches or judges: see Merge.h and Planner.h for algorithms, Replay.h for the clock
-// that times a grouping and MergeChecker.h for the judge.
+// Nothing here searches or judges: see FinishTimes.h, Coarsen.h and ComparisonPlanners.h for
+// algorithms and MergeChecker.h for the judge.
 #pragma once
 
 #include "passes/solver/CollectiveCost.h"
-#include "syncline/Status.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@ struct Layer {
   double ready = 0; ///< seconds from the start of the step
 };
 
-/// Copyable; costs are shared and immutable. Thread-safe to read.
+/// Sound when the JointProblem it is a view of is valid. Copyable; costs are shared and immutable.
+/// Thread-safe to read.
 struct MergeProblem {
   std::vector<Layer> layers;
   std::vector<SchemeOption> options;
@@ -32,28 +33,6 @@ struct MergeProblem {
   double seconds(std::int64_t bytes) const;
   /// Entry k is the bytes of the first k layers; one entry more than there are layers.
   std::vector<std::int64_t> prefixBytes() const;
-};
-
-/// badInput unless there is an option, each has a cost, bytes are >= 0 and their sum is below 2^53
-/// (so that doubles count them exactly), ready times are finite, >= 0 and ascending. Messages count
-/// layers from 1, in backward order. A problem without layers is valid; its only plan is empty.
-Status validate(const MergeProblem &problem);
-
-/// Layers [firstLayer, firstLayer + layerCount) as one message.
-struct Group {
-  std::size_t firstLayer = 0;
-  std::size_t layerCount = 0;
-  std::int64_t bytes = 0;
-  std::size_t option = 0; ///< index into MergeProblem::options
-  double ready = 0;       ///< when its last member is ready, seconds
-  double start = 0;       ///< when it takes the channel
-  double end = 0;         ///< when it frees the channel
-};
-
-/// Groups in issue order, and when the last one ends.
-struct Solution {
-  std::vector<Group> groups;
-  double finish = 0;
 };
 
 /// Proof that no grouping ends before earliestFinish.back(): entry j is the earliest time at which

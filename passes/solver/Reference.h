@@ -4,13 +4,22 @@
 
 #include "passes/solver/MergeProblem.h"
 
+#include <span>
 #include <vector>
 
 namespace syncline::solver {
 
-/// The best of all 2^(n-1) groupings, each replayed; of equals the one with fewest groups.
-/// Precondition: valid, at most 24 layers.
-Solution exhaustiveMerge(const MergeProblem &problem);
+/// When the last of these messages ends: group g ends before layer ends[g], each message starts as
+/// soon as its last member is ready and the channel is free.
+double finishOf(const MergeProblem &problem, std::span<const std::size_t> ends);
+
+/// The least finish of all 2^(n-1) groupings, and the fewest groups that reach it up to 1e-13.
+/// Precondition: valid, at least one layer, at most 24.
+struct BestGrouping {
+  double finish = 0;
+  std::size_t groups = 0;
+};
+BestGrouping exhaustiveMerge(const MergeProblem &problem);
 
 /// f as it is defined, every i for every j: n^2/2 calls of the cost. Precondition: valid.
 std::vector<double> plainFinishTimes(const MergeProblem &problem);

@@ -1,9 +1,8 @@
 // Planning bench: the solver's and the checker's time for large backward passes, and how far other
 // planners' finish is from the optimum on ResNet-50-like passes. Prints tables; exit code 1 when a
 // time limit is missed, a certificate is refused or a planner beats the optimum.
-#include "passes/solver/Merge.h"
-#include "passes/solver/MergeChecker.h"
 #include "passes/solver/Planner.h"
+#include "passes/solver/joint/JointChecker.h"
 
 #include <chrono>
 #include <cmath>
@@ -72,21 +71,22 @@ JointProblem jointOf(const MergeProblem &merge) {
 
 /// Prints one row; false when the limit is missed or the plan is refused.
 bool timePlanning(const char *network, std::size_t count, double limit, const char *costName,
-                  const MergeProblem &problem) {
-  MergeResult result;
-  double solving = secondsOf([&] { result = solveMerge(problem); });
-  std::optional<Rejection> rejection;
+                  const JointProblem &problem) {
+  PlanResult result;
+  double solving = secondsOf([&] { result = *(*parsePlanner("optimal"))->plan(problem); });
+  std::optional<std::string> rejection;
   double checking = secondsOf([&] {
-    rejection = checkSolution(problem, result.solution);
-    if (!rejection)
-      rejection = checkCertificate(problem, result.certificate, result.solution.finish);
+    if (auto wrong = checkJointPlan(problem, result.plan))
+      rejection = wrong->message;
+    else
+      rejection = checkProof(problem, result.proof, result.plan.finish, true);
   });
   bool good = !rejection && solving <= limit;
   std::printf("| %-12s | %7zu | %-22s | %8zu | %10.2f | %10.0f | %10.2f | %-4s |\n", network, count,
-              costName, result.solution.groups.size(), solving * 1e3, limit * 1e3, checking * 1e3,
+              costName, result.plan.messages.size(), solving * 1e3, limit * 1e3, checking * 1e3,
               good ? "yes" : "NO");
   if (rejection)
-    std::printf("refused: %s\n", rejection->message.c_str());
+    std::printf("refused: %s\n", rejection->c_str());
   return good;
 }
 
@@ -118,7 +118,7 @@ bool timeSizes() {
                  {"table, congested", {layers, {table(9.08e-4, 7.4e-9)}}},
                  {"table, all ready at 0", {atOnce, {table(9.08e-4, 7.4e-10)}}}};
     for (const auto &one : cases)
-      good &= timePlanning(size.network, size.count, size.limit, one.name, one.problem);
+      good &= timePlanning(size.network, size.count, size.limit, one.name, jointOf(one.problem));
   }
   return good;
 }

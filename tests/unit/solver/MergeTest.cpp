@@ -1,12 +1,9 @@
-// The exact planner against exhaustive search, the textbook recursion and every other planner.
-#include "passes/solver/Merge.h"
-
-#include "passes/solver/Coarsen.h"
-#include "passes/solver/FinishTimes.h"
-#include "passes/solver/MergeChecker.h"
+// The exact planner for merging alone against exhaustive search, the textbook recursion and every
+// other planner.
 #include "passes/solver/Planner.h"
+
+#include "passes/solver/FinishTimes.h"
 #include "passes/solver/Reference.h"
-#include "passes/solver/Replay.h"
 #include "passes/solver/joint/JointChecker.h"
 #include "tests/unit/solver/RandomProblem.h"
 
@@ -29,7 +26,8 @@ void forRandomProblems(int rounds, std::size_t least, std::size_t most, Check ch
         std::size_t count =
             least + static_cast<std::size_t>(random.below(static_cast<std::int64_t>(span)));
         MergeProblem problem = randomProblem(random, cost, layers, count);
-        ASSERT_TRUE(validate(problem).isOk()) << validate(problem).message();
+        Status valid = validate(jointOf(problem));
+        ASSERT_TRUE(valid.isOk()) << valid.message();
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(count) + " layers");
         check(problem);
         if (testing::Test::HasFatalFailure())
@@ -37,19 +35,36 @@ void forRandomProblems(int rounds, std::size_t least, std::size_t most, Check ch
       }
 }
 
-void expectAccepted(const MergeProblem &problem, const MergeResult &result) {
-  if (auto rejection = checkSolution(problem, result.solution))
+PlanResult solveMerge(const MergeProblem &problem) {
+  return *(*parsePlanner("optimal"))->plan(jointOf(problem));
+}
+
+/// The bound and the proof, less what the backward pass demands.
+const std::vector<double> &finishTimes(const PlanResult &result) {
+  return std::get<Certificate>(result.proof).earliestFinish;
+}
+
+std::vector<std::size_t> groupEnds(const PlanResult &result) {
+  std::vector<std::size_t> ends;
+  for (const JointMessage &message : result.plan.messages)
+    ends.push_back(message.layers.back() + 1);
+  return ends;
+}
+
+void expectAccepted(const MergeProblem &merge, const PlanResult &result) {
+  JointProblem problem = jointOf(merge);
+  if (auto rejection = checkJointPlan(problem, result.plan))
     FAIL() << rejection->message;
-  if (auto rejection = checkCertificate(problem, result.certificate, result.solution.finish))
-    FAIL() << rejection->message;
+  if (auto wrong = checkProof(problem, result.proof, result.plan.finish, true))
+    FAIL() << *wrong;
 }
 
 /// 1,120 small instances: the plan ends when the best of all 2^(n-1) groupings does.
 TEST(Merge, EqualsExhaustiveSearch) {
   forRandomProblems(20, 1, 12, [](const MergeProblem &problem) {
-    MergeResult result = solveMerge(problem);
+    PlanResult result = solveMerge(problem);
     double best = exhaustiveMerge(problem).finish;
-    ASSERT_NEAR(result.solution.finish, best, 1e-12 * best);
+    ASSERT_NEAR(result.plan.communicationEnd, best, 1e-12 * best);
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
   });
 }
@@ -72,7 +87,7 @@ TEST(Merge, NeverLosesToAnotherPlanner) {
                          "ddp:1MiB", "horovod:2MiB", "horovod:128MiB"};
   forRandomProblems(20, 13, 120, [&](const MergeProblem &problem) {
     JointProblem joint = jointOf(problem);
-    double best = std::max(solveMerge(problem).solution.finish, joint.computeFree);
+    double best = solveMerge(problem).plan.finish;
     for (const char *name : names) {
       PlanResult other = *(*parsePlanner(name))->plan(joint);
       if (auto rejection = checkJointPlan(joint, other.plan))
@@ -92,18 +107,8 @@ TEST(Merge, HasFewestGroupsWithAffineCosts) {
       for (int round = 0; round < 20; ++round) {
         Random random(++seed);
         MergeProblem problem = randomProblem(random, cost, layers, 11);
-        double finish = solveMerge(problem).solution.finish;
-        std::size_t fewest = problem.layers.size();
-        for (std::uint32_t cuts = 0; cuts < 1 << 10; ++cuts) {
-          std::vector<std::size_t> ends;
-          for (std::size_t layer = 1; layer < 11; ++layer)
-            if (cuts >> (layer - 1) & 1)
-              ends.push_back(layer);
-          ends.push_back(11);
-          if (replay(problem, ends).finish <= finish * (1 + 1e-13))
-            fewest = std::min(fewest, ends.size());
-        }
-        EXPECT_EQ(solveMerge(problem).solution.groups.size(), fewest) << "seed " << seed;
+        EXPECT_EQ(solveMerge(problem).plan.messages.size(), exhaustiveMerge(problem).groups)
+            << "seed " << seed;
       }
 }
 
@@ -111,20 +116,19 @@ TEST(Merge, HasFewestGroupsWithAffineCosts) {
 TEST(Merge, MergesWhereItCostsNothing) {
   MergeProblem problem{{{100, 0.0}, {100, 0.1}, {100, 10.0}},
                        {{Scheme::ring, std::make_shared<AffineCost>(1, 0.01)}}};
-  MergeResult result = solveMerge(problem);
-  EXPECT_EQ(groupEnds(result.solution), (std::vector<std::size_t>{2, 3}));
-  EXPECT_DOUBLE_EQ(result.solution.finish, 12);
+  PlanResult result = solveMerge(problem);
+  EXPECT_EQ(groupEnds(result), (std::vector<std::size_t>{2, 3}));
+  EXPECT_DOUBLE_EQ(result.plan.finish, 12);
   EXPECT_EQ(result.gap(), 0);
 }
 
 TEST(Merge, PlansNothingForNoLayers) {
   MergeProblem problem{{}, {{Scheme::ring, std::make_shared<AffineCost>(1, 1)}}};
-  MergeResult result = solveMerge(problem);
-  EXPECT_TRUE(result.solution.groups.empty());
-  EXPECT_EQ(result.solution.finish, 0);
-  EXPECT_EQ(result.certificate.earliestFinish, std::vector<double>{0});
-  EXPECT_FALSE(checkSolution(problem, result.solution));
-  EXPECT_FALSE(checkCertificate(problem, result.certificate, 0));
+  PlanResult result = solveMerge(problem);
+  EXPECT_TRUE(result.plan.messages.empty());
+  EXPECT_EQ(result.plan.finish, 0);
+  EXPECT_EQ(finishTimes(result), std::vector<double>{0});
+  expectAccepted(problem, result);
 }
 
 /// With two schemes, each message goes by the one that is faster for its size.
@@ -132,10 +136,10 @@ TEST(Merge, ChoosesTheSchemePerGroup) {
   MergeProblem problem{{{10, 0.0}, {100000, 100.0}},
                        {{Scheme::ring, std::make_shared<AffineCost>(5, 1e-5)},
                         {Scheme::tree, std::make_shared<AffineCost>(1, 1e-3)}}};
-  MergeResult result = solveMerge(problem);
-  ASSERT_EQ(result.solution.groups.size(), 2u);
-  EXPECT_EQ(result.solution.groups[0].option, 1u);
-  EXPECT_EQ(result.solution.groups[1].option, 0u);
+  PlanResult result = solveMerge(problem);
+  ASSERT_EQ(result.plan.messages.size(), 2u);
+  EXPECT_EQ(result.plan.messages[0].option, 1u);
+  EXPECT_EQ(result.plan.messages[1].option, 0u);
 }
 
 /// f is not monotone when the cost falls: more bytes may arrive sooner.
@@ -145,22 +149,22 @@ TEST(Merge, FollowsACostThatFalls) {
                        {{Scheme::ring, std::make_shared<TableCost>(*TableCost::create(points))}}};
   std::vector<double> finish = earliestFinishTimes(problem);
   EXPECT_EQ(finish, (std::vector<double>{0, 5, 1, 1}));
-  EXPECT_EQ(solveMerge(problem).solution.groups.size(), 1u);
+  EXPECT_EQ(solveMerge(problem).plan.messages.size(), 1u);
 }
 
 TEST(Merge, GivesTheSameBitsTwice) {
   Random random(7);
   MergeProblem problem = randomProblem(random, CostKind::falling, LayerKind::spread, 300);
-  MergeResult first = solveMerge(problem), second = solveMerge(problem);
-  EXPECT_EQ(first.certificate.earliestFinish, second.certificate.earliestFinish);
-  EXPECT_EQ(groupEnds(first.solution), groupEnds(second.solution));
+  PlanResult first = solveMerge(problem), second = solveMerge(problem);
+  EXPECT_EQ(finishTimes(first), finishTimes(second));
+  EXPECT_EQ(groupEnds(first), groupEnds(second));
 }
 
 /// Zero ready times and zero latency: any cut is as good, so there is one message.
 TEST(Merge, SendsOneMessageWhenCutsGainNothing) {
   MergeProblem problem{std::vector<Layer>(50, {4096, 0.0}),
                        {{Scheme::ring, std::make_shared<AffineCost>(0, 1e-9)}}};
-  EXPECT_EQ(solveMerge(problem).solution.groups.size(), 1u);
+  EXPECT_EQ(solveMerge(problem).plan.messages.size(), 1u);
 }
 
 } // namespace

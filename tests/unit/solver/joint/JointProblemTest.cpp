@@ -56,6 +56,11 @@ TEST(ValidateJoint, ChecksLayers) {
   expectInvalid(
       [](JointProblem &p) { p.layers[0].ready = 2; },
       "layer 2 in backward order: expected a finite ready time >= 2.000000, got 1.000000");
+  expectInvalid([](JointProblem &p) { p.layers[0].ready = NAN; },
+                "layer 1 in backward order: expected a finite ready time >= 0.000000, got nan");
+  expectInvalid(
+      [](JointProblem &p) { p.layers[0].bytes = p.layers[1].bytes = std::int64_t{1} << 52; },
+      "layer 2 in backward order: expected less than 2^53 bytes in all");
   expectInvalid([](JointProblem &p) { p.computeFree = 0.5; },
                 "joint problem: expected the backward pass to end at 1.000000 s or later, got "
                 "0.500000 s");

@@ -1,7 +1,7 @@
 // The joint planner against exhaustive search and Z3, and what its plans look like.
 #include "passes/solver/joint/JointSolver.h"
 
-#include "passes/solver/Merge.h"
+#include "passes/solver/FinishTimes.h"
 #include "passes/solver/joint/JointBuilder.h"
 #include "passes/solver/joint/JointChecker.h"
 #include "passes/solver/joint/JointReference.h"
@@ -61,16 +61,10 @@ TEST(SolveJoint, EqualsMergingAloneWithOneLane) {
     for (LayerKind kind : allLayerKinds) {
       Random random(++seed);
       MergeProblem merge = randomProblem(random, cost, kind, 40);
-      JointProblem problem;
-      problem.lanes.resize(1);
-      for (const SchemeOption &option : merge.options)
-        problem.lanes[0].options.push_back({Scheme::ring, option.cost, 0});
-      for (const Layer &layer : merge.layers)
-        problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
-      problem.computeFree = merge.layers.back().ready;
+      JointProblem problem = jointOf(merge);
       SCOPED_TRACE("seed " + std::to_string(seed));
       JointResult result = solveJoint(problem);
-      double expected = std::max(solveMerge(merge).solution.finish, problem.computeFree);
+      double expected = std::max(earliestFinishTimes(merge).back(), problem.computeFree);
       ASSERT_TRUE(result.optimal());
       ASSERT_NEAR(result.plan.finish, expected, 1e-11 * expected);
     }
