@@ -217,12 +217,12 @@ Status RankRun::train() {
     auto start = Clock::now();
     if (Status s = fill(number); !s)
       return s;
-    Result<StepTimes> times = trainer->step(number);
+    const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
+    Result<StepTimes> times = trainer->step(number, /*wholeGradients=*/dumps);
     if (!times)
       return times.status();
     times->seconds = secondsSince(start);
     report->addStep(*times);
-    bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     if (dumps || number + 1 == steps)
       if (Result<double> loss = trainer->finishLoss(); !loss)
         return loss.status();

@@ -97,7 +97,8 @@ Status Trainer::issue(int bucket) {
     return s;
   if (isSharded)
     b.channel->issueSharded(bucket, {b.gradients, b.parameters, b.bytes, b.type,
-                                     [this, bucket] { return executable.updateShard(bucket); }});
+                                     [this, bucket] { return executable.updateShard(bucket); },
+                                     wholeGradients});
   else
     b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
   return Status::ok();
@@ -130,7 +131,8 @@ Status Trainer::runOperation(std::size_t index) {
   return Status::ok();
 }
 
-Result<StepTimes> Trainer::step(std::int64_t number) {
+Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
+  wholeGradients = wantsGradients;
   auto start = Clock::now();
   for (auto &[id, channel] : channels)
     channel->startStep(number);

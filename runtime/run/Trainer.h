@@ -27,8 +27,10 @@ public:
   static Result<std::unique_ptr<Trainer>> create(Executable &executable, Transport *transport,
                                                  int ranks, const RankLayout &layout = {});
 
-  /// Runs one whole step; input and target are in place. Errors: peerLost, or the backend's.
-  Result<StepTimes> step(std::int64_t number);
+  /// Runs one whole step; input and target are in place. Afterwards every rank has all summed
+  /// gradients, those of buckets by "reduce-scatter" only with `wholeGradients`, which costs
+  /// another all-gather; the ranks agree on it. Errors: peerLost, or the backend's.
+  Result<StepTimes> step(std::int64_t number, bool wholeGradients = false);
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
@@ -67,7 +69,8 @@ private:
   Executable &executable;
   const int ranks;
   Transport *transport = nullptr;
-  Traffic counted; ///< in the steps so far
+  Traffic counted;             ///< in the steps so far
+  bool wholeGradients = false; ///< of the present step
   std::map<int, std::unique_ptr<CommunicationThread>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
   std::vector<std::vector<double>> operationSeconds;

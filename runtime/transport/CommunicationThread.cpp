@@ -80,6 +80,8 @@ void CommunicationThread::issueSharded(int bucket, ShardedBucket sharded) {
       Status s = ring->reduceScatter(b.gradients, b.bytes, b.type);
       if (s)
         s = b.update();
+      if (s && b.wholeGradients)
+        s = ring->allGather(b.gradients, b.bytes, b.type);
       return s ? ring->allGather(b.parameters, b.bytes, b.type) : s;
     };
   enqueue(bucket, "reduce-scatter", std::move(job));

@@ -33,6 +33,8 @@ struct ShardedBucket {
   /// Updates this rank's part of the parameters, shardOf(), by the sums in the same part of the
   /// gradients; called by the channel's thread.
   std::function<Status()> update;
+  /// Also completes the gradients on every rank, for whoever wants to see them.
+  bool wholeGradients = false;
 };
 
 /// issue..() and wait() are called by one thread. Ranks issue the same buckets in the same order.

@@ -6,11 +6,13 @@
 
 namespace syncline::conformance {
 
-StepCase::StepCase(const Backend &backend, Form form, int ranks, int threads) : form(form) {
+StepCase::StepCase(const Backend &backend, Form form, int ranks, int threads, int rank)
+    : form(form) {
   ExecutableOptions options;
   constexpr std::int64_t room = 64 << 20;
   options.sizes = {room, room, room, room, room, room};
   options.seed = 7;
+  options.rank = rank;
   options.ranks = ranks;
   options.threads = threads;
   auto created = backend.create(options);
@@ -100,6 +102,12 @@ template <typename T> Array decode(const std::vector<std::byte> &bytes, const Sh
 } // namespace
 
 void StepCase::run() {
+  begin();
+  if (!testing::Test::HasFatalFailure())
+    runOperations(0, static_cast<int>(executable->operations().size()));
+}
+
+void StepCase::begin() {
   const Status finished = executable->finish();
   ASSERT_TRUE(finished.isOk()) << finished.message();
   for (const auto &[id, values] : initial) {
@@ -110,7 +118,10 @@ void StepCase::run() {
     ASSERT_TRUE(written.isOk()) << written.message();
   }
   executable->beginStep(0);
-  for (int i = 0; i < static_cast<int>(executable->operations().size()); ++i) {
+}
+
+void StepCase::runOperations(int first, int last) {
+  for (int i = first; i < last; ++i) {
     const Status ran = executable->run(i);
     ASSERT_TRUE(ran.isOk()) << ran.message();
   }

@@ -21,8 +21,8 @@ enum class Form {
 
 class StepCase {
 public:
-  explicit StepCase(const Backend &backend, Form form = Form::plain, int ranks = 1,
-                    int threads = 1);
+  explicit StepCase(const Backend &backend, Form form = Form::plain, int ranks = 1, int threads = 1,
+                    int rank = 0);
 
   StepBuilder &step() { return executable->builder(); }
   Executable &operator*() { return *executable; }
@@ -41,6 +41,9 @@ public:
 
   /// Ends the building, loads values, runs one step.
   void run();
+  /// The same in parts: what comes before the operations, and operations [first, last).
+  void begin();
+  void runOperations(int first, int last);
   /// Ends the building: the error it must give.
   std::string failure();
   /// The tensor's values after run().

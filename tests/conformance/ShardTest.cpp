@@ -1,0 +1,121 @@
+// The optimizer spread over ranks: what a rank updates, and what it holds for that.
+#include "tests/conformance/StepCase.h"
+
+#include <cstring>
+
+namespace syncline::conformance {
+namespace {
+
+constexpr int bucketFloats = 64;
+
+/// One bucket of 64 weights, rank 1 of 4, with 1 as every weight and its number as every gradient.
+struct Sharded {
+  explicit Sharded(const Backend &backend, int ranks = 4,
+                   std::string_view scheme = "reduce-scatter")
+      : run(backend, Form::plain, ranks, 1, ranks == 1 ? 0 : 1) {
+    std::tie(w, dw) = run.parameter("w", Array({bucketFloats}, 1.0));
+    run.step().bucket({2, 0, scheme, 0, bucketFloats * 4, 0, 0});
+  }
+
+  void begin(const SgdOptions &options) {
+    ASSERT_TRUE((*run).setOptimizer(options).isOk());
+    run.step().issue(2);
+    run.step().wait(2);
+    run.begin();
+    auto *gradients = static_cast<float *>((*run).space(Space::gradients).data);
+    for (int i = 0; i < bucketFloats; ++i)
+      gradients[i] = static_cast<float>(i);
+  }
+
+  StepCase run;
+  Tensor w, dw;
+};
+
+class ShardTest : public testing::TestWithParam<Backend> {};
+
+// Two steps with momentum and weight decay change this rank's part as the book says, and no more.
+TEST_P(ShardTest, UpdatesItsPartOnly) {
+  Sharded step(GetParam());
+  const SgdOptions sgd{0.1, 0.9, 0.01, false};
+  step.begin(sgd);
+  ASSERT_TRUE((*step.run).takeShard(2, 64, 64).isOk());
+  Array expected({bucketFloats}, 1.0), v({bucketFloats});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    ASSERT_TRUE((*step.run).updateShard(2).isOk());
+    for (std::size_t i = 16; i < 32; ++i) {
+      const double g = static_cast<double>(i) / 4 + sgd.weightDecay * expected.values[i];
+      v.values[i] = sgd.momentum * v.values[i] + g;
+      expected.values[i] -= sgd.rate * v.values[i];
+    }
+    expectNear(step.run, step.w, expected, 1e-6);
+  }
+}
+
+// Velocity is held for the part that this rank updates, and for parameters of other buckets.
+TEST_P(ShardTest, HoldsVelocityForItsPartOnly) {
+  auto held = [&](std::string_view scheme, std::int64_t bytes) {
+    Sharded step(GetParam(), 4, scheme);
+    step.begin({0.1, 0, 0, false});
+    const std::int64_t without = (*step.run).extraBytes();
+    EXPECT_TRUE((*step.run).setOptimizer({0.1, 0.9, 0, false}).isOk());
+    if (scheme == "reduce-scatter") {
+      EXPECT_TRUE((*step.run).takeShard(2, 0, bytes).isOk());
+    }
+    return (*step.run).extraBytes() - without;
+  };
+  const std::int64_t whole = held("ring", 0);
+  EXPECT_EQ(whole - held("reduce-scatter", 64), bucketFloats * 4 - 64);
+  EXPECT_EQ(whole - held("reduce-scatter", 0), bucketFloats * 4);
+}
+
+// On several ranks nobody has such a parameter's velocity; on one rank it is there as ever.
+TEST_P(ShardTest, VelocityIsSpreadOverTheRanks) {
+  std::vector<std::byte> bytes(bucketFloats * 4), back(bytes.size());
+  Sharded spread(GetParam());
+  spread.begin({0.1, 0.9, 0, false});
+  ASSERT_TRUE((*spread.run).takeShard(2, 0, 64).isOk());
+  for (const Status &s : {(*spread.run).readVelocity(spread.w.id, back),
+                          (*spread.run).writeVelocity(spread.w.id, bytes)}) {
+    EXPECT_EQ(s.kind(), ErrorKind::badInput);
+    EXPECT_EQ(s.message(), "parameter 'w': its velocity is spread over the ranks, for bucket 2 "
+                           "travels by 'reduce-scatter'");
+  }
+  Sharded alone(GetParam(), 1);
+  alone.begin({0.1, 0.9, 0, false});
+  ASSERT_TRUE((*alone.run).takeShard(2, 0, bucketFloats * 4).isOk());
+  std::memset(bytes.data(), 63, bytes.size());
+  ASSERT_TRUE((*alone.run).writeVelocity(alone.w.id, bytes).isOk());
+  ASSERT_TRUE((*alone.run).readVelocity(alone.w.id, back).isOk());
+  EXPECT_EQ(bytes, back);
+}
+
+// A part outside the bucket, half an element, another scheme, or no part at all is our fault.
+TEST_P(ShardTest, RefusesWhatIsNoPart) {
+  Sharded step(GetParam());
+  step.begin({0.1, 0, 0, false});
+  EXPECT_EQ((*step.run).updateShard(2).kind(), ErrorKind::internal);
+  for (auto [begin, bytes] : {std::pair(0, 260), {-4, 8}, {2, 8}, {0, 6}, {256, 4}})
+    EXPECT_EQ((*step.run).takeShard(2, begin, bytes).kind(), ErrorKind::internal);
+  EXPECT_EQ((*step.run).takeShard(1, 0, 4).kind(), ErrorKind::internal);
+  Sharded ring(GetParam(), 4, "ring");
+  ring.begin({0.1, 0, 0, false});
+  EXPECT_EQ((*ring.run).takeShard(2, 0, 4).kind(), ErrorKind::internal);
+}
+
+// The channel updates such a bucket; the step does not do so again, and its weights are f32.
+TEST_P(ShardTest, RefusesAnotherUpdateAndOtherTypes) {
+  Sharded step(GetParam());
+  step.run.step().update(2);
+  EXPECT_EQ(step.run.failure(), "'update' names bucket 2, which travels by 'reduce-scatter'");
+  StepCase half(GetParam());
+  half.step().tensor({"h", Space::parameters, ElementType::f16, {4}});
+  half.step().bucket({0, 0, "reduce-scatter", 0, 64, 0, 0});
+  half.step().issue(0);
+  EXPECT_EQ(half.failure(), "update: parameter 'h': expected element type f32, got f16");
+}
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, ShardTest, testing::ValuesIn(backends()),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace syncline::conformance
