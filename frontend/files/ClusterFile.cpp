@@ -1,9 +1,10 @@
 // Cluster file: YAML to struct, checked key by key.
 #include "frontend/files/ClusterFile.h"
 
+#include "frontend/files/ClusterCollectives.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
-#include "frontend/files/YamlMap.h"
+#include "frontend/files/YamlQuantity.h"
 
 #include <algorithm>
 #include <array>
@@ -15,80 +16,42 @@ constexpr std::size_t kMaxFileBytes = 4u << 20;
 /// Formulas are evaluated in doubles and plans list ranks: a million is far beyond any cluster.
 constexpr std::int64_t kMaxRanks = 1 << 20;
 
-constexpr std::array<std::string_view, 7> kClusterKeys = {
-    "name", "ranks", "nodes", "devices-per-node", "device", "network", "collectives"};
+constexpr std::array<std::string_view, 10> kClusterKeys = {
+    "name",    "ranks",  "nodes",   "devices-per-node", "device",
+    "network", "inside", "servers", "limits",           "collectives"};
 constexpr std::array<std::string_view, 3> kDeviceKeys = {"compute", "memory", "launch-overhead"};
-constexpr std::array<std::string_view, 3> kNetworkKeys = {"bandwidth", "latency", "reduce-rate"};
-constexpr std::array<std::string_view, 1> kCollectiveKeys = {"all-reduce"};
-constexpr std::array<std::string_view, 7> kCostKeys = {"formula", "alpha", "beta", "gamma",
-                                                       "a",       "b",     "table"};
-/// In the order of AllReduceAlgorithm.
-constexpr std::array<std::string_view, 4> kAlgorithmNames = {"ring", "recursive-doubling",
-                                                             "halving-doubling", "tree"};
-
-/// Reads a scalar with one of the parsers of Units.h and puts the position before its error.
-template <typename T>
-Result<T> quantity(const YamlValue &value, std::string_view wanted,
-                   Result<T> (*parse)(std::string_view)) {
-  Result<std::string> text = value.scalar(wanted);
-  if (!text)
-    return text.status();
-  Result<T> parsed = parse(*text);
-  if (!parsed)
-    return value.error(parsed.status().message());
-  return parsed;
-}
-
-/// Sets `target` from `key` where the map has it.
-template <typename Target>
-Status readOptional(const YamlMap &map, std::string_view key, std::string_view wanted,
-                    Result<double> (*parse)(std::string_view), Target &target) {
-  const std::optional<YamlValue> value = map.find(key);
-  if (!value)
-    return Status::ok();
-  Result<double> parsed = quantity(*value, wanted, parse);
-  if (parsed)
-    target = *parsed;
-  return parsed.status();
-}
-
-/// Sets `target` from `key`, which the map must have.
-Status readRequired(const YamlMap &map, std::string_view key, std::string_view wanted,
-                    Result<double> (*parse)(std::string_view), double &target) {
-  Result<YamlValue> value = map.require(key);
-  return value ? readOptional(map, key, wanted, parse, target) : value.status();
-}
-
-Result<std::int64_t> readCount(const YamlValue &value, std::string_view what) {
-  Result<std::string> text = value.scalar("a whole number of " + std::string(what));
-  if (!text)
-    return text.status();
-  Result<std::int64_t> count = parseCount(*text, what, kMaxRanks);
-  return count ? count : value.error(count.status().message());
-}
+constexpr std::array<std::string_view, 4> kNetworkKeys = {"bandwidth", "latency", "reduce-rate",
+                                                          "duplex"};
+constexpr std::array<std::string_view, 3> kLinkKeys = {"bandwidth", "latency", "reduce-rate"};
+constexpr std::array<std::string_view, 6> kServersKeys = {"count",   "dedicated",   "bandwidth",
+                                                          "latency", "reduce-rate", "memory"};
+constexpr std::array<std::string_view, 1> kLimitKeys = {"message"};
+constexpr std::array<std::string_view, 2> kDuplexNames = {"full", "half"};
 
 /// 'ranks', or 'nodes' times 'devices-per-node' (1 when absent).
-Result<std::int64_t> readRanks(const YamlMap &map) {
+Status readRanks(const YamlMap &map, ClusterFile &cluster) {
   const auto ranks = map.find("ranks"), nodes = map.find("nodes"),
              devices = map.find("devices-per-node");
-  if (ranks) {
-    if (nodes || devices)
-      return (nodes ? *nodes : *devices)
-          .error("expected either 'ranks' or 'nodes' with 'devices-per-node', got both");
-    return readCount(*ranks, "ranks");
-  }
-  if (!nodes)
+  if (ranks && (nodes || devices))
+    return (nodes ? *nodes : *devices)
+        .error("expected either 'ranks' or 'nodes' with 'devices-per-node', got both");
+  if (!ranks && !nodes)
     return map.self().error("expected the key 'ranks' or 'nodes', got none");
-  Result<std::int64_t> product = readCount(*nodes, "nodes");
-  if (!product || !devices)
-    return product;
-  Result<std::int64_t> each = readCount(*devices, "devices");
-  if (!each)
-    return each;
-  if (*product * *each > kMaxRanks)
+  Result<std::int64_t> count =
+      ranks ? readCount(*ranks, "ranks", kMaxRanks) : readCount(*nodes, "nodes", kMaxRanks);
+  if (!count)
+    return count.status();
+  if (devices) {
+    Result<std::int64_t> each = readCount(*devices, "devices", kMaxRanks);
+    if (!each)
+      return each.status();
+    cluster.devicesPerNode = *each;
+  }
+  cluster.ranks = *count * cluster.devicesPerNode;
+  if (cluster.ranks > kMaxRanks)
     return devices->error("expected at most " + std::to_string(kMaxRanks) + " ranks in all, got " +
-                          std::to_string(*product * *each));
-  return *product * *each;
+                          std::to_string(cluster.ranks));
+  return Status::ok();
 }
 
 Status readDevice(const YamlValue &value, DeviceRates &device) {
@@ -103,141 +66,169 @@ Status readDevice(const YamlValue &value, DeviceRates &device) {
   return readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead);
 }
 
-Status readNetwork(const YamlValue &value, std::optional<Network> &network) {
+/// Sets what `map` says of a link; what it leaves out stays as it is.
+Status readLinkKeys(const YamlMap &map, Link &link) {
+  if (Status s = readOptional(map, "bandwidth", "a data rate", parseByteRate, link.bandwidth); !s)
+    return s;
+  if (Status s = readOptional(map, "latency", "a time", parseSeconds, link.latency); !s)
+    return s;
+  std::optional<double> reduceRate;
+  if (Status s = readOptional(map, "reduce-rate", "a data rate", parseByteRate, reduceRate); !s)
+    return s;
+  if (reduceRate)
+    link.secondsPerReduce = 1 / *reduceRate;
+  return Status::ok();
+}
+
+/// A link with its bandwidth and its latency.
+Result<Link> readLink(const YamlMap &map) {
+  for (std::string_view key : {"bandwidth", "latency"})
+    if (Result<YamlValue> value = map.require(key); !value)
+      return value.status();
+  Link link;
+  Status s = readLinkKeys(map, link);
+  return s ? Result<Link>(link) : s;
+}
+
+Status readNetwork(const YamlValue &value, ClusterFile &cluster) {
   Result<YamlMap> map = YamlMap::open(value, kNetworkKeys);
   if (!map)
     return map.status();
-  Network read;
-  if (Status s = readRequired(*map, "bandwidth", "a data rate", parseByteRate, read.bandwidth); !s)
-    return s;
-  if (Status s = readRequired(*map, "latency", "a time", parseSeconds, read.latency); !s)
-    return s;
-  std::optional<double> reduceRate;
-  if (Status s = readOptional(*map, "reduce-rate", "a data rate", parseByteRate, reduceRate); !s)
-    return s;
-  read.secondsPerReduce = reduceRate ? 1 / *reduceRate : 0;
-  network = read;
-  return Status::ok();
-}
-
-/// The algorithm `value` names, with the network's constants unless alpha, beta, gamma replace
-/// them.
-Status readFormula(const YamlMap &map, const YamlValue &value,
-                   const std::optional<Network> &network, CollectiveTime &time) {
-  Result<std::string> text = value.scalar("the name of an algorithm");
-  if (!text)
-    return text.status();
-  const auto found = std::find(kAlgorithmNames.begin(), kAlgorithmNames.end(), *text);
-  if (found == kAlgorithmNames.end())
-    return value.error("unknown formula '" + text->substr(0, 60) + "'" +
-                       suggestion(*text, kAlgorithmNames));
-  FormulaCost cost;
-  cost.algorithm = static_cast<AllReduceAlgorithm>(found - kAlgorithmNames.begin());
-  if (network)
-    cost = {cost.algorithm, network->latency, 1 / network->bandwidth, network->secondsPerReduce};
-  else if (!map.find("alpha") || !map.find("beta"))
-    return value.error("expected a 'network', or 'alpha' and 'beta' here, got neither");
-  if (Status s = readOptional(map, "alpha", "a time", parseSeconds, cost.alpha); !s)
-    return s;
-  if (Status s = readOptional(map, "beta", "a time per byte", parseSecondsPerByte, cost.beta); !s)
-    return s;
-  if (Status s = readOptional(map, "gamma", "a time per byte", parseSecondsPerByte, cost.gamma); !s)
-    return s;
-  time = cost;
-  return Status::ok();
-}
-
-Status readLine(const YamlMap &map, CollectiveTime &time) {
-  AffineCost cost;
-  if (Status s = readRequired(map, "a", "a time", parseSeconds, cost.a); !s)
-    return s;
-  if (Status s = readRequired(map, "b", "a time per byte", parseSecondsPerByte, cost.b); !s)
-    return s;
-  time = cost;
-  return Status::ok();
-}
-
-Status readTable(const YamlValue &value, CollectiveTime &time) {
-  constexpr std::string_view wanted = "a list of points such as [4KiB, 0.1ms]";
-  Result<std::vector<YamlValue>> points = value.list(wanted);
-  if (!points)
-    return points.status();
-  if (points->empty())
-    return value.error("expected at least one point, got an empty list");
-  TableCost cost;
-  for (const YamlValue &point : *points) {
-    Result<std::vector<YamlValue>> pair = point.list("a point such as [4KiB, 0.1ms]");
-    if (!pair)
-      return pair.status();
-    if (pair->size() != 2)
-      return point.error("expected a size and a time, got " + std::to_string(pair->size()) +
-                         " values");
-    Result<std::int64_t> bytes = quantity((*pair)[0], "a size", parseBytes);
-    if (!bytes)
-      return bytes.status();
-    Result<double> seconds = quantity((*pair)[1], "a time", parseSeconds);
-    if (!seconds)
-      return seconds.status();
-    if (!cost.points.empty() && *bytes <= cost.points.back().bytes)
-      return (*pair)[0].error("expected sizes in ascending order, got " + std::to_string(*bytes) +
-                              " B after " + std::to_string(cost.points.back().bytes) + " B");
-    cost.points.push_back({*bytes, *seconds});
+  Result<Link> link = readLink(*map);
+  if (!link)
+    return link.status();
+  cluster.network = *link;
+  if (const auto duplex = map->find("duplex")) {
+    Result<std::size_t> choice = readChoice(*duplex, "duplex", kDuplexNames);
+    if (!choice)
+      return choice.status();
+    cluster.halfDuplex = *choice == 1;
   }
-  time = std::move(cost);
   return Status::ok();
 }
 
-/// One of 'formula', 'a' with 'b', 'table'; keys of another form beside it are refused.
-Status readCollective(const YamlValue &value, const std::optional<Network> &network,
-                      CollectiveTime &time) {
-  Result<YamlMap> map = YamlMap::open(value, kCostKeys);
+/// What joins the devices of a node, which there must be several of.
+Status readInside(const YamlMap &root, const YamlValue &value, ClusterFile &cluster) {
+  Result<YamlMap> map = YamlMap::open(value, kLinkKeys);
   if (!map)
     return map.status();
-  const auto formula = map->find("formula"), table = map->find("table");
-  const bool line = map->find("a") || map->find("b");
-  const bool constants = map->find("alpha") || map->find("beta") || map->find("gamma");
-  if (int(formula.has_value()) + int(table.has_value()) + int(line) != 1)
-    return value.error("expected exactly one of 'formula', 'a' with 'b', or 'table'");
-  if (constants && !formula)
-    return value.error("expected 'alpha', 'beta' and 'gamma' only beside 'formula'");
-  if (formula)
-    return readFormula(*map, *formula, network, time);
-  return table ? readTable(*table, time) : readLine(*map, time);
-}
-
-/// The time of an all-reduce: as 'collectives' says, otherwise the ring's over 'network'.
-Status readCollectives(const YamlMap &map, ClusterFile &cluster) {
-  if (const auto collectives = map.find("collectives")) {
-    Result<YamlMap> times = YamlMap::open(*collectives, kCollectiveKeys);
-    if (!times)
-      return times.status();
-    if (const auto allReduce = times->find("all-reduce"))
-      return readCollective(*allReduce, cluster.network, cluster.allReduce);
-  }
+  if (!root.find("devices-per-node"))
+    return value.error("expected 'devices-per-node' beside it, got none");
   if (!cluster.network)
-    return map.self().error("expected a 'network' or the time of 'collectives.all-reduce', got "
-                            "neither");
-  const Network &network = *cluster.network;
-  cluster.allReduce = FormulaCost{AllReduceAlgorithm::ring, network.latency, 1 / network.bandwidth,
-                                  network.secondsPerReduce};
+    return value.error("expected a 'network' between the nodes beside it, got none");
+  Result<Link> link = readLink(*map);
+  if (!link)
+    return link.status();
+  cluster.inside = *link;
   return Status::ok();
 }
 
-Result<std::string> readName(const YamlMap &map) {
+/// The servers' link: the ranks' own where they are colocated, otherwise the network's unless
+/// stated.
+Status readServersLink(const YamlMap &map, const std::optional<Link> &network, Servers &servers) {
+  if (!servers.dedicated) {
+    for (std::string_view key : kLinkKeys)
+      if (const auto value = map.find(key))
+        return value->error("expected none, for servers that are not dedicated share their ranks' "
+                            "'network'");
+    if (!network)
+      return map.self().error("expected a 'network', which servers that are not dedicated share, "
+                              "got none");
+  } else if (!network && (!map.find("bandwidth") || !map.find("latency"))) {
+    return map.self().error("expected a 'network', or 'bandwidth' and 'latency' here, got neither");
+  }
+  servers.link = network.value_or(Link{});
+  return readLinkKeys(map, servers.link);
+}
+
+Status readServers(const YamlValue &value, ClusterFile &cluster) {
+  Result<YamlMap> map = YamlMap::open(value, kServersKeys);
+  if (!map)
+    return map.status();
+  Result<YamlValue> countValue = map->require("count");
+  if (!countValue)
+    return countValue.status();
+  Result<YamlValue> dedicatedValue = map->require("dedicated");
+  if (!dedicatedValue)
+    return dedicatedValue.status();
+  Result<std::int64_t> count = readCount(*countValue, "servers", kMaxRanks);
+  if (!count)
+    return count.status();
+  Result<bool> dedicated = readYesNo(*dedicatedValue);
+  if (!dedicated)
+    return dedicated.status();
+  if (!*dedicated && *count > cluster.ranks)
+    return countValue->error(
+        "expected at most one server a rank, for they are not dedicated, got " +
+        std::to_string(*count) + " servers for " + std::to_string(cluster.ranks) + " ranks");
+  Servers servers{*count, *dedicated, {}, std::nullopt};
+  if (Status s = readServersLink(*map, cluster.network, servers); !s)
+    return s;
+  if (Status s = readSize(*map, "memory", servers.memory); !s)
+    return s;
+  cluster.servers = servers;
+  return Status::ok();
+}
+
+Status readLimits(const YamlValue &value, ClusterFile &cluster) {
+  Result<YamlMap> map = YamlMap::open(value, kLimitKeys);
+  return map ? readSize(*map, "message", cluster.largestMessage) : map.status();
+}
+
+/// What 'collectives' states; something must tell what it costs to synchronise any gradient.
+Status readCosts(const YamlMap &map, ClusterFile &cluster) {
+  if (const auto value = map.find("collectives")) {
+    Result<std::vector<StatedCost>> collectives = readCollectives(*value, cluster.network);
+    if (!collectives)
+      return collectives.status();
+    cluster.collectives = std::move(*collectives);
+  }
+  if (!cluster.network && std::ranges::all_of(cluster.collectives, [](const StatedCost &cost) {
+        return cost.scheme == Scheme::factors; // not every gradient has factors
+      }))
+    return map.self().error("expected a 'network' or the time of 'collectives.all-reduce', got "
+                            "neither");
+  return Status::ok();
+}
+
+Status readName(const YamlMap &map, ClusterFile &cluster) {
   Result<YamlValue> value = map.require("name");
   if (!value)
     return value.status();
   Result<std::string> text = value->scalar("a name");
-  if (text && text->empty())
+  if (!text)
+    return text.status();
+  if (text->empty())
     return value->error("expected a name, got nothing");
-  return text;
+  cluster.name = *text;
+  return Status::ok();
+}
+
+/// Keys in an order in which each finds what it refers to.
+Status readCluster(const YamlMap &map, ClusterFile &cluster) {
+  if (Status s = readName(map, cluster); !s)
+    return s;
+  if (Status s = readRanks(map, cluster); !s)
+    return s;
+  if (const auto device = map.find("device"))
+    if (Status s = readDevice(*device, cluster.device); !s)
+      return s;
+  if (const auto network = map.find("network"))
+    if (Status s = readNetwork(*network, cluster); !s)
+      return s;
+  if (const auto inside = map.find("inside"))
+    if (Status s = readInside(map, *inside, cluster); !s)
+      return s;
+  if (const auto servers = map.find("servers"))
+    if (Status s = readServers(*servers, cluster); !s)
+      return s;
+  if (const auto limits = map.find("limits"))
+    if (Status s = readLimits(*limits, cluster); !s)
+      return s;
+  return readCosts(map, cluster);
 }
 
 } // namespace
-
-std::string_view name(AllReduceAlgorithm algorithm) {
-  return kAlgorithmNames[static_cast<std::size_t>(algorithm)];
-}
 
 Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fileName) {
   Result<std::string_view> checked = checkText(text, fileName);
@@ -249,25 +240,9 @@ Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fil
   Result<YamlMap> map = YamlMap::open(*root, kClusterKeys);
   if (!map)
     return map.status();
-
   ClusterFile cluster;
-  Result<std::string> clusterName = readName(*map);
-  if (!clusterName)
-    return clusterName.status();
-  cluster.name = *clusterName;
-  Result<std::int64_t> ranks = readRanks(*map);
-  if (!ranks)
-    return ranks.status();
-  cluster.ranks = *ranks;
-  if (const auto device = map->find("device"))
-    if (Status s = readDevice(*device, cluster.device); !s)
-      return s;
-  if (const auto network = map->find("network"))
-    if (Status s = readNetwork(*network, cluster.network); !s)
-      return s;
-  if (Status s = readCollectives(*map, cluster); !s)
-    return s;
-  return cluster;
+  Status s = readCluster(*map, cluster);
+  return s ? Result<ClusterFile>(std::move(cluster)) : s;
 }
 
 Result<ClusterFile> readClusterFile(const std::string &path) {

@@ -20,19 +20,38 @@ struct DeviceRates {
   double launchOverhead = 0;     ///< seconds per operation, >= 0
 };
 
-/// The link of one rank, full duplex.
-struct Network {
+/// What a message travels over.
+struct Link {
   double bandwidth = 0;        ///< bytes/s each way, > 0
   double latency = 0;          ///< seconds per message (alpha), >= 0
   double secondsPerReduce = 0; ///< seconds per byte reduced (gamma), >= 0
 };
 
-/// Algorithms whose time follows from alpha, beta, gamma and the number of ranks.
-enum class AllReduceAlgorithm { ring, recursiveDoubling, halvingDoubling, tree };
+/// Parameter servers.
+struct Servers {
+  std::int64_t count = 1; ///< >= 1; at most the ranks where they are not dedicated
+  bool dedicated = false; ///< machines of their own; otherwise beside the first `count` ranks
+  Link link;              ///< of each server
+  std::optional<std::int64_t> memory; ///< bytes that each can hold, >= 1
+};
 
-/// Time by a formula: seconds per message, per byte sent, per byte reduced.
+/// How gradients come to agree. The attributes' enum (ir/cluster) has the same names; this library
+/// has no MLIR.
+enum class Scheme {
+  ring,
+  recursiveDoubling,
+  halvingDoubling,
+  tree,
+  reduceScatter,
+  hierarchical,
+  parameterServer,
+  factors
+};
+
+/// Time by the formula of a scheme up to reduceScatter: seconds per message, per byte sent, per
+/// byte reduced.
 struct FormulaCost {
-  AllReduceAlgorithm algorithm = AllReduceAlgorithm::ring;
+  Scheme algorithm = Scheme::ring;
   double alpha = 0, beta = 0, gamma = 0;
 };
 
@@ -53,12 +72,24 @@ struct TableCost {
 
 using CollectiveTime = std::variant<FormulaCost, AffineCost, TableCost>;
 
+/// What the file states about one scheme: the time of one message of all ranks; of factors, by the
+/// bytes that one rank contributes to an all-gather.
+struct StatedCost {
+  Scheme scheme = Scheme::ring;
+  CollectiveTime time;
+};
+
 struct ClusterFile {
   std::string name;
-  std::int64_t ranks = 1; ///< 1 to 1,048,576
+  std::int64_t ranks = 1;          ///< 1 to 1,048,576
+  std::int64_t devicesPerNode = 1; ///< divides ranks
   DeviceRates device;
-  std::optional<Network> network; ///< absent where the collectives give their own times
-  CollectiveTime allReduce;       ///< of one message of all ranks
+  std::optional<Link> network;                ///< absent only where `collectives` gives times
+  std::optional<Link> inside;                 ///< between the devices of a node; beside `network`
+  bool halfDuplex = false;                    ///< the network carries one direction at a time
+  std::vector<StatedCost> collectives;        ///< in the order of Scheme, each at most once
+  std::optional<Servers> servers;             ///< absent: one beside every rank
+  std::optional<std::int64_t> largestMessage; ///< bytes, >= 1
 };
 
 /// Parses the text of a cluster file; `fileName` is what errors call it. Every failure is badInput
@@ -69,6 +100,6 @@ Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fil
 Result<ClusterFile> readClusterFile(const std::string &path);
 
 /// 'ring', 'recursive-doubling', ...: as in the file.
-std::string_view name(AllReduceAlgorithm algorithm);
+std::string_view name(Scheme scheme);
 
 } // namespace syncline::files

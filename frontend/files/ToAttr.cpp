@@ -8,24 +8,13 @@ using namespace mlir;
 
 namespace syncline::files {
 
-static cluster::Scheme algorithmOf(AllReduceAlgorithm algorithm) {
-  switch (algorithm) {
-  case AllReduceAlgorithm::ring:
-    return cluster::Scheme::ring;
-  case AllReduceAlgorithm::recursiveDoubling:
-    return cluster::Scheme::recursiveDoubling;
-  case AllReduceAlgorithm::halvingDoubling:
-    return cluster::Scheme::halvingDoubling;
-  case AllReduceAlgorithm::tree:
-    return cluster::Scheme::tree;
-  }
-  llvm_unreachable("every algorithm is named above");
-}
+/// Both enums spell their schemes alike.
+static cluster::Scheme schemeOf(Scheme scheme) { return *cluster::symbolizeScheme(name(scheme)); }
 
 static Attribute costAttr(const CollectiveTime &time, int64_t ranks, MLIRContext *context) {
   if (const auto *formula = std::get_if<FormulaCost>(&time))
-    return cluster::FormulaAttr::get(context, algorithmOf(formula->algorithm), ranks,
-                                     formula->alpha, formula->beta, formula->gamma);
+    return cluster::FormulaAttr::get(context, schemeOf(formula->algorithm), ranks, formula->alpha,
+                                     formula->beta, formula->gamma);
   if (const auto *line = std::get_if<AffineCost>(&time))
     return cluster::AffineAttr::get(context, line->a, line->b);
   SmallVector<cluster::Point> points;
@@ -38,19 +27,29 @@ static std::optional<cluster::Real> real(const std::optional<double> &value) {
   return value ? std::optional<cluster::Real>(*value) : std::nullopt;
 }
 
+static cluster::LinkAttr linkAttr(const Link &link, MLIRContext *context) {
+  return cluster::LinkAttr::get(context, link.latency, 1 / link.bandwidth, link.secondsPerReduce);
+}
+
+static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *context) {
+  return link ? linkAttr(*link, context) : cluster::LinkAttr();
+}
+
 cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   auto device = cluster::DeviceAttr::get(context, real(file.device.compute),
                                          real(file.device.memory), file.device.launchOverhead);
-  Attribute cost = costAttr(file.allReduce, file.ranks, context);
-  auto formula = dyn_cast<cluster::FormulaAttr>(cost);
-  auto collective = cluster::CollectiveAttr::get(
-      context, formula ? formula.getAlgorithm() : cluster::Scheme::ring, cost);
-  cluster::LinkAttr link;
-  if (file.network)
-    link = cluster::LinkAttr::get(context, file.network->latency, 1 / file.network->bandwidth,
-                                  file.network->secondsPerReduce);
-  return cluster::SpecAttr::get(context, file.name, file.ranks, 1, device, link, {}, false,
-                                {collective}, {}, std::nullopt);
+  SmallVector<cluster::CollectiveAttr> collectives;
+  for (const StatedCost &stated : file.collectives)
+    collectives.push_back(cluster::CollectiveAttr::get(context, schemeOf(stated.scheme),
+                                                       costAttr(stated.time, file.ranks, context)));
+  cluster::ServersAttr servers;
+  if (file.servers)
+    servers =
+        cluster::ServersAttr::get(context, file.servers->count, file.servers->dedicated,
+                                  linkAttr(file.servers->link, context), file.servers->memory);
+  return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode, device,
+                                linkAttr(file.network, context), linkAttr(file.inside, context),
+                                file.halfDuplex, collectives, servers, file.largestMessage);
 }
 
 DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {

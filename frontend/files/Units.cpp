@@ -174,7 +174,13 @@ Result<double> parseQuantity(std::string_view original, const Dimension &dimensi
 
 Result<double> parseSeconds(std::string_view text) { return parseQuantity(text, kTime); }
 
-Result<double> parseByteRate(std::string_view text) { return parseQuantity(text, kByteRate); }
+Result<double> parseByteRate(std::string_view text) {
+  Result<double> rate = parseQuantity(text, kByteRate);
+  if (rate && !std::isfinite(1 / *rate))
+    return Status::badInput("expected a data rate within the range of a double, got " +
+                            quoted(trim(text)));
+  return rate;
+}
 
 Result<double> parseComputeRate(std::string_view text) { return parseQuantity(text, kComputeRate); }
 

@@ -166,7 +166,7 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     AttrParameter<"::syncline::cluster::DeviceAttr", "of each rank">:$device,
     OptionalParameter<"::syncline::cluster::LinkAttr", "of each node">:$link,
     OptionalParameter<"::syncline::cluster::LinkAttr", "between the devices of one node">:$inside,
-    DefaultValuedParameter<"bool", "false", "whether links carry one direction at a time">:$halfDuplex,
+    DefaultValuedParameter<"bool", "false", "whether links, but those inside a node, carry one direction at a time">:$halfDuplex,
     Cluster_Collectives:$collectives,
     OptionalParameter<"::syncline::cluster::ServersAttr", "the parameter servers; when absent, one beside every rank">:$servers,
     OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage);

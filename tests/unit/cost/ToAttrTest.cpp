@@ -19,13 +19,41 @@ std::string attrText(std::string_view yaml) {
 
 // A file's values arrive, and the attribute's text reads back to the same attribute.
 TEST(ToAttr, cluster) {
-  EXPECT_EQ(attrText("{name: \"a \\\"b\\\"\", nodes: 2, devices-per-node: 2, device: {compute: 50 "
-                     "GFLOP/s, launch-overhead: 5us}, network: {bandwidth: 10 Gb/s, latency: "
-                     "20us}}"),
-            "#cluster.spec<name = \"a \\22b\\22\", ranks = 4, device = <compute = 5.0e+10, "
-            "launchOverhead = 5.0e-06>, link = <alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>, "
-            "collectives = [<ring, #cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, "
-            "beta = 8.0e-10, gamma = 0.0>>]>");
+  EXPECT_EQ(
+      attrText("{name: \"a \\\"b\\\"\", nodes: 2, devices-per-node: 2, device: {compute: 50 "
+               "GFLOP/s, launch-overhead: 5us}, network: {bandwidth: 10 Gb/s, latency: "
+               "20us}}"),
+      "#cluster.spec<name = \"a \\22b\\22\", ranks = 4, devicesPerNode = 2, device = <compute "
+      "= 5.0e+10, launchOverhead = 5.0e-06>, link = <alpha = 2.0e-05, beta = 8.0e-10, gamma = "
+      "0.0>>");
+}
+
+// Links, servers and limits arrive as they are.
+TEST(ToAttr, linksAndServers) {
+  EXPECT_EQ(
+      attrText("{name: n, nodes: 2, devices-per-node: 2, network: {bandwidth: 8 Mb/s, "
+               "latency: 1s, duplex: half}, inside: {bandwidth: 4 MB/s, latency: 2s, "
+               "reduce-rate: 1 MB/s}, servers: {count: 3, dedicated: yes, bandwidth: 2 MB/s, "
+               "memory: 1GB}, limits: {message: 1MiB}}"),
+      "#cluster.spec<name = \"n\", ranks = 4, devicesPerNode = 2, device = <launchOverhead = "
+      "0.0>, link = <alpha = 1.0, beta = 1.0e-06, gamma = 0.0>, inside = <alpha = 2.0, beta = "
+      "2.5e-07, gamma = 1.0e-06>, halfDuplex = true, servers = <count = 3, dedicated = true, "
+      "link = <alpha = 1.0, beta = 5.0e-07, gamma = 0.0>, memory = 1000000000>, "
+      "largestMessage = 1048576>");
+}
+
+// Every scheme whose cost is stated keeps it.
+TEST(ToAttr, costsByScheme) {
+  EXPECT_NE(
+      attrText("{name: n, ranks: 4, collectives: {all-reduce: {hierarchical: {a: 1s, b: 0 s/B}}, "
+               "parameter-server: {a: 2s, b: 0 s/B}, all-gather: {a: 3s, b: 0 s/B}, "
+               "reduce-scatter: {formula: reduce-scatter, alpha: 4s, beta: 0 s/B}}}")
+          .find(
+              "collectives = [<\"reduce-scatter\", #cluster.formula<algorithm = "
+              "\"reduce-scatter\", ranks = 4, alpha = 4.0, beta = 0.0, gamma = 0.0>>, "
+              "<hierarchical, #cluster.affine<a = 1.0, b = 0.0>>, <\"parameter-server\", "
+              "#cluster.affine<a = 2.0, b = 0.0>>, <factors, #cluster.affine<a = 3.0, b = 0.0>>]"),
+      std::string::npos);
 }
 
 // Every algorithm, a line and a table keep their meaning.

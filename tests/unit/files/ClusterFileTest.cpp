@@ -29,8 +29,8 @@ std::string withNetwork(std::string_view rest) {
   return "name: lab\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: 50us}\n" + std::string(rest);
 }
 
-// Every key is read in base units; all-reduce defaults to the ring over the network.
-TEST(ClusterFile, readsEveryKey) {
+// Ranks, device and network are read in base units; nothing else is stated.
+TEST(ClusterFile, ranksDeviceNetwork) {
   const Result<ClusterFile> cluster = parseClusterFile(kGood, "c.yaml");
   ASSERT_TRUE(cluster) << cluster.status().message();
   EXPECT_EQ(cluster->name, "lab");
@@ -40,52 +40,14 @@ TEST(ClusterFile, readsEveryKey) {
   EXPECT_EQ(cluster->device.launchOverhead, 5e-6);
   ASSERT_TRUE(cluster->network);
   EXPECT_EQ(cluster->network->bandwidth, 1.25e9);
-  const auto *ring = std::get_if<FormulaCost>(&cluster->allReduce);
-  ASSERT_TRUE(ring);
-  EXPECT_EQ(ring->algorithm, AllReduceAlgorithm::ring);
-  EXPECT_EQ(ring->alpha, 20e-6);
-  EXPECT_EQ(ring->beta, 8e-10);
-  EXPECT_EQ(ring->gamma, 1.25e-10);
-}
-
-// A device is optional; a fitted line needs no network.
-TEST(ClusterFile, fittedLine) {
-  const auto cluster = parseClusterFile(
-      "{name: v100, ranks: 16, collectives: {all-reduce: {a: 9.08e-4 s, b: 7.4e-10 s/B}}}", "c");
-  ASSERT_TRUE(cluster) << cluster.status().message();
-  EXPECT_FALSE(cluster->network);
-  EXPECT_FALSE(cluster->device.compute);
-  const auto *line = std::get_if<AffineCost>(&cluster->allReduce);
-  ASSERT_TRUE(line);
-  EXPECT_EQ(line->a, 9.08e-4);
-  EXPECT_EQ(line->b, 7.4e-10);
-}
-
-// A measured table keeps its points.
-TEST(ClusterFile, measuredTable) {
-  const auto cluster = parseClusterFile(
-      "name: t\nranks: 4\ncollectives:\n  all-reduce:\n    table:\n      - [4KiB, 0.1ms]\n"
-      "      - [1MiB, 2ms]\n",
-      "c");
-  ASSERT_TRUE(cluster) << cluster.status().message();
-  const auto *table = std::get_if<TableCost>(&cluster->allReduce);
-  ASSERT_TRUE(table);
-  ASSERT_EQ(table->points.size(), 2u);
-  EXPECT_EQ(table->points[1].bytes, 1 << 20);
-  EXPECT_EQ(table->points[1].seconds, 0.002);
-}
-
-// A formula takes constants from the network unless it has its own.
-TEST(ClusterFile, formulaConstants) {
-  const auto cluster = parseClusterFile(
-      withNetwork("collectives: {all-reduce: {formula: halving-doubling, alpha: 1ms}}"), "c");
-  ASSERT_TRUE(cluster) << cluster.status().message();
-  const auto *formula = std::get_if<FormulaCost>(&cluster->allReduce);
-  ASSERT_TRUE(formula);
-  EXPECT_EQ(formula->algorithm, AllReduceAlgorithm::halvingDoubling);
-  EXPECT_EQ(name(formula->algorithm), "halving-doubling");
-  EXPECT_EQ(formula->alpha, 1e-3);
-  EXPECT_EQ(formula->beta, 8e-9);
+  EXPECT_EQ(cluster->network->latency, 20e-6);
+  EXPECT_EQ(cluster->network->secondsPerReduce, 1.25e-10);
+  EXPECT_EQ(cluster->devicesPerNode, 4);
+  EXPECT_FALSE(cluster->halfDuplex);
+  EXPECT_FALSE(cluster->inside);
+  EXPECT_FALSE(cluster->servers);
+  EXPECT_FALSE(cluster->largestMessage);
+  EXPECT_TRUE(cluster->collectives.empty());
 }
 
 // A bare number is refused with its place and key.
@@ -148,7 +110,8 @@ TEST(ClusterFile, emptyOrNoMap) {
   EXPECT_EQ(failure("# nothing\n"), "c.yaml: expected a YAML document, got an empty file");
   EXPECT_EQ(failure("- a\n- b\n"),
             "c.yaml:1:1: expected a map with the keys 'name', 'ranks', 'nodes', "
-            "'devices-per-node', 'device', 'network', 'collectives', got a list");
+            "'devices-per-node', 'device', 'network', 'inside', 'servers', 'limits', "
+            "'collectives', got a list");
   EXPECT_NE(failure("hello").find("got 'hello'"), std::string::npos);
   EXPECT_NE(failure("name: a\n---\nname: b\n")
                 .find("c.yaml:2:1: expected the end of the one YAML document, got more"),
@@ -179,8 +142,13 @@ TEST(ClusterFile, hostileYaml) {
   EXPECT_NE(failure(table), "no error");
 }
 
-// Rates and times below their range are refused.
-TEST(ClusterFile, negativeTimes) {
+// Rates of zero, and rates and times below their range, are refused.
+TEST(ClusterFile, zeroRatesNegativeTimes) {
+  EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 0 Gb/s, latency: 1us}\n"),
+            "c.yaml:3:22: 'network.bandwidth': expected a data rate above zero, got '0 Gb/s'");
+  EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 1e-315 B/s, latency: 1us}\n"),
+            "c.yaml:3:22: 'network.bandwidth': expected a data rate within the range of a double, "
+            "got '1e-315 B/s'");
   EXPECT_NE(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: -1us}\n")
                 .find("expected a time of zero or more, got '-1us'"),
             std::string::npos);
@@ -198,32 +166,7 @@ TEST(ClusterFile, missingKeys) {
       "c.yaml:1:1: expected a 'network' or the time of 'collectives.all-reduce', got neither");
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork:\n"),
             "c.yaml:3:1: 'network': expected a map with the keys 'bandwidth', 'latency', "
-            "'reduce-rate', got nothing");
-}
-
-// A collective's time has one form, complete.
-TEST(ClusterFile, collectiveForms) {
-  auto collective = [](const std::string &text) {
-    return failure("name: lab\nranks: 4\ncollectives: {all-reduce: " + text + "}\n");
-  };
-  EXPECT_NE(collective("{}").find("expected exactly one of"), std::string::npos);
-  EXPECT_NE(collective("{a: 1ms, b: 1 ns/B, formula: ring}").find("expected exactly one of"),
-            std::string::npos);
-  EXPECT_NE(collective("{a: 1ms}").find("expected the key 'b', got none"), std::string::npos);
-  EXPECT_NE(collective("{a: 1ms, b: 1 ns/B, alpha: 1ms}").find("only beside 'formula'"),
-            std::string::npos);
-  EXPECT_NE(collective("{formula: ring}").find("expected a 'network', or 'alpha' and 'beta' here"),
-            std::string::npos);
-  EXPECT_NE(collective("{formula: rong, alpha: 1ms, beta: 1 ns/B}").find("did you mean 'ring'?"),
-            std::string::npos);
-  EXPECT_NE(collective("{table: []}").find("at least one point"), std::string::npos);
-  EXPECT_NE(collective("{table: [[1KB]]}").find("expected a size and a time, got 1 values"),
-            std::string::npos);
-  EXPECT_NE(collective("{table: [[2KB, 1ms], [1KB, 2ms]]}")
-                .find("'collectives.all-reduce.table[1][0]': expected sizes in ascending order, "
-                      "got 1000 B after 2000 B"),
-            std::string::npos);
-  EXPECT_NE(collective("{table: [[1024, 1ms]]}").find("with a unit such as"), std::string::npos);
+            "'reduce-rate', 'duplex', got nothing");
 }
 
 // Windows line ends and a byte order mark change nothing.

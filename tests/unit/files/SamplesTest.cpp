@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace syncline::files {
@@ -22,7 +24,22 @@ TEST(Samples, clusters) {
     EXPECT_TRUE(cluster) << cluster.status().message();
     ++count;
   }
-  EXPECT_GE(count, 8);
+  EXPECT_GE(count, 16);
+}
+
+// The cluster file that the README shows, with every key, reads as it says.
+TEST(Samples, readmeCluster) {
+  std::ifstream file(kSamples / "../frontend/files/README.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t head = text.find("```yaml\n");
+  ASSERT_NE(head, std::string::npos);
+  const std::size_t begin = head + 8;
+  const Result<ClusterFile> cluster =
+      parseClusterFile(text.substr(begin, text.find("```", begin) - begin), "README.md");
+  ASSERT_TRUE(cluster) << cluster.status().message();
+  EXPECT_EQ(cluster->ranks, 8);
+  EXPECT_EQ(cluster->servers->link.bandwidth, 5e9);
+  EXPECT_EQ(cluster->collectives.size(), 3u);
 }
 
 // All of samples/traces parses, and there are some.
@@ -52,7 +69,9 @@ TEST(Samples, publishedLines) {
     const Result<ClusterFile> cluster = readClusterFile(kSamples / "clusters" / fit.file);
     ASSERT_TRUE(cluster) << cluster.status().message();
     EXPECT_EQ(cluster->ranks, fit.ranks) << fit.file;
-    const auto *line = std::get_if<AffineCost>(&cluster->allReduce);
+    ASSERT_EQ(cluster->collectives.size(), 1u) << fit.file;
+    EXPECT_EQ(cluster->collectives[0].scheme, Scheme::ring) << fit.file;
+    const auto *line = std::get_if<AffineCost>(&cluster->collectives[0].time);
     ASSERT_TRUE(line) << fit.file;
     EXPECT_EQ(line->a, fit.a) << fit.file;
     EXPECT_EQ(line->b, fit.b) << fit.file;

@@ -1,0 +1,205 @@
+// Costs by scheme: formulas, lines and tables.
+#include "frontend/files/ClusterCollectives.h"
+
+#include "frontend/files/TextFile.h"
+#include "frontend/files/Units.h"
+#include "frontend/files/YamlQuantity.h"
+
+#include <algorithm>
+#include <array>
+
+namespace syncline::files {
+namespace {
+
+/// In the order of Scheme.
+constexpr std::array<std::string_view, 8> kSchemeNames = {
+    "ring",           "recursive-doubling", "halving-doubling", "tree",
+    "reduce-scatter", "hierarchical",       "parameter-server", "factors"};
+/// Those with a formula of alpha, beta and gamma, in the order of Scheme.
+constexpr std::array<std::string_view, 5> kFormulaNames = {
+    "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter"};
+constexpr std::array<Scheme, 5> kAllReduces = {Scheme::ring, Scheme::recursiveDoubling,
+                                               Scheme::halvingDoubling, Scheme::tree,
+                                               Scheme::hierarchical};
+constexpr std::array<std::string_view, 4> kCollectiveKeys = {"all-reduce", "reduce-scatter",
+                                                             "parameter-server", "all-gather"};
+constexpr std::array<std::string_view, 7> kCostKeys = {"formula", "alpha", "beta", "gamma",
+                                                       "a",       "b",     "table"};
+/// kCostKeys, then the names of kAllReduces.
+constexpr std::array<std::string_view, 12> kAllReduceKeys = {"formula",
+                                                             "alpha",
+                                                             "beta",
+                                                             "gamma",
+                                                             "a",
+                                                             "b",
+                                                             "table",
+                                                             "ring",
+                                                             "recursive-doubling",
+                                                             "tree",
+                                                             "halving-doubling",
+                                                             "hierarchical"};
+
+/// Alpha, beta and gamma of the network, unless keys beside 'formula' replace them.
+Status readConstants(const YamlMap &map, const YamlValue &formula,
+                     const std::optional<Link> &network, FormulaCost &cost) {
+  if (network)
+    cost = {cost.algorithm, network->latency, 1 / network->bandwidth, network->secondsPerReduce};
+  else if (!map.find("alpha") || !map.find("beta"))
+    return formula.error("expected a 'network', or 'alpha' and 'beta' here, got neither");
+  if (Status s = readOptional(map, "alpha", "a time", parseSeconds, cost.alpha); !s)
+    return s;
+  if (Status s = readOptional(map, "beta", "a time per byte", parseSecondsPerByte, cost.beta); !s)
+    return s;
+  return readOptional(map, "gamma", "a time per byte", parseSecondsPerByte, cost.gamma);
+}
+
+Status readLine(const YamlMap &map, CollectiveTime &time) {
+  AffineCost cost;
+  if (Status s = readRequired(map, "a", "a time", parseSeconds, cost.a); !s)
+    return s;
+  if (Status s = readRequired(map, "b", "a time per byte", parseSecondsPerByte, cost.b); !s)
+    return s;
+  time = cost;
+  return Status::ok();
+}
+
+Result<TableCost::Point> readPoint(const YamlValue &point, const TableCost &before) {
+  Result<std::vector<YamlValue>> pair = point.list("a point such as [4KiB, 0.1ms]");
+  if (!pair)
+    return pair.status();
+  if (pair->size() != 2)
+    return point.error("expected a size and a time, got " + std::to_string(pair->size()) +
+                       " values");
+  Result<std::int64_t> bytes = quantity((*pair)[0], "a size", parseBytes);
+  if (!bytes)
+    return bytes.status();
+  Result<double> seconds = quantity((*pair)[1], "a time", parseSeconds);
+  if (!seconds)
+    return seconds.status();
+  if (!before.points.empty() && *bytes <= before.points.back().bytes)
+    return (*pair)[0].error("expected sizes in ascending order, got " + std::to_string(*bytes) +
+                            " B after " + std::to_string(before.points.back().bytes) + " B");
+  return TableCost::Point{*bytes, *seconds};
+}
+
+Status readTable(const YamlValue &value, CollectiveTime &time) {
+  Result<std::vector<YamlValue>> points = value.list("a list of points such as [4KiB, 0.1ms]");
+  if (!points)
+    return points.status();
+  if (points->empty())
+    return value.error("expected at least one point, got an empty list");
+  TableCost cost;
+  for (const YamlValue &written : *points) {
+    Result<TableCost::Point> point = readPoint(written, cost);
+    if (!point)
+      return point.status();
+    cost.points.push_back(*point);
+  }
+  time = std::move(cost);
+  return Status::ok();
+}
+
+class CollectivesReader {
+public:
+  explicit CollectivesReader(const std::optional<Link> &network) : network(network) {}
+
+  Status read(const YamlMap &map) {
+    if (const auto value = map.find("all-reduce"))
+      if (Status s = readAllReduce(*value); !s)
+        return s;
+    for (const auto &[key, scheme] : {std::pair{"reduce-scatter", Scheme::reduceScatter},
+                                      std::pair{"parameter-server", Scheme::parameterServer},
+                                      std::pair{"all-gather", Scheme::factors}})
+      if (const auto value = map.find(key))
+        if (Status s = readScheme(*value, scheme); !s)
+          return s;
+    return Status::ok();
+  }
+
+  std::vector<StatedCost> stated;
+
+private:
+  /// One cost, of the ring unless a formula says otherwise, or a map from schemes to costs.
+  Status readAllReduce(const YamlValue &value) {
+    Result<YamlMap> map = YamlMap::open(value, kAllReduceKeys);
+    if (!map)
+      return map.status();
+    const std::string_view *one =
+        std::find_if(kCostKeys.begin(), kCostKeys.end(), [&](auto key) { return map->find(key); });
+    const Scheme *named = std::find_if(kAllReduces.begin(), kAllReduces.end(),
+                                       [&](Scheme scheme) { return map->find(name(scheme)); });
+    if (named == kAllReduces.end())
+      return readCost(*map, std::nullopt);
+    if (one != kCostKeys.end())
+      return value.error("expected one cost, or a cost for each of some schemes, got both '" +
+                         std::string(*one) + "' and '" + std::string(name(*named)) + "'");
+    for (Scheme scheme : kAllReduces)
+      if (const auto cost = map->find(name(scheme)))
+        if (Status s = readScheme(*cost, scheme); !s)
+          return s;
+    return Status::ok();
+  }
+
+  Status readScheme(const YamlValue &value, Scheme scheme) {
+    Result<YamlMap> map = YamlMap::open(value, kCostKeys);
+    return map ? readCost(*map, scheme) : map.status();
+  }
+
+  /// One of 'formula', 'a' with 'b', 'table'; keys of another form beside it are refused. Without
+  /// `scheme` it is the cost of an all-reduce whose formula may name any.
+  Status readCost(const YamlMap &map, std::optional<Scheme> scheme) {
+    const auto formula = map.find("formula"), table = map.find("table");
+    const bool line = map.find("a") || map.find("b");
+    const bool constants = map.find("alpha") || map.find("beta") || map.find("gamma");
+    if (int(formula.has_value()) + int(table.has_value()) + int(line) != 1)
+      return map.self().error("expected exactly one of 'formula', 'a' with 'b', or 'table'");
+    if (constants && !formula)
+      return map.self().error("expected 'alpha', 'beta' and 'gamma' only beside 'formula'");
+    StatedCost cost{scheme.value_or(Scheme::ring), {}};
+    Status s = formula ? readFormula(map, *formula, scheme, cost)
+               : table ? readTable(*table, cost.time)
+                       : readLine(map, cost.time);
+    if (s)
+      stated.push_back(std::move(cost));
+    return s;
+  }
+
+  Status readFormula(const YamlMap &map, const YamlValue &value, std::optional<Scheme> scheme,
+                     StatedCost &cost) {
+    if (scheme && static_cast<std::size_t>(*scheme) >= kFormulaNames.size())
+      return value.error("expected 'a' with 'b', or 'table': no formula says what this costs");
+    // The last has a key of its own beside 'all-reduce'.
+    Result<std::size_t> index =
+        readChoice(value, "formula", std::span(kFormulaNames).first(scheme ? 5 : 4));
+    if (!index)
+      return index.status();
+    FormulaCost formula{static_cast<Scheme>(*index), 0, 0, 0};
+    if (scheme && formula.algorithm != *scheme)
+      return value.error("expected the formula '" + std::string(name(*scheme)) + "', got '" +
+                         std::string(name(formula.algorithm)) + "'");
+    if (Status s = readConstants(map, value, network, formula); !s)
+      return s;
+    cost = {formula.algorithm, formula};
+    return Status::ok();
+  }
+
+  const std::optional<Link> &network;
+};
+
+} // namespace
+
+std::string_view name(Scheme scheme) { return kSchemeNames[static_cast<std::size_t>(scheme)]; }
+
+Result<std::vector<StatedCost>> readCollectives(const YamlValue &value,
+                                                const std::optional<Link> &network) {
+  Result<YamlMap> map = YamlMap::open(value, kCollectiveKeys);
+  if (!map)
+    return map.status();
+  CollectivesReader reader(network);
+  if (Status s = reader.read(*map); !s)
+    return s;
+  std::ranges::sort(reader.stated, {}, &StatedCost::scheme);
+  return std::move(reader.stated);
+}
+
+} // namespace syncline::files

@@ -1,0 +1,62 @@
+// Checked reading of scalars.
+#include "frontend/files/YamlQuantity.h"
+
+#include "frontend/files/TextFile.h"
+#include "frontend/files/Units.h"
+
+#include <algorithm>
+
+namespace syncline::files {
+
+Status readRequired(const YamlMap &map, std::string_view key, std::string_view wanted,
+                    QuantityParser<double> parse, double &target) {
+  Result<YamlValue> value = map.require(key);
+  return value ? readOptional(map, key, wanted, parse, target) : value.status();
+}
+
+Status readSize(const YamlMap &map, std::string_view key, std::optional<std::int64_t> &target) {
+  const std::optional<YamlValue> value = map.find(key);
+  if (!value)
+    return Status::ok();
+  Result<std::int64_t> bytes = quantity(*value, "a size", parseBytes);
+  if (!bytes)
+    return bytes.status();
+  if (*bytes == 0)
+    return value->error("expected a size of at least one byte, got '0B'");
+  target = *bytes;
+  return Status::ok();
+}
+
+Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, std::int64_t limit) {
+  Result<std::string> text = value.scalar("a whole number of " + std::string(what));
+  if (!text)
+    return text.status();
+  Result<std::int64_t> count = parseCount(*text, what, limit);
+  return count ? count : value.error(count.status().message());
+}
+
+Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,
+                               std::span<const std::string_view> words) {
+  Result<std::string> text = value.scalar("one of " + quotedList(words));
+  if (!text)
+    return text.status();
+  const auto found = std::find(words.begin(), words.end(), *text);
+  if (found == words.end())
+    return value.error("unknown " + std::string(what) + " '" + text->substr(0, 60) + "'" +
+                       suggestion(*text, words));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+Result<bool> readYesNo(const YamlValue &value) {
+  constexpr std::string_view wanted = "'yes' or 'no'";
+  Result<std::string> text = value.scalar(wanted);
+  if (!text)
+    return text.status();
+  if (*text == "yes" || *text == "true")
+    return true;
+  if (*text == "no" || *text == "false")
+    return false;
+  return value.error("expected " + std::string(wanted) + ", got '" + text->substr(0, 60) + "'");
+}
+
+} // namespace syncline::files
