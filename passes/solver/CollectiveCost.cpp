@@ -2,7 +2,6 @@
 #include "passes/solver/CollectiveCost.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
@@ -98,23 +97,81 @@ double TableCost::seconds(std::int64_t bytes) const {
   return piece.base + piece.slope * static_cast<double>(bytes - piece.firstByte);
 }
 
+namespace {
+
+/// The ranks halved again and again, as recursive doubling and halving-doubling do. A group of odd
+/// size has one rank, the host, that serves two of the other half: it sends twice.
+struct Halvings {
+  double levels = 0; ///< ceil(log2 P)
+  double sends = 0;  ///< the same, levels with hosts counted twice
+  double share = 0;  ///< of the message that the busiest rank receives when levels exchange halves
+};
+
+Halvings halvingsOf(int ranks) {
+  Halvings sum;
+  for (int groups = 1; groups < ranks; groups *= 2) {
+    int sends = 1, blocks = 0;
+    for (int size : {ranks / groups, (ranks + groups - 1) / groups}) {
+      bool hasHost = size > 1 && size % 2 == 1;
+      sends = std::max(sends, hasHost ? 2 : 1);
+      blocks = std::max(blocks, hasHost ? size - 1 : size / 2);
+    }
+    sum.levels += 1;
+    sum.sends += sends;
+    sum.share += static_cast<double>(blocks) / ranks;
+  }
+  return sum;
+}
+
+} // namespace
+
+bool hasFormula(Scheme scheme) { return scheme <= Scheme::reduceScatter; }
+
 AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates) {
   if (ranks <= 1)
     return {0, 0};
   double p = ranks;
-  double rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
+  Halvings halvings = halvingsOf(ranks);
   double alpha = rates.latency, beta = rates.secondsPerByte, gamma = rates.reduceSecondsPerByte;
   switch (scheme) {
   case Scheme::ring:
+  case Scheme::reduceScatter: // the ring's two halves, the update between them
     return {2 * (p - 1) * alpha, (p - 1) / p * (2 * beta + gamma)};
   case Scheme::recursiveDoubling:
-    return {rounds * alpha, rounds * (beta + gamma)};
+    return {halvings.sends * alpha, halvings.sends * beta + halvings.levels * gamma};
   case Scheme::halvingDoubling:
-    return {2 * rounds * alpha, (2 * beta + gamma) * (1 - 1 / p)};
+    return {(halvings.levels + halvings.sends) * alpha, halvings.share * (2 * beta + gamma)};
   case Scheme::tree:
-    return {2 * rounds * alpha, rounds * (2 * beta + gamma)};
+    return {2 * halvings.levels * alpha, halvings.levels * (2 * beta + gamma)};
+  case Scheme::hierarchical:
+  case Scheme::parameterServer:
+  case Scheme::factors:
+    break;
   }
   return {0, 0};
+}
+
+double formulaTraffic(Scheme scheme, int ranks) {
+  if (ranks <= 1)
+    return 0;
+  double p = ranks;
+  Halvings halvings = halvingsOf(ranks);
+  switch (scheme) {
+  case Scheme::ring:
+  case Scheme::reduceScatter:
+    return 4 * (p - 1) / p;
+  case Scheme::recursiveDoubling:
+    return halvings.sends + halvings.levels;
+  case Scheme::halvingDoubling:
+    return 4 * halvings.share;
+  case Scheme::tree: // half the message over each of two trees; a rank has children in one
+    return ranks == 2 ? 2 : 4;
+  case Scheme::hierarchical:
+  case Scheme::parameterServer:
+  case Scheme::factors:
+    break;
+  }
+  return 0;
 }
 
 AffineFit fitAffine(const CollectiveCost &cost, std::span<const std::int64_t> sizes) {

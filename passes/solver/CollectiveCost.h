@@ -120,11 +120,17 @@ struct LinkRates {
   double reduceSecondsPerByte = 0; ///< gamma: seconds per byte reduced
 };
 
-/// The scheme's time on the channel for an all-reduce over `ranks` ranks; all are affine in the
-/// bytes. Rounds are ceil(log2(ranks)) where ranks is no power of two. One rank costs nothing.
-/// Formulas: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
-/// MPICH" (2005), listed in README.md. Precondition: ranks >= 1, rates finite and >= 0.
+/// Whether formulaCost knows the scheme: the four all-reduces and reduce-scatter.
+bool hasFormula(Scheme scheme);
+
+/// The scheme's time on the channel over `ranks` ranks; all are affine in the bytes. One rank costs
+/// nothing. Formulas, for any number of ranks: README.md. Precondition: hasFormula(scheme), ranks
+/// >= 1, rates finite and >= 0.
 AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates);
+
+/// Bytes a node sends and receives per byte of message, both directions, where it moves the most.
+/// Precondition: hasFormula(scheme), ranks >= 1.
+double formulaTraffic(Scheme scheme, int ranks);
 
 /// The least-squares line through the cost at `sizes`. Its latency may be negative. With fewer than
 /// two different sizes the line is level at their mean.

@@ -3,33 +3,13 @@
 
 namespace syncline::solver {
 
-namespace {
-
-SchemeOption collective(Scheme scheme, const AffineCost &cost, double traffic) {
-  return {scheme, std::make_shared<AffineCost>(cost), traffic};
-}
-
-/// ceil(log2(ranks)) rounds, as formulaCost counts them.
-int rounds(int ranks) {
-  int count = 0;
-  while ((1 << count) < ranks)
-    ++count;
-  return count;
-}
-
-} // namespace
-
 std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
-  double logarithmic = 2.0 * rounds(ranks), optimal = ringTraffic(ranks);
-  return {
-      collective(Scheme::ring, formulaCost(Scheme::ring, ranks, rates), optimal),
-      collective(Scheme::recursiveDoubling, formulaCost(Scheme::recursiveDoubling, ranks, rates),
-                 logarithmic),
-      collective(Scheme::halvingDoubling, formulaCost(Scheme::halvingDoubling, ranks, rates),
-                 optimal),
-      collective(Scheme::tree, formulaCost(Scheme::tree, ranks, rates), logarithmic),
-      collective(Scheme::reduceScatter, reduceScatterCost(ranks, rates), optimal),
-  };
+  std::vector<SchemeOption> options;
+  for (Scheme scheme : allSchemes())
+    if (hasFormula(scheme))
+      options.push_back({scheme, std::make_shared<AffineCost>(formulaCost(scheme, ranks, rates)),
+                         formulaTraffic(scheme, ranks)});
+  return options;
 }
 
 SchemeOption serverOption(const ServerLayout &layout) {

@@ -33,7 +33,7 @@ struct ClusterOffer {
   std::shared_ptr<const CollectiveCost> factorGather;
 };
 
-/// Lane options for the four all-reduces and reduce-scatter + all-gather by formula.
+/// Lane options for the four all-reduces and reduce-scatter by formula.
 std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
 
 /// Servers by formula.

@@ -7,32 +7,43 @@ namespace syncline::solver {
 
 namespace {
 
-/// Seconds per byte of gradient that the busiest link is busy: in either phase alone (the pull is
-/// the push's mirror image), and when both go on at once.
-struct PhaseRates {
-  double alone = 0, together = 0;
-};
-
-PhaseRates dedicatedPhases(const ServerLayout &layout) {
-  double p = layout.workers, s = layout.servers;
-  double phase = std::max(layout.worker.secondsPerByte, p / s * layout.server.secondsPerByte);
-  // A push and a pull run in opposite directions.
-  return {phase, layout.duplex == Duplex::full ? phase : 2 * phase};
+/// A server on every rank: each sends every other its block, then the sum of its own. 2(P-1)
+/// messages and the bytes of a ring; the two rounds do not overlap.
+AffineCost symmetricCost(const ServerLayout &layout) {
+  LinkRates link = layout.worker;
+  if (layout.duplex == Duplex::half)
+    link.secondsPerByte *= 2;
+  return formulaCost(Scheme::ring, layout.workers, link);
 }
 
-PhaseRates colocatedPhases(const ServerLayout &layout) {
+/// Servers on the first S < P ranks, in two rounds that do not overlap. Ranks that only work push
+/// everything, to S servers; servers keep their own block, sum P-1 and answer P-1.
+AffineCost colocatedCost(const ServerLayout &layout) {
   double p = layout.workers, s = layout.servers;
-  // A node that is both keeps its own shard. In the push it sends the other shards and receives its
-  // shard from the others. A node that only works moves everything.
-  double workerBytes = s < p ? 1 : (s - 1) / s;
   double serverOut = (s - 1) / s, serverIn = (p - 1) / s;
-  double busiest = layout.duplex == Duplex::full ? std::max({workerBytes, serverOut, serverIn})
-                                                 : std::max(workerBytes, serverOut + serverIn);
-  double beta = layout.worker.secondsPerByte;
-  // Together, both directions of a node that is both carry a push's and a pull's bytes.
-  double together =
-      layout.duplex == Duplex::full ? std::max(workerBytes, serverOut + serverIn) : 2 * busiest;
-  return {busiest * beta, together * beta};
+  double busiest =
+      layout.duplex == Duplex::full ? std::max(1.0, serverIn) : std::max(1.0, serverOut + serverIn);
+  const LinkRates &link = layout.worker;
+  return {(s + p - 1) * link.latency,
+          2 * busiest * link.secondsPerByte + serverIn * link.reduceSecondsPerByte};
+}
+
+/// A worker pushes to S servers, a server answers P workers; the push's bytes are the pull's.
+std::shared_ptr<const CollectiveCost> dedicatedCost(const ServerLayout &layout) {
+  double p = layout.workers, s = layout.servers;
+  double phase = std::max(layout.worker.secondsPerByte, p / s * layout.server.secondsPerByte);
+  double summed = (p - 1) / s * layout.server.reduceSecondsPerByte;
+  double latency = s * layout.worker.latency + p * layout.server.latency;
+  double slope = 2 * phase + summed;
+  if (layout.pieceBytes <= 0)
+    return std::make_shared<AffineCost>(latency, slope);
+  // Opposite directions of full duplex links carry both at once.
+  double paced = std::max(layout.duplex == Duplex::full ? phase : 2 * phase, summed);
+  std::int64_t piece = layout.pieceBytes * layout.servers; // of every server's block
+  double first = latency + slope * static_cast<double>(piece);
+  CostPoint points[] = {
+      {0, latency}, {piece, first}, {2 * piece, first + paced * static_cast<double>(piece)}};
+  return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
 double elements(const FactorShape &shape) {
@@ -50,33 +61,12 @@ AffineCost sum(const AffineCost &a, const AffineCost &b) {
 } // namespace
 
 std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &layout) {
-  if (layout.workers <= 1 && !layout.dedicated)
+  if (layout.workers <= 1)
     return std::make_shared<AffineCost>(0, 0);
-  PhaseRates phases = layout.dedicated ? dedicatedPhases(layout) : colocatedPhases(layout);
-  double p = layout.workers, s = layout.servers;
-  // A server sums what arrives: all workers' shards, less its own where it is a worker.
-  double summed = layout.dedicated ? p / s * layout.server.reduceSecondsPerByte
-                                   : (p - 1) / s * layout.worker.reduceSecondsPerByte;
-  double latency = 2 * layout.worker.latency;
-  double slope = 2 * phases.alone + summed;
-  if (layout.pieceBytes <= 0)
-    return std::make_shared<AffineCost>(latency, slope);
-  double piece = static_cast<double>(layout.pieceBytes);
-  double overlapped = std::max(phases.together, summed);
-  CostPoint points[] = {{0, latency},
-                        {layout.pieceBytes, latency + slope * piece},
-                        {2 * layout.pieceBytes, latency + (slope + overlapped) * piece}};
-  return std::make_shared<TableCost>(*TableCost::create(points));
-}
-
-AffineCost reduceScatterCost(int ranks, const LinkRates &rates) {
-  if (ranks <= 1)
-    return {0, 0};
-  double p = ranks;
-  AffineCost scatter((p - 1) * rates.latency,
-                     (p - 1) / p * (rates.secondsPerByte + rates.reduceSecondsPerByte));
-  AffineCost gather((p - 1) * rates.latency, (p - 1) / p * rates.secondsPerByte);
-  return sum(scatter, gather);
+  if (layout.dedicated)
+    return dedicatedCost(layout);
+  return std::make_shared<AffineCost>(layout.servers == layout.workers ? symmetricCost(layout)
+                                                                       : colocatedCost(layout));
 }
 
 AffineCost allGatherCost(int ranks, const LinkRates &rates) {
@@ -106,10 +96,12 @@ HierarchicalCost hierarchicalCost(const NodeLayout &layout) {
 
 double parameterServerTraffic(const ServerLayout &layout) {
   double p = layout.workers, s = layout.servers;
+  if (layout.workers <= 1)
+    return 0;
   return layout.dedicated ? 2 : 2 * (p + s - 2) / s;
 }
 
-double ringTraffic(int ranks) { return 4.0 * (ranks - 1) / ranks; }
+double ringTraffic(int ranks) { return formulaTraffic(Scheme::ring, ranks); }
 
 double allGatherTraffic(int ranks) { return 2.0 * (ranks - 1); }
 

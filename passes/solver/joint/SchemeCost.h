@@ -51,15 +51,14 @@ struct ServerLayout {
   LinkRates worker;       ///< alpha, beta of a worker's link; gamma where servers are colocated
   LinkRates server;       ///< beta of a dedicated server's link and its gamma
   Duplex duplex = Duplex::full;
-  /// Pulling the first piece overlaps pushing the next. 0: the whole message is one piece.
-  std::int64_t pieceBytes = 0;
+  /// Dedicated servers pull one piece of their block while the next is pushed, of at most so many
+  /// bytes, as the runtime does. 0: the whole block is one piece.
+  std::int64_t pieceBytes = 1 << 20;
 };
 
-/// Push, sum at the servers, pull. Straight lines: two where pieces overlap, one elsewhere.
+/// Push, sum at the servers, pull. Straight lines: two where pieces overlap, one elsewhere. A
+/// colocated server on every rank costs what a ring costs, to the bit.
 std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &layout);
-
-/// Ring reduce-scatter and ring all-gather, one after the other.
-AffineCost reduceScatterCost(int ranks, const LinkRates &rates);
 
 /// Ring all-gather, by the bytes that one rank contributes.
 AffineCost allGatherCost(int ranks, const LinkRates &rates);
@@ -85,7 +84,7 @@ HierarchicalCost hierarchicalCost(const NodeLayout &layout);
 /// For `layout`, of a node that is worker and server where servers are colocated, and of a worker
 /// where they are dedicated.
 double parameterServerTraffic(const ServerLayout &layout);
-/// Bandwidth-optimal all-reduces and reduce-scatter + all-gather: 4 (P-1)/P.
+/// All-reduces that move no byte more than they must, hierarchical ones included: 4(P-1)/P.
 double ringTraffic(int ranks);
 /// An all-gather's, per byte that one rank contributes: 2(P-1).
 double allGatherTraffic(int ranks);

@@ -79,7 +79,8 @@ TEST(FormulaCost, FollowsThePublishedFormulas) {
   } rows[] = {{Scheme::ring, 14, 7.0 / 8 * (0.5 + 0.5)},
               {Scheme::recursiveDoubling, 3, 3 * 0.75},
               {Scheme::halvingDoubling, 6, 1.0 - 1.0 / 8},
-              {Scheme::tree, 6, 3 * 1.0}};
+              {Scheme::tree, 6, 3 * 1.0},
+              {Scheme::reduceScatter, 14, 7.0 / 8 * (0.5 + 0.5)}};
   for (const auto &row : rows) {
     AffineCost cost = formulaCost(row.scheme, 8, rates);
     EXPECT_DOUBLE_EQ(cost.latency(), row.latency) << schemeName(row.scheme);
@@ -87,11 +88,48 @@ TEST(FormulaCost, FollowsThePublishedFormulas) {
   }
 }
 
-TEST(FormulaCost, RoundsRoundsUpAndIsFreeForOneRank) {
-  LinkRates rates{1, 0, 0};
-  EXPECT_DOUBLE_EQ(formulaCost(Scheme::tree, 5, rates).latency(), 6);
+/// Where P is no power of two, hosts send twice: by hand for 3, 5, 6 and 12 ranks. 6 ranks: halves
+/// of 3, each with a host; then 2 and 1. 12: 6, then 3, then 2 and 1.
+TEST(FormulaCost, CountsHosts) {
+  struct {
+    int ranks;
+    double levels, sends, share;
+  } rows[] = {{3, 2, 3, 3.0 / 3},
+              {5, 3, 5, (4 + 2 + 1) / 5.0},
+              {6, 3, 4, (3 + 2 + 1) / 6.0},
+              {12, 4, 5, (6 + 3 + 2 + 1) / 12.0}};
+  for (const auto &row : rows) {
+    LinkRates rates{1.0, 0.25, 0.5};
+    AffineCost doubling = formulaCost(Scheme::recursiveDoubling, row.ranks, rates);
+    EXPECT_DOUBLE_EQ(doubling.latency(), row.sends) << row.ranks;
+    EXPECT_DOUBLE_EQ(doubling.secondsPerByte(), row.sends * 0.25 + row.levels * 0.5) << row.ranks;
+    AffineCost halving = formulaCost(Scheme::halvingDoubling, row.ranks, rates);
+    EXPECT_DOUBLE_EQ(halving.latency(), row.levels + row.sends) << row.ranks;
+    EXPECT_DOUBLE_EQ(halving.secondsPerByte(), row.share * 1.0) << row.ranks;
+    AffineCost tree = formulaCost(Scheme::tree, row.ranks, rates);
+    EXPECT_DOUBLE_EQ(tree.latency(), 2 * row.levels) << row.ranks;
+    EXPECT_DOUBLE_EQ(tree.secondsPerByte(), row.levels * 1.0) << row.ranks;
+  }
+}
+
+TEST(FormulaCost, IsFreeForOneRank) {
   for (Scheme scheme : allSchemes())
-    EXPECT_EQ(formulaCost(scheme, 1, {1, 1, 1}).seconds(1000), 0) << schemeName(scheme);
+    if (hasFormula(scheme)) {
+      EXPECT_EQ(formulaCost(scheme, 1, {1, 1, 1}).seconds(1000), 0) << schemeName(scheme);
+      EXPECT_EQ(formulaTraffic(scheme, 1), 0) << schemeName(scheme);
+    }
+  EXPECT_FALSE(hasFormula(Scheme::hierarchical));
+  EXPECT_FALSE(hasFormula(Scheme::factors));
+}
+
+TEST(FormulaTraffic, CountsBothDirections) {
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::ring, 4), 3);
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::reduceScatter, 4), 3);
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::halvingDoubling, 4), 3);
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::recursiveDoubling, 4), 4);
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::recursiveDoubling, 3), 5); // 3 sent, 2 received
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::tree, 2), 2);
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::tree, 64), 4);
 }
 
 TEST(FitAffine, RecoversALineAndBalancesAJump) {

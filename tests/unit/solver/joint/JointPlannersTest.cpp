@@ -23,7 +23,6 @@ ClusterOffer poseidonCluster(int ranks) {
   ServerLayout servers;
   servers.workers = servers.servers = ranks;
   servers.worker = fortyGigabit;
-  servers.pieceBytes = 2'000'000;
   offer.servers = serverOption(servers);
   offer.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, fortyGigabit));
   return offer;
@@ -155,7 +154,7 @@ TEST(JointPlanners, SayWhatIsMissing) {
 /// Where servers are of the network's speed and dedicated, the optimum uses them by itself.
 TEST(SolveJoint, PicksDedicatedServersWhereTheyAreFaster) {
   ClusterOffer offer = poseidonCluster(4);
-  offer.servers = serverOption({4, 2, true, fortyGigabit, {0, 5e-11, 0}, Duplex::full, 2'000'000});
+  offer.servers = serverOption({4, 2, true, fortyGigabit, {0, 5e-11, 0}, Duplex::full});
   JointProblem problem = buildJointProblem(vgg19(1000), offer, 0.9);
   for (JointLayer &layer : problem.layers)
     layer.solos.clear();

@@ -1,6 +1,8 @@
 // Scheme costs against Poseidon's published table and by hand.
 #include "passes/solver/joint/SchemeCost.h"
 
+#include "passes/solver/joint/JointBuilder.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -73,14 +75,43 @@ TEST(Traffic, OfALayerIsTheTables) {
 
 LinkRates rates(double alpha, double beta, double gamma) { return {alpha, beta, gamma}; }
 
-TEST(ParameterServerCost, ColocatedMovesWhatARingMoves) {
-  ServerLayout layout{4, 4, false, rates(1, 2, 0), {}, Duplex::full, 0};
-  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(0), 2);
-  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 2 * 0.75 * 100 * 2);
+/// A tie with the ring goes to the ring, which stands first: so it must be one, to the last bit.
+TEST(ParameterServerCost, OfAServerOnEveryRankIsARings) {
+  for (int ranks : {1, 2, 3, 4, 7, 16, 100})
+    for (std::int64_t bytes : {0, 1, 4096, 123456789}) {
+      LinkRates link = rates(3.7e-5, 7.9e-10, 1.3e-11);
+      ServerLayout layout{ranks, ranks, false, link, {}, Duplex::full};
+      EXPECT_EQ(parameterServerCost(layout)->seconds(bytes),
+                formulaCost(Scheme::ring, ranks, link).seconds(bytes));
+    }
+  std::vector<SchemeOption> options = formulaCollectives(6, rates(1e-5, 1e-9, 1e-11));
+  options.resize(1);
+  options.push_back(serverOption({6, 6, false, rates(1e-5, 1e-9, 1e-11), {}, Duplex::full}));
+  EXPECT_EQ(fastestOption(options, 1 << 20), 0u);
+}
+
+TEST(ParameterServerCost, CountsAColocatedServersMessages) {
+  // 4 ranks: 3 blocks pushed, 3 sums pulled; each server sums the other three's quarters.
+  ServerLayout layout{4, 4, false, rates(1, 2, 8), {}, Duplex::full};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 6 + 2 * 75 * 2 + 75 * 8);
   layout.duplex = Duplex::half;
-  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 4 * 0.75 * 100 * 2);
-  layout.worker = rates(0, 0, 8); // each server sums the other three's quarters
-  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 8 * 75);
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 6 + 4 * 75 * 2 + 75 * 8);
+  // Servers on 2 of the 4: others push 2 blocks, a server takes 3 halves and answers 3.
+  layout = {4, 2, false, rates(1, 2, 8), {}, Duplex::full};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 3 + 2 * 150 * 2 + 150 * 8);
+  // Half duplex: a server sends 1 half beside the 3 it takes.
+  layout.duplex = Duplex::half;
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 3 + 2 * 200 * 2 + 150 * 8);
+}
+
+TEST(ParameterServerCost, CountsADedicatedServersMessages) {
+  // A worker sends to 2 servers, a server answers 4 workers.
+  ServerLayout layout{4, 2, true, rates(1, 0, 0), rates(10, 0, 0), Duplex::full};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(0), 2 * 1 + 4 * 10);
+  // A single worker asks nobody.
+  layout.workers = 1;
+  EXPECT_EQ(parameterServerCost(layout)->seconds(100), 0);
+  EXPECT_EQ(parameterServerTraffic(layout), 0);
 }
 
 TEST(ParameterServerCost, FewDedicatedServersAreTheBottleneck) {
@@ -88,24 +119,23 @@ TEST(ParameterServerCost, FewDedicatedServersAreTheBottleneck) {
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 200);
   layout.server.secondsPerByte = 0.25; // faster links than the workers'
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 100);
+  layout.server.reduceSecondsPerByte = 2; // three halves added to the first
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 100 + 2 * 150);
 }
 
-/// Beyond the first piece, pulls run beside pushes: dedicated servers then beat any all-reduce.
+/// Beyond the first piece of every block, pulls run beside pushes: dedicated servers then beat any
+/// all-reduce.
 TEST(ParameterServerCost, OverlapsPieces) {
-  ServerLayout layout{4, 4, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 10};
+  ServerLayout layout{4, 4, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 5};
   auto cost = parameterServerCost(layout);
-  EXPECT_DOUBLE_EQ(cost->seconds(10), 20);
-  EXPECT_DOUBLE_EQ(cost->seconds(100), 110);
+  EXPECT_DOUBLE_EQ(cost->seconds(20), 40);
+  EXPECT_DOUBLE_EQ(cost->seconds(100), 40 + 80);
   EXPECT_LT(cost->seconds(100), formulaCost(Scheme::ring, 4, layout.worker).seconds(100));
-  layout.dedicated = false; // a node that is both has no idle direction
-  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 150);
-}
-
-TEST(SchemeCost, ReduceScatterAndAllGatherCostARing) {
-  LinkRates link = rates(1, 2, 3);
-  EXPECT_DOUBLE_EQ(reduceScatterCost(4, link).seconds(100),
-                   formulaCost(Scheme::ring, 4, link).seconds(100));
-  EXPECT_EQ(reduceScatterCost(1, link).seconds(100), 0);
+  layout.duplex = Duplex::half; // both directions share the link
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 40 + 160);
+  layout.duplex = Duplex::full;
+  layout.server.reduceSecondsPerByte = 4; // 3/4 of it per byte: summing sets the pace
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 20 * 5 + 80 * 3);
 }
 
 TEST(SchemeCost, FactorsGrowWithRanksAndSamples) {
