@@ -36,7 +36,10 @@ def Cluster_SchemeEnum : I32EnumAttr<"Scheme", "how gradients come to agree", [
   let cppNamespace = "::syncline::cluster";
   let genSpecializedAttr = 0;
 }
-def Cluster_SchemeAttr : EnumAttr<Cluster_Dialect, Cluster_SchemeEnum, "scheme">;
+def Cluster_SchemeAttr : EnumAttr<Cluster_Dialect, Cluster_SchemeEnum, "scheme"> {
+  // In place of EnumAttr's own, which reads keywords only: names with a hyphen are strings.
+  let parameters = (ins AttrParameter<"::syncline::cluster::Scheme", "the scheme">:$value);
+}
 
 def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let summary = "what one rank computes with";

@@ -68,8 +68,8 @@ module @defaults attributes {cluster.spec = #cluster.spec<name = "d", ranks = 4,
 
 // A scheme alone, as operations of other dialects name theirs.
 // CHECK-LABEL: module @schemes
-// CHECK-SAME: schemes = [#cluster<scheme ring>, #cluster<scheme "recursive-doubling">, #cluster<scheme "halving-doubling">, #cluster<scheme tree>, #cluster<scheme "reduce-scatter">, #cluster<scheme hierarchical>, #cluster<scheme "parameter-server">, #cluster<scheme factors>]
-module @schemes attributes {schemes = [#cluster<scheme ring>, #cluster<scheme "recursive-doubling">, #cluster<scheme "halving-doubling">,
+// CHECK-SAME: x.schemes = [#cluster<scheme ring>, #cluster<scheme "recursive-doubling">, #cluster<scheme "halving-doubling">, #cluster<scheme tree>, #cluster<scheme "reduce-scatter">, #cluster<scheme hierarchical>, #cluster<scheme "parameter-server">, #cluster<scheme factors>]
+module @schemes attributes {x.schemes = [#cluster<scheme ring>, #cluster<scheme "recursive-doubling">, #cluster<scheme "halving-doubling">,
   #cluster<scheme tree>, #cluster<scheme "reduce-scatter">, #cluster<scheme hierarchical>, #cluster<scheme "parameter-server">,
   #cluster<scheme factors>]} {
 }
