@@ -10,9 +10,10 @@
 
 namespace syncline::testing {
 
-/// Runs `body` once a rank; the group is joined, and connected unless `connect` is false.
+/// Runs `body` once a rank; the group is joined, and connected unless `connect` is false. Ranks
+/// wait for each other at the end unless `leave` is false: after an error that somebody is lost.
 inline void runRanks(int size, const std::function<void(int rank, Group &group)> &body,
-                     bool connect = true) {
+                     bool connect = true, bool leave = true) {
   Result<Socket> listener = Socket::listen(0);
   ASSERT_TRUE(listener.isOk()) << listener.status().message();
   int port = listener->localPort(), fd = listener->release();
@@ -32,7 +33,7 @@ inline void runRanks(int size, const std::function<void(int rank, Group &group)>
         ASSERT_TRUE(s.isOk()) << s.message();
       }
       body(rank, **group);
-      Status left = (*group)->leave(20);
+      Status left = leave ? (*group)->leave(20) : Status();
       ASSERT_TRUE(left.isOk()) << left.message();
     });
   for (std::thread &t : threads)

@@ -73,6 +73,47 @@ TEST_P(RingHalves, GatherUnequalBlocks) {
     });
   }
 }
+// Blocks that lie in several places, of unequal lengths, reach everybody as one message: packed
+// when they are short, piece by piece when they are long.
+TEST_P(RingHalves, GatherPlaces) {
+  const int ranks = GetParam();
+  const std::vector<std::vector<std::int64_t>> cases{
+      {5}, {0, 12, 0}, {100, 7, 4000}, {40000, 3}, {1, 700001, 64, 262144}, {33000, 33000, 33000}};
+  auto blockOf = [](std::size_t i, std::int64_t bytes, int rank) {
+    return randomMessage(ElementType::u8, static_cast<std::size_t>(bytes), rank,
+                         static_cast<int>(i));
+  };
+  runRanks(ranks, [&](int rank, Group &group) {
+    auto ring = std::move(*Ring::create(*group.transport(), "test"));
+    for (const std::vector<std::int64_t> &lengths : cases) {
+      std::vector<Message> places;
+      std::vector<GatherPart> parts;
+      for (std::size_t i = 0; i < lengths.size(); ++i) {
+        Message place(static_cast<std::size_t>(lengths[i] * ranks));
+        const Message own = blockOf(i, lengths[i], rank);
+        std::copy(own.begin(), own.end(), place.begin() + rank * lengths[i]);
+        places.push_back(std::move(place));
+      }
+      for (std::size_t i = 0; i < lengths.size(); ++i)
+        parts.push_back({places[i].data(), lengths[i]});
+      const Traffic before = group.transport()->traffic();
+      ASSERT_TRUE(ring->allGather(parts).isOk());
+      const Traffic after = group.transport()->traffic();
+      std::int64_t sum = 0;
+      for (std::size_t i = 0; i < lengths.size(); ++i) {
+        sum += lengths[i];
+        for (int r = 0; r < ranks; ++r) {
+          const Message wanted = blockOf(i, lengths[i], r);
+          ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), places[i].begin() + r * lengths[i]))
+              << "place " << i << ", block of rank " << r;
+        }
+      }
+      EXPECT_EQ(after.sent - before.sent, (ranks - 1) * sum);
+      EXPECT_EQ(after.received - before.received, (ranks - 1) * sum);
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, RingHalves, ::testing::Range(1, 10));
 
 // A list of sizes for another number of ranks is our fault, said at once.

@@ -27,23 +27,38 @@ extern "C" void synclineBuildStep(StepBuilder &s) {
   Tensor y = s.tensor({"logits", Space::arena, f32, {BATCH, 3}, 0, 1024});
   Tensor dy = s.tensor({"d logits", Space::arena, f32, {BATCH, 3}, 1024, 1024});
   Tensor loss = s.tensor({"loss", Space::arena, f32, {}, 2048, 64});
-  s.bucket({0, 0, "SCHEME", 0, 64, 1e-5, 2e-5});
-  s.bucket({1, 0, "SCHEME", 64, 64, 2e-5, 3e-5});
   s.phase("forward");
   s.matmul("fc", x, false, w, false, b, y);
   s.crossEntropy("loss", y, t, loss, dy);
   s.loss(loss);
   s.phase("backward");
+BACKWARD}
+)";
+
+static const char *const summedBackward = R"(
+  s.bucket({0, 0, "SCHEME", 0, 64, 1e-5, 2e-5});
+  s.bucket({1, 0, "SCHEME", 64, 64, 2e-5, 3e-5});
   s.reduce("fc", Reduction::sum, dy, db, {0});
   s.issue(0);
   s.matmul("fc", x, true, dy, false, none, dw);
   s.issue(1);
   s.phase("update");
   s.wait(0);
-  s.update(0);
+  UPDATE(0);
   s.wait(1);
-  s.update(1);
-}
+  UPDATE(1);
+)";
+
+static const char *const gatheredBackward = R"(
+  Tensor xs = s.tensor({"xs", Space::arena, f32, {ALL, 4}, 4096, ALL * 16});
+  Tensor dys = s.tensor({"dys", Space::arena, f32, {ALL, 3}, 4096 + ALL * 64, ALL * 12});
+  s.bucket({0, 0, "SCHEME", 0, 128, 1e-5, 2e-5});
+  s.gather(0, std::vector{x, dy}, std::vector{xs, dys});
+  s.phase("update");
+  s.wait(0);
+  s.reduce("fc", Reduction::sum, dys, db, {0});
+  s.matmul("fc", xs, true, dys, false, none, dw);
+  s.update(0);
 )";
 
 TemporaryFolder::TemporaryFolder() {
@@ -80,7 +95,11 @@ static void replaceAll(std::string &text, std::string_view name, const std::stri
 }
 
 TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::string &scheme) {
+  const bool gathers = scheme == "factors";
   std::string source = stepSource;
+  replaceAll(source, "BACKWARD", gathers ? gatheredBackward : summedBackward);
+  replaceAll(source, "UPDATE", scheme == "reduce-scatter" ? "(void)" : "s.update");
+  replaceAll(source, "ALL", std::to_string(ranks * batch));
   replaceAll(source, "BATCH", std::to_string(batch));
   replaceAll(source, "SCHEME", scheme);
   writeFile(file("step.cpp"), source);
@@ -95,11 +114,13 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
                           {"shape", shape}, {"bytes", bytes},      {"offset", offset},
                           {"init", nullptr}};
   };
-  auto bucket = [&](int id, const char *member) {
-    return nlohmann::json{{"id", id},     {"members", {member}}, {"scheme", scheme},
-                          {"channel", 0}, {"ready", 1e-5},       {"start", 1e-5},
-                          {"end", 2e-5}};
+  auto bucket = [&](int id, std::vector<const char *> members) {
+    return nlohmann::json{{"id", id},      {"members", members}, {"scheme", scheme}, {"channel", 0},
+                          {"ready", 1e-5}, {"start", 1e-5},      {"end", 2e-5}};
   };
+  nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
+  if (gathers)
+    buckets = {bucket(0, {"fc/b", "fc/w"})};
   json = {{"schema", 1},
           {"version", "0.1.0"},
           {"name", "tiny"},
@@ -113,8 +134,12 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
           {"target", {{"name", "labels"}, {"type", "i64"}, {"shape", {batch}}}},
           {"output", {{"name", "logits"}, {"type", "f32"}, {"shape", {batch, 3}}}},
           {"tensors", {tensor("fc/w", {4, 3}, 48, 0), tensor("fc/b", {3}, 12, 48)}},
-          {"memory", {{"arena", 4096}, {"parameters", 128}, {"gradients", 128}, {"state", 0}}},
-          {"buckets", {bucket(0, "fc/b"), bucket(1, "fc/w")}},
+          {"memory",
+           {{"arena", 4096 + 128 * ranks * batch},
+            {"parameters", 128},
+            {"gradients", 128},
+            {"state", 0}}},
+          {"buckets", buckets},
           {"predicted", {{"step", 1e-4}}}};
   seal();
 }

@@ -22,9 +22,10 @@ private:
   std::filesystem::path path;
 };
 
-/// logits[K,3] = x[K,4] · w[4,3] + b[3], cross-entropy; w and b in buckets of their own.
+/// logits[K,3] = x[K,4] · w[4,3] + b[3], cross-entropy; w and b in buckets of their own, by
+/// "factors" in one.
 ///
-/// Both buckets travel by `scheme`. w and b have initial values in weights.bin: w[i] = 0.1·(i mod
+/// The buckets travel by `scheme`. w and b have initial values in weights.bin: w[i] = 0.1·(i mod
 /// 5) - 0.2, b[i] = 0.05·i.
 class TinyPlan {
 public:

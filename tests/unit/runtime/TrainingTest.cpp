@@ -6,6 +6,7 @@
 #include "runtime/data/RandomStream.h"
 #include "runtime/transport/Socket.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -84,13 +85,20 @@ void expectFile(const std::string &path, const std::vector<double> &wanted) {
     EXPECT_NEAR(found->at(i), wanted[i], 2e-6) << path << " element " << i;
 }
 
-class Training : public ::testing::TestWithParam<int> {};
+struct Setup {
+  int ranks;
+  const char *scheme;
+};
+
+class Training : public ::testing::TestWithParam<Setup> {};
 
 // Losses, averaged gradients and parameters of 1, 2 and 4 ranks are those of the book's SGD over
-// the global batch; dumped names are escaped.
+// the global batch, also where gradients are rebuilt from factors or summed in parts; dumped names
+// are escaped.
 TEST_P(Training, MatchesTheBook) {
-  const int ranks = GetParam(), batch = 8 / ranks;
-  TinyPlan plan(ranks, batch);
+  const auto &[ranks, scheme] = GetParam();
+  const int batch = 8 / ranks;
+  TinyPlan plan(ranks, batch, "", scheme);
   TemporaryFolder files;
   writeSamples(files, "train", 20, 1);
   Outcome run = runToEnd({plan.folder(), "--data", pairOf(files, "train"), "--lr", "0.5", "--steps",
@@ -111,7 +119,16 @@ TEST_P(Training, MatchesTheBook) {
     expectFile(here + "/parameters/fc%2Fb.npy", book.b);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Ranks, Training, ::testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Ranks, Training,
+                         ::testing::Values(Setup{1, "ring"}, Setup{2, "ring"}, Setup{4, "ring"},
+                                           Setup{1, "factors"}, Setup{2, "factors"},
+                                           Setup{4, "factors"}, Setup{1, "reduce-scatter"},
+                                           Setup{2, "reduce-scatter"}, Setup{4, "reduce-scatter"}),
+                         [](const auto &info) {
+                           std::string name = info.param.scheme;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name + "_on_" + std::to_string(info.param.ranks);
+                         });
 
 // Every rank holds the same bits after a step.
 TEST(TrainingRun, RanksAgreeBitByBit) {
@@ -160,8 +177,8 @@ Trained trainBy(const std::string &scheme, int perNode) {
 TEST(TrainingRun, EverySchemeTrains) {
   const std::string ring = trainBy("ring", 4).first;
   ASSERT_EQ(ring.size(), 128 + 48u);
-  for (const char *scheme :
-       {"recursive-doubling", "halving-doubling", "tree", "hierarchical", "parameter-server"}) {
+  for (const char *scheme : {"recursive-doubling", "halving-doubling", "tree", "hierarchical",
+                             "parameter-server", "reduce-scatter", "factors"}) {
     Trained trained = trainBy(scheme, 2);
     EXPECT_EQ(trained.first, trained.last) << scheme;
     ASSERT_EQ(trained.first.size(), ring.size()) << scheme;

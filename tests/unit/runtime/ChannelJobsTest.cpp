@@ -1,0 +1,164 @@
+// A channel's other jobs: all-gathers and sharded updates, alone and between all-reduces, and what
+// happens when a rank does not take part.
+#include "Messages.h"
+#include "Ranks.h"
+
+#include "runtime/transport/CommunicationThread.h"
+
+#include <atomic>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+const std::vector<std::string> everyJob{"factors", "reduce-scatter", "ring"};
+
+std::unique_ptr<CommunicationThread> open(Group &group) {
+  return std::move(*CommunicationThread::create(*group.transport(), 0, everyJob));
+}
+
+class ChannelJobs : public ::testing::TestWithParam<int> {};
+
+// All-gathers, sharded updates, all-reduces and the loss keep apart in one channel, step by step.
+TEST_P(ChannelJobs, Mix) {
+  const int ranks = GetParam();
+  runRanks(ranks, [&](int rank, Group &group) {
+    auto channel = open(group);
+    std::vector<float> weights(5001, 100), gradients(weights.size());
+    const Range own = channel->shardOf(weights.size() * 4, ElementType::f32);
+    const float ranksSum = static_cast<float>(ranks * (ranks - 1) / 2);
+    for (int step = 0; step < 5; ++step) {
+      channel->startStep(step);
+      std::vector<std::int64_t> few(static_cast<std::size_t>(ranks), -1);
+      std::vector<std::int64_t> many(static_cast<std::size_t>(ranks) * 9000, -1);
+      few[static_cast<std::size_t>(rank)] = 10 * step + rank;
+      std::fill_n(many.begin() + rank * 9000, 9000, 1000 * step + rank);
+      channel->issueGather(0, {{few.data(), 8}, {many.data(), 72000}});
+      std::fill(gradients.begin(), gradients.end(), static_cast<float>(rank + step));
+      channel->issueSharded(
+          1, {gradients.data(), weights.data(), weights.size() * 4, ElementType::f32, [&] {
+                for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
+                  weights[i] -= gradients[i];
+                return Status::ok();
+              }});
+      std::vector<float> sum(70000, 1);
+      channel->issue(2, sum.data(), sum.size() * 4, ElementType::f32, "ring");
+      double loss = rank;
+      channel->issue(-1, &loss, sizeof loss, ElementType::f64);
+      for (int bucket : {0, 1, 2, -1}) {
+        const Status s = channel->wait(bucket);
+        ASSERT_TRUE(s.isOk()) << s.message();
+      }
+      for (int r = 0; r < ranks; ++r) {
+        ASSERT_EQ(few[static_cast<std::size_t>(r)], 10 * step + r);
+        ASSERT_EQ(many[static_cast<std::size_t>(r) * 9000 + 8999], 1000 * step + r);
+      }
+      const float sums = static_cast<float>((step + 1) * ranksSum) + // Σ over steps 0..step
+                         static_cast<float>(ranks * step * (step + 1) / 2);
+      ASSERT_EQ(weights, std::vector<float>(weights.size(), 100 - sums));
+      ASSERT_EQ(sum.back(), static_cast<float>(ranks));
+      ASSERT_EQ(loss, ranksSum);
+    }
+  });
+}
+
+// Whoever wants to see the gradients gets all sums, not only those of its part.
+TEST_P(ChannelJobs, WholeGradients) {
+  const int ranks = GetParam();
+  runRanks(ranks, [&](int rank, Group &group) {
+    auto channel = open(group);
+    std::vector<float> weights(1000), gradients(1000, static_cast<float>(rank + 1));
+    channel->issueSharded(0, {gradients.data(), weights.data(), 4000, ElementType::f32,
+                              [] { return Status::ok(); }, /*wholeGradients=*/true});
+    ASSERT_TRUE(channel->wait(0).isOk());
+    EXPECT_EQ(gradients, std::vector<float>(1000, static_cast<float>(ranks * (ranks + 1) / 2)));
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, ChannelJobs, ::testing::Range(1, 6));
+
+// An update that fails is the bucket's error, as it is.
+TEST(ChannelJob, UpdateFails) {
+  runRanks(1, [](int, Group &group) {
+    auto channel = open(group);
+    float gradient = 1, weight = 1;
+    channel->issueSharded(
+        0, {&gradient, &weight, 4, ElementType::f32, [] { return Status::badInput("no good"); }});
+    const Status s = channel->wait(0);
+    EXPECT_EQ(s.kind(), ErrorKind::badInput);
+    EXPECT_EQ(s.message(), "no good");
+  });
+}
+
+// A channel that was not opened for these jobs says so.
+TEST(ChannelJob, NotOffered) {
+  runRanks(1, [](int, Group &group) {
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0, {"tree"}));
+    float x = 1;
+    channel->issueGather(0, {{&x, 4}});
+    EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);
+    channel->issueSharded(1, {&x, &x, 4, ElementType::f32, [] { return Status::ok(); }});
+    EXPECT_EQ(channel->wait(1).kind(), ErrorKind::internal);
+  });
+}
+
+/// Rank 1 of three takes no part in the job that `issue` queues as bucket 4 of step 7; the others
+/// name it within the time limit, and the job.
+void expectLostPeerNamed(const std::function<void(CommunicationThread &)> &issue,
+                         const std::string &job) {
+  std::atomic<int> done = 0;
+  runRanks(
+      3,
+      [&](int rank, Group &group) {
+        ASSERT_TRUE(group.connect(1).isOk());
+        auto channel = open(group);
+        channel->startStep(7);
+        if (rank == 1) {
+          for (int i = 0; i < 1000 && done < 2; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          return;
+        }
+        issue(*channel);
+        const auto start = Clock::now();
+        const Status s = channel->wait(4);
+        EXPECT_LT(secondsSince(start), 3.5);
+        EXPECT_EQ(s.kind(), ErrorKind::peerLost);
+        EXPECT_NE(s.message().find("lost rank 1 "), std::string::npos) << s.message();
+        EXPECT_NE(
+            s.message().find("in the " + job + " of bucket 4 in step 7; last completed step 6"),
+            std::string::npos)
+            << s.message();
+        ++done;
+      },
+      /*connect=*/false, /*leave=*/false);
+}
+
+// Whoever stays away from an all-gather is named, short and long messages alike.
+TEST(ChannelJob, LostInAllGather) {
+  for (std::int64_t bytes : {std::int64_t{8}, std::int64_t{1} << 20}) {
+    std::vector<std::vector<std::byte>> memory(3, std::vector<std::byte>(6 * bytes));
+    std::atomic<std::size_t> next = 0;
+    expectLostPeerNamed(
+        [&](CommunicationThread &channel) {
+          std::byte *own = memory[next++].data();
+          channel.issueGather(4, {{own, bytes}, {own + 3 * bytes, bytes}});
+        },
+        "all-gather");
+  }
+}
+
+// Whoever stays away from a sharded update is named.
+TEST(ChannelJob, LostInReduceScatter) {
+  std::vector<std::vector<float>> memory(3, std::vector<float>(600000));
+  std::atomic<std::size_t> next = 0;
+  expectLostPeerNamed(
+      [&](CommunicationThread &channel) {
+        float *own = memory[next++].data();
+        channel.issueSharded(
+            4, {own, own + 300000, 1200000, ElementType::f32, [] { return Status::ok(); }});
+      },
+      "reduce-scatter");
+}
+
+} // namespace
+} // namespace syncline

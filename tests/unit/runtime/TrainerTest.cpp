@@ -1,0 +1,243 @@
+// Training steps by every way a bucket can travel, ranks as threads: the same parameters, the
+// promised bytes.
+#include "Messages.h"
+#include "Ranks.h"
+
+#include "runtime/cpu/CpuBackend.h"
+#include "runtime/run/Trainer.h"
+#include "runtime/transport/collectives/DedicatedServers.h"
+
+#include <array>
+#include <mutex>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+/// y[batch, out] = x[batch, in] · w + b against random targets, mean squared error.
+struct Model {
+  std::int64_t in, out;
+  std::string biasScheme, weightScheme; ///< "factors" for both or neither
+
+  static constexpr std::int64_t batch = 4, steps = 3;
+  std::int64_t biasBytes() const { return out * 4; }
+  std::int64_t weightBytes() const { return in * out * 4; }
+};
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// A rank's executable with the model's step, its samples and parameters in place.
+class Learner {
+public:
+  Learner(const Model &model, int rank, int ranks) : model(model) {
+    constexpr std::int64_t room = 1 << 20;
+    ExecutableOptions options;
+    options.sizes = {room, room, room, room, 64, 4 * room};
+    options.rank = rank;
+    options.ranks = ranks;
+    executable = std::move(*cpu::createCpuExecutable(options));
+    build(ranks);
+    EXPECT_TRUE(executable->finish().isOk());
+    EXPECT_TRUE(executable->setOptimizer({0.1, 0.9, 0.01, false}).isOk());
+    for (auto [space, name, salt] : {std::tuple(Space::input, "x", rank),
+                                     {Space::target, "t", 100 + rank},
+                                     {Space::parameters, "w", 1000},
+                                     {Space::parameters, "b", 1001}})
+      write(executable->find(space, name), salt);
+  }
+
+  /// Both parameters, as the rank holds them.
+  std::vector<float> parameters() {
+    std::vector<float> values(static_cast<std::size_t>((model.in + 1) * model.out));
+    auto bytes = std::as_writable_bytes(std::span(values));
+    const auto weights = static_cast<std::size_t>(model.weightBytes());
+    EXPECT_TRUE(
+        executable->read(executable->find(Space::parameters, "w"), bytes.first(weights)).isOk());
+    EXPECT_TRUE(
+        executable->read(executable->find(Space::parameters, "b"), bytes.subspan(weights)).isOk());
+    return values;
+  }
+
+  std::unique_ptr<Executable> executable;
+
+private:
+  void build(int ranks) {
+    StepBuilder &s = executable->builder();
+    const auto f32 = ElementType::f32;
+    const std::int64_t k = Model::batch, in = model.in, out = model.out, all = ranks * k;
+    const std::int64_t weightsAt = aligned(model.biasBytes());
+    std::int64_t used = 0;
+    auto arena = [&](const char *name, Shape shape) {
+      const Tensor t = s.tensor({name, Space::arena, f32, shape, used, 0});
+      used += aligned(elementCount(shape) * 4);
+      return t;
+    };
+    const Tensor x = s.tensor({"x", Space::input, f32, {k, in}});
+    const Tensor t = s.tensor({"t", Space::target, f32, {k, out}});
+    const Tensor b = s.tensor({"b", Space::parameters, f32, {out}});
+    const Tensor w = s.tensor({"w", Space::parameters, f32, {in, out}, weightsAt});
+    const Tensor db = s.tensor({"b", Space::gradients, f32, {out}});
+    const Tensor dw = s.tensor({"w", Space::gradients, f32, {in, out}, weightsAt});
+    const Tensor y = arena("y", {k, out}), dy = arena("dy", {k, out}), loss = arena("loss", {});
+    s.matmul("fc", x, false, w, false, b, y);
+    s.meanSquaredError("loss", y, t, loss, dy);
+    s.loss(loss);
+    if (model.weightScheme == "factors") {
+      const Tensor xs = arena("xs", {all, in}), dys = arena("dys", {all, out});
+      s.bucket({1, 0, "factors", 0, weightsAt + model.weightBytes(), 0, 0});
+      s.gather(1, std::array{x, dy}, std::array{xs, dys});
+      s.wait(1);
+      s.reduce("fc", Reduction::sum, dys, db, {0});
+      s.matmul("fc", xs, true, dys, false, none, dw);
+      s.update(1);
+      return;
+    }
+    s.bucket({0, 0, model.biasScheme, 0, model.biasBytes(), 0, 0});
+    s.bucket({1, 0, model.weightScheme, weightsAt, model.weightBytes(), 0, 0});
+    s.reduce("fc", Reduction::sum, dy, db, {0});
+    s.issue(0);
+    s.matmul("fc", x, true, dy, false, none, dw);
+    s.issue(1);
+    for (int bucket : {0, 1}) {
+      s.wait(bucket);
+      if ((bucket == 0 ? model.biasScheme : model.weightScheme) != "reduce-scatter")
+        s.update(bucket);
+    }
+  }
+
+  void write(int tensor, int salt) {
+    const Shape &shape = executable->tensors()[static_cast<std::size_t>(tensor)].shape;
+    const Message values =
+        randomMessage(ElementType::f32, static_cast<std::size_t>(elementCount(shape)), salt, 3);
+    EXPECT_TRUE(executable->write(tensor, values).isOk());
+  }
+
+  const Model model;
+};
+
+struct Trained {
+  std::vector<std::vector<float>> parameters;          ///< by rank
+  std::vector<std::int64_t> sent, received;            ///< by step, over all ranks
+  std::vector<double> losses = std::vector<double>(1); ///< of the last step, rank 0
+};
+
+Trained train(const Model &model, int ranks, int servers = 0) {
+  Trained result;
+  result.parameters.resize(static_cast<std::size_t>(ranks));
+  result.sent.resize(Model::steps);
+  result.received.resize(Model::steps);
+  std::mutex mutex;
+  runRanks(ranks + servers, [&](int rank, Group &group) {
+    const ServerGroup roles{ranks, servers};
+    if (rank >= ranks) {
+      auto server = DedicatedServer::create(
+          *group.transport(), CommunicationThread::linkName(0) + "/parameter-server", roles);
+      ASSERT_TRUE(server.isOk()) << server.status().message();
+      for (std::int64_t step = 0; step < Model::steps; ++step) {
+        if (model.biasScheme == "parameter-server") {
+          ASSERT_TRUE((*server)
+                          ->serve(static_cast<std::size_t>(model.biasBytes()), ElementType::f32)
+                          .isOk());
+        }
+        if (model.weightScheme == "parameter-server") {
+          ASSERT_TRUE((*server)
+                          ->serve(static_cast<std::size_t>(model.weightBytes()), ElementType::f32)
+                          .isOk());
+        }
+      }
+      return;
+    }
+    Learner learner(model, rank, ranks);
+    auto trainer = Trainer::create(*learner.executable, group.transport(), ranks,
+                                   {.ranksPerNode = 1, .servers = servers});
+    ASSERT_TRUE(trainer.isOk()) << trainer.status().message();
+    for (std::int64_t step = 0; step < Model::steps; ++step) {
+      auto times = (*trainer)->step(step);
+      ASSERT_TRUE(times.isOk()) << times.status().message();
+      std::lock_guard lock(mutex);
+      result.sent[static_cast<std::size_t>(step)] += times->bytesSent;
+      result.received[static_cast<std::size_t>(step)] += times->bytesReceived;
+    }
+    const auto loss = (*trainer)->finishLoss();
+    ASSERT_TRUE(loss.isOk());
+    if (rank == 0)
+      result.losses[0] = *loss;
+    result.parameters[static_cast<std::size_t>(rank)] = learner.parameters();
+  });
+  return result;
+}
+
+/// The same parameters as by rings and updates, nearly bit by bit, and on every rank the same bits.
+void expectLikeRings(const Model &model, int ranks, int servers = 0) {
+  Model rings = model;
+  rings.biasScheme = rings.weightScheme = "ring";
+  const Trained wanted = train(rings, ranks), found = train(model, ranks, servers);
+  const std::string what = model.weightScheme + " " + std::to_string(model.in) + "x" +
+                           std::to_string(model.out) + " on " + std::to_string(ranks);
+  for (const std::vector<float> &own : found.parameters) {
+    EXPECT_EQ(own, found.parameters[0]) << what;
+    ASSERT_EQ(own.size(), wanted.parameters[0].size());
+    for (std::size_t i = 0; i < own.size(); ++i)
+      ASSERT_NEAR(own[i], wanted.parameters[0][i], 1e-6) << what << ", element " << i;
+  }
+  EXPECT_NEAR(found.losses[0], wanted.losses[0], 1e-6) << what;
+}
+
+class TrainerSchemes : public ::testing::TestWithParam<int> {};
+
+// Three steps with momentum and weight decay go as with rings, whether the optimizer is spread over
+// the ranks or gradients are rebuilt from factors; buckets with fewer elements than ranks too.
+TEST_P(TrainerSchemes, TrainLikeRings) {
+  for (auto [in, out] : {std::pair(1, 1), {3, 2}, {37, 11}, {200, 64}})
+    for (const char *scheme : {"reduce-scatter", "factors"})
+      expectLikeRings({in, out, scheme, scheme}, GetParam());
+  expectLikeRings({37, 11, "tree", "reduce-scatter"}, GetParam());
+}
+
+// With servers of their own, workers train as with rings; everything else stays among the workers.
+TEST_P(TrainerSchemes, TrainWithServers) {
+  for (int servers : {1, 2}) {
+    expectLikeRings({37, 11, "parameter-server", "parameter-server"}, GetParam(), servers);
+    expectLikeRings({37, 11, "parameter-server", "reduce-scatter"}, GetParam(), servers);
+    expectLikeRings({37, 11, "recursive-doubling", "parameter-server"}, GetParam(), servers);
+  }
+}
+
+// A step tells the bytes of its buckets and of the loss before, neither more nor less.
+TEST_P(TrainerSchemes, CountBytes) {
+  const int ranks = GetParam();
+  const std::int64_t p = ranks;
+  auto expectBytes = [&](const Model &model, std::int64_t perStep) {
+    const Trained trained = train(model, ranks);
+    for (std::size_t step = 0; step < trained.sent.size(); ++step) {
+      const std::int64_t loss = step == 0 ? 0 : 2 * (p - 1) * 8;
+      EXPECT_EQ(trained.sent[step], perStep + loss) << model.weightScheme << " step " << step;
+      EXPECT_EQ(trained.received[step], perStep + loss) << model.weightScheme;
+    }
+  };
+  const Model model{37, 11, "", ""};
+  auto by = [&](const char *scheme) { return Model{37, 11, scheme, scheme}; };
+  const std::int64_t bytes = model.biasBytes() + model.weightBytes();
+  expectBytes(by("ring"), 2 * (p - 1) * bytes);
+  expectBytes(by("reduce-scatter"), 2 * (p - 1) * bytes);
+  expectBytes(by("factors"), p * (p - 1) * Model::batch * (37 + 11) * 4);
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, TrainerSchemes, ::testing::Range(1, 6));
+
+// A scheme that nobody knows, and a transport of another size, end the run before its first step.
+TEST(Trainer, RefusesWhatCannotTravel) {
+  runRanks(2, [](int rank, Group &group) {
+    Learner odd({3, 2, "star", "ring"}, rank, 2);
+    const auto made = Trainer::create(*odd.executable, group.transport(), 2);
+    ASSERT_FALSE(made.isOk());
+    EXPECT_NE(made.status().message().find("bucket 0: unknown scheme 'star'"), std::string::npos);
+    Learner good({3, 2, "ring", "ring"}, rank, 2);
+    const auto crowded = Trainer::create(*good.executable, group.transport(), 2, {.servers = 1});
+    ASSERT_FALSE(crowded.isOk());
+    EXPECT_EQ(crowded.status().message(), "2 ranks and 1 servers on a transport of 2");
+  });
+}
+
+} // namespace
+} // namespace syncline
