@@ -113,11 +113,28 @@ def InsertGradients : Pass<"insert-gradients", "::syncline::nn::StepOp"> {
 }
 
 def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
-  let summary = "states which gradients to merge: an instance of P1";
+  let summary = "states which ways every gradient has: an instance of P1 or of the joint choice";
   let description = [{
-    Assumes: the module has `cluster.spec` and either a differentiated, timed `nn.step` or a `sync.trace`. Ensures: a `sync.problem @merge`
-    with one layer a gradient, in the order in which they are ready; the cost is the cluster's all-reduce.
+    Assumes: the module has `cluster.spec` and either a `sync.trace` or an `nn.step` that is differentiated, timed and has its
+    `sync.gradient` operations. Ensures: a `sync.problem @merge` with one layer a gradient, in the order in which they are ready; lanes and
+    solos are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `forced` rules out.
+    Fails: as poseInstance says (passes/merge/Instance.h), with a diagnostic at the step or trace.
+
+    ```mlir
+    // Before, in a module with cluster.spec = #cluster.spec<..., collectives = [<ring, #cluster.affine<a = 0.5, b = 0.0>>]>
+    sync.trace @net {
+      sync.layer "fc" bytes 30 forward 3.0 backward 3.0
+    }
+    // After, before the same trace
+    sync.problem @merge layers ["fc"] bytes [30] ready <[6.0]>
+      lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 0.5, b = 0.0>, traffic = 3.0>]>]
+      forward_end 3.0 backward_end 6.0 updates 0.0
+    ```
   }];
+  let options = [
+    ListOption<"forced", "forced", "std::string",
+               "schemes asked for by name, LAYERS=SCHEME with a pattern of layers, e.g. fc*=factors; the last that matches counts">,
+  ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
 
@@ -125,9 +142,11 @@ def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
   let summary = "answers every problem by a planner";
   let description = [{
     Ensures: behind every `sync.problem` a `sync.solution` that the checker accepts, with the certificate that proves its bound.
+    Fails: on an invalid problem; where the planner's rule has no answer.
   }];
   let options = [
-    Option<"planner", "planner", "std::string", "\"optimal\"", "who answers: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE">,
+    Option<"planner", "planner", "std::string", "\"optimal\"",
+           "who answers: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }

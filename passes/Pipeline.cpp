@@ -32,7 +32,9 @@ static void buildStep(OpPassManager &passes) {
 static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<nn::StepOp>().addPass(createCost());
   passes.nest<nn::StepOp>().addPass(createInsertGradients());
-  passes.addPass(createPoseProblem());
+  PoseProblemOptions posing;
+  posing.forced = options.forced;
+  passes.addPass(createPoseProblem(posing));
   passes.addPass(createSolveMerge(SolveMergeOptions{options.planner}));
   passes.addPass(createCheckSolutions());
   passes.addPass(createFormBuckets());
@@ -42,7 +44,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
 /// When and where: issue order, buffers, transport calls.
 static void buildPlan(OpPassManager &passes) {
   passes.addPass(createLowerToPlan());
-  passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce"}));
+  passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
   passes.addPass(createCheckPlan());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace mlir {
 class OpPassManager;
@@ -11,6 +12,8 @@ namespace syncline {
 
 struct PipelineOptions {
   std::string planner = "optimal"; ///< as parsePlanner reads it
+  /// Schemes asked for by name, "LAYERS=SCHEME" (see passes/merge/ForcedSchemes.h).
+  std::vector<std::string> forced;
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module holds an `nn.step` (or

@@ -45,7 +45,7 @@ def Sync_LaneAttr : Sync_Attr<"Lane", "lane"> {
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$largest,
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$capacity);
   let assemblyFormat = [{
-    `<` `[` $options `]` (`,` `largest` `=` $largest^)? (`,` `capacity` `=` $capacity^)? `>`
+    `<` `[` $options `]` (`,` struct($largest, $capacity)^)? `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -80,7 +80,7 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
                         Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start, Sync_Real<"seconds">:$end,
                         OptionalParameter<"::std::optional<::syncline::cluster::Real>", "seconds">:$rebuilt);
   let assemblyFormat = [{
-    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme (`,` `lane` `=` $lane^)? `,` `bytes` `=` $bytes
+    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,` (`lane` `=` $lane^ `,`)? `bytes` `=` $bytes
     `,` `ready` `=` $ready `,` `start` `=` $start `,` `end` `=` $end (`,` `rebuilt` `=` $rebuilt^)? `>`
   }];
   let genVerifyDecl = 1;

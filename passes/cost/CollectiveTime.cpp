@@ -1,8 +1,8 @@
 // Conversion of cost attributes.
 #include "passes/cost/CollectiveTime.h"
 
-#include "passes/solver/joint/SchemeCost.h"
-
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 using namespace mlir;
@@ -12,12 +12,9 @@ namespace syncline::cost {
 static solver::AffineCost formulaTime(cluster::FormulaAttr formula) {
   const auto ranks = static_cast<int>(formula.getRanks());
   const solver::LinkRates rates{formula.getAlpha(), formula.getBeta(), formula.getGamma()};
-  const cluster::Scheme algorithm = formula.getAlgorithm();
-  if (algorithm == cluster::Scheme::reduceScatter)
-    return solver::reduceScatterCost(ranks, rates);
   // The solver has no MLIR; its names are the same.
-  return solver::formulaCost(*solver::parseScheme(cluster::stringifyScheme(algorithm)), ranks,
-                             rates);
+  const auto scheme = solver::parseScheme(cluster::stringifyScheme(formula.getAlgorithm()));
+  return solver::formulaCost(*scheme, ranks, rates);
 }
 
 Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(Attribute cost) {
@@ -42,6 +39,34 @@ Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(Attribute cost) {
   }
   return Status::badInput("expected #cluster.formula, #cluster.affine or #cluster.table, got " +
                           got);
+}
+
+Attribute costAttr(MLIRContext *context, const solver::CollectiveCost &cost,
+                   double secondsPerByte) {
+  const std::span<const solver::CostSegment> pieces = cost.segments();
+  if (pieces.size() == 1)
+    return cluster::AffineAttr::get(context, pieces[0].base, pieces[0].slope + secondsPerByte);
+  auto secondsAt = [&](std::int64_t bytes) {
+    return cost.seconds(bytes) + secondsPerByte * static_cast<double>(bytes);
+  };
+  llvm::SmallVector<cluster::Point> points;
+  auto add = [&](std::int64_t bytes) {
+    if (points.empty() || points.back().bytes < bytes)
+      points.push_back({bytes, secondsAt(bytes)});
+  };
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::int64_t first = pieces[i].firstByte;
+    // Where a piece does not end where the next begins, its last byte is a point of its own.
+    if (i > 0) {
+      const double line = secondsAt(first - 1) + pieces[i - 1].slope + secondsPerByte;
+      if (std::abs(secondsAt(first) - line) > 1e-12 * std::abs(line))
+        add(first - 1);
+    }
+    add(first);
+  }
+  // The last line goes on; a long stretch of it keeps its slope to the last digits.
+  add(pieces.back().firstByte + std::max(pieces.back().firstByte, std::int64_t{1} << 20));
+  return cluster::TableAttr::get(context, points);
 }
 
 } // namespace syncline::cost

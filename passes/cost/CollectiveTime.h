@@ -12,4 +12,11 @@ namespace syncline::cost {
 /// badInput for any other attribute.
 Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(mlir::Attribute cost);
 
+/// The inverse, plus `secondsPerByte` more for every byte: #cluster.affine where the cost is one
+/// line, else a #cluster.table of the ends of its straight pieces. Exact up to the rounding of the
+/// last piece's slope. Preconditions: the cost has straight pieces, the last of which does not
+/// fall; secondsPerByte >= 0.
+mlir::Attribute costAttr(mlir::MLIRContext *context, const solver::CollectiveCost &cost,
+                         double secondsPerByte = 0);
+
 } // namespace syncline::cost

@@ -23,14 +23,30 @@ static void sortByReady(Timeline &timeline) {
       [](const ReadyGradient &a, const ReadyGradient &b) { return a.ready < b.ready; });
 }
 
+/// When the last operation that reads the value, or another shape of it, has ended.
+static double lastRead(Value value, const llvm::DenseMap<Operation *, double> &endOf) {
+  double last = 0;
+  for (Operation *reader : value.getUsers())
+    if (isa<nn::ReshapeOp>(reader))
+      last = std::max(last, lastRead(reader->getResult(0), endOf));
+    else if (!isa<nn::UpdateOp>(reader))
+      last = std::max(last, endOf.lookup(reader));
+  return last;
+}
+
 static ReadyGradient readyGradient(nn::UpdateOp update,
                                    const llvm::DenseMap<Operation *, double> &endOf) {
   Operation *producer = update.getGradient().getDefiningOp();
   if (auto synchronised = dyn_cast<sync::GradientOp>(producer))
     producer = synchronised.getLocal().getDefiningOp();
   auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
-  return {parameter ? parameter.getName().str() : std::string(), denseBytes(update.getParameter()),
-          endOf.lookup(producer), update};
+  return {.name = parameter ? parameter.getName().str() : std::string(),
+          .bytes = denseBytes(update.getParameter()),
+          .ready = endOf.lookup(producer),
+          .lastRead = lastRead(update.getParameter(), endOf),
+          .updating = update->getAttrOfType<FloatAttr>(nn::secondsAttr).getValueAsDouble(),
+          .update = update,
+          .layer = {}};
 }
 
 FailureOr<Timeline> timelineOf(nn::StepOp step) {
@@ -71,7 +87,12 @@ Timeline timelineOf(sync::TraceOp trace) {
     timeline.backwardEnd += layer.getBackward().convertToDouble();
     const auto bytes = static_cast<std::int64_t>(layer.getBytes());
     if (bytes > 0)
-      timeline.gradients.push_back({layer.getName().str(), bytes, timeline.backwardEnd, {}});
+      timeline.gradients.push_back({.name = layer.getName().str(),
+                                    .bytes = bytes,
+                                    .ready = timeline.backwardEnd,
+                                    .lastRead = timeline.backwardEnd,
+                                    .update = {},
+                                    .layer = layer});
   }
   return timeline;
 }

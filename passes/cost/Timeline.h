@@ -15,7 +15,10 @@ struct ReadyGradient {
   std::string name;       ///< the parameter's, or the trace's layer's
   std::int64_t bytes = 0; ///< dense
   double ready = 0;       ///< seconds from the step's beginning
+  double lastRead = 0;    ///< when the last operation that reads its parameter has ended
+  double updating = 0;    ///< seconds of its parameter's update, part of Timeline::updates
   nn::UpdateOp update;    ///< null for a trace
+  sync::LayerOp layer;    ///< null for a step
 };
 
 struct Timeline {

@@ -1,8 +1,9 @@
-// Pass `pose-problem`: from a timed step or a trace to the instance of P1 that merging answers.
+// Pass `pose-problem`: from a timed step or a trace, and a cluster, to the problem that planners
+// answer.
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
-#include "passes/cost/Timeline.h"
+#include "passes/merge/Instance.h"
 #include "passes/merge/MergeOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -23,27 +24,37 @@ FailureOr<cost::Timeline> timelineOf(Operation *source) {
   return cost::timelineOf(cast<sync::TraceOp>(source));
 }
 
-void createProblem(OpBuilder &builder, Location place, const cost::Timeline &timeline,
-                   Attribute cost) {
+template <typename Attr> ArrayAttr arrayAttr(OpBuilder &builder, llvm::ArrayRef<Attr> list) {
+  return builder.getArrayAttr(llvm::SmallVector<Attribute>(list.begin(), list.end()));
+}
+
+void createProblem(OpBuilder &builder, Location place, const Instance &instance) {
   llvm::SmallVector<StringRef> names;
   llvm::SmallVector<std::int64_t> bytes;
   llvm::SmallVector<double> ready;
-  for (const cost::ReadyGradient &gradient : timeline.gradients) {
+  for (const cost::ReadyGradient &gradient : instance.timeline.gradients) {
     names.push_back(gradient.name);
     bytes.push_back(gradient.bytes);
     ready.push_back(gradient.ready);
   }
-  auto ring = sync::OptionAttr::get(builder.getContext(), cluster::Scheme::ring, cost, 0.0);
-  auto lane = sync::LaneAttr::get(builder.getContext(), {ring}, {}, {});
+  const std::int64_t every = (std::int64_t{1} << instance.lanes.size()) - 1;
+  const bool isRestricted =
+      llvm::any_of(instance.only, [&](std::int64_t lanes) { return lanes != every; });
   builder.create<sync::ProblemOp>(
       place, builder.getStringAttr("merge"), builder.getStrArrayAttr(names),
-      builder.getDenseI64ArrayAttr(bytes), timesAttr(builder, ready), builder.getArrayAttr({lane}),
-      ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-      builder.getF64FloatAttr(timeline.forward), builder.getF64FloatAttr(timeline.backwardEnd),
-      builder.getF64FloatAttr(timeline.updates));
+      builder.getDenseI64ArrayAttr(bytes), timesAttr(builder, ready),
+      arrayAttr<sync::LaneAttr>(builder, instance.lanes),
+      instance.solos.empty() ? ArrayAttr() : arrayAttr<sync::SoloAttr>(builder, instance.solos),
+      instance.riders.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(instance.riders),
+      isRestricted ? builder.getDenseI64ArrayAttr(instance.only) : DenseI64ArrayAttr(),
+      builder.getF64FloatAttr(instance.timeline.forward),
+      builder.getF64FloatAttr(instance.timeline.backwardEnd),
+      builder.getF64FloatAttr(instance.timeline.updates));
 }
 
 struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
+  using PoseProblemBase::PoseProblemBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto cluster = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
@@ -51,25 +62,37 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
       module.emitError("expected attribute '") << cluster::specAttr << "' on the module";
       return signalPassFailure();
     }
-    Attribute cost = cluster::firstAllReduce(cluster);
-    if (!cost) {
-      module.emitError("expected a 'link' or the cost of an all-reduce in '")
-          << cluster::specAttr << "', got neither";
-      return signalPassFailure();
-    }
-    for (Operation &source : llvm::make_early_inc_range(*module.getBody())) {
-      if (!isa<nn::StepOp, sync::TraceOp>(source))
-        continue;
-      FailureOr<cost::Timeline> timeline = timelineOf(&source);
-      if (failed(timeline))
-        return signalPassFailure();
-      OpBuilder builder(&source);
-      createProblem(builder, source.getLoc(), *timeline, cost);
-    }
+    for (Operation &source : llvm::make_early_inc_range(*module.getBody()))
+      if (isa<nn::StepOp, sync::TraceOp>(source))
+        if (failed(pose(&source, cluster)))
+          return signalPassFailure();
     if (module.getOps<sync::ProblemOp>().empty()) {
       module.emitError("expected an 'nn.step' or a 'sync.trace' to plan for");
       signalPassFailure();
     }
+  }
+
+  LogicalResult pose(Operation *source, cluster::SpecAttr cluster) {
+    llvm::SmallVector<ForcedScheme> patterns;
+    for (const std::string &text : forced) {
+      Result<ForcedScheme> pattern = parseForcedScheme(text);
+      if (!pattern)
+        return source->emitError(pattern.status().message());
+      patterns.push_back(*pattern);
+    }
+    Result<cost::Offer> offer = cost::offerOf(cluster);
+    if (!offer)
+      return source->emitError(offer.status().message());
+    FailureOr<cost::Timeline> timeline = timelineOf(source);
+    if (failed(timeline))
+      return failure();
+    Result<Instance> instance = poseInstance(source->getContext(), std::move(*timeline),
+                                             cluster.getDevice(), *offer, patterns);
+    if (!instance)
+      return source->emitError(instance.status().message());
+    OpBuilder builder(source);
+    createProblem(builder, source->getLoc(), *instance);
+    return success();
   }
 };
 } // namespace

@@ -1,0 +1,37 @@
+// Offer: by which schemes gradients may travel on a cluster, and what each costs.
+#pragma once
+
+#include "ir/cluster/Cluster.h"
+#include "ir/sync/Sync.h"
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace syncline::cost {
+
+/// What a #cluster.spec offers, defaults expanded (ir/cluster/SPEC.md, "Schemes"). Immutable.
+struct Offer {
+  std::int64_t ranks = 1;
+  /// All-reduces: as the cluster states them, else by formula over its link.
+  llvm::SmallVector<sync::OptionAttr> collectives;
+  sync::OptionAttr servers;       ///< null where there are none
+  sync::OptionAttr reduceScatter; ///< only for who asks for it; null where its cost is unknown
+  mlir::Attribute gather; ///< of factors: seconds by the bytes that ONE rank contributes; or null
+  std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
+  std::optional<std::int64_t> largestMessage; ///< bytes
+
+  /// The offer of one scheme other than factors; null where the cluster has none.
+  sync::OptionAttr option(cluster::Scheme scheme) const;
+};
+
+/// badInput where no scheme is left that takes every gradient. A half duplex link carries what a
+/// rank sends and what it receives at the same time one after the other, which doubles beta of
+/// every scheme but the tree.
+Result<Offer> offerOf(cluster::SpecAttr spec);
+
+/// Of a factors message: bytes of one rank's factors. Precondition: offer.gather.
+double gatherSeconds(const Offer &offer, std::int64_t bytes);
+double gatherTraffic(const Offer &offer, std::int64_t bytes);
+
+} // namespace syncline::cost

@@ -1,0 +1,66 @@
+// Patterns of layers and the schemes they ask for.
+#include "passes/merge/ForcedSchemes.h"
+
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+
+namespace syncline {
+
+using cluster::Scheme;
+
+static std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
+
+static std::optional<Scheme> schemeNamed(StringRef name) {
+  if (name == "ps")
+    return Scheme::parameterServer;
+  if (name == "sfb")
+    return Scheme::factors;
+  return cluster::symbolizeScheme(name);
+}
+
+static Result<llvm::GlobPattern> patternOf(StringRef glob) {
+  llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(glob);
+  if (!pattern)
+    return Status::badInput("expected a pattern of layers such as 'fc*', got " + quoted(glob) +
+                            ": " + llvm::toString(pattern.takeError()));
+  return std::move(*pattern);
+}
+
+Result<ForcedScheme> parseForcedScheme(StringRef text) {
+  const auto [glob, name] = text.rsplit('=');
+  if (!text.contains('=') || glob.empty())
+    return Status::badInput("expected LAYERS=SCHEME, as in 'fc*=factors', got " + quoted(text));
+  if (Result<llvm::GlobPattern> pattern = patternOf(glob); !pattern)
+    return pattern.status();
+  if (std::optional<Scheme> scheme = schemeNamed(name))
+    return ForcedScheme{glob.str(), *scheme};
+  std::string known;
+  for (unsigned i = 0; i <= cluster::getMaxEnumValForScheme(); ++i)
+    known += cluster::stringifyScheme(static_cast<Scheme>(i)).str() + ", ";
+  return Status::badInput("expected one of " + known + "ps or sfb as the scheme of " +
+                          quoted(glob) + ", got " + quoted(name));
+}
+
+Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<std::string> names,
+                                                         ArrayRef<ForcedScheme> patterns) {
+  std::vector<std::optional<Scheme>> forced(names.size());
+  for (const ForcedScheme &entry : patterns) {
+    Result<llvm::GlobPattern> pattern = patternOf(entry.glob);
+    if (!pattern)
+      return pattern.status();
+    bool isUsed = false;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (pattern->match(names[k])) {
+        forced[k] = entry.scheme;
+        isUsed = true;
+      }
+    if (!isUsed)
+      return Status::badInput("no layer matches " + quoted(entry.glob) +
+                              ", which shall travel by " +
+                              quoted(cluster::stringifyScheme(entry.scheme)));
+  }
+  return forced;
+}
+
+} // namespace syncline

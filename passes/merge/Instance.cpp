@@ -1,0 +1,242 @@
+// Lanes, solos and riders of an instance.
+#include "passes/merge/Instance.h"
+
+#include "passes/cost/CollectiveTime.h"
+#include "passes/merge/TimedFactors.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace syncline {
+
+namespace {
+
+using cluster::Scheme;
+
+std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
+std::string quoted(Scheme scheme) { return quoted(cluster::stringifyScheme(scheme)); }
+std::string bytesText(std::int64_t bytes) { return std::to_string(bytes) + " B"; }
+
+class Poser {
+public:
+  Poser(MLIRContext *context, cost::Timeline timeline, cluster::DeviceAttr device,
+        const cost::Offer &offer)
+      : context(context), device(device), offer(offer) {
+    instance.timeline = std::move(timeline);
+  }
+
+  Result<Instance> pose(ArrayRef<ForcedScheme> patterns) {
+    if (Status status = force(patterns); !status)
+      return status;
+    if (Status status = addSolos(); !status)
+      return status;
+    addRiders();
+    if (Status status = addLanes(); !status)
+      return status;
+    if (Status status = checkSizes(); !status)
+      return status;
+    return std::move(instance);
+  }
+
+private:
+  std::vector<cost::ReadyGradient> &gradients() { return instance.timeline.gradients; }
+  bool isForced(std::size_t k, Scheme scheme) const { return forced[k] == scheme; }
+  Status refuse(std::size_t k, const std::string &why) {
+    return Status::badInput("layer " + quoted(gradients()[k].name) + " cannot travel by " +
+                            quoted(*forced[k]) + ": " + why);
+  }
+
+  Status match(ArrayRef<ForcedScheme> patterns) {
+    std::vector<std::string> names;
+    for (const cost::ReadyGradient &gradient : gradients())
+      names.push_back(gradient.name);
+    auto matched = forcedSchemes(names, patterns);
+    if (matched)
+      forced = std::move(*matched);
+    return matched.status();
+  }
+
+  /// Who must travel how. A reduce-scatter's message writes parameters, so it waits for their
+  /// readers and takes their updates over.
+  Status force(ArrayRef<ForcedScheme> patterns) {
+    if (Status status = match(patterns); !status)
+      return status;
+    for (std::size_t k = 0; k < forced.size(); ++k)
+      if (isForced(k, Scheme::reduceScatter)) {
+        cost::ReadyGradient &gradient = gradients()[k];
+        gradient.ready = std::max(gradient.ready, gradient.lastRead);
+        instance.timeline.updates -= gradient.updating;
+        shardUpdates += gradient.updating;
+        shardBytes += gradient.bytes;
+      }
+    instance.timeline.updates = std::max(instance.timeline.updates, 0.0); // of rounding
+    std::ranges::stable_sort(gradients(), {}, &cost::ReadyGradient::ready);
+    return match(patterns);
+  }
+
+  Status addSolos() {
+    factors = timedFactors(instance.timeline, device);
+    carriers.resize(factors.size());
+    for (std::size_t k = 0; k < factors.size(); ++k)
+      for (std::size_t rider : factors[k] ? factors[k]->riders : llvm::SmallVector<std::size_t>())
+        if (!carriers[rider])
+          carriers[rider] = k;
+    for (std::size_t k = 0; k < factors.size(); ++k) {
+      if (isForced(k, Scheme::factors))
+        if (Status status = checkFactors(k); !status)
+          return status;
+      const bool isOffered = offer.gather && (offer.ranks > 1 || forced[k]);
+      if (factors[k] && isOffered && forced[k].value_or(Scheme::factors) == Scheme::factors)
+        instance.solos.push_back(soloOf(k));
+    }
+    return Status::ok();
+  }
+
+  Status checkFactors(std::size_t k) {
+    if (!offer.gather)
+      return refuse(k, "the cluster has neither a network nor the cost of an all-gather");
+    if (factors[k])
+      return Status::ok();
+    if (!carriers[k])
+      return refuse(k, "its gradient is no product of two factors that sums over samples");
+    if (!isForced(*carriers[k], Scheme::factors))
+      return refuse(k, "it is computed from the factors of " +
+                           quoted(gradients()[*carriers[k]].name) + ", which need not travel so");
+    return Status::ok();
+  }
+
+  sync::SoloAttr soloOf(std::size_t k) {
+    return sync::SoloAttr::get(context, static_cast<std::int64_t>(k), Scheme::factors,
+                               cost::gatherSeconds(offer, factors[k]->bytes),
+                               static_cast<double>(offer.ranks - 1) * factors[k]->rebuild,
+                               cost::gatherTraffic(offer, factors[k]->bytes), factors[k]->bytes);
+  }
+
+  bool hasSolo(std::size_t k) const {
+    return llvm::any_of(instance.solos, [&](sync::SoloAttr solo) {
+      return solo.getLayer() == static_cast<std::int64_t>(k);
+    });
+  }
+
+  void addRiders() {
+    for (std::size_t k = 0; k < carriers.size(); ++k)
+      if (carriers[k] && hasSolo(*carriers[k]) && !hasSolo(k) &&
+          forced[k].value_or(Scheme::factors) == Scheme::factors) {
+        instance.riders.push_back(static_cast<std::int64_t>(k));
+        instance.riders.push_back(static_cast<std::int64_t>(*carriers[k]));
+      }
+  }
+
+  Status addLanes() {
+    std::int64_t total = 0;
+    for (const cost::ReadyGradient &gradient : gradients())
+      total += gradient.bytes;
+    isTight = offer.serverMemory && total > *offer.serverMemory;
+    std::int64_t free = 0;
+    if (forced.empty() || llvm::is_contained(forced, std::nullopt))
+      free = addSharedLanes();
+    for (std::size_t k = 0; k < forced.size(); ++k) {
+      if (!forced[k] || isForced(k, Scheme::factors)) {
+        instance.only.push_back(forced[k] ? 0 : free);
+        continue;
+      }
+      sync::OptionAttr option = offer.option(*forced[k]);
+      if (!option)
+        return refuse(k, "the cluster does not offer it");
+      instance.only.push_back(std::int64_t{1} << laneOf(withUpdates(option)));
+    }
+    if (instance.lanes.empty()) // every layer goes by factors
+      addSharedLanes();
+    if (instance.lanes.size() > sync::maxLanes)
+      return Status::badInput("expected schemes asked for by name that make at most " +
+                              std::to_string(sync::maxLanes) +
+                              " lanes, one a scheme besides what all other layers share, got " +
+                              std::to_string(instance.lanes.size()));
+    return Status::ok();
+  }
+
+  /// What any layer may take; returns the set of lanes.
+  std::int64_t addSharedLanes() {
+    llvm::SmallVector<sync::OptionAttr> shared(offer.collectives);
+    if (offer.servers && !isTight)
+      shared.push_back(offer.servers);
+    if (!shared.empty())
+      addLane(shared);
+    if (offer.servers && isTight)
+      addLane(offer.servers);
+    return (std::int64_t{1} << instance.lanes.size()) - 1;
+  }
+
+  void addLane(ArrayRef<sync::OptionAttr> options) {
+    const bool isServers = options.front().getScheme() == Scheme::parameterServer;
+    instance.lanes.push_back(
+        sync::LaneAttr::get(context, options, offer.largestMessage,
+                            isServers && isTight ? offer.serverMemory : std::nullopt));
+  }
+
+  /// The lane of this option alone.
+  std::size_t laneOf(sync::OptionAttr option) {
+    auto *found = llvm::find_if(instance.lanes, [&](sync::LaneAttr lane) {
+      return lane.getOptions().size() == 1 && lane.getOptions().front() == option;
+    });
+    if (found == instance.lanes.end()) {
+      addLane(option);
+      return instance.lanes.size() - 1;
+    }
+    return static_cast<std::size_t>(found - instance.lanes.begin());
+  }
+
+  /// A reduce-scatter's message also updates its rank's share of the parameters.
+  sync::OptionAttr withUpdates(sync::OptionAttr option) const {
+    if (option.getScheme() != Scheme::reduceScatter || shardUpdates == 0)
+      return option;
+    const double perByte =
+        shardUpdates / static_cast<double>(shardBytes) / static_cast<double>(offer.ranks);
+    Attribute cost = cost::costAttr(context, **cost::collectiveTime(option.getCost()), perByte);
+    return sync::OptionAttr::get(context, option.getScheme(), cost, option.getTraffic());
+  }
+
+  /// Every gradient must have a way that takes it, and servers room for what only they can take.
+  Status checkSizes() {
+    std::int64_t captive = 0;
+    for (std::size_t k = 0; k < forced.size(); ++k) {
+      if (hasSolo(k) || instance.only[k] == 0)
+        continue;
+      const cost::ReadyGradient &gradient = gradients()[k];
+      if (offer.largestMessage && gradient.bytes > *offer.largestMessage)
+        return Status::badInput("layer " + quoted(gradient.name) + " has " +
+                                bytesText(gradient.bytes) + ", the cluster's largest message " +
+                                bytesText(*offer.largestMessage));
+      const bool hasOnlyServers = llvm::all_of(llvm::enumerate(instance.lanes), [&](auto lane) {
+        return !(instance.only[k] >> lane.index() & 1) || lane.value().getCapacity();
+      });
+      captive += hasOnlyServers ? gradient.bytes : 0;
+    }
+    if (isTight && captive > *offer.serverMemory)
+      return Status::badInput("servers hold " + bytesText(*offer.serverMemory) +
+                              ", gradients that must go through them are " + bytesText(captive));
+    return Status::ok();
+  }
+
+  MLIRContext *context;
+  cluster::DeviceAttr device;
+  const cost::Offer &offer;
+  Instance instance;
+  std::vector<std::optional<Scheme>> forced;        ///< by gradient, as the next two
+  std::vector<std::optional<TimedFactors>> factors; ///< also where they are not offered
+  std::vector<std::optional<std::size_t>> carriers;
+  double shardUpdates = 0;     ///< seconds of the updates that reduce-scatters take over
+  std::int64_t shardBytes = 0; ///< of their gradients
+  bool isTight = false;        ///< servers cannot hold every gradient
+};
+
+} // namespace
+
+Result<Instance> poseInstance(MLIRContext *context, cost::Timeline timeline,
+                              cluster::DeviceAttr device, const cost::Offer &offer,
+                              ArrayRef<ForcedScheme> forced) {
+  return Poser(context, std::move(timeline), device, offer).pose(forced);
+}
+
+} // namespace syncline

@@ -1,0 +1,77 @@
+// Factors of steps and of traces.
+#include "passes/merge/TimedFactors.h"
+
+#include "passes/merge/Factors.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+
+namespace syncline {
+
+static double seconds(Operation *op) {
+  auto predicted = op ? op->getAttrOfType<FloatAttr>(nn::secondsAttr) : FloatAttr();
+  return predicted ? predicted.getValueAsDouble() : 0;
+}
+
+/// Where each `sync.gradient` of a step stands in the timeline.
+using Places = llvm::DenseMap<Operation *, std::size_t>;
+
+static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const Places &places) {
+  std::optional<FactorPair> pair = factorsOf(gradient);
+  if (!pair)
+    return std::nullopt;
+  TimedFactors factors{.bytes = pair->bytes, .rebuild = seconds(pair->product), .riders = {}};
+  llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
+  for (sync::GradientOp rider : pair->riders) {
+    factors.riders.push_back(places.lookup(rider));
+    if (Operation *producer = rider.getLocal().getDefiningOp(); counted.insert(producer).second)
+      factors.rebuild += seconds(producer);
+  }
+  return factors;
+}
+
+static std::optional<TimedFactors> ofLayer(sync::LayerOp layer, cluster::DeviceAttr device) {
+  constexpr double elementBytes = 4, mostBytes = 0x1p53;
+  if (!layer.getMatmul())
+    return std::nullopt;
+  // Doubles: products of a trace's numbers may exceed any integer, but then match no bytes.
+  const auto m = static_cast<double>((*layer.getMatmul())[0]),
+             n = static_cast<double>((*layer.getMatmul())[1]),
+             k = static_cast<double>((*layer.getMatmul())[2]),
+             bytes = static_cast<double>(layer.getBytes()),
+             factorBytes = k * (m + n) * elementBytes;
+  if ((bytes != m * n * elementBytes && bytes != (m * n + n) * elementBytes) ||
+      factorBytes >= mostBytes)
+    return std::nullopt;
+  return TimedFactors{.bytes = static_cast<std::int64_t>(factorBytes),
+                      .rebuild = device.getCompute() ? 2 * m * n * k / *device.getCompute()
+                                                     : layer.getBackward().convertToDouble() / 2,
+                      .riders = {}};
+}
+
+std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &timeline,
+                                                      cluster::DeviceAttr device) {
+  Places places;
+  auto gradientOf = [](const cost::ReadyGradient &gradient) {
+    nn::UpdateOp update = gradient.update;
+    return update.getGradient().getDefiningOp<sync::GradientOp>();
+  };
+  for (std::size_t k = 0; k < timeline.gradients.size(); ++k)
+    if (const cost::ReadyGradient &gradient = timeline.gradients[k]; gradient.update)
+      if (auto op = gradientOf(gradient))
+        places[op] = k;
+  std::vector<std::optional<TimedFactors>> all;
+  for (const cost::ReadyGradient &gradient : timeline.gradients) {
+    std::optional<TimedFactors> factors;
+    if (gradient.layer)
+      factors = ofLayer(gradient.layer, device);
+    else if (auto op = gradientOf(gradient))
+      factors = ofGradient(op, places);
+    all.push_back(std::move(factors));
+  }
+  return all;
+}
+
+} // namespace syncline
