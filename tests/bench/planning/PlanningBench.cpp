@@ -3,6 +3,7 @@
 // time limit is missed, a certificate is refused or a planner beats the optimum.
 #include "passes/solver/Planner.h"
 #include "passes/solver/joint/JointChecker.h"
+#include "tests/bench/planning/JointBench.h"
 
 #include <chrono>
 #include <cmath>
@@ -181,6 +182,7 @@ void surveyMgWfbp() {
 
 int main() {
   bool inTime = timeSizes();
+  inTime &= benchJointPlanning();
   bool neverBeaten = comparePlanners();
   surveyMgWfbp();
   return inTime && neverBeaten ? 0 : 1;

@@ -1,0 +1,28 @@
+// Networks: gradients of well-known models in backward order, for the planning bench.
+#pragma once
+
+#include "passes/solver/joint/JointBuilder.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace syncline::solver {
+
+/// Gradients, ready in proportion to their work; dense layers and convolutions can travel by
+/// factors, biases ride.
+struct Network {
+  std::string name;
+  std::vector<Gradient> gradients;
+};
+
+/// `batch` samples a rank. VGG-16: 32 gradients. ResNet-50 and -152: 161 and 467. A decoder of 24
+/// blocks, 1,024 wide: 291.
+Network vgg16(std::int64_t batch);
+Network resNet(int depth, std::int64_t batch);
+Network transformer(std::int64_t tokens);
+
+/// `count` gradients with ResNet's mix of sizes, one in three of which can travel by factors.
+Network synthetic(std::size_t count);
+
+} // namespace syncline::solver
