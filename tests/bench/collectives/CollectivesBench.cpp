@@ -1,18 +1,23 @@
-// Times every all-reduce scheme on short and long messages, as ratios to the ring.
+// Times every scheme on short and long messages, as ratios to the ring's all-reduce.
 //
 //   bench-collectives [-n RANKS]                              ranks as threads over loopback
 //   tests/bench/hosts.sh -n 4 -r 1gbit -- bench-collectives   a rank a process
 //
 // All schemes are measured in turn, several times over; a figure is a median of these. A hierarchy
-// has LOCAL_WORLD_SIZE ranks a node, as threads half of the ranks.
+// has LOCAL_WORLD_SIZE ranks a node, as threads half of the ranks. "reduce-scatter" sums N bytes of
+// gradients and gathers N bytes of parameters; "factors" gathers N bytes in all, those of a rank in
+// two places, one of which holds an eighth.
+#include "runtime/core/Executable.h"
 #include "runtime/launch/Identity.h"
 #include "runtime/transport/Group.h"
 #include "runtime/transport/collectives/AllReduce.h"
+#include "runtime/transport/collectives/Ring.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 namespace syncline {
 namespace {
@@ -35,38 +40,76 @@ void check(const Status &status) {
   std::exit(status.exitCode());
 }
 
+/// A way to carry a message of fixed length.
+struct Scheme {
+  std::string name;
+  std::function<Status()> run;
+};
+
+/// Links of their own for every length: connections remember losses, and what shorter messages did
+/// to them would show.
+class Schemes {
+public:
+  Schemes(Transport &transport, const RankLayout &layout, const Size &size)
+      : bytes(size.bytes), data(bytes / sizeof(float)), parameters(data.size()) {
+    for (std::string_view name : allReduceSchemes()) {
+      auto made = createAllReduce(name, transport, size.name, layout);
+      check(made.status());
+      allReduces.push_back(std::move(*made));
+      all.push_back({std::string(name), [this, by = allReduces.back().get()] {
+                       return by->run(data.data(), bytes, ElementType::f32);
+                     }});
+    }
+    auto made = Ring::create(transport, std::string(size.name) + "/blocks");
+    check(made.status());
+    ring = std::move(*made);
+    all.push_back({std::string(shardedScheme), [this] {
+                     Status s = ring->reduceScatter(data.data(), bytes, ElementType::f32);
+                     return s ? ring->allGather(parameters.data(), bytes, ElementType::f32) : s;
+                   }});
+    const auto part = static_cast<std::int64_t>(bytes) / transport.size() / 8;
+    parts = {{data.data(), part}, {parameters.data(), 7 * part}};
+    all.push_back({std::string(gatheredScheme), [this] { return ring->allGather(parts); }});
+  }
+
+  std::vector<Scheme> all; ///< the ring is the first
+
+private:
+  const std::size_t bytes;
+  std::vector<float> data, parameters;
+  std::vector<std::unique_ptr<AllReduce>> allReduces;
+  std::unique_ptr<Ring> ring;
+  std::vector<GatherPart> parts;
+};
+
 /// Seconds of one run. All ranks begin together, and the last one to end counts.
-double measure(AllReduce &allReduce, AllReduce &barrier, std::vector<float> &data, int runs) {
+double measure(const Scheme &scheme, AllReduce &barrier, int runs) {
   float token = 1;
   check(barrier.run(&token, sizeof token, ElementType::f32));
   auto start = Clock::now();
   for (int i = 0; i < runs; ++i)
-    check(allReduce.run(data.data(), data.size() * sizeof(float), ElementType::f32));
+    check(scheme.run());
   check(barrier.run(&token, sizeof token, ElementType::f32));
   return secondsSince(start) / runs;
 }
 
 void bench(Transport &transport, const RankLayout &layout) {
   const bool prints = transport.rank() == 0;
+  auto barrier = createAllReduce("ring", transport, "barrier", layout);
+  check(barrier.status());
   if (prints)
-    std::printf("%d ranks: ring in microseconds, others as ratios to it\n%-8s", transport.size(),
-                "bytes");
-  for (std::string_view name : allReduceSchemes())
-    if (prints)
-      std::printf(" %19.*s", static_cast<int>(name.size()), name.data());
+    std::printf("%d ranks: ring in microseconds, others as ratios to it", transport.size());
   for (const Size &size : sizes) {
-    // Connections remember losses: what shorter messages did to them would show.
-    std::vector<std::unique_ptr<AllReduce>> schemes;
-    for (std::string_view name : allReduceSchemes()) {
-      auto made = createAllReduce(name, transport, size.name, layout);
-      check(made.status());
-      schemes.push_back(std::move(*made));
+    Schemes schemes(transport, layout, size);
+    if (prints && &size == sizes) {
+      std::printf("\n%-8s", "bytes");
+      for (const Scheme &scheme : schemes.all)
+        std::printf(" %19s", scheme.name.c_str());
     }
-    std::vector<float> data(size.bytes / sizeof(float));
-    std::vector<std::vector<double>> seconds(schemes.size());
+    std::vector<std::vector<double>> seconds(schemes.all.size());
     for (int round = 0; round < rounds; ++round)
-      for (std::size_t i = 0; i < schemes.size(); ++i)
-        seconds[i].push_back(measure(*schemes[i], *schemes[0], data, size.runs));
+      for (std::size_t i = 0; i < schemes.all.size(); ++i)
+        seconds[i].push_back(measure(schemes.all[i], **barrier, size.runs));
     std::vector<double> medians;
     for (std::vector<double> &s : seconds) {
       std::nth_element(s.begin(), s.begin() + rounds / 2, s.end());
