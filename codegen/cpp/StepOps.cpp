@@ -195,6 +195,10 @@ FailureOr<std::string> StepOps::statement(Operation *op) {
         return "step.loss(" + variables.lookup(loss.getValue()) + ");";
       })
       .Case([&](plan::IssueOp issue) { return numbered("issue", issue.getBucket()); })
+      .Case([&](plan::GatherOp gather) -> Text {
+        return "step.gather(" + std::to_string(gather.getBucket()) + ", " + list(gather.getIns()) +
+               ", " + list(gather.getOuts()) + ");";
+      })
       .Case([&](plan::WaitOp wait) { return numbered("wait", wait.getBucket()); })
       .Case([&](plan::UpdateOp update) { return numbered("update", update.getBucket()); })
       .Default([](Operation *other) -> Text {

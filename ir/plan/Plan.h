@@ -28,8 +28,13 @@ inline constexpr std::int64_t alignment = 64;
 std::int64_t denseBytes(mlir::MemRefType type);
 
 /// Whether the operation executes in a step, so that lifetimes count it: call, pointwise, loss,
-/// issue, wait and update do.
+/// issue, gather, wait and update do.
 bool executes(mlir::Operation *op);
+
+/// Whether the bucket's gradients are computed from gathered factors: its members do not travel.
+bool travelsByFactors(BucketOp bucket);
+/// Whether the bucket's message writes its parameters, so that nothing is left to update.
+bool updatesItself(BucketOp bucket);
 
 /// What plan.json calls an element type: f32, f64, f16, bf16, i64, i32 or u8. Empty for any other.
 llvm::StringRef elementName(mlir::Type type);

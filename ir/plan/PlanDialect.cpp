@@ -1,6 +1,8 @@
-// Registration and verifiers of the plan dialect; rules P1 to P6 of SPEC.md are local to an
+// Registration and verifiers of the plan dialect; rules P1 to P6 and P14 of SPEC.md are local to an
 // operation, the rest are the check pass's.
 #include "ir/plan/Plan.h"
+
+#include "ir/cluster/Cluster.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -66,7 +68,15 @@ std::int64_t syncline::plan::denseBytes(MemRefType type) {
 }
 
 bool syncline::plan::executes(Operation *op) {
-  return isa<CallOp, PointwiseOp, LossOp, IssueOp, WaitOp, UpdateOp>(op);
+  return isa<CallOp, PointwiseOp, LossOp, IssueOp, GatherOp, WaitOp, UpdateOp>(op);
+}
+
+bool syncline::plan::travelsByFactors(BucketOp bucket) {
+  return bucket.getScheme() == cluster::stringifyScheme(cluster::Scheme::factors);
+}
+
+bool syncline::plan::updatesItself(BucketOp bucket) {
+  return bucket.getScheme() == cluster::stringifyScheme(cluster::Scheme::reduceScatter);
 }
 
 StringRef syncline::plan::elementName(Type type) {
@@ -88,6 +98,9 @@ StringRef syncline::plan::elementName(Type type) {
 LogicalResult ProgramOp::verify() {
   if (static_cast<std::int64_t>(getRanks()) < 1 || static_cast<std::int64_t>(getBatch()) < 1)
     return emitOpError("P1: expected at least one rank and a batch of at least 1");
+  if (getServers() && static_cast<std::int64_t>(*getServers()) < 1)
+    return emitOpError("P1: expected at least one server, or none named, got ")
+           << static_cast<std::int64_t>(*getServers());
   for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
     StringRef space = stringifySpace(static_cast<Space>(i));
     auto bytes = getSpaces().getAs<IntegerAttr>(space);
@@ -135,6 +148,26 @@ LogicalResult BucketOp::verify() {
       getExtent() < getBytes() || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
+  if (!cluster::symbolizeScheme(getScheme()))
+    return emitOpError("P4: expected a scheme that plans know, got '") << getScheme() << "'";
+  return success();
+}
+
+LogicalResult GatherOp::verify() {
+  if (getIns().empty() || getIns().size() != getOuts().size())
+    return emitOpError("P14: expected one result an operand, got ")
+           << getOuts().size() << " for " << getIns().size();
+  const auto ranks = static_cast<std::int64_t>(cast<ProgramOp>((*this)->getParentOp()).getRanks());
+  for (auto [in, out] : llvm::zip(getIns(), getOuts())) {
+    auto from = cast<MemRefType>(in.getType()), to = cast<MemRefType>(out.getType());
+    if (from.getRank() < 1)
+      return emitOpError("P14: expected a first dimension to gather along, got ") << from;
+    llvm::SmallVector<std::int64_t> shape(from.getShape());
+    shape[0] *= ranks;
+    if (auto all = MemRefType::get(shape, from.getElementType()); to != all)
+      return emitOpError("P14: expected ")
+             << all << " for " << ranks << " ranks' " << from << ", got " << to;
+  }
   return success();
 }
 

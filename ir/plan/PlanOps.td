@@ -8,7 +8,7 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
   let summary = "one step of one rank, in issue order";
   let description = [{
     Attributes give each space's size in bytes. All ranks execute the same program, so that all issue the same collectives in the
-    same order (P7).
+    same order (P7). `servers`: how many processes besides the ranks are parameter servers; absent where the ranks are their own.
 
     ```mlir
     plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {
@@ -16,7 +16,8 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch, DictionaryAttr:$spaces);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch, DictionaryAttr:$spaces,
+                       OptionalAttr<I64Attr>:$servers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -48,8 +49,9 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
 def Plan_BucketOp : Plan_Op<"bucket"> {
   let summary = "gradients that travel as one message";
   let description = [{
-    `bytes` is the members' size, `extent` what is sent from `offset` of the gradients space: members are aligned. ready, start and end are
-    predicted seconds.
+    `bytes` is the members' size, `extent` their interval from `offset` of the gradients space: members are aligned. That interval is what
+    travels, except by `factors`: then the members are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message
+    itself updates the parameters (P17). ready, start and end are predicted seconds.
 
     ```mlir
     plan.bucket 0 members ["fc.bias", "fc.weight"] by "ring" channel 0 at 0 extent 2624 bytes 2600
@@ -129,6 +131,20 @@ class Plan_BucketStepOp<string mnemonic, string what> : Plan_Op<mnemonic> {
 }
 def Plan_IssueOp : Plan_BucketStepOp<"issue", "hands a complete bucket to its channel"> {
   let description = [{`plan.issue 0`: nobody writes or reads the bucket's gradients until `plan.wait 0` (P5).}];
+}
+def Plan_GatherOp : Plan_Op<"gather", [AttrSizedOperandSegments, HasParent<"ProgramOp">]> {
+  let summary = "hands the factors of a bucket to its channel";
+  let description = [{
+    In place of `plan.issue` where the bucket travels by factors. outs[i] becomes the ranks' ins[i], one behind the other along dimension 0,
+    in rank order; it may be read after `plan.wait` (P14, P15).
+
+    ```mlir
+    plan.gather 0 ins(%x, %dy : memref<8x64xf32>, memref<8x10xf32>) outs(%xs, %dys : memref<32x64xf32>, memref<32x10xf32>)
+    ```
+  }];
+  let arguments = (ins I64Attr:$bucket, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs);
+  let assemblyFormat = "$bucket `ins` `(` $ins `:` type($ins) `)` `outs` `(` $outs `:` type($outs) `)` attr-dict";
+  let hasVerifier = 1;
 }
 def Plan_WaitOp : Plan_BucketStepOp<"wait", "blocks the compute stream until the bucket has arrived"> {
   let description = [{`plan.wait 0`.}];

@@ -96,11 +96,19 @@ private:
     return success();
   }
 
-  /// P7, P11: one issue, one wait, one update a bucket, in this order.
+  /// P7, P11: one issue, one wait, one update a bucket, in this order. P17: no update where the
+  /// message is one.
   LogicalResult checkEachOnce() const {
     for (auto [number, bucket] : facts.buckets) {
       if (failed(checkOnce(facts.issues, number, "P7", "issued")) ||
-          failed(checkOnce(facts.waits, number, "P11", "waited for")) ||
+          failed(checkOnce(facts.waits, number, "P11", "waited for")))
+        return failure();
+      auto updates = facts.updates.find(number);
+      if (plan::updatesItself(bucket) && updates != facts.updates.end())
+        return reject(facts.steps[updates->second.front()].op,
+                      "P17: updates bucket " + llvm::Twine(number) + ", whose message does", bucket,
+                      "by this scheme");
+      if (!plan::updatesItself(bucket) &&
           failed(checkOnce(facts.updates, number, "P11", "updated")))
         return failure();
       const auto issue = PlanFacts::only(facts.issues, number),
@@ -110,7 +118,7 @@ private:
         return reject(facts.steps[wait].op,
                       "P11: waits for bucket " + llvm::Twine(number) + " before it is issued",
                       facts.steps[issue].op, "issued here");
-      if (update < wait)
+      if (update >= 0 && update < wait)
         return reject(facts.steps[update].op,
                       "P11: updates bucket " + llvm::Twine(number) + " before it has arrived",
                       facts.steps[wait].op, "waited for here");
@@ -137,6 +145,8 @@ private:
   /// P7: every member is written before the issue and not after it.
   LogicalResult checkComplete() const {
     for (Member member : members) {
+      if (plan::travelsByFactors(member.bucket))
+        continue; // P16
       plan::TensorOp gradient = member.gradient;
       const std::int64_t number = member.bucket.getId();
       const auto issue = PlanFacts::only(facts.issues, number);
@@ -158,7 +168,8 @@ private:
     return success();
   }
 
-  /// P5: nobody touches a gradient in flight, nor reads a parameter that has been updated.
+  /// P5: nobody touches a gradient in flight, nor reads a parameter that has been updated. P17 is
+  /// about those that a message updates.
   LogicalResult checkUndisturbed() const {
     for (Member member : members) {
       const std::int64_t number = member.bucket.getId();
@@ -167,8 +178,8 @@ private:
                  update = PlanFacts::only(facts.updates, number);
       for (const auto *accesses : {&facts.readers, &facts.writers}) {
         auto found = accesses->find(member.gradient);
-        if (found == accesses->end())
-          continue;
+        if (found == accesses->end() || plan::travelsByFactors(member.bucket))
+          continue; // not the gradients are in flight then, but P15's factors
         for (std::int64_t step : found->second)
           if (step > issue && step < wait)
             return reject(facts.steps[step].op,
@@ -177,7 +188,7 @@ private:
                           facts.steps[issue].op, "issued here");
       }
       auto readers = facts.readers.find(member.parameter);
-      if (readers != facts.readers.end() && readers->second.back() > update)
+      if (update >= 0 && readers != facts.readers.end() && readers->second.back() > update)
         return reject(facts.steps[readers->second.back()].op,
                       "P5: reads parameter '" + member.parameter.getName() + "' after its update",
                       facts.steps[update].op, "updated here");

@@ -15,7 +15,7 @@ namespace {
 LogicalResult checkProgram(plan::ProgramOp program) {
   FailureOr<check::PlanFacts> facts = check::gather(program);
   return failure(failed(facts) || failed(check::checkBuckets(*facts)) ||
-                 failed(check::checkMemory(*facts)));
+                 failed(check::checkSchemes(*facts)) || failed(check::checkMemory(*facts)));
 }
 
 struct CheckPlan : syncline::impl::CheckPlanBase<CheckPlan> {

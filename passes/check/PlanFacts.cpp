@@ -30,7 +30,23 @@ static LogicalResult resolve(Operation *user, OperandRange operands,
   return success();
 }
 
-static LogicalResult gatherAccesses(Step &step) {
+static LogicalResult accessFactors(plan::GatherOp gather, Step &step) {
+  return failure(failed(resolve(gather, gather.getIns(), step.reads)) ||
+                 failed(resolve(gather, gather.getOuts(), step.writes)));
+}
+
+static llvm::ArrayRef<std::int64_t> placesOf(const Places &places, std::int64_t bucket) {
+  auto found = places.find(bucket);
+  return found == places.end() ? llvm::ArrayRef<std::int64_t>() : found->second;
+}
+
+static LogicalResult gatherAccesses(const PlanFacts &facts, Step &step) {
+  if (auto wait = dyn_cast<plan::WaitOp>(step.op))
+    for (std::int64_t issue : placesOf(facts.issues, wait.getBucket()))
+      if (auto gather = dyn_cast<plan::GatherOp>(facts.steps[issue].op))
+        return accessFactors(gather, step);
+  if (auto gather = dyn_cast<plan::GatherOp>(step.op))
+    return accessFactors(gather, step);
   if (auto call = dyn_cast<plan::CallOp>(step.op))
     return failure(failed(resolve(call, call.getIns(), step.reads)) ||
                    failed(resolve(call, call.getOuts(), step.writes)));
@@ -57,6 +73,8 @@ static LogicalResult placeBucketStep(PlanFacts &facts, Operation *op, std::int64
   std::int64_t bucket = 0;
   if (auto issue = dyn_cast<plan::IssueOp>(op))
     places = &facts.issues, bucket = issue.getBucket();
+  else if (auto gather = dyn_cast<plan::GatherOp>(op))
+    places = &facts.issues, bucket = gather.getBucket();
   else if (auto wait = dyn_cast<plan::WaitOp>(op))
     places = &facts.waits, bucket = wait.getBucket();
   else if (auto update = dyn_cast<plan::UpdateOp>(op))
@@ -84,7 +102,7 @@ FailureOr<PlanFacts> gather(plan::ProgramOp program) {
       continue;
     const auto number = static_cast<std::int64_t>(facts.steps.size());
     Step step{&op, {}, {}};
-    if (failed(gatherAccesses(step)) || failed(placeBucketStep(facts, &op, number)))
+    if (failed(gatherAccesses(facts, step)) || failed(placeBucketStep(facts, &op, number)))
       return failure();
     for (plan::TensorOp tensor : step.reads)
       facts.readers[tensor].push_back(number);

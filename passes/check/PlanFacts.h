@@ -12,6 +12,8 @@
 namespace syncline::check {
 
 /// An operation that executes, with the tensors it touches. Its number is its place in `steps`.
+/// Both a gather and its wait read the factors and write what they are gathered into: the channel
+/// may do so at any time from one to the other.
 struct Step {
   mlir::Operation *op;
   llvm::SmallVector<plan::TensorOp, 6> reads, writes;
@@ -25,7 +27,8 @@ struct PlanFacts {
   std::vector<plan::TensorOp> tensors;
   std::map<std::int64_t, plan::BucketOp> buckets; ///< by number
   std::vector<Step> steps;
-  Places issues, waits, updates;
+  Places issues; ///< of `plan.issue` and `plan.gather`
+  Places waits, updates;
   /// Numbers of the steps that read or write a tensor, ascending.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::int64_t, 4>> readers, writers;
 
@@ -43,6 +46,9 @@ mlir::FailureOr<PlanFacts> gather(plan::ProgramOp program);
 
 /// P5, P7, P8, P11, P12: gradients agree, once, complete and undisturbed.
 mlir::LogicalResult checkBuckets(const PlanFacts &facts);
+
+/// P14 to P17: what holds where gradients do not simply become sums.
+mlir::LogicalResult checkSchemes(const PlanFacts &facts);
 
 /// P9, P10: nothing is read that was not written or was overwritten.
 mlir::LogicalResult checkMemory(const PlanFacts &facts);

@@ -3,93 +3,174 @@
 
 #include "ir/plan/Plan.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace syncline::lower {
 
-/// The parameter that each agreed gradient updates.
-using UpdatedBy = llvm::DenseMap<Value, nn::ParameterOp>;
-
-static FailureOr<UpdatedBy> collectUpdates(nn::StepOp step) {
-  UpdatedBy updated;
-  llvm::DenseSet<Operation *> parameters;
-  for (auto update : step.getOps<nn::UpdateOp>()) {
-    if (!update.getGradient().getDefiningOp<sync::AllReduceOp>()) {
-      update.emitError("expected a gradient that comes from 'sync.all_reduce'");
-      return failure();
-    }
-    auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
-    updated[update.getGradient()] = parameter;
-    parameters.insert(parameter);
-  }
-  for (auto parameter : step.getOps<nn::ParameterOp>())
-    if (!parameters.contains(parameter)) {
-      parameter.emitError("parameter '") << parameter.getName() << "' is never updated";
-      return failure();
-    }
-  return updated;
+ValueRange Bucket::factors() const {
+  auto gather = dyn_cast<sync::AllGatherOp>(message);
+  return gather ? ValueRange(gather.getLocal()) : ValueRange();
 }
 
-static FailureOr<Bucket> collectMembers(sync::AllReduceOp message, const UpdatedBy &updated) {
-  Bucket bucket{message, {}};
-  for (auto [local, agreed, name] :
-       llvm::zip(message.getLocal(), message.getAgreed(), message.getMembers())) {
-    nn::ParameterOp parameter = updated.lookup(agreed);
-    if (!parameter || parameter.getNameAttr() != name) {
-      message.emitError("member ") << name << " does not update the parameter of that name";
-      return failure();
-    }
-    Member member{parameter, local};
-    Operation *producer = local.getDefiningOp();
-    member.isCopied =
-        !local.hasOneUse() ||
-        isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp>(producer);
-    bucket.members.push_back(member);
-  }
-  return bucket;
+ValueRange Bucket::gathered() const {
+  auto gather = dyn_cast<sync::AllGatherOp>(message);
+  return gather ? ValueRange(gather.getGathered()) : ValueRange();
 }
 
-static void layOut(std::vector<Bucket> &buckets) {
-  std::int64_t offset = 0;
-  for (Bucket &bucket : buckets) {
-    bucket.offset = offset;
-    for (Member &member : bucket.members) {
-      auto type = cast<RankedTensorType>(member.parameter.getType());
-      std::int64_t dense =
-          plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType()));
-      member.offset = offset;
-      member.reserve = static_cast<std::int64_t>(llvm::alignTo(dense, plan::alignment));
-      bucket.bytes += dense;
-      offset += member.reserve;
-    }
-    bucket.extent = offset - bucket.offset;
-  }
-}
+namespace {
 
-FailureOr<std::vector<Bucket>> collectBuckets(nn::StepOp step) {
-  FailureOr<UpdatedBy> updated = collectUpdates(step);
-  if (failed(updated))
-    return failure();
-  std::vector<Bucket> buckets;
-  for (auto message : step.getOps<sync::AllReduceOp>()) {
-    FailureOr<Bucket> bucket = collectMembers(message, *updated);
-    if (failed(bucket))
+class Collector {
+public:
+  explicit Collector(nn::StepOp step) : step(step) {}
+
+  FailureOr<Messages> collect() {
+    if (failed(collectBuckets()) || failed(collectRebuilders()) || failed(collectUpdates()) ||
+        failed(collectMembers()))
       return failure();
-    buckets.push_back(std::move(*bucket));
+    layOut();
+    return std::move(messages);
   }
-  llvm::stable_sort(
-      buckets, [](Bucket a, Bucket b) { return a.message.getBucket() < b.message.getBucket(); });
-  for (size_t i = 0; i < buckets.size(); ++i)
-    if (buckets[i].message.getBucket() != i) {
-      buckets[i].message.emitError("expected bucket ")
-          << i << " here: buckets are numbered from 0, got " << buckets[i].message.getBucket();
-      return failure();
+
+private:
+  template <typename Op> void add(Op message, cluster::Scheme scheme) {
+    messages.buckets.push_back({.message = message,
+                                .scheme = scheme,
+                                .number = static_cast<std::int64_t>(message.getBucket()),
+                                .channel = static_cast<std::int64_t>(message.getChannel()),
+                                .ready = message.getReadyAttr(),
+                                .start = message.getStartAttr(),
+                                .end = message.getEndAttr()});
+  }
+
+  LogicalResult collectBuckets() {
+    for (Operation &op : step.getBody().front()) {
+      if (auto message = dyn_cast<sync::AllReduceOp>(op))
+        add(message, message.getScheme());
+      else if (auto gather = dyn_cast<sync::AllGatherOp>(op))
+        add(gather, cluster::Scheme::factors);
     }
-  layOut(buckets);
-  return buckets;
-}
+    llvm::stable_sort(messages.buckets,
+                      [](const Bucket &a, const Bucket &b) { return a.number < b.number; });
+    for (auto [expected, bucket] : llvm::enumerate(messages.buckets)) {
+      if (bucket.number != static_cast<std::int64_t>(expected))
+        return bucket.message->emitError("expected bucket ")
+               << expected << " here: buckets are numbered from 0, got " << bucket.number;
+      if (bucket.isGathered() != isa<sync::AllGatherOp>(bucket.message))
+        return bucket.message->emitError("gradients that travel by factors are not reduced: "
+                                         "expected 'sync.all_gather' of their factors");
+      numbers[bucket.message] = bucket.number;
+    }
+    return success();
+  }
+
+  /// Operations that depend on what a message gathered. They run once it has arrived, so one
+  /// depends on one message.
+  LogicalResult collectRebuilders() {
+    for (Operation &op : step.getBody().front())
+      for (Value operand : op.getOperands()) {
+        Operation *source = operand.getDefiningOp();
+        if (isa<nn::UpdateOp>(op) || !source)
+          continue;
+        std::int64_t number = isa<sync::AllGatherOp>(source) ? numbers.lookup(source) : -1;
+        if (auto found = messages.rebuilders.find(source); found != messages.rebuilders.end())
+          number = found->second;
+        if (number < 0)
+          continue;
+        if (isa<sync::AllReduceOp, sync::AllGatherOp>(op))
+          return op.emitError("expected values of this rank, got one of all ranks");
+        if (messages.rebuilders.try_emplace(&op, number).first->second != number)
+          return op.emitError("depends on what two messages gather");
+      }
+    return success();
+  }
+
+  /// The message that the agreed gradient comes from; -1 for none.
+  std::int64_t messageOf(Value agreed) const {
+    Operation *source = agreed.getDefiningOp();
+    if (isa_and_nonnull<sync::AllReduceOp>(source))
+      return numbers.lookup(source);
+    auto found = messages.rebuilders.find(source);
+    return found == messages.rebuilders.end() ? -1 : found->second;
+  }
+
+  LogicalResult collectUpdates() {
+    llvm::DenseSet<Operation *> parameters;
+    for (auto update : step.getOps<nn::UpdateOp>()) {
+      const std::int64_t number = messageOf(update.getGradient());
+      if (number < 0)
+        return update.emitError("expected a gradient that comes from 'sync.all_reduce', or is "
+                                "computed from 'sync.all_gather'");
+      auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
+      updates[{number, parameter.getNameAttr()}] = update;
+      parameters.insert(parameter);
+    }
+    for (auto parameter : step.getOps<nn::ParameterOp>())
+      if (!parameters.contains(parameter))
+        return parameter.emitError("parameter '") << parameter.getName() << "' is never updated";
+    return success();
+  }
+
+  /// Names lead from messages to updates; every update must be found so, by one message.
+  LogicalResult collectMembers() {
+    for (Bucket &bucket : messages.buckets) {
+      auto names = bucket.message->getAttrOfType<ArrayAttr>("members");
+      for (auto [index, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
+        nn::UpdateOp update = updates.lookup({bucket.number, name});
+        Value local;
+        if (update && bucket.isGathered())
+          local = update.getGradient();
+        else if (update && update.getGradient() == bucket.message->getResult(index))
+          local = bucket.message->getOperand(index);
+        if (!local)
+          return bucket.message->emitError("member ")
+                 << name << " does not update the parameter of that name";
+        updates.erase({bucket.number, name});
+        bucket.members.push_back(
+            {.parameter = update.getParameter().getDefiningOp<nn::ParameterOp>(),
+             .gradient = local,
+             .isCopied = isCopied(local)});
+      }
+    }
+    for (auto update : step.getOps<nn::UpdateOp>())
+      if (llvm::is_contained(llvm::make_second_range(updates), update))
+        return update.emitError("its gradient comes from a message that does not name it");
+    return success();
+  }
+
+  static bool isCopied(Value gradient) {
+    return !gradient.hasOneUse() ||
+           isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp>(
+               gradient.getDefiningOp());
+  }
+
+  void layOut() {
+    std::int64_t offset = 0;
+    for (Bucket &bucket : messages.buckets) {
+      bucket.offset = offset;
+      for (Member &member : bucket.members) {
+        auto type = cast<RankedTensorType>(member.parameter.getType());
+        std::int64_t dense =
+            plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType()));
+        member.offset = offset;
+        member.reserve = static_cast<std::int64_t>(llvm::alignTo(dense, plan::alignment));
+        bucket.bytes += dense;
+        offset += member.reserve;
+      }
+      bucket.extent = offset - bucket.offset;
+    }
+  }
+
+  nn::StepOp step;
+  Messages messages;
+  llvm::DenseMap<Operation *, std::int64_t> numbers; ///< of messages
+  /// By bucket and parameter: updates whose gradient is not found in a message's list yet.
+  llvm::DenseMap<std::pair<std::int64_t, Attribute>, nn::UpdateOp> updates;
+};
+
+} // namespace
+
+FailureOr<Messages> collectMessages(nn::StepOp step) { return Collector(step).collect(); }
 
 } // namespace syncline::lower

@@ -59,6 +59,8 @@ public:
         for (OpResult result : action.op->getResults())
           if (!written.contains(result) && !isSkipped(result))
             produce(result, now);
+      if (action.kind == ActionKind::gather || action.kind == ActionKind::wait)
+        travel(buckets[action.bucket], action.kind, now);
     }
   }
 
@@ -116,6 +118,17 @@ private:
     tensor.reserve = arenaReserve(cast<RankedTensorType>(result.getType()));
   }
 
+  /// The channel reads factors and writes what they are gathered into until the wait is over.
+  void travel(const Bucket &bucket, ActionKind kind, std::int64_t now) {
+    for (Value factor : bucket.factors())
+      touch(factor, now);
+    for (Value all : bucket.gathered()) {
+      if (kind == ActionKind::gather)
+        produce(cast<OpResult>(all), now);
+      touch(all, now);
+    }
+  }
+
   void touch(Value value, std::int64_t now) {
     auto found = arena.tensors.find(value);
     if (found != arena.tensors.end())
@@ -146,9 +159,16 @@ private:
            from->second.reserve == to->second.reserve && operand.getType() == result.getType();
   }
 
-  /// "conv1" for a result, "conv1.mean" for what comes with it, "conv1.dx" in backward.
-  static std::string describe(OpResult result) {
+  /// "conv1" for a result, "conv1.mean" for what comes with it, "conv1.dx" in backward,
+  /// "conv1.gathered" for all ranks' "conv1".
+  std::string describe(OpResult result) const {
     Operation *op = result.getOwner();
+    if (auto gather = dyn_cast<sync::AllGatherOp>(op)) {
+      Value factor = gather.getLocal()[result.getResultNumber()];
+      auto found = arena.tensors.find(factor);
+      auto name = factor.getDefiningOp()->getAttrOfType<StringAttr>("name");
+      return (found != arena.tensors.end() ? found->second.name : name.str()) + ".gathered";
+    }
     std::string name =
         (nn::layerOf(op).empty() ? op->getName().stripDialect() : nn::layerOf(op)).str();
     if (std::optional<KernelUse> use = kernelOf(op)) {

@@ -33,7 +33,8 @@ bool isFlat(nn::PointwiseOp op);
 bool isSkipped(mlir::OpResult result);
 
 /// Lifetimes run from the producing action to the last reader; the model's output stays to the end
-/// of the forward phase. A flat pointwise result takes the place of an operand that dies there and
+/// of the forward phase, factors until their message has arrived, what they are gathered into from
+/// the gather on. A flat pointwise result takes the place of an operand that dies there and
 /// reserves as much: element i is read before it is written. Fails when the output is computed by
 /// no operation.
 mlir::FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,

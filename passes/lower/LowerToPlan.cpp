@@ -22,19 +22,30 @@ void eraseDeadOperations(nn::StepOp step) {
       op.erase();
 }
 
-LogicalResult lowerStep(nn::StepOp step, std::int64_t ranks) {
+/// Processes that the plan needs besides the ranks: servers of their own, where anything travels by
+/// them.
+std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucket> &buckets) {
+  cluster::ServersAttr servers = cluster.getServers();
+  const bool used = llvm::any_of(buckets, [](const lower::Bucket &bucket) {
+    return bucket.scheme == cluster::Scheme::parameterServer;
+  });
+  return used && servers && servers.getDedicated() ? servers.getCount() : 0;
+}
+
+LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster) {
   eraseDeadOperations(step);
-  FailureOr<std::vector<lower::Bucket>> buckets = lower::collectBuckets(step);
-  if (failed(buckets))
+  FailureOr<lower::Messages> messages = lower::collectMessages(step);
+  if (failed(messages))
     return failure();
-  FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *buckets);
+  FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages);
   if (failed(actions))
     return failure();
-  FailureOr<lower::Arena> arena = lower::planArena(step, *actions, *buckets);
+  FailureOr<lower::Arena> arena = lower::planArena(step, *actions, messages->buckets);
   if (failed(arena))
     return failure();
-  lower::Decisions decisions{std::move(*buckets), std::move(*actions), std::move(*arena)};
-  if (failed(lower::writePlan(step, ranks, decisions)))
+  lower::Decisions decisions{cluster.getRanks(), serversOf(cluster, messages->buckets),
+                             std::move(messages->buckets), std::move(*actions), std::move(*arena)};
+  if (failed(lower::writePlan(step, decisions)))
     return failure();
   step.erase();
   return success();
@@ -52,7 +63,7 @@ struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
       return signalPassFailure();
     }
     for (nn::StepOp step : steps)
-      if (failed(lowerStep(step, cluster.getRanks())))
+      if (failed(lowerStep(step, cluster)))
         return signalPassFailure();
   }
 };

@@ -48,10 +48,11 @@ public:
   Writer(nn::StepOp step, const Decisions &decisions)
       : step(step), decisions(decisions), builder(step) {}
 
-  FailureOr<plan::ProgramOp> write(std::int64_t ranks) {
+  FailureOr<plan::ProgramOp> write() {
     auto program = builder.create<plan::ProgramOp>(
-        step.getLoc(), step.getSymNameAttr(), builder.getI64IntegerAttr(ranks), step.getBatchAttr(),
-        builder.getDictionaryAttr({}));
+        step.getLoc(), step.getSymNameAttr(), builder.getI64IntegerAttr(decisions.ranks),
+        step.getBatchAttr(), builder.getDictionaryAttr({}),
+        decisions.servers > 0 ? builder.getI64IntegerAttr(decisions.servers) : IntegerAttr());
     builder.createBlock(&program.getBody());
     if (failed(declareTensors())) {
       program.erase();
@@ -170,15 +171,14 @@ private:
   }
 
   void declareBuckets() {
-    for (const Bucket &bucket : decisions.buckets) {
-      sync::AllReduceOp message = bucket.message;
+    for (const Bucket &bucket : decisions.buckets)
       builder.create<plan::BucketOp>(
-          message.getLoc(), message.getBucketAttr(), message.getMembersAttr(),
-          builder.getStringAttr(cluster::stringifyScheme(message.getScheme())),
-          message.getChannelAttr(), builder.getI64IntegerAttr(bucket.offset),
+          bucket.message->getLoc(), builder.getI64IntegerAttr(bucket.number),
+          bucket.message->getAttrOfType<ArrayAttr>("members"),
+          builder.getStringAttr(cluster::stringifyScheme(bucket.scheme)),
+          builder.getI64IntegerAttr(bucket.channel), builder.getI64IntegerAttr(bucket.offset),
           builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
-          message.getReadyAttr(), message.getStartAttr(), message.getEndAttr());
-    }
+          bucket.ready, bucket.start, bucket.end);
   }
 
   void append(const Action &action) {
@@ -201,6 +201,8 @@ private:
     case ActionKind::issue:
       builder.create<plan::IssueOp>(step.getLoc(), bucket());
       return;
+    case ActionKind::gather:
+      return appendGather(decisions.buckets[action.bucket]);
     case ActionKind::wait:
       builder.create<plan::WaitOp>(step.getLoc(), bucket());
       return;
@@ -208,6 +210,16 @@ private:
       builder.create<plan::UpdateOp>(step.getLoc(), bucket());
       return;
     }
+  }
+
+  void appendGather(const Bucket &bucket) {
+    llvm::SmallVector<Value> ins, outs;
+    for (Value factor : bucket.factors())
+      ins.push_back(tensors.lookup(factor));
+    for (Value all : bucket.gathered())
+      outs.push_back(tensors.lookup(all));
+    builder.create<plan::GatherOp>(bucket.message->getLoc(),
+                                   builder.getI64IntegerAttr(bucket.number), ins, outs);
   }
 
   /// Where an operation writes a result: its place in the gradients or the arena; null when
@@ -304,9 +316,8 @@ private:
 
 } // namespace
 
-FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, std::int64_t ranks,
-                                     const Decisions &decisions) {
-  return Writer(step, decisions).write(ranks);
+FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, const Decisions &decisions) {
+  return Writer(step, decisions).write();
 }
 
 } // namespace syncline::lower

@@ -7,6 +7,8 @@ namespace syncline::lower {
 
 /// Everything that lowering has decided about a step.
 struct Decisions {
+  std::int64_t ranks = 1;
+  std::int64_t servers = 0; ///< processes besides the ranks
   std::vector<Bucket> buckets;
   std::vector<Action> actions;
   Arena arena;
@@ -14,7 +16,6 @@ struct Decisions {
 
 /// Creates the program in front of the step, which stays as it is. Fails on an element type that
 /// plans do not know.
-mlir::FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, std::int64_t ranks,
-                                           const Decisions &decisions);
+mlir::FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, const Decisions &decisions);
 
 } // namespace syncline::lower

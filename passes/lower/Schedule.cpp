@@ -3,8 +3,6 @@
 
 #include "passes/lower/Kernels.h"
 
-#include "llvm/ADT/DenseMap.h"
-
 #include <map>
 
 using namespace mlir;
@@ -15,12 +13,18 @@ namespace {
 
 class Scheduler {
 public:
-  explicit Scheduler(std::vector<Bucket> &buckets) : buckets(buckets) {
-    for (auto [number, bucket] : llvm::enumerate(buckets)) {
-      missing.push_back(bucket.members.size());
-      channels[bucket.message.getChannel()].push_back(number);
-      for (auto [index, member] : llvm::enumerate(bucket.members))
-        places[member.gradient].push_back({number, index});
+  explicit Scheduler(const Messages &messages)
+      : messages(messages), buckets(messages.buckets), rebuilds(buckets.size()) {
+    for (const Bucket &bucket : buckets) {
+      missing.push_back(bucket.isGathered() ? bucket.factors().size() : bucket.members.size());
+      channels[bucket.channel].push_back(bucket.number);
+      for (auto [index, member] : llvm::enumerate(bucket.members)) {
+        places[member.gradient].push_back({bucket.number, static_cast<std::int64_t>(index)});
+        if (bucket.updatesItself())
+          awaitReaders(member.parameter, bucket.number);
+      }
+      for (Value factor : bucket.factors())
+        factors[factor].push_back(bucket.number);
     }
   }
 
@@ -29,7 +33,7 @@ public:
       complete(op, plan::Phase::forward);
       return success();
     }
-    if (isa<nn::OutputOp, nn::UpdateOp, sync::AllReduceOp>(op))
+    if (isa<nn::OutputOp, nn::UpdateOp, sync::AllReduceOp, sync::AllGatherOp>(op))
       return success();
     const plan::Phase phase =
         op.hasAttr(nn::backwardAttr) ? plan::Phase::backward : plan::Phase::forward;
@@ -40,53 +44,89 @@ public:
     if (!isa<nn::PointwiseOp>(op) && !kernelOf(&op))
       return op.emitError("no kernel carries out '")
              << op.getName() << "'; elementwise operations must be fused before";
+    if (auto found = messages.rebuilders.find(&op); found != messages.rebuilders.end()) {
+      rebuilds[found->second].push_back(&op);
+      return success();
+    }
     actions.push_back({ActionKind::compute, phase, &op});
     complete(op, phase);
     return success();
   }
 
-  std::vector<Action> finish() {
-    for (size_t i = 0; i < buckets.size(); ++i) {
-      const auto number = static_cast<std::int64_t>(i);
-      actions.push_back({ActionKind::wait, plan::Phase::update, nullptr, number});
-      actions.push_back({ActionKind::update, plan::Phase::update, nullptr, number});
+  FailureOr<std::vector<Action>> finish() {
+    for (const Bucket &bucket : buckets) {
+      if (llvm::is_contained(channels[bucket.channel], bucket.number))
+        return bucket.message->emitError("never leaves: what it waits for is computed from what "
+                                         "another message gathers");
+      actions.push_back({ActionKind::wait, plan::Phase::update, nullptr, bucket.number});
+      for (Operation *op : rebuilds[bucket.number]) {
+        actions.push_back({ActionKind::compute, plan::Phase::update, op});
+        for (Value result : op->getResults())
+          copyMembers(result, plan::Phase::update);
+      }
+      if (!bucket.updatesItself())
+        actions.push_back({ActionKind::update, plan::Phase::update, nullptr, bucket.number});
     }
     return std::move(actions);
   }
 
 private:
-  /// Copies what must be copied of the operation's results, and issues what they complete.
+  /// The bucket's message waits for everybody who reads the parameter before it is updated.
+  void awaitReaders(nn::ParameterOp parameter, std::int64_t bucket) {
+    for (Operation *user : parameter.getResult().getUsers())
+      if (!isa<nn::UpdateOp>(user)) {
+        ++missing[bucket];
+        readers[user].push_back(bucket);
+      }
+  }
+
+  /// Copies what must be copied of the operation's results, and hands over what they complete.
   void complete(Operation &op, plan::Phase phase) {
     for (Value result : op.getResults()) {
-      auto found = places.find(result);
-      if (found == places.end())
-        continue;
-      for (auto [bucket, member] : found->second) {
-        if (buckets[bucket].members[member].isCopied)
-          actions.push_back({ActionKind::copy, phase, &op, static_cast<std::int64_t>(bucket),
-                             static_cast<std::int64_t>(member)});
+      for (std::int64_t bucket : copyMembers(result, phase))
         --missing[bucket];
-      }
+      for (std::int64_t bucket : factors.lookup(result))
+        --missing[bucket];
     }
+    for (std::int64_t bucket : readers.lookup(&op))
+      --missing[bucket];
     for (auto &[channel, queue] : channels)
       while (!queue.empty() && missing[queue.front()] == 0) {
         actions.push_back(
-            {ActionKind::issue, phase, nullptr, static_cast<std::int64_t>(queue.front())});
+            {buckets[queue.front()].isGathered() ? ActionKind::gather : ActionKind::issue, phase,
+             nullptr, queue.front()});
         queue.erase(queue.begin());
       }
   }
 
-  std::vector<Bucket> &buckets;
-  std::vector<std::size_t> missing; ///< by bucket: members not written yet
-  std::map<std::uint64_t, std::vector<std::size_t>> channels; ///< buckets to issue, in order
-  llvm::DenseMap<Value, llvm::SmallVector<std::pair<std::size_t, std::size_t>, 1>> places;
+  /// Returns the buckets whose members the value is.
+  llvm::SmallVector<std::int64_t, 1> copyMembers(Value value, plan::Phase phase) {
+    llvm::SmallVector<std::int64_t, 1> completed;
+    for (auto [bucket, member] : places.lookup(value)) {
+      if (buckets[bucket].members[member].isCopied)
+        actions.push_back({ActionKind::copy, phase, value.getDefiningOp(), bucket, member});
+      completed.push_back(bucket);
+    }
+    return completed;
+  }
+
+  using Numbers = llvm::SmallVector<std::int64_t, 1>;
+
+  const Messages &messages;
+  const std::vector<Bucket> &buckets;
+  std::vector<std::vector<Operation *>> rebuilds;             ///< by bucket, in program order
+  std::vector<std::size_t> missing;                           ///< by bucket: what it waits for
+  std::map<std::int64_t, std::vector<std::int64_t>> channels; ///< buckets to issue, in order
+  llvm::DenseMap<Value, llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 1>> places;
+  llvm::DenseMap<Value, Numbers> factors;       ///< the buckets that gather a value
+  llvm::DenseMap<Operation *, Numbers> readers; ///< the buckets that wait for a reader
   std::vector<Action> actions;
 };
 
 } // namespace
 
-FailureOr<std::vector<Action>> schedule(nn::StepOp step, std::vector<Bucket> &buckets) {
-  Scheduler scheduler(buckets);
+FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages) {
+  Scheduler scheduler(messages);
   for (Operation &op : step.getBody().front())
     if (failed(scheduler.append(op)))
       return failure();

@@ -76,8 +76,8 @@ private:
   }
 
   /// One message in place of its members' `sync.gradient` operations.
-  LogicalResult formBucket(sync::MessageAttr message, const Gradients &members,
-                           std::int64_t number) {
+  LogicalResult formBucket(sync::MessageAttr message,
+                           llvm::MutableArrayRef<sync::GradientOp> members, std::int64_t number) {
     llvm::SmallVector<Value> local;
     llvm::SmallVector<StringRef> names;
     llvm::SmallVector<Type> types;
@@ -99,7 +99,7 @@ private:
     return success();
   }
 
-  LogicalResult formFactors(sync::MessageAttr message, const Gradients &members,
+  LogicalResult formFactors(sync::MessageAttr message, llvm::ArrayRef<sync::GradientOp> members,
                             std::int64_t number) {
     auto cluster =
         step->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);

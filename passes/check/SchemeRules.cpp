@@ -1,0 +1,149 @@
+// Rules about schemes by which gradients do not simply become sums: P14 to P17.
+#include "passes/check/PlanFacts.h"
+
+using namespace mlir;
+
+namespace syncline::check {
+
+namespace {
+
+/// Judges one bucket. Precondition: P7, P8 and P11 hold.
+class SchemeRules {
+public:
+  SchemeRules(const PlanFacts &facts, std::int64_t number, plan::BucketOp bucket)
+      : facts(facts), number(number), bucket(bucket), issue(PlanFacts::only(facts.issues, number)),
+        wait(PlanFacts::only(facts.waits, number)), update(PlanFacts::only(facts.updates, number)) {
+  }
+
+  LogicalResult check() {
+    auto gather = dyn_cast<plan::GatherOp>(facts.steps[issue].op);
+    const bool byFactors = plan::travelsByFactors(bucket);
+    if (byFactors != static_cast<bool>(gather))
+      return reject(issue,
+                    "P14: " + llvm::Twine(byFactors ? "issues" : "gathers") + " bucket " +
+                        llvm::Twine(number) + ", which travels by '" + bucket.getScheme() + "'",
+                    bucket, "declared here");
+    if (gather && (failed(checkFactors()) || failed(checkRebuilt())))
+      return failure();
+    return plan::updatesItself(bucket) ? checkUnread() : success();
+  }
+
+private:
+  LogicalResult reject(std::int64_t step, const llvm::Twine &message, Operation *other,
+                       const llvm::Twine &note) const {
+    InFlightDiagnostic diagnostic = facts.steps[step].op->emitOpError(message);
+    diagnostic.attachNote(other->getLoc()) << note;
+    return diagnostic;
+  }
+
+  static llvm::ArrayRef<std::int64_t>
+  stepsOf(const llvm::DenseMap<Operation *, llvm::SmallVector<std::int64_t, 4>> &accesses,
+          plan::TensorOp tensor) {
+    auto found = accesses.find(tensor);
+    return found == accesses.end() ? llvm::ArrayRef<std::int64_t>() : found->second;
+  }
+
+  /// The first of the steps that lies between gather and wait; -1 for none.
+  std::int64_t inFlight(llvm::ArrayRef<std::int64_t> steps) const {
+    for (std::int64_t step : steps)
+      if (step > issue && step < wait)
+        return step;
+    return -1;
+  }
+
+  /// P15. That both live from gather to wait is P9's: the two read and write them.
+  LogicalResult checkFactors() const {
+    const Step &gather = facts.steps[issue];
+    for (plan::TensorOp factor : gather.reads) {
+      const plan::Space space = factor.getSpace();
+      if (space == plan::Space::parameters || space == plan::Space::gradients)
+        return reject(issue,
+                      "P15: gathers '" + factor.getName() + "' of space '" +
+                          plan::stringifySpace(space) + "', which messages and updates write",
+                      factor, "declared here");
+      if (auto step = inFlight(stepsOf(facts.writers, factor)); step >= 0)
+        return reject(step,
+                      "P15: writes '" + factor.getName() + "' while bucket " + llvm::Twine(number) +
+                          " gathers it",
+                      gather.op, "gathered here");
+    }
+    for (plan::TensorOp all : gather.writes) {
+      if (all.getSpace() != plan::Space::arena)
+        return reject(issue, "P15: expected what '" + all.getName() + "' holds in the arena", all,
+                      "declared here");
+      for (const auto *accesses : {&facts.readers, &facts.writers})
+        if (auto step = inFlight(stepsOf(*accesses, all)); step >= 0)
+          return reject(step,
+                        "P15: touches '" + all.getName() + "' while bucket " + llvm::Twine(number) +
+                            " is gathered into it",
+                        gather.op, "gathered here");
+    }
+    return success();
+  }
+
+  /// Calls `judge` with the bucket's members' tensors in a space until one fails.
+  template <typename Judge> LogicalResult forTensors(plan::Space space, Judge judge) const {
+    for (plan::TensorOp tensor : facts.tensors)
+      if (tensor.getSpace() == space &&
+          static_cast<std::int64_t>(tensor.getBucket().value_or(-1)) == number &&
+          failed(judge(tensor)))
+        return failure();
+    return success();
+  }
+
+  /// P16.
+  LogicalResult checkRebuilt() const {
+    return forTensors(plan::Space::gradients, [&](plan::TensorOp gradient) -> LogicalResult {
+      auto writers = stepsOf(facts.writers, gradient);
+      if (writers.empty())
+        return reject(update,
+                      "P16: updates bucket " + llvm::Twine(number) + ", but nothing computes '" +
+                          gradient.getName() + "'",
+                      gradient, "this gradient");
+      for (std::int64_t step : writers)
+        if (step < wait || step > update)
+          return reject(
+              step,
+              "P16: writes '" + gradient.getName() + "' " +
+                  (step < wait ? "before the factors of bucket " : "after the update of bucket ") +
+                  llvm::Twine(number) + (step < wait ? " have arrived" : ""),
+              facts.steps[step < wait ? wait : update].op,
+              step < wait ? "waited for here" : "updated here");
+      return success();
+    });
+  }
+
+  /// P17: the message may write parameters as soon as it is issued, and leaves of the gradients
+  /// only a share of the sum on each rank.
+  LogicalResult checkUnread() const {
+    const auto judge = [&](plan::TensorOp tensor) -> LogicalResult {
+      auto readers = stepsOf(facts.readers, tensor);
+      if (readers.empty() || readers.back() < issue)
+        return success();
+      const bool isParameter = tensor.getSpace() == plan::Space::parameters;
+      return reject(readers.back(),
+                    "P17: reads " + llvm::Twine(isParameter ? "parameter" : "gradient") + " '" +
+                        tensor.getName() + "', which the message of bucket " + llvm::Twine(number) +
+                        " changes",
+                    facts.steps[issue].op, "issued here");
+    };
+    return failure(failed(forTensors(plan::Space::parameters, judge)) ||
+                   failed(forTensors(plan::Space::gradients, judge)));
+  }
+
+  const PlanFacts &facts;
+  std::int64_t number;
+  plan::BucketOp bucket;
+  std::int64_t issue, wait, update;
+};
+
+} // namespace
+
+LogicalResult checkSchemes(const PlanFacts &facts) {
+  for (auto [number, bucket] : facts.buckets)
+    if (failed(SchemeRules(facts, number, bucket).check()))
+      return failure();
+  return success();
+}
+
+} // namespace syncline::check

@@ -1,0 +1,187 @@
+// Rewrites gradients as products and sums of gathered factors.
+#include "passes/merge/GatherFactors.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace syncline {
+
+namespace {
+
+RankedTensorType ofAllRanks(Value value, std::int64_t ranks) {
+  auto type = cast<RankedTensorType>(value.getType());
+  llvm::SmallVector<std::int64_t> shape(type.getShape());
+  shape[0] *= ranks;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// Makes gradients anew from gathered factors.
+class Rebuilder {
+public:
+  Rebuilder(OpBuilder &builder, const FactorPair &pair, sync::AllGatherOp gather,
+            std::int64_t ranks)
+      : builder(builder), pair(pair), ranks(ranks), gathered(gather.getGathered()) {}
+
+  /// The product over all ranks' samples; of a convolution, with its bias where somebody wants it.
+  void rebuildProduct(bool withBias) {
+    Location place = pair.product->getLoc();
+    if (auto matmul = dyn_cast<nn::MatmulOp>(pair.product)) {
+      auto all =
+          builder.create<nn::MatmulOp>(place, matmul.getY().getType(), gathered[0], gathered[1],
+                                       Value(), true, false, nn::Activation::none);
+      remember(matmul.getY(), all.getY(), all);
+      return;
+    }
+    auto conv = cast<nn::ConvBackwardWeightsOp>(pair.product);
+    auto all = builder.create<nn::ConvBackwardWeightsOp>(
+        place, conv.getDw().getType(), withBias ? conv.getDbias().getType() : Type(), gathered[0],
+        gathered[1], conv.getStridesAttr(), conv.getDilationsAttr(), conv.getPadsBeginAttr(),
+        conv.getPadsEndAttr(), conv.getGroupsAttr());
+    remember(conv.getDw(), all.getDw(), all);
+    if (withBias)
+      known.map(conv.getDbias(), all.getDbias());
+  }
+
+  /// What `local`, a copy of the product or of a sum of a factor, is over all ranks.
+  Value rebuild(Value local) {
+    if (Value done = known.lookupOrNull(local))
+      return done;
+    Operation *op = local.getDefiningOp();
+    auto reduce = dyn_cast<nn::ReduceOp>(op);
+    Value source = reduce ? factorShapedAs(reduce) : rebuild(op->getOperand(0));
+    IRMapping operands;
+    operands.map(op->getOperand(0), source);
+    Operation *copy = builder.clone(*op, operands);
+    if (reduce)
+      scaleTime(copy);
+    known.map(local, copy->getResult(0));
+    return copy->getResult(0);
+  }
+
+private:
+  /// All ranks' samples in the shape that the sum takes one rank's in. Reshapes keep the order of
+  /// elements, so the ranks' samples are one behind the other in it as well.
+  Value factorShapedAs(nn::ReduceOp reduce) {
+    const bool isLeft = withoutReshapes(reduce.getX()) == withoutReshapes(pair.left);
+    Value factor = gathered[isLeft ? 0 : 1];
+    RankedTensorType type = ofAllRanks(reduce.getX(), ranks);
+    if (factor.getType() == type)
+      return factor;
+    auto reshape = builder.create<nn::ReshapeOp>(reduce.getLoc(), type, factor);
+    for (StringRef name : {nn::layerAttr, nn::backwardAttr})
+      if (Attribute attribute = reduce->getAttr(name))
+        reshape->setAttr(name, attribute);
+    return reshape;
+  }
+
+  void remember(Value local, Value all, Operation *op) {
+    op->setDiscardableAttrs(pair.product->getDiscardableAttrDictionary());
+    scaleTime(op);
+    known.map(local, all);
+  }
+
+  /// As many samples as all ranks have take as much longer.
+  void scaleTime(Operation *op) const {
+    if (auto seconds = op->getAttrOfType<FloatAttr>(nn::secondsAttr))
+      op->setAttr(nn::secondsAttr,
+                  Builder(op->getContext())
+                      .getF64FloatAttr(seconds.getValueAsDouble() * static_cast<double>(ranks)));
+  }
+
+  OpBuilder &builder;
+  const FactorPair &pair;
+  std::int64_t ranks;
+  ValueRange gathered;
+  IRMapping known; ///< local values to what they are over all ranks
+};
+
+/// The operations from `local` back to the product or the factor that it is made of.
+void collectChain(Value local, llvm::SetVector<Operation *> &chain) {
+  for (;;) {
+    Operation *op = local.getDefiningOp();
+    chain.insert(op);
+    if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::ReduceOp>(op))
+      return;
+    local = op->getOperand(0);
+  }
+}
+
+/// A convolution of which only the bias is still needed here becomes the sum that the bias is.
+void keepOnlyBias(Operation *product) {
+  auto conv = dyn_cast<nn::ConvBackwardWeightsOp>(product);
+  if (!conv || !conv.getDw().use_empty() || !conv.getDbias() || conv.getDbias().use_empty())
+    return;
+  llvm::SmallVector<std::int64_t> axes;
+  for (std::int64_t i = 0; i < cast<RankedTensorType>(conv.getDy().getType()).getRank(); ++i)
+    if (i != 1)
+      axes.push_back(i);
+  OpBuilder builder(conv);
+  auto sum = builder.create<nn::ReduceOp>(conv.getLoc(), conv.getDbias().getType(),
+                                          nn::Reduction::sum, conv.getDy(), axes);
+  sum->setDiscardableAttrs(conv->getDiscardableAttrDictionary());
+  sum->removeAttr(nn::secondsAttr); // the product's time is not the sum's
+  conv.getDbias().replaceAllUsesWith(sum.getY());
+  conv.erase();
+}
+
+/// Erases what only these gradients needed.
+void eraseDead(const llvm::SetVector<Operation *> &chain, Operation *product) {
+  llvm::SmallVector<Operation *> lastFirst(chain.begin(), chain.end());
+  llvm::sort(lastFirst, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+  for (Operation *op : lastFirst) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+    else if (op == product)
+      keepOnlyBias(op);
+  }
+}
+
+sync::AllGatherOp createGather(OpBuilder &builder, const FactorMessage &message,
+                               const FactorPair &pair, std::int64_t ranks) {
+  sync::GradientOp carrier = message.carrier;
+  llvm::SmallVector<StringRef> names{carrier.getParameter()};
+  for (sync::GradientOp rider : message.riders)
+    names.push_back(rider.getParameter());
+  const Type types[] = {ofAllRanks(pair.left, ranks), ofAllRanks(pair.right, ranks)};
+  return builder.create<sync::AllGatherOp>(
+      carrier.getLoc(), types, ValueRange{pair.left, pair.right}, builder.getStrArrayAttr(names),
+      builder.getI64IntegerAttr(message.number), builder.getI64IntegerAttr(0),
+      builder.getF64FloatAttr(message.ready), builder.getF64FloatAttr(message.start),
+      builder.getF64FloatAttr(message.end));
+}
+
+} // namespace
+
+LogicalResult gatherFactors(OpBuilder &builder, const FactorMessage &message, std::int64_t ranks) {
+  sync::GradientOp carrier = message.carrier;
+  const std::optional<FactorPair> pair = factorsOf(carrier);
+  if (!pair)
+    return carrier.emitOpError("expected a product over samples: it travels by factors");
+  for (sync::GradientOp rider : message.riders)
+    if (!llvm::is_contained(pair->riders, rider))
+      return rider.emitOpError("expected a sum of a factor of '")
+             << carrier.getParameter() << "', with which it travels";
+
+  auto conv = dyn_cast<nn::ConvBackwardWeightsOp>(pair->product);
+  const bool withBias =
+      conv && conv.getDbias() && llvm::any_of(message.riders, [&](sync::GradientOp rider) {
+        return withoutCopies(rider.getLocal()) == conv.getDbias();
+      });
+  Rebuilder rebuilder(builder, *pair, createGather(builder, message, *pair, ranks), ranks);
+  rebuilder.rebuildProduct(withBias);
+  llvm::SmallVector<sync::GradientOp> gradients{carrier};
+  llvm::append_range(gradients, message.riders);
+  llvm::SetVector<Operation *> chain;
+  for (sync::GradientOp gradient : gradients) {
+    collectChain(gradient.getLocal(), chain);
+    gradient.getAgreed().replaceAllUsesWith(rebuilder.rebuild(gradient.getLocal()));
+    gradient.erase();
+  }
+  eraseDead(chain, pair->product);
+  return success();
+}
+
+} // namespace syncline
