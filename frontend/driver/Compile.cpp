@@ -11,6 +11,7 @@
 #include "frontend/onnx/ImportOnnx.h"
 #include "passes/Pipeline.h"
 #include "passes/RegisterAll.h"
+#include "passes/merge/ForcedSchemes.h"
 #include "passes/solver/Planner.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -83,11 +84,37 @@ Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
   return source;
 }
 
+/// The cluster with so many nodes. Measured times of collectives hold for the file's only.
+Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes) {
+  constexpr std::int64_t mostRanks = 1 << 20; // as a cluster file
+  if (nodes > mostRanks / cluster.devicesPerNode)
+    return Status::badInput("--nodes: expected at most " + std::to_string(mostRanks) +
+                            " ranks in all, got " + std::to_string(nodes) + " nodes with " +
+                            std::to_string(cluster.devicesPerNode) + " each");
+  const std::int64_t ranks = nodes * cluster.devicesPerNode;
+  if (ranks == cluster.ranks)
+    return Status::ok();
+  for (const files::StatedCost &stated : cluster.collectives)
+    if (!std::holds_alternative<files::FormulaCost>(stated.time))
+      return Status::badInput("--nodes: '" + path + "' states the time of '" +
+                              std::string(files::name(stated.scheme)) + "' for " +
+                              std::to_string(cluster.ranks) + " ranks, expected a formula");
+  if (cluster.servers && !cluster.servers->dedicated && cluster.servers->count > ranks)
+    return Status::badInput(
+        "--nodes: '" + path + "' has " + std::to_string(cluster.servers->count) +
+        " servers beside the ranks, expected at most " + std::to_string(ranks) + ", the ranks");
+  cluster.ranks = ranks;
+  return Status::ok();
+}
+
 /// Cluster and profile become attributes of the module, where the passes read them.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (!cluster)
     return cluster.status();
+  if (options.nodes)
+    if (Status s = setNodes(options.cluster, *cluster, *options.nodes); !s)
+      return s;
   module->setAttr(cluster::specAttr, files::toAttr(*cluster, module.getContext()));
   if (options.profile.empty())
     return Status::ok();
@@ -98,10 +125,10 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   return Status::ok();
 }
 
-Status runPipeline(ModuleOp module, const std::string &planner) {
+Status runPipeline(ModuleOp module, const CompileOptions &options) {
   DiagnosticCollector diagnostics(module.getContext());
   PassManager passes(module.getContext());
-  buildPipeline(passes, {planner});
+  buildPipeline(passes, {options.planner, options.schemes});
   if (failed(passes.run(module)))
     return diagnostics.status("planning failed without a reason");
   return Status::ok();
@@ -128,6 +155,17 @@ Result<PlanInfo> describe(const CompileOptions &options) {
                   *cluster};
 }
 
+/// Only the optimal planner chooses among what is left; the others have rules of their own.
+Status checkSchemes(const CompileOptions &options) {
+  for (const std::string &text : options.schemes)
+    if (Result<ForcedScheme> forced = parseForcedScheme(text); !forced)
+      return Status::error(ErrorKind::badUsage, "--scheme: " + forced.status().message());
+  if (!options.schemes.empty() && options.planner != "optimal")
+    return Status::error(ErrorKind::badUsage,
+                         "--scheme needs the planner 'optimal', got '" + options.planner + "'");
+  return Status::ok();
+}
+
 } // namespace
 
 bool isTrace(const std::string &model) {
@@ -140,6 +178,8 @@ Status compile(const CompileOptions &options) {
           solver::parsePlanner(options.planner);
       !planner)
     return planner.status();
+  if (Status s = checkSchemes(options); !s)
+    return s;
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -153,7 +193,7 @@ Status compile(const CompileOptions &options) {
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned = runPipeline(*source->module, options.planner); !planned)
+  if (Status planned = runPipeline(*source->module, options); !planned)
     return planned;
   DiagnosticCollector diagnostics(&context);
   PlanSources sources{*source->module, *info, runtimeIncludes(), std::move(source->files)};

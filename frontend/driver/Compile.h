@@ -19,6 +19,8 @@ struct CompileOptions {
   std::string loss = "cross-entropy";
   std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
   std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> nodes; ///< in place of the cluster file's
+  std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseForcedScheme reads it
   std::vector<std::string> freeze;
   bool dropout = true;
 };

@@ -11,10 +11,18 @@
 namespace syncline::driver {
 
 static std::string plannerHelp() {
-  std::string text = "Who decides what is merged:";
+  std::string text = "Who decides what is merged and how it travels:";
   for (const solver::PlannerUsage &usage : solver::plannerUsages())
     text += "\n  " + std::string(usage.form) + ": " + std::string(usage.text);
   return text;
+}
+
+static std::string schemeHelp() {
+  std::string text = "Send gradients that match this glob by one scheme; may be repeated, the last "
+                     "that matches counts; planner 'optimal' only. Schemes: ";
+  for (solver::Scheme scheme : solver::allSchemes())
+    text += std::string(solver::schemeName(scheme)) + ", ";
+  return text + "ps (parameter-server), sfb (factors)";
 }
 
 Command addCompile(CLI::App &app) {
@@ -60,6 +68,17 @@ Command addCompile(CLI::App &app) {
       ->group("Training");
   command->add_option("--planner", options->planner, plannerHelp())
       ->capture_default_str()
+      ->group("Planning");
+  command->add_option("--scheme", options->schemes, schemeHelp())
+      ->type_name("LAYER=SCHEME")
+      ->allow_extra_args(false)
+      ->group("Planning");
+  command
+      ->add_option("--nodes", options->nodes,
+                   "Plan for so many nodes instead of the cluster file's; ranks are nodes times "
+                   "devices-per-node")
+      ->check(wholeNumber(1, "nodes"))
+      ->type_name("N")
       ->group("Planning");
   return [options, command]() -> Status {
     if (isTrace(options->model))

@@ -1,0 +1,45 @@
+// Alternatives: what every other scheme would have meant for one gradient of a plan.
+//
+// Pure and thread-safe. Units: seconds and bytes; layers count from zero in backward order.
+#pragma once
+
+#include "passes/solver/joint/JointSolver.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace syncline::explain {
+
+/// What two or more gradients, or one, would do as one message of some scheme.
+struct Trip {
+  double channel = 0; ///< seconds on the channel
+  double rebuild = 0; ///< seconds of computation afterwards
+  double traffic = 0; ///< bytes a node moves, both directions
+  double exists = 0;  ///< when the gradient would exist if everything else stayed as planned
+};
+
+/// One scheme that a gradient could travel by.
+struct Alternative {
+  solver::Scheme scheme = solver::Scheme::ring;
+  bool isChosen = false;
+  /// In a message of its own; a rider by factors: with its carrier.
+  Trip alone;
+  /// Its whole bucket, where it has one of several members and the scheme merges.
+  std::optional<Trip> bucket;
+  /// The least finish of all plans in which the gradient travels so, as far as a search of
+  /// `JointOptions` finds it; nothing where that cannot be asked (see forceScheme).
+  std::optional<double> finish;
+};
+
+/// One entry for each scheme that is offered to the layer, in the order of solver::Scheme. Of the
+/// scheme that `plan` has chosen, `finish` is no later than the plan's. Preconditions: the problem
+/// is valid, the plan one of it. Time: a search for each scheme.
+std::vector<Alternative> alternativesOf(const solver::JointProblem &problem,
+                                        const solver::JointPlan &plan, std::size_t layer,
+                                        const solver::JointOptions &options = {});
+
+/// When everything is done: the backward pass, all messages and all rebuilding.
+double finishOf(const solver::JointProblem &problem, const solver::JointPlan &plan);
+
+} // namespace syncline::explain

@@ -1,0 +1,30 @@
+// Forcing: which schemes a gradient has to choose from, and the problem in which the choice is
+// taken from it.
+//
+// All functions are pure and thread-safe; layers count from zero in backward order.
+#pragma once
+
+#include "passes/solver/joint/JointProblem.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace syncline::explain {
+
+/// The schemes that the problem offers the layer, in the order of solver::Scheme; `factors` too
+/// where it can ride with a layer that has them.
+std::vector<solver::Scheme> offeredSchemes(const solver::JointProblem &problem, std::size_t layer);
+
+/// By which scheme the layer travels in this plan of the problem: a rider by its carrier's.
+/// Precondition: the plan is one of the problem, the layer one of its layers.
+solver::Scheme schemeIn(const solver::JointProblem &problem, const solver::JointPlan &plan,
+                        std::size_t layer);
+
+/// The problem in which the layer travels by that scheme, alone or with any others: everything else
+/// is still to be chosen. A rider is sent by factors by sending its carrier so. Nothing where the
+/// scheme is not offered, or where it would need one lane more than solvers take.
+std::optional<solver::JointProblem> forceScheme(const solver::JointProblem &problem,
+                                                std::size_t layer, solver::Scheme scheme);
+
+} // namespace syncline::explain

@@ -1,0 +1,57 @@
+// Reposing: a planned problem on another cluster or with another batch.
+#pragma once
+
+#include "ir/cluster/Cluster.h"
+#include "ir/sync/Sync.h"
+#include "passes/cost/Offer.h"
+#include "passes/solver/joint/JointProblem.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace syncline::explain {
+
+/// What is different; as planned where it is 1 or absent.
+struct Change {
+  double bandwidth = 1; ///< of every link, as a multiple
+  double batch = 1;     ///< samples per rank, as a multiple
+  std::optional<std::int64_t> ranks;
+};
+
+/// A problem that has been planned, and the cluster that it was posed for. Copyable; refers to
+/// attributes, so it lives no longer than their context.
+class PlannedProblem {
+public:
+  /// A diagnostic at the problem where it is no valid one, or where the cluster offers nothing.
+  static mlir::FailureOr<PlannedProblem> create(sync::ProblemOp op, cluster::SpecAttr spec);
+
+  const solver::JointProblem &asPlanned() const { return problem; }
+  const cost::Offer &offer() const { return planned; }
+  cluster::SpecAttr cluster() const { return spec; }
+
+  /// The same layers with the same choices, at the costs that the changed cluster has. Compute
+  /// times, factors and rebuilding grow with the batch, updates do not. With no change it is the
+  /// problem as planned. Idealised: a batch's time is proportional to its samples; ready times and
+  /// compute stay the same on more ranks. badInput where the changed cluster offers less than the
+  /// planned one. Precondition: bandwidth and ranks change only where there is nothing measured.
+  Result<solver::JointProblem> pose(const Change &change) const;
+
+  /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
+  /// links and ranks only.
+  std::vector<cluster::Scheme> measured() const;
+
+private:
+  PlannedProblem(solver::JointProblem problem, cluster::SpecAttr spec, cost::Offer planned)
+      : problem(std::move(problem)), spec(spec), planned(std::move(planned)) {}
+
+  solver::JointProblem problem;
+  cluster::SpecAttr spec;
+  cost::Offer planned;
+};
+
+/// The cluster with faster links and other ranks; formulas that the file states, too. Colocated
+/// servers are no more than ranks.
+cluster::SpecAttr changed(cluster::SpecAttr spec, const Change &change);
+
+} // namespace syncline::explain
