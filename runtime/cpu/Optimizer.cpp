@@ -1,0 +1,128 @@
+// Which stretches of the parameters this rank updates, and their updates.
+#include "runtime/cpu/Optimizer.h"
+
+#include "runtime/cpu/Sgd.h"
+
+#include <omp.h>
+
+namespace syncline::cpu {
+
+namespace {
+
+/// Whether a parameter belongs to the bucket.
+bool holds(const Bucket &bucket, const StepTensor &tensor) {
+  return tensor.space == Space::parameters && tensor.offset >= bucket.offset &&
+         tensor.offset < bucket.offset + bucket.extent;
+}
+
+bool isSharded(const Bucket &bucket) { return bucket.scheme == shardedScheme; }
+
+} // namespace
+
+Status Optimizer::checkTypes() const {
+  for (const OperationInfo &operation : program.table.operations) {
+    if (operation.kind != OperationKind::update && operation.kind != OperationKind::issue)
+      continue;
+    const Bucket &bucket = *program.table.findBucket(operation.bucket);
+    if (operation.kind == OperationKind::issue && !isSharded(bucket))
+      continue;
+    for (const StepTensor &tensor : program.table.tensors)
+      if (holds(bucket, tensor) && tensor.type != ElementType::f32)
+        return Status::badInput("update: parameter '" + tensor.name +
+                                "': expected element type f32, got " +
+                                std::string(elementName(tensor.type)));
+  }
+  return Status::ok();
+}
+
+Status Optimizer::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
+  const Bucket *whole = program.table.findBucket(bucket);
+  if (!whole || !isSharded(*whole) || begin < 0 || bytes < 0 || begin + bytes > whole->extent ||
+      begin % 4 != 0 || bytes % 4 != 0)
+    return Status::error(ErrorKind::internal, "bucket " + std::to_string(bucket) +
+                                                  " has no part of " + std::to_string(bytes) +
+                                                  " bytes at " + std::to_string(begin));
+  shards[bucket] = {whole->offset + begin, bytes};
+  return allocate();
+}
+
+Status Optimizer::updateShard(int bucket) {
+  auto found = shards.find(bucket);
+  if (found == shards.end())
+    return Status::error(ErrorKind::internal,
+                         "no part of bucket " + std::to_string(bucket) + " is this rank's");
+  // A channel's thread leaves the processors to the computation: the network is slower anyway.
+  omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
+  update(found->second.first, found->second.second);
+  return Status::ok();
+}
+
+void Optimizer::update(std::int64_t begin, std::int64_t bytes) {
+  auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+  sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + begin),
+            at(program.spaces[static_cast<int>(Space::gradients)].data() + begin),
+            at(velocityAt(begin, bytes)), bytes / static_cast<std::int64_t>(sizeof(float)), options,
+            1.0 / program.options.ranks);
+}
+
+Status Optimizer::allocate() {
+  if (options.momentum == 0 || !isFinished)
+    return Status::ok();
+  bool fits = true;
+  if (!hasWholeBuckets) {
+    std::map<std::int64_t, std::int64_t> sharded; // extents by offset
+    for (const Bucket &bucket : program.table.buckets)
+      if (isSharded(bucket))
+        sharded.emplace(bucket.offset, bucket.extent);
+    sharded.emplace(program.options.sizes.parameters, 0);
+    std::int64_t begin = 0;
+    for (const auto &[offset, extent] : sharded) {
+      fits = fits && add(begin, offset - begin);
+      begin = offset + extent;
+    }
+    hasWholeBuckets = true;
+  }
+  for (const auto &[bucket, shard] : shards)
+    if (!velocityAt(shard.first, shard.second))
+      fits = fits && add(shard.first, shard.second);
+  return fits ? Status::ok() : Status::badInput("not enough memory for the optimizer's velocity");
+}
+
+bool Optimizer::add(std::int64_t begin, std::int64_t bytes) {
+  if (bytes <= 0)
+    return true;
+  stretches.push_back({begin, bytes, HostMemory(bytes)});
+  return stretches.back().velocity.isValid();
+}
+
+std::byte *Optimizer::velocityAt(std::int64_t begin, std::int64_t bytes) const {
+  for (const Stretch &s : stretches)
+    if (begin >= s.begin && begin + bytes <= s.begin + s.bytes)
+      return s.velocity.data() + (begin - s.begin);
+  return nullptr;
+}
+
+Result<std::byte *> Optimizer::velocityOf(int parameter) const {
+  const StepTable &table = program.table;
+  if (!table.isDeclared({parameter}) || stretches.empty() ||
+      table.tensors[parameter].space != Space::parameters)
+    return Status::badInput("expected a parameter and an optimizer with momentum");
+  const StepTensor &info = table.tensors[parameter];
+  for (const Bucket &bucket : table.buckets)
+    if (isSharded(bucket) && holds(bucket, info) && program.options.ranks > 1)
+      return Status::badInput("parameter '" + info.name +
+                              "': its velocity is spread over the ranks, for bucket " +
+                              std::to_string(bucket.id) + " travels by '" + bucket.scheme + "'");
+  if (std::byte *data = velocityAt(info.offset, info.reserved))
+    return data;
+  return Status::error(ErrorKind::internal, "parameter '" + info.name + "' has no velocity");
+}
+
+std::int64_t Optimizer::bytes() const {
+  std::int64_t sum = 0;
+  for (const Stretch &s : stretches)
+    sum += s.bytes;
+  return sum;
+}
+
+} // namespace syncline::cpu
