@@ -69,6 +69,14 @@ static std::size_t optionOf(const solver::JointProblem &problem,
   return isKnown ? place(problem.layers[message.layers.front()].solos) : 0;
 }
 
+/// Whether the device computes the message's gradient once it has arrived.
+static bool isRebuilt(const solver::JointProblem &problem, const solver::JointMessage &message) {
+  if (!message.isSolo || message.layers.empty() || message.layers.front() >= problem.layers.size())
+    return false;
+  const std::vector<solver::SoloOption> &solos = problem.layers[message.layers.front()].solos;
+  return message.option < solos.size() && solos[message.option].rebuild > 0;
+}
+
 FailureOr<solver::JointPlan> syncline::toPlan(sync::SolutionOp op,
                                               const solver::JointProblem &problem) {
   solver::JointPlan plan;
@@ -85,7 +93,7 @@ FailureOr<solver::JointPlan> syncline::toPlan(sync::SolutionOp op,
     message.end = attr.getEnd();
     message.rebuilt = attr.rebuiltAt();
     plan.communicationEnd = message.end;
-    if (attr.getRebuilt())
+    if (isRebuilt(problem, message))
       plan.computeEnd = message.rebuilt;
     plan.messages.push_back(std::move(message));
   }

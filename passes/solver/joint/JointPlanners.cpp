@@ -164,7 +164,7 @@ std::vector<Choice> layerwiseChoices(const JointProblem &problem, std::size_t la
   std::vector<bool> alone(n);
   for (std::size_t k = 0; k < n; ++k) {
     alone[k] = goesAlone(k);
-    if (limited && problem.layers[k].solos.empty() && !firstOther(k))
+    if (limited && problem.layers[k].solos.empty() && !firstOther(k) && !problem.isLaneless(k))
       room -= problem.layers[k].bytes;
   }
 
@@ -180,8 +180,8 @@ std::vector<Choice> layerwiseChoices(const JointProblem &problem, std::size_t la
       choices[k] = fastestSolo(k);
     else if (problem.allows(k, lane) && lane != limited)
       choices[k] = inLane(lane);
-    else if (isCaptive)
-      choices[k] = inLane(*limited);
+    else if (isCaptive) // riders without a lane: their carrier travels alone
+      choices[k] = problem.isLaneless(k) ? Choice{Choice::Kind::ride, 0} : inLane(*limited);
     else if (lane == limited && problem.allows(k, lane) && layer.bytes <= room) {
       choices[k] = inLane(lane);
       room -= layer.bytes;

@@ -62,7 +62,9 @@ Status validateRoutes(const JointProblem &problem) {
   std::optional<std::size_t> limited = problem.limitedLane();
   std::int64_t captive = 0;
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
-    bool anywhere = !problem.layers[k].solos.empty(), elsewhere = anywhere;
+    const std::optional<std::size_t> carrier = problem.layers[k].carrier;
+    bool canRide = carrier && problem.isLaneless(*carrier) && !problem.layers[*carrier].carrier;
+    bool anywhere = canRide || !problem.layers[k].solos.empty(), elsewhere = anywhere;
     for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
       if (problem.allows(k, lane)) {
         anywhere = true;
@@ -120,6 +122,13 @@ double boundOf(const JointProblem &problem, const BoundProof &proof) {
   if (const auto *joint = std::get_if<JointCertificate>(&proof))
     return joint->bound;
   return std::max(std::get<Certificate>(proof).earliestFinish.back(), problem.computeFree);
+}
+
+bool JointProblem::isLaneless(std::size_t layer) const {
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    if (allows(layer, lane))
+      return false;
+  return true;
 }
 
 Status validate(const JointProblem &problem) {

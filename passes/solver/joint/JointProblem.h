@@ -70,6 +70,8 @@ struct JointProblem {
   std::optional<std::size_t> limitedLane() const;
   /// Whether a layer alone fits into a lane it may travel in.
   bool allows(std::size_t layer, std::size_t lane) const;
+  /// Whether no lane takes a layer. Where it has no solos either it must ride.
+  bool isLaneless(std::size_t layer) const;
 };
 
 /// The same problem as merging alone, where it is no more than that: one lane that takes every
@@ -81,7 +83,8 @@ std::optional<MergeProblem> plainProblem(const JointProblem &problem);
 /// capacity, layers are as MergeProblem's, computeFree is no earlier than the last of them, solos'
 /// numbers are finite and >= 0, carriers exist, are other layers and have a solo, fewer than 64
 /// carriers' pairs overlap, and every layer can travel somehow without the limited lane, unless all
-/// that cannot fit into it together. Messages count layers from 1, in backward order.
+/// that cannot fit into it together. A layer may have no way but to ride where its carrier has none
+/// but to travel alone. Messages count layers from 1, in backward order.
 Status validate(const JointProblem &problem);
 
 /// What is decided for one layer.

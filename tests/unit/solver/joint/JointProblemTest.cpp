@@ -94,6 +94,15 @@ TEST(ValidateJoint, WantsAWayForEveryLayer) {
       "got 20 B");
 }
 
+// A rider needs no lane where its carrier cannot but travel alone.
+TEST(ValidateJoint, LetsARiderHaveNoLane) {
+  JointProblem problem = good();
+  problem.layers[1].lanes = 0;
+  EXPECT_FALSE(validate(problem).isOk());
+  problem.layers[0].lanes = 0;
+  EXPECT_TRUE(validate(problem).isOk()) << validate(problem).message();
+}
+
 TEST(PairBits, AreReusedOncePairsAreDecided) {
   JointProblem problem = good();
   for (std::size_t block = 1; block < 100; ++block) {
