@@ -1,12 +1,9 @@
 // Writes what a plan says as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/EmitPlanJson.h"
 
-#include "ir/cluster/Cluster.h"
+#include "codegen/json/AgreementJson.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
-#include "ir/sync/Sync.h"
-
-#include <algorithm>
 
 using namespace mlir;
 using Json = nlohmann::json;
@@ -16,83 +13,9 @@ namespace syncline {
 namespace {
 
 constexpr int schemaNumber = 1;
-/// Two times agree when they differ by at most this share: as passes/solver/MergeChecker.h.
-constexpr double checkerTolerance = 1e-12;
 
 Status missing(llvm::StringRef what) {
   return Status::error(ErrorKind::internal, ("the module has no '" + what + "'").str());
-}
-
-Json nullableReal(std::optional<cluster::Real> value) {
-  return value ? Json(static_cast<double>(*value)) : Json(nullptr);
-}
-
-Json costJson(Attribute cost) {
-  if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
-    return {{"kind", "formula"},
-            {"algorithm", cluster::stringifyScheme(formula.getAlgorithm()).str()},
-            {"ranks", formula.getRanks()},
-            {"alpha", static_cast<double>(formula.getAlpha())},
-            {"beta", static_cast<double>(formula.getBeta())},
-            {"gamma", static_cast<double>(formula.getGamma())}};
-  if (auto line = dyn_cast<cluster::AffineAttr>(cost))
-    return {{"kind", "line"},
-            {"a", static_cast<double>(line.getA())},
-            {"b", static_cast<double>(line.getB())}};
-  Json points = Json::array();
-  if (auto table = dyn_cast<cluster::TableAttr>(cost))
-    for (const cluster::Point &point : table.getPoints())
-      points.push_back({point.bytes, static_cast<double>(point.seconds)});
-  return {{"kind", "table"}, {"points", points}};
-}
-
-Json clusterJson(cluster::SpecAttr spec) {
-  cluster::DeviceAttr device = spec.getDevice();
-  return {{"name", spec.getName().str()},
-          {"ranks", spec.getRanks()},
-          {"device",
-           {{"compute", nullableReal(device.getCompute())},
-            {"memory", nullableReal(device.getMemory())},
-            {"launch_overhead", static_cast<double>(device.getLaunchOverhead())}}},
-          {"all_reduce", costJson(cluster::firstAllReduce(spec))}};
-}
-
-Json numbers(llvm::ArrayRef<cluster::Real> values) {
-  Json list = Json::array();
-  for (cluster::Real value : values)
-    list.push_back(static_cast<double>(value));
-  return list;
-}
-
-/// What the solution claims about the step as a whole.
-void addPrediction(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
-  const double backwardEnd = problem.getBackwardEnd().convertToDouble(),
-               finish = solution.getFinish().convertToDouble(),
-               bound = solution.getBound().convertToDouble(),
-               updates = problem.getUpdates().convertToDouble();
-  plan["planner"] = solution.getPlanner().str();
-  plan["predicted"] = {{"step", std::max(backwardEnd, finish) + updates},
-                       {"forward_end", problem.getForwardEnd().convertToDouble()},
-                       {"backward_end", backwardEnd},
-                       {"communication_end", finish},
-                       {"exposed", std::max(0.0, finish - backwardEnd)},
-                       {"updates", updates},
-                       {"bound", bound},
-                       {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}};
-  plan["optimal"] =
-      solution.getCertificate().has_value() && finish <= bound * (1 + checkerTolerance);
-  plan["certificate"] = nullptr;
-  if (auto proof = solution.getCertificate())
-    plan["certificate"] = {{"finish_times", numbers(cast<sync::TimesAttr>(*proof).getValues())}};
-}
-
-Json layersJson(sync::ProblemOp problem) {
-  Json layers = Json::array();
-  for (auto [name, bytes, ready] : llvm::zip(problem.getLayers().getAsRange<StringAttr>(),
-                                             problem.getBytes(), problem.getReady().getValues()))
-    layers.push_back(
-        {{"name", name.str()}, {"bytes", bytes}, {"ready", static_cast<double>(ready)}});
-  return layers;
 }
 
 Json shapeJson(MemRefType type) {
@@ -199,6 +122,7 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   }
   plan["runnable"] = true;
   plan["batch"] = program.getBatch();
+  plan["servers"] = program.getServers().value_or(0);
   plan["loss"] = lossName(program).str();
   for (auto tensor : program.getOps<plan::TensorOp>()) {
     if (tensor.getSpace() == plan::Space::parameters || tensor.getSpace() == plan::Space::state)
@@ -214,25 +138,6 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
     plan["memory"][name] = program.getSpaces().getAs<IntegerAttr>(name).getInt();
   }
   return Status::ok();
-}
-
-/// A trace has no program: buckets follow from problem and solution alone.
-void addTraceBuckets(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
-  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
-    Json members = Json::array();
-    for (std::int64_t layer : message.getLayers())
-      members.push_back(cast<StringAttr>(problem.getLayers()[layer]).str());
-    plan["buckets"].push_back({{"id", plan["buckets"].size()},
-                               {"members", members},
-                               {"bytes", message.getBytes()},
-                               {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
-                               {"channel", 0},
-                               {"ready", static_cast<double>(message.getReady())},
-                               {"start", static_cast<double>(message.getStart())},
-                               {"end", static_cast<double>(message.getEnd())},
-                               {"offset", nullptr},
-                               {"extent", nullptr}});
-  }
 }
 
 template <typename Op> Op firstOf(ModuleOp module) {
@@ -252,15 +157,11 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("sync.solution");
   if (!spec)
     return missing("cluster.spec");
-  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
-    for (std::int64_t layer : message.getLayers())
-      if (layer >= static_cast<std::int64_t>(problem.getLayers().size()))
-        return Status::badInput("the solution has more layers than its problem");
-
   Json plan = {{"schema", schemaNumber},
                {"version", info.version},
                {"name", info.name},
                {"ranks", spec.getRanks()},
+               {"servers", dedicatedServers(spec, solution)},
                {"batch", nullptr},
                {"loss", nullptr},
                {"backend", "cpu"},
@@ -278,12 +179,15 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                  {"cluster", info.clusterHash},
                  {"files", Json::object()},
                  {"plan", ""}}}};
-  addPrediction(plan, problem, solution);
+  if (Status added = addPrediction(plan, problem, solution); !added)
+    return added;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
     if (Status added = addProgram(plan, program); !added)
       return added;
+    if (Status added = addPredictedBuckets(plan["buckets"], problem, solution); !added)
+      return added;
   } else {
-    addTraceBuckets(plan, problem, solution);
+    plan["buckets"] = traceBucketsJson(problem, solution);
   }
   try {
     (void)plan.dump();

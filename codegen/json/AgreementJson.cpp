@@ -1,0 +1,257 @@
+// Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
+#include "codegen/json/AgreementJson.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using Json = nlohmann::json;
+
+namespace syncline {
+
+namespace {
+
+/// A plan is optimal when it ends as early as its bound but for this share: as PlanResult in
+/// passes/solver/Planner.h.
+constexpr double optimalTolerance = 1e-11;
+
+Json real(cluster::Real value) { return static_cast<double>(value); }
+
+template <typename T> Json nullable(std::optional<T> value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+template <> Json nullable(std::optional<cluster::Real> value) {
+  return value ? real(*value) : Json(nullptr);
+}
+
+Json costJson(Attribute cost) {
+  if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
+    return {{"kind", "formula"},
+            {"algorithm", cluster::stringifyScheme(formula.getAlgorithm()).str()},
+            {"ranks", formula.getRanks()},
+            {"alpha", real(formula.getAlpha())},
+            {"beta", real(formula.getBeta())},
+            {"gamma", real(formula.getGamma())}};
+  if (auto line = dyn_cast<cluster::AffineAttr>(cost))
+    return {{"kind", "line"}, {"a", real(line.getA())}, {"b", real(line.getB())}};
+  Json points = Json::array();
+  if (auto table = dyn_cast<cluster::TableAttr>(cost))
+    for (const cluster::Point &point : table.getPoints())
+      points.push_back({point.bytes, real(point.seconds)});
+  return {{"kind", "table"}, {"points", points}};
+}
+
+Json linkJson(cluster::LinkAttr link) {
+  if (!link)
+    return nullptr;
+  return {{"alpha", real(link.getAlpha())},
+          {"beta", real(link.getBeta())},
+          {"gamma", real(link.getGamma())}};
+}
+
+Json serversJson(cluster::ServersAttr servers) {
+  if (!servers)
+    return nullptr;
+  return {{"count", servers.getCount()},
+          {"dedicated", servers.getDedicated()},
+          {"link", linkJson(servers.getLink())},
+          {"memory", nullable(servers.getMemory())}};
+}
+
+StringRef layerName(sync::ProblemOp problem, std::int64_t layer) {
+  return cast<StringAttr>(problem.getLayers()[layer]).getValue();
+}
+
+Json relaxationJson(const sync::RelaxationRow &row, std::size_t lanes) {
+  Json json = {real(row.channelWeight), real(row.heldWeight)};
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    json.push_back(real(row.lines[lane].latency));
+    json.push_back(real(row.lines[lane].secondsPerByte));
+  }
+  return json;
+}
+
+Json stateJson(const sync::StateRow &row, std::size_t lanes) {
+  Json json = {real(row.free), real(row.compute), row.held, row.freedom};
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    json.push_back(row.open[lane]);
+  return json;
+}
+
+Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
+  if (!solution.getCertificate())
+    return nullptr;
+  if (auto times = dyn_cast<sync::TimesAttr>(*solution.getCertificate())) {
+    Json list = Json::array();
+    for (cluster::Real value : times.getValues())
+      list.push_back(real(value));
+    return {{"finish_times", list}};
+  }
+  auto proof = cast<sync::StatesAttr>(*solution.getCertificate());
+  const std::size_t lanes = problem.getLanes().size();
+  Json relaxations = Json::array(), states = Json::array();
+  for (const sync::RelaxationRow &row : proof.getRelaxations())
+    relaxations.push_back(relaxationJson(row, lanes));
+  for (std::size_t layers = 0; layers < proof.getEnds().size(); ++layers) {
+    Json list = Json::array();
+    for (const sync::StateRow &row : proof.after(layers))
+      list.push_back(stateJson(row, lanes));
+    states.push_back(list);
+  }
+  return {{"bound", solution.getBound().convertToDouble()},
+          {"relaxations", relaxations},
+          {"states", states}};
+}
+
+/// Bytes that a node moves for the message, or nothing where its problem does not offer it.
+std::optional<double> trafficOf(sync::ProblemOp problem, sync::MessageAttr message) {
+  if (message.isSolo()) {
+    for (sync::SoloAttr solo : problem.soloList())
+      if (message.getLayers().size() == 1 && solo.getLayer() == message.getLayers().front() &&
+          solo.getScheme() == message.getScheme())
+        return solo.getTraffic();
+    return std::nullopt;
+  }
+  if (*message.getLane() >= static_cast<std::int64_t>(problem.getLanes().size()))
+    return std::nullopt;
+  auto lane = cast<sync::LaneAttr>(problem.getLanes()[*message.getLane()]);
+  for (sync::OptionAttr option : lane.getOptions())
+    if (option.getScheme() == message.getScheme())
+      return option.getTraffic() * static_cast<double>(message.getBytes());
+  return std::nullopt;
+}
+
+/// Layers and schemes that the problem has; the bytes that a node moves for all messages.
+Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution) {
+  const auto layers = static_cast<std::int64_t>(problem.getLayers().size());
+  double total = 0;
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
+    if (llvm::any_of(message.getLayers(), [&](std::int64_t layer) { return layer >= layers; }))
+      return Status::badInput("the solution has more layers than its problem");
+    const std::optional<double> traffic = trafficOf(problem, message);
+    if (!traffic)
+      return Status::badInput(("the solution has a message by '" +
+                               cluster::stringifyScheme(message.getScheme()) +
+                               "', which its problem does not offer")
+                                  .str());
+    total += *traffic;
+  }
+  return total;
+}
+
+/// The message's layers, and those that ride with it.
+Json membersJson(sync::ProblemOp problem, sync::SolutionOp solution, sync::MessageAttr message) {
+  Json members = Json::array();
+  for (std::int64_t layer : message.getLayers())
+    members.push_back(layerName(problem, layer).str());
+  if (!message.isSolo())
+    return members;
+  const ArrayRef<std::int64_t> pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>()),
+                               riding = solution.getRiders().value_or(ArrayRef<std::int64_t>());
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+    if (pairs[i + 1] == message.getLayers().front() && llvm::is_contained(riding, pairs[i]))
+      members.push_back(layerName(problem, pairs[i]).str());
+  return members;
+}
+
+} // namespace
+
+Json clusterJson(cluster::SpecAttr spec) {
+  cluster::DeviceAttr device = spec.getDevice();
+  Json collectives = Json::array();
+  for (cluster::CollectiveAttr stated : spec.getCollectives())
+    collectives.push_back({{"scheme", cluster::stringifyScheme(stated.getScheme()).str()},
+                           {"cost", costJson(stated.getCost())}});
+  return {{"name", spec.getName().str()},
+          {"ranks", spec.getRanks()},
+          {"devices_per_node", spec.getDevicesPerNode()},
+          {"device",
+           {{"compute", nullable(device.getCompute())},
+            {"memory", nullable(device.getMemory())},
+            {"launch_overhead", real(device.getLaunchOverhead())}}},
+          {"link", linkJson(spec.getLink())},
+          {"inside", linkJson(spec.getInside())},
+          {"half_duplex", spec.getHalfDuplex()},
+          {"collectives", collectives},
+          {"servers", serversJson(spec.getServers())},
+          {"largest_message", nullable(spec.getLargestMessage())}};
+}
+
+Json layersJson(sync::ProblemOp problem) {
+  Json layers = Json::array();
+  for (auto [name, bytes, ready] : llvm::zip(problem.getLayers().getAsRange<StringAttr>(),
+                                             problem.getBytes(), problem.getReady().getValues()))
+    layers.push_back({{"name", name.str()}, {"bytes", bytes}, {"ready", real(ready)}});
+  return layers;
+}
+
+Status addPrediction(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
+  Result<double> traffic = checkedTraffic(problem, solution);
+  if (!traffic)
+    return traffic.status();
+  const double backwardEnd = problem.getBackwardEnd().convertToDouble(),
+               finish = std::max(backwardEnd, solution.getFinish().convertToDouble()),
+               bound = solution.getBound().convertToDouble(),
+               updates = problem.getUpdates().convertToDouble();
+  double communicationEnd = 0;
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+    communicationEnd = std::max<double>(communicationEnd, message.getEnd());
+  plan["planner"] = solution.getPlanner().str();
+  plan["predicted"] = {{"step", finish + updates},
+                       {"forward_end", problem.getForwardEnd().convertToDouble()},
+                       {"backward_end", backwardEnd},
+                       {"communication_end", communicationEnd},
+                       {"exposed", finish - backwardEnd},
+                       {"updates", updates},
+                       {"bound", bound},
+                       {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0},
+                       {"traffic", *traffic}};
+  plan["optimal"] =
+      solution.getCertificate().has_value() && finish <= bound * (1 + optimalTolerance);
+  plan["certificate"] = certificateJson(problem, solution);
+  return Status::ok();
+}
+
+Status addPredictedBuckets(Json &buckets, sync::ProblemOp problem, sync::SolutionOp solution) {
+  if (buckets.size() != solution.getMessages().size())
+    return Status::badInput("the plan has " + std::to_string(buckets.size()) +
+                            " buckets, its solution " +
+                            std::to_string(solution.getMessages().size()) + " messages");
+  for (Json &bucket : buckets) {
+    const auto id = bucket["id"].get<std::size_t>();
+    if (id >= solution.getMessages().size())
+      return Status::badInput("bucket " + std::to_string(id) + " is no message of the solution");
+    auto message = cast<sync::MessageAttr>(solution.getMessages()[id]);
+    bucket["traffic"] = trafficOf(problem, message).value_or(0);
+    bucket["rebuilt"] = message.rebuiltAt();
+  }
+  return Status::ok();
+}
+
+Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
+  Json buckets = Json::array();
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+    buckets.push_back({{"id", buckets.size()},
+                       {"members", membersJson(problem, solution, message)},
+                       {"bytes", message.getBytes()},
+                       {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
+                       {"channel", 0},
+                       {"ready", real(message.getReady())},
+                       {"start", real(message.getStart())},
+                       {"end", real(message.getEnd())},
+                       {"rebuilt", message.rebuiltAt()},
+                       {"traffic", trafficOf(problem, message).value_or(0)},
+                       {"offset", nullptr},
+                       {"extent", nullptr}});
+  return buckets;
+}
+
+std::int64_t dedicatedServers(cluster::SpecAttr spec, sync::SolutionOp solution) {
+  cluster::ServersAttr servers = spec.getServers();
+  const bool isUsed = llvm::any_of(solution.getMessages().getAsRange<sync::MessageAttr>(),
+                                   [](sync::MessageAttr message) {
+                                     return message.getScheme() == cluster::Scheme::parameterServer;
+                                   });
+  return isUsed && servers && servers.getDedicated() ? servers.getCount() : 0;
+}
+
+} // namespace syncline
