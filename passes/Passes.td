@@ -152,15 +152,24 @@ def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
 }
 
 def FormBuckets : Pass<"form-buckets", "::mlir::ModuleOp"> {
-  let summary = "carries a solution out: each of its buckets becomes one all-reduce";
+  let summary = "carries a solution out: each of its messages becomes one collective";
   let description = [{
-    Assumes: `insert-gradients` has run and a solution stands in the module. Ensures: no `sync.gradient` is left; the updates
-    stand last in the step. A module with a trace is left as it is.
+    A message by factors is an algebraic rewrite: the sum over ranks of a product over samples is the product of the gathered factors, and
+    the sum of a factor over samples, a bias's gradient, the sum of the gathered one. What was computed of this rank's samples alone is gone.
+
+    Assumes: `insert-gradients` has run and a solution stands in the module; where it sends factors, `cluster.spec` too. Ensures: no
+    `sync.gradient` is left; messages, what is computed from gathered factors, and updates stand last in the step. A module with a trace is
+    left as it is. Fails: on a solution that leaves out gradients, or sends as factors what has none.
 
     ```mlir
     %0 = sync.gradient %a "a" : ...   // before
     %1 = sync.gradient %b "b" : ...
     %0, %1 = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0, ...} : ...   // after
+
+    %dw = nn.matmul %dy, %x {transpose_a} : (tensor<8x2xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>   // before
+    %2 = sync.gradient %dw "w" : ...
+    %dys, %xs = sync.all_gather %dy, %x {members = ["w"], bucket = 1, ...} : ...   // after, with four ranks
+    %2 = nn.matmul %dys, %xs {transpose_a} : (tensor<32x2xf32>, tensor<32x4xf32>) -> tensor<2x4xf32>
     ```
   }];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
@@ -178,10 +187,11 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
   let summary = "decides when and where everything happens: the step becomes a plan";
   let description = [{
     Forward and backward keep their order; a bucket is issued right after the operation that completes it and after the buckets
-    before it on its channel; waits and updates stand at the end in bucket order. Gradients are written straight into their bucket,
-    parameters lie as their gradients do, everything else is laid over by lifetime (passes/lower/README.md).
+    before it on its channel; waits, what is computed from gathered factors, and updates stand at the end in bucket order. Gradients are
+    written straight into their bucket, parameters lie as their gradients do, everything else is laid over by lifetime (passes/lower/README.md).
 
-    Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce`; elementwise operations are fused.
+    Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or what is computed from a
+    `sync.all_gather`; elementwise operations are fused.
     Ensures: a `plan.program` that `check-plan` accepts in place of each `nn.step`; problems and solutions stay. A module with a trace is
     left as it is.
     Fails: on a parameter without an update, a message that does not name its parameters, an operation without a kernel, an element
@@ -214,7 +224,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5 and P7 to P13, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
+    Rules P5 and P7 to P17, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
     shares no code with lowering. Runs in release builds.
   }];
 }

@@ -36,10 +36,13 @@ ScratchFolder::~ScratchFolder() {
 }
 
 static const char *const agreement = R"(
-  sync.problem @merge layers ["fc.weight", "conv.weight"] bytes [64, 32] ready [1.0, 2.0]
-    forward_end 0.5 backward_end 2.5 updates 0.25 cost #cluster.affine<a = 1.0, b = 0.0>
-  sync.solution of @merge by "optimal" ends [1, 2] start [1.0, 2.0] end [2.0, 3.0] finish 3.0 bound 3.0
-    certificate [0.0, 2.0, 3.0]
+  sync.problem @merge layers ["fc.weight", "conv.weight"] bytes [64, 32] ready <[1.0, 2.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+    forward_end 0.5 backward_end 2.5 updates 0.25
+  sync.solution of @merge by "optimal"
+    messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 1.0, start = 1.0, end = 2.0>,
+              #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 32, ready = 2.0, start = 2.0, end = 3.0>]
+    finish 3.0 bound 3.0 certificate #sync.times<[0.0, 2.0, 3.0]>
 )";
 
 static const char *const cluster =

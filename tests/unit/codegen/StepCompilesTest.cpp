@@ -59,6 +59,42 @@ TEST(StepCompiles, CallsTheBuilderInPlanOrder) {
   EXPECT_EQ(builder.calls, expected);
 }
 
+TEST(StepCompiles, HandsFactorsToTheirChannel) {
+  PlanModule plans;
+  ScratchFolder folder;
+  std::ofstream(folder.path + "/step.cpp") << emit(plans, R"(
+    plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 0 : i64, parameters = 64 : i64,
+        gradients = 64 : i64, state = 0 : i64, arena = 192 : i64} {
+      %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+      %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+      %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+      %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
+      %hs = plan.tensor "h.gathered" in arena at 64 reserve 128 live [1, 3] : memref<8x4xf32>
+      plan.bucket 0 members ["w"] by "factors" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+      plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>)
+        outs(%h : memref<4x4xf32>)
+      plan.gather 0 ins(%h : memref<4x4xf32>) outs(%hs : memref<8x4xf32>)
+      plan.wait 0
+      plan.call matmul "dw" ["a", "b", "y"] ins(%hs, %hs : memref<8x4xf32>, memref<8x4xf32>)
+        outs(%dw : memref<4x4xf32>) {transpose_a}
+      plan.update 0
+    })");
+  const Status compiled =
+      compileStep(folder.path + "/step.cpp", folder.path + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  ASSERT_TRUE(compiled.isOk()) << compiled.message();
+  RecordingBuilder builder;
+  loadStep(folder.path + "/step.so", builder);
+  const std::vector<std::string> expected{
+      "bucket 0 at 0 extent 64",
+      "matmul nn x w none h",
+      "gather 0 h h.gathered",
+      "wait 0",
+      "matmul tn h.gathered h.gathered none d:w",
+      "update 0",
+  };
+  EXPECT_EQ(builder.calls, expected);
+}
+
 TEST(StepCompiles, GivesTheSameTextAgain) {
   PlanModule once, again;
   EXPECT_EQ(emit(once, smallNetwork()), emit(again, smallNetwork()));
