@@ -1,6 +1,10 @@
-// Checks certificates of joint bounds: that every plan is in a listed state or provably late.
+// Checks certificates of joint bounds: that every plan is in a listed state or provably late, or
+// where no states are listed, that none of those the judge derives ends before the bound.
 #include "passes/solver/MergeChecker.h"
+#include "passes/solver/joint/BoundLimits.h"
 #include "passes/solver/joint/JointRejections.h"
+
+#include <tuple>
 
 namespace syncline::solver {
 
@@ -20,13 +24,13 @@ struct LaneFacts {
 class BoundCheck {
 public:
   BoundCheck(const JointProblem &problem, const JointCertificate &certificate)
-      : problem(problem), proof(certificate), pairs(problem), n(problem.layers.size()),
-        lanes(problem.lanes.size()), limited(problem.limitedLane()) {
+      : problem(problem), proof(certificate), limits(problem, certificate),
+        n(problem.layers.size()), lanes(problem.lanes.size()), limited(problem.limitedLane()) {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       for (const SchemeOption &option : problem.lanes[lane].options)
         facts[lane].nondecreasing &= neverFalls(*option.cost);
       for (std::size_t k = 0; k < n; ++k)
-        if (fits(k, lane))
+        if (limits.fits(k, lane))
           facts[lane].lastMember = k + 1;
     }
   }
@@ -34,35 +38,34 @@ public:
   Verdict run() {
     if (!isCheckedTime(proof.bound))
       return rejectJointly(Kind::boundNotATime, "expected a finite bound >= 0, got ", proof.bound);
-    if (proof.states.size() != n + 1)
-      return rejectJointly(Kind::statesCount, "expected ", n + 1, " lists of states, got ",
+    if (!proof.states.empty() && proof.states.size() != n + 1)
+      return rejectJointly(Kind::statesCount, "expected no list of states or ", n + 1, ", got ",
                            proof.states.size());
-    for (std::size_t i = 0; i < proof.relaxations.size(); ++i)
-      if (Verdict verdict = checkRelaxation(i))
-        return verdict;
-    for (std::size_t k = 0; k <= n; ++k)
-      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
-        if (!isState(proof.states[k][i]))
-          return rejectJointly(Kind::notAState, "state ", i + 1, " after layer ", k,
-                               ": expected finite times >= 0 and bytes >= 0");
-    for (const Relaxation &relaxation : proof.relaxations)
-      limits.push_back(limitsOf(relaxation));
+    if (Verdict verdict = checkNumbers())
+      return verdict;
+    if (Verdict verdict = limits.prepare())
+      return verdict;
     PlanState start;
     start.free = n > 0 ? problem.layers[0].ready : 0;
     start.compute = problem.computeFree;
     if (n == 0 && isBefore(start.compute, proof.bound))
       return rejectJointly(Kind::boundBeaten, "expected a bound of at most ", start.compute,
                            " s, got ", proof.bound, " s");
-    if (n > 0 && !isCovered(start, 0))
-      return rejectJointly(Kind::startNotCovered, "the state before layer 1 is not covered");
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
-        if (Verdict verdict = checkSteps(proof.states[k][i], k, i))
-          return verdict;
-    return std::nullopt;
+    if (n == 0 || limits.isLate(start, 0))
+      return std::nullopt;
+    return proof.states.empty() ? derive(start) : checkLists(start);
   }
 
 private:
+  Verdict checkNumbers() const {
+    for (std::size_t k = 0; k < proof.states.size(); ++k)
+      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
+        if (!isState(proof.states[k][i]))
+          return rejectJointly(Kind::notAState, "state ", i + 1, " after layer ", k,
+                               ": expected finite times >= 0 and bytes >= 0");
+    return std::nullopt;
+  }
+
   static bool isState(const PlanState &state) {
     return isCheckedTime(state.free) && isCheckedTime(state.compute) && state.held >= 0 &&
            std::ranges::all_of(state.open,
@@ -83,135 +86,8 @@ private:
     return true;
   }
 
-  bool fits(std::size_t k, std::size_t lane) const {
-    return (problem.layers[k].lanes & (1u << lane)) &&
-           problem.layers[k].bytes <= problem.lanes[lane].largestMessage;
-  }
-
-  /// A line under a cost's corners is under the cost, as far as messages go.
-  Verdict checkRelaxation(std::size_t index) const {
-    const Relaxation &relaxation = proof.relaxations[index];
-    if (!(relaxation.channelWeight >= 0 && relaxation.channelWeight <= 1))
-      return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
-                           ": expected a weight within [0, 1], got ", relaxation.channelWeight);
-    if (!isCheckedTime(relaxation.heldWeight))
-      return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
-                           ": expected a finite weight of held bytes >= 0, got ",
-                           relaxation.heldWeight);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const Relaxation::Line &line = relaxation.lines[lane];
-      std::int64_t most = 0;
-      for (std::size_t k = 0; k < n; ++k)
-        most += fits(k, lane) ? problem.layers[k].bytes : 0;
-      most = std::min(most, problem.lanes[lane].largestMessage);
-      bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
-      for (const SchemeOption &option : problem.lanes[lane].options)
-        isUnder = isUnder && liesUnder(line, *option.cost, most);
-      if (!isUnder)
-        return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1, ": the line ",
-                             line.latency, " s + ", line.secondsPerByte,
-                             " s/B is not under every cost of lane ", lane + 1);
-    }
-    return std::nullopt;
-  }
-
-  static bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost,
-                        std::int64_t most) {
-    auto isUnderAt = [&](std::int64_t bytes) {
-      return !isBefore(cost.seconds(bytes),
-                       line.latency + line.secondsPerByte * static_cast<double>(bytes));
-    };
-    std::span<const CostSegment> pieces = cost.segments();
-    if (pieces.empty())
-      return line.latency == 0 && line.secondsPerByte == 0;
-    for (std::size_t i = 0; i < pieces.size() && pieces[i].firstByte <= most; ++i) {
-      std::int64_t last = i + 1 < pieces.size() ? pieces[i + 1].firstByte - 1 : most;
-      if (!isUnderAt(pieces[i].firstByte) || !isUnderAt(std::min(last, most)))
-        return false;
-    }
-    return true;
-  }
-
-  /// Solvers drop what cannot improve by 1e-12; rounding on the way to either side is far less.
-  bool isTooLate(double reached, double limit) const {
-    return reached >= limit - 4e-12 * proof.bound;
-  }
-
-  /// Where pairs never overlap, one bit of freedom says all about them, and limits depend on it.
-  std::size_t freedoms() const { return pairs.most == 1 ? 2 : 1; }
-
-  /// Per layer count, set of open lanes and freedom: at which weighted time a plan is late for the
-  /// bound, whatever it does next. README.md, "The bound".
-  std::vector<double> limitsOf(const Relaxation &relaxation) const {
-    double w = relaxation.channelWeight;
-    std::size_t width = freedoms() << lanes;
-    std::vector<double> limit((n + 1) * width, -infinity);
-    limit[n * width] = proof.bound;
-    if (limited)
-      limit[n * width] +=
-          relaxation.heldWeight * static_cast<double>(problem.lanes[*limited].capacity);
-    for (std::size_t k = n; k-- > 0;) {
-      const JointLayer &layer = problem.layers[k];
-      double next = k + 1 < n ? problem.layers[k + 1].ready : 0;
-      for (std::size_t from = 0; from < width; ++from) {
-        std::size_t set = from % (std::size_t{1} << lanes);
-        auto through = [&](std::size_t to, double occupied, double rebuild, bool isSolo,
-                           bool rides) {
-          PlanState state;
-          state.freedom = from >> lanes;
-          if (freedoms() > 1 && !settlePairs(state, k, isSolo, rides))
-            return -infinity;
-          double after = limit[(k + 1) * width + (state.freedom << lanes) + to];
-          double device = problem.computeFree + rebuild;
-          if (rebuild > 0)
-            device = std::max(device, layer.ready + occupied + rebuild);
-          double reached = w * std::max(layer.ready + occupied, next) + (1 - w) * device;
-          return isTooLate(reached, after) ? -infinity : after - w * occupied - (1 - w) * rebuild;
-        };
-        double most = layer.carrier ? through(set, 0, 0, false, true) : -infinity;
-        for (const SoloOption &solo : layer.solos)
-          most = std::max(most, through(set, solo.seconds, solo.rebuild, true, false));
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-          if (fits(k, lane)) {
-            const Relaxation::Line &line = relaxation.lines[lane];
-            double body = line.secondsPerByte * static_cast<double>(layer.bytes);
-            std::size_t bit = std::size_t{1} << lane;
-            // Bytes in a bucket that stays open are owed, but do not occupy the channel yet.
-            double price =
-                limited == lane ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
-            most = std::max(most, through(set | bit, 0, 0, false, false) - w * body - price);
-            most =
-                std::max(most, through(set & ~bit, line.latency + body, 0, false, false) - price);
-          }
-        limit[k * width + from] = most;
-      }
-    }
-    return limit;
-  }
-
-  bool isLate(const PlanState &state, std::size_t k) const {
-    if (isTooLate(state.compute, proof.bound))
-      return true;
-    std::size_t set = freedoms() > 1 ? (state.freedom & 1) << lanes : 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      set |= std::size_t{state.open[lane] != PlanState::closed} << lane;
-    for (std::size_t i = 0; i < limits.size(); ++i) {
-      const Relaxation &relaxation = proof.relaxations[i];
-      double owed = 0;
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        owed += relaxation.lines[lane].secondsPerByte *
-                static_cast<double>(std::max<std::int64_t>(state.open[lane], 0));
-      double w = relaxation.channelWeight;
-      double reached = w * (state.free + owed) + (1 - w) * state.compute +
-                       relaxation.heldWeight * static_cast<double>(state.held);
-      if (isTooLate(reached, limits[i][k * (freedoms() << lanes) + set]))
-        return true;
-    }
-    return false;
-  }
-
-  bool isNoWorse(const PlanState &a, const PlanState &b) const {
-    bool good = a.free <= b.free * (1 + 1e-12) && a.compute <= b.compute * (1 + 1e-12) &&
+  bool isNoWorse(const PlanState &a, const PlanState &b, double tolerance) const {
+    bool good = a.free <= b.free * (1 + tolerance) && a.compute <= b.compute * (1 + tolerance) &&
                 a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
     for (std::size_t lane = 0; lane < lanes && good; ++lane)
       good =
@@ -219,51 +95,116 @@ private:
     return good;
   }
 
+  /// Every step from the listed states leads to a listed or a late one.
+  Verdict checkLists(const PlanState &start) const {
+    if (!isCovered(start, 0))
+      return rejectJointly(Kind::startNotCovered, "the state before layer 1 is not covered");
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
+        if (Verdict verdict = checkSteps(proof.states[k][i], k, i))
+          return verdict;
+    return std::nullopt;
+  }
+
   bool isCovered(const PlanState &state, std::size_t k) const {
-    if (isLate(state, k))
+    if (limits.isLate(state, k))
       return true;
-    return std::ranges::any_of(proof.states[k],
-                               [&](const PlanState &listed) { return isNoWorse(listed, state); });
+    return std::ranges::any_of(
+        proof.states[k], [&](const PlanState &listed) { return isNoWorse(listed, state, 1e-12); });
   }
 
   Verdict checkSteps(const PlanState &state, std::size_t k, std::size_t index) const {
-    const JointLayer &layer = problem.layers[k];
     Verdict verdict;
-    auto arrive = [&](PlanState after) {
+    forEachStep(state, k, [&](const PlanState &after) {
       if (verdict)
         return;
-      bool isComplete = k + 1 == n;
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        if (after.open[lane] != PlanState::closed && facts[lane].lastMember <= k + 1)
-          return; // nobody is left to close the bucket
-      if (!isComplete)
-        after.free = std::max(after.free, problem.layers[k + 1].ready);
       double finish = std::max(after.free, after.compute);
-      if (isComplete && isBefore(finish, proof.bound, 1e-11))
+      if (k + 1 == n && isBefore(finish, proof.bound, 1e-11))
         verdict = rejectJointly(Kind::boundBeaten, "a plan through state ", index + 1,
                                 " after layer ", k, " ends at ", finish, " s");
-      else if (!isComplete && !isCovered(after, k + 1))
+      else if (k + 1 < n && !isCovered(after, k + 1))
         verdict = rejectJointly(Kind::stepNotCovered, "layer ", k + 1, ": a step from state ",
                                 index + 1, " leads to one that is not covered (channel free at ",
                                 after.free, " s, device at ", after.compute, " s)");
+    });
+    return verdict;
+  }
+
+  /// Follows every plan that is not late, layer by layer, and drops those that another is no worse
+  /// than.
+  Verdict derive(const PlanState &start) const {
+    std::vector<PlanState> states{start}, next;
+    for (std::size_t k = 0; k < n; ++k) {
+      next.clear();
+      double earliest = infinity;
+      for (const PlanState &state : states)
+        forEachStep(state, k, [&](const PlanState &after) {
+          if (k + 1 == n)
+            earliest = std::min(earliest, std::max(after.free, after.compute));
+          else if (!limits.isLate(after, k + 1))
+            next.push_back(after);
+        });
+      if (isBefore(earliest, proof.bound, 1e-11))
+        return rejectJointly(Kind::boundBeaten, "expected no plan to end before ", proof.bound,
+                             " s, got one that ends at ", earliest, " s");
+      dropWorse(next);
+      if (next.size() > mostDerived)
+        return rejectJointly(Kind::tooManyStates, "layer ", k + 1, ": expected at most ",
+                             mostDerived, " states that the relaxations leave open, got ",
+                             next.size());
+      std::swap(states, next);
+    }
+    return std::nullopt;
+  }
+
+  /// Those with the least times first; a state is compared with the latest few that stay.
+  void dropWorse(std::vector<PlanState> &states) const {
+    std::ranges::sort(states, {}, [](const PlanState &s) {
+      return std::tie(s.free, s.compute, s.open, s.held, s.freedom);
+    });
+    constexpr std::size_t compared = 200;
+    std::size_t kept = 0;
+    for (const PlanState &state : states) {
+      std::size_t first = kept > compared ? kept - compared : 0;
+      bool isWorse = false;
+      for (std::size_t j = kept; j > first && !isWorse; --j)
+        isWorse = isNoWorse(states[j - 1], state, 1e-14);
+      if (!isWorse)
+        states[kept++] = state;
+    }
+    states.resize(kept);
+  }
+
+  /// Calls visit(state after layer k) for all that layer k may do, unless a bucket is left open
+  /// that nobody can close.
+  template <typename Visit>
+  void forEachStep(const PlanState &state, std::size_t k, const Visit &visit) const {
+    const JointLayer &layer = problem.layers[k];
+    auto arrive = [&](PlanState after) {
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (after.open[lane] != PlanState::closed && facts[lane].lastMember <= k + 1)
+          return;
+      if (k + 1 < n)
+        after.free = std::max(after.free, problem.layers[k + 1].ready);
+      visit(after);
     };
 
     for (const SoloOption &solo : layer.solos) {
       PlanState after = state;
-      if (!settlePairs(after, k, true, false))
+      if (!limits.settlePairs(after, k, true, false))
         continue;
       after.free = std::max(state.free, layer.ready) + solo.seconds;
       if (solo.rebuild > 0)
         after.compute = std::max(state.compute, after.free) + solo.rebuild;
       arrive(after);
     }
-    if (PlanState after = state; layer.carrier && settlePairs(after, k, false, true))
+    if (PlanState after = state; layer.carrier && limits.settlePairs(after, k, false, true))
       arrive(after);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       PlanState after = state;
       std::int64_t bytes = layer.bytes + std::max<std::int64_t>(0, state.open[lane]);
-      if (!fits(k, lane) || bytes > problem.lanes[lane].largestMessage ||
-          !settlePairs(after, k, false, false))
+      if (!limits.fits(k, lane) || bytes > problem.lanes[lane].largestMessage ||
+          !limits.settlePairs(after, k, false, false))
         continue;
       if (limited && *limited == lane) {
         after.held += layer.bytes;
@@ -279,31 +220,17 @@ private:
       after.free = std::max(state.free, layer.ready) + least;
       arrive(after);
     }
-    return verdict;
   }
 
-  /// A rider rides only with a carrier that travels alone, whichever of the two comes first.
-  bool settlePairs(PlanState &state, std::size_t k, bool isSolo, bool rides) const {
-    for (const PairBits::Pair &pair : pairs.ofLayer[k]) {
-      bool leavesFree = pair.carries ? isSolo : !rides;
-      if (pair.opens && leavesFree)
-        state.freedom |= pair.bit;
-      if (!pair.opens) {
-        if (!leavesFree && (state.freedom & pair.bit) == 0)
-          return false;
-        state.freedom &= ~pair.bit;
-      }
-    }
-    return true;
-  }
+  /// More would take longer to check than to plan.
+  static constexpr std::size_t mostDerived = 10'000;
 
   const JointProblem &problem;
   const JointCertificate &proof;
-  PairBits pairs;
+  BoundLimits limits;
   std::size_t n, lanes;
   std::optional<std::size_t> limited;
   std::array<LaneFacts, maxLanes> facts;
-  std::vector<std::vector<double>> limits;
 };
 
 } // namespace

@@ -32,7 +32,7 @@ enum class JointRejectionKind {
   outOfOrder = 16,        ///< members, messages or riders do not ascend
   wrongRebuild = 17,      ///< gradients exist before the device can have rebuilt them
   bucketsInterleave = 18, ///< a lane has two buckets open at the same time
-  statesCount = 30,       ///< not one list of states more than layers
+  statesCount = 30,       ///< some lists of states, but not one more than layers
   notARelaxation = 31,    ///< a line is not under a cost, or a weight not within [0, 1]
   boundNotATime = 32,     ///< the bound is negative or not finite
   startNotCovered = 33,   ///< the state before the first layer is not covered
@@ -42,6 +42,7 @@ enum class JointRejectionKind {
   boundUndercut = 37,   ///< the plan ends earlier than the bound
   notAState = 38,       ///< a listed state has no finite times, or negative bytes
   notPlain = 39,        ///< an array of finish times cannot prove a problem with more choice
+  tooManyStates = 40,   ///< none are listed, and too many are neither late nor worse than another
 };
 
 struct JointRejection {
@@ -54,7 +55,8 @@ struct JointRejection {
 std::optional<JointRejection> checkJointPlan(const JointProblem &problem, const JointPlan &plan);
 
 /// Nothing when the certificate proves that no plan finishes before its bound (up to 1e-12 of it
-/// per layer). Time: states times choices, times states that a step is compared with.
+/// per layer). Where it lists no states the judge derives them, with up to 10,000 after a layer.
+/// Time: states times choices, times states that a step is compared with.
 std::optional<JointRejection> checkJointBound(const JointProblem &problem,
                                               const JointCertificate &certificate);
 

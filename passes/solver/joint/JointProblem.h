@@ -157,10 +157,12 @@ struct Relaxation {
 
 /// Proof that no plan finishes before `bound`: after layer k every plan is in a state that one of
 /// states[k] is no worse than, or that some relaxation shows to finish no earlier than `bound`.
+/// Planners list no states: a judge derives those that no relaxation shows to be late about as fast
+/// as it reads them.
 struct JointCertificate {
   double bound = 0;
   std::vector<Relaxation> relaxations;
-  std::vector<std::vector<PlanState>> states; ///< one list more than layers
+  std::vector<std::vector<PlanState>> states; ///< none, or one list more than layers
 };
 
 /// Proof of a bound: a plain problem's (see plainProblem) is the array f.

@@ -61,16 +61,6 @@ JointPlan startingPlan(const JointProblem &problem) {
   return best;
 }
 
-/// Only what is needed to prove the bound: states that could beat it if they were not proved not
-/// to.
-void keepViable(const JointProblem &problem, JointCertificate &certificate) {
-  StateBound bound(problem, certificate.relaxations, certificate.bound);
-  for (std::size_t k = 0; k < certificate.states.size(); ++k)
-    std::erase_if(certificate.states[k], [&](const PlanState &state) {
-      return k + 1 == certificate.states.size() || !bound.isViable(bound.slack(state, k));
-    });
-}
-
 /// Bisects between a target that is proved and one that is not.
 template <typename Proves>
 double greatestProved(double proved, double open, int steps, Proves proves) {
@@ -89,7 +79,6 @@ public:
                               1, std::min(options.width / problem.lanes.size(),
                                           options.mostLabels / (problem.layers.size() + 1)))) {
     certificate().relaxations = chooseRelaxations(problem);
-    certificate().states.resize(problem.layers.size() + 1);
     result.plan = startingPlan(problem);
   }
 
@@ -102,7 +91,6 @@ public:
     for (int step = 0; step < 6 && !result.optimal(); ++step)
       if (double target = (certificate().bound + unproved()) / 2; !prove(target))
         tooHard = target;
-    keepViable(problem, certificate());
     result.plan = mergeMessages(problem, std::move(result.plan), result.plan.finish);
     return std::move(result);
   }
@@ -138,7 +126,7 @@ private:
     LabelSearch search = searchLabels(problem, bound, target, width);
     accept(search);
     if (!search.isCut)
-      setBound(result.plan.finish, std::move(search));
+      certificate().bound = result.plan.finish;
   }
 
   /// A search that shows that nothing ends before the target, or what does.
@@ -148,13 +136,8 @@ private:
     accept(search);
     if (search.isCut)
       return false;
-    setBound(search.choices ? result.plan.finish : target, std::move(search));
+    certificate().bound = search.choices ? result.plan.finish : target;
     return true;
-  }
-
-  void setBound(double bound, LabelSearch search) {
-    certificate().bound = bound;
-    certificate().states = std::move(search.states);
   }
 
   const JointProblem &problem;
@@ -169,7 +152,6 @@ JointResult solveJoint(const JointProblem &problem, const JointOptions &options)
   if (!problem.layers.empty())
     return Search(problem, options).run();
   JointResult result;
-  result.certificate.states.resize(1);
   result.plan = replay(problem, {});
   result.certificate.bound = result.plan.finish;
   return result;

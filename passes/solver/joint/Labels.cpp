@@ -116,7 +116,8 @@ std::vector<PlanState> statesOf(const std::vector<Label> &labels) {
 } // namespace
 
 LabelSearch searchLabels(const JointProblem &problem, const StateBound &bound, double target,
-                         std::size_t most, bool proving) {
+                         std::size_t most, bool proving,
+                         std::vector<std::vector<PlanState>> *kept) {
   PlanSteps steps(problem);
   Dominance dominates(problem);
   LabelSearch result;
@@ -124,8 +125,11 @@ LabelSearch searchLabels(const JointProblem &problem, const StateBound &bound, d
   std::vector<Label> labels, next;
   if (PlanState root = steps.root(); bound.isViable(bound.slack(root, 0)))
     labels.push_back({root, 0, 0, {}});
-  result.states.push_back(statesOf(labels));
-
+  auto keep = [&] {
+    if (kept)
+      kept->push_back(statesOf(labels));
+  };
+  keep();
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
     next.clear();
     for (std::uint32_t parent = 0; parent < labels.size(); ++parent)
@@ -144,7 +148,7 @@ LabelSearch searchLabels(const JointProblem &problem, const StateBound &bound, d
       layerSteps.push_back({label.parent, label.choice});
     history.push_back(std::move(layerSteps));
     std::swap(labels, next);
-    result.states.push_back(statesOf(labels));
+    keep();
   }
 
   auto ends = [](const Label &label) { return PlanSteps::finish(label.state); };

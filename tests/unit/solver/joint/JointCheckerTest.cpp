@@ -4,6 +4,7 @@
 
 #include "passes/solver/joint/JointReplay.h"
 #include "passes/solver/joint/JointSolver.h"
+#include "passes/solver/joint/Labels.h"
 #include "tests/unit/solver/joint/RandomJoint.h"
 
 #include <gtest/gtest.h>
@@ -180,7 +181,16 @@ TEST(CheckJointPlan, RejectsInterleavedBuckets) {
             "J18: message 2: layer 2 comes before layer 3 of the lane's bucket before");
 }
 
-JointCertificate goodCertificate() { return solveJoint(problem()).certificate; }
+/// A certificate of the optimum that lists its states.
+JointCertificate listed(const JointProblem &problem) {
+  JointCertificate certificate = solveJoint(problem).certificate;
+  StateBound bound(problem, certificate.relaxations, certificate.bound);
+  searchLabels(problem, bound, certificate.bound, 10'000, true, &certificate.states);
+  certificate.states.back().clear(); // complete plans prove nothing
+  return certificate;
+}
+
+JointCertificate goodCertificate() { return listed(problem()); }
 
 void expectCertificateRejected(Kind kind, const std::function<void(JointCertificate &)> &spoil) {
   JointCertificate certificate = goodCertificate();
@@ -217,7 +227,7 @@ JointProblem hardProblem() {
     JointProblem candidate = randomJoint(random, mix);
     if (!validate(candidate).isOk())
       continue;
-    JointCertificate certificate = solveJoint(candidate).certificate;
+    JointCertificate certificate = listed(candidate);
     if (!certificate.states[0].empty() && certificate.states[6].size() > 2)
       return candidate;
   }
@@ -225,7 +235,7 @@ JointProblem hardProblem() {
 
 TEST(CheckJointBound, MissesEveryStateThatIsTakenAway) {
   JointProblem hard = hardProblem();
-  JointCertificate full = solveJoint(hard).certificate;
+  JointCertificate full = listed(hard);
   ASSERT_FALSE(checkJointBound(hard, full));
   int missed = 0, all = 0;
   for (std::size_t k = 0; k < full.states.size(); ++k)
@@ -246,7 +256,7 @@ TEST(CheckJointBound, RejectsABoundThatIsTooHigh) {
   JointProblem hard = hardProblem();
   JointResult result = solveJoint(hard);
   ASSERT_TRUE(result.optimal());
-  JointCertificate high = result.certificate;
+  JointCertificate high = listed(hard);
   high.bound *= 1.001;
   auto rejection = checkJointBound(hard, high);
   ASSERT_TRUE(rejection);
@@ -258,6 +268,40 @@ TEST(CheckJointBound, RejectsABoundThatIsTooHigh) {
   auto beaten = checkJointBound(hard, high);
   ASSERT_TRUE(beaten);
   EXPECT_EQ(beaten->kind, Kind::boundBeaten) << beaten->message;
+}
+
+/// Planners list no states: the judge derives them, and finds the plan that beats a higher bound.
+TEST(CheckJointBound, DerivesStatesThatAreNotListed) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    JointProblem small = randomSmallJoint(seed, 10, 20000, true);
+    JointResult result = solveJoint(small);
+    ASSERT_TRUE(result.optimal());
+    EXPECT_TRUE(result.certificate.states.empty());
+    JointCertificate certificate = result.certificate;
+    EXPECT_FALSE(checkJointBound(small, certificate)) << "seed " << seed;
+    certificate.relaxations.clear(); // then they follow every plan
+    EXPECT_FALSE(checkJointBound(small, certificate)) << "seed " << seed;
+    certificate.bound *= 1 + 1e-9;
+    auto rejection = checkJointBound(small, certificate);
+    ASSERT_TRUE(rejection) << "seed " << seed;
+    EXPECT_EQ(rejection->kind, Kind::boundBeaten);
+    certificate.relaxations = result.certificate.relaxations;
+    rejection = checkJointBound(small, certificate);
+    ASSERT_TRUE(rejection) << "seed " << seed;
+    EXPECT_EQ(rejection->kind, Kind::boundBeaten);
+  }
+}
+
+TEST(CheckJointBound, GivesUpWhereTooMuchIsOpen) {
+  Random random(1);
+  JointMix mix;
+  mix.layers = 300;
+  mix.lanes = 3;
+  mix.cost = CostKind::concaveTable;
+  JointProblem large = randomJoint(random, mix);
+  auto rejection = checkJointBound(large, {1e9, {}, {}});
+  ASSERT_TRUE(rejection);
+  EXPECT_EQ(rejection->kind, Kind::tooManyStates) << rejection->message;
 }
 
 TEST(CheckJointCertificate, ComparesThePlanWithTheBound) {
