@@ -2,8 +2,10 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/PlanDiff.h"
 #include "frontend/driver/PlanReport.h"
+#include "frontend/driver/Why.h"
 
 #include "codegen/json/PlanFolder.h"
+#include "runtime/run/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 
@@ -18,6 +20,7 @@ namespace {
 struct InspectOptions {
   std::string plan;
   std::string other; ///< to compare with; empty for none
+  std::string why;   ///< a gradient to explain; empty for none
   bool members = false;
 };
 
@@ -41,15 +44,22 @@ Result<std::string> compare(const InspectOptions &options, const nlohmann::json 
   return planDiff({plan, left}, {*other, right});
 }
 
-Status inspect(const InspectOptions &options) {
+Result<std::string> reportOn(const InspectOptions &options) {
+  if (!options.why.empty())
+    return whyGradient(options.plan, options.why);
   Result<nlohmann::json> plan = readPlanJson(options.plan);
   if (!plan)
     return plan.status();
-  Result<std::string> report = Status();
   if (!options.other.empty())
-    report = compare(options, *plan);
-  else if (report = planReport(*plan, options.members); !report)
+    return compare(options, *plan);
+  Result<std::string> report = planReport(*plan, options.members);
+  if (!report)
     return Status::badInput("'" + options.plan + "/plan.json': " + report.status().message());
+  return report;
+}
+
+Status inspect(const InspectOptions &options) {
+  Result<std::string> report = reportOn(options);
   if (!report)
     return report.status();
   std::fputs(report->c_str(), stdout);
@@ -67,7 +77,17 @@ Command addInspect(CLI::App &app) {
       ->add_option("--diff", options->other,
                    "Compare with this plan instead: predictions, and what travels otherwise")
       ->type_name("PLAN")
+      ->check(someText())
       ->excludes("--members");
+  command
+      ->add_option("--why", options->why,
+                   "Explain one gradient instead: what every scheme costs, what the choice saves, "
+                   "where it would be another; a parameter, a layer, the beginning of either, or a "
+                   "glob")
+      ->type_name("LAYER")
+      ->check(someText())
+      ->excludes("--members")
+      ->excludes("--diff");
   return [options] { return inspect(*options); };
 }
 

@@ -113,20 +113,6 @@ std::optional<ByteRule> byteRuleOf(const PlannedProblem &problem, std::size_t la
 
 } // namespace
 
-const Alternative *Explanation::chosenOne() const {
-  auto found = std::ranges::find(alternatives, true, &Alternative::isChosen);
-  return found == alternatives.end() ? nullptr : &*found;
-}
-
-const Alternative *Explanation::nextBest() const {
-  const Alternative *best = nullptr;
-  for (const Alternative &alternative : alternatives)
-    if (!alternative.isChosen && alternative.finish &&
-        (!best || *alternative.finish < *best->finish))
-      best = &alternative;
-  return best;
-}
-
 Result<Explanation> explain(const PlannedProblem &problem, const JointPlan &plan,
                             const std::string &plannerName, std::size_t layer,
                             std::optional<std::int64_t> samples) {

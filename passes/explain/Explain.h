@@ -2,49 +2,14 @@
 // would say, and where the choice changes.
 #pragma once
 
-#include "passes/explain/Alternatives.h"
-#include "passes/explain/Flips.h"
+#include "passes/explain/Explanation.h"
 #include "passes/explain/Repose.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace syncline::explain {
-
-/// Poseidon's rule: by factors where they move no more bytes than servers, both directions.
-struct ByteRule {
-  double factorBytes = 0, serverBytes = 0;
-  solver::Scheme scheme = solver::Scheme::parameterServer; ///< what it says
-};
-
-/// One thing that is varied while all else stays, and from where on another scheme is chosen.
-struct Axis {
-  enum class Kind { bandwidth, batch, nodes };
-  Kind kind = Kind::bandwidth;
-  /// Bandwidth: bytes per second of a node's link, or a multiple of the planned where the cluster
-  /// has no link. Batch: samples per rank, or a multiple where they are not known. Nodes: count.
-  Range range;
-  bool isMultiple = false;
-  Flips<solver::Scheme> flips;
-};
-
-struct Explanation {
-  solver::Scheme chosen = solver::Scheme::ring;
-  bool rides = false;           ///< it needs no message: its carrier's brings it
-  solver::JointMessage message; ///< that brings it
-  std::vector<Alternative> alternatives;
-  /// Absent where the gradient has no factors, or the cluster no servers to compare them with.
-  std::optional<ByteRule> byteRule;
-  std::vector<Axis> axes;
-  /// Where these are not empty, bandwidth and nodes are not varied: their times are measured.
-  std::vector<cluster::Scheme> measured;
-
-  /// The entry of the chosen scheme, and of the best of the others; null where there is none.
-  const Alternative *chosenOne() const;
-  const Alternative *nextBest() const;
-};
 
 /// Explains the scheme of gradient `layer` (from zero, in backward order) in `plan`, which
 /// `planner` made of `problem.asPlanned()`. `samples` per rank where known. At other bandwidths,

@@ -121,11 +121,11 @@ FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::Sp
   return PlannedProblem(std::move(*problem), spec, std::move(*offer));
 }
 
-std::vector<cluster::Scheme> PlannedProblem::measured() const {
-  std::vector<cluster::Scheme> schemes;
+std::vector<solver::Scheme> PlannedProblem::measured() const {
+  std::vector<solver::Scheme> schemes;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
     if (isMeasured(stated.getCost()))
-      schemes.push_back(stated.getScheme());
+      schemes.push_back(toSolverScheme(stated.getScheme()));
   return schemes;
 }
 

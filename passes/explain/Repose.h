@@ -39,7 +39,7 @@ public:
 
   /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
   /// links and ranks only.
-  std::vector<cluster::Scheme> measured() const;
+  std::vector<solver::Scheme> measured() const;
 
 private:
   PlannedProblem(solver::JointProblem problem, cluster::SpecAttr spec, cost::Offer planned)

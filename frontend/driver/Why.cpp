@@ -1,0 +1,145 @@
+// From a plan folder to an explanation.
+#include "frontend/driver/Why.h"
+
+#include "codegen/json/Hashes.h"
+#include "codegen/json/PlanFolder.h"
+#include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/GradientName.h"
+#include "frontend/driver/WhyReport.h"
+#include "ir/plan/Plan.h"
+#include "passes/RegisterAll.h"
+#include "passes/explain/Explain.h"
+#include "passes/merge/MergeOps.h"
+#include "passes/solver/joint/JointChecker.h"
+
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace syncline::driver {
+
+namespace {
+
+/// Checks the one file that is read; `verify` checks all.
+Result<OwningOpRef<ModuleOp>> readModule(const std::string &folder, MLIRContext &context) {
+  Result<nlohmann::json> document = readPlanJson(folder);
+  if (!document)
+    return document.status();
+  const std::string path = folder + "/plan.mlir";
+  Result<std::string> hash = sha256OfFile(path);
+  if (!hash)
+    return hash.status();
+  if (nlohmann::json expected = (*document)["hashes"]["files"].value("plan.mlir", nlohmann::json());
+      expected != *hash)
+    return Status::badInput("'" + path +
+                            "': the file was changed after it was compiled: its hash differs");
+  DiagnosticCollector diagnostics(&context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  if (!module)
+    return diagnostics.status("'" + path + "': not MLIR");
+  return module;
+}
+
+/// Whose operations read which parameters.
+void addLayerNames(ModuleOp module, std::vector<GradientName> &gradients) {
+  llvm::StringMap<std::size_t> places;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    places[gradients[i].parameter] = i;
+  module.walk([&](plan::TensorOp tensor) {
+    auto place = places.find(tensor.getName());
+    if (tensor.getSpace() != plan::Space::parameters || place == places.end())
+      return;
+    for (Operation *reader : tensor->getUsers())
+      if (auto call = dyn_cast<plan::CallOp>(reader))
+        gradients[place->second].layers.push_back(call.getLayer().str());
+  });
+}
+
+std::vector<GradientName> namesOf(ModuleOp module, sync::ProblemOp problem) {
+  std::vector<GradientName> gradients;
+  for (auto [name, bytes] :
+       llvm::zip(problem.getLayers().getAsRange<StringAttr>(), problem.getBytes()))
+    gradients.push_back({name.str(), {}, bytes});
+  addLayerNames(module, gradients);
+  return gradients;
+}
+
+/// Of a model's plan; of a trace K, where its fully connected layers agree on it.
+std::optional<std::int64_t> samplesOf(ModuleOp module) {
+  for (auto program : module.getOps<plan::ProgramOp>())
+    return program.getBatch();
+  std::optional<std::int64_t> samples;
+  bool agree = true;
+  module.walk([&](sync::LayerOp layer) {
+    if (!layer.getMatmul())
+      return;
+    const std::int64_t k = (*layer.getMatmul())[2];
+    agree &= samples.value_or(k) == k;
+    samples = k;
+  });
+  return agree ? samples : std::nullopt;
+}
+
+template <typename Op> Op firstOf(ModuleOp module) {
+  auto range = module.getOps<Op>();
+  return range.empty() ? Op() : *range.begin();
+}
+
+WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
+                     const solver::JointProblem &problem, const explain::Explanation &explanation,
+                     sync::ProblemOp op, sync::SolutionOp solution) {
+  WhyContext context{.gradient = names[layer].parameter,
+                     .bytes = names[layer].bytes,
+                     .ready = problem.layers[layer].ready,
+                     .planner = solution.getPlanner().str(),
+                     .updates = op.getUpdates().convertToDouble()};
+  const double finish = solution.getFinish().convertToDouble();
+  context.optimal = solution.getCertificate().has_value() &&
+                    finish <= solution.getBound().convertToDouble() * (1 + 1e-11);
+  if (explanation.rides)
+    context.carrier = names[*problem.layers[layer].carrier].parameter;
+  for (std::size_t mate : explanation.message.layers)
+    if (mate != layer)
+      context.mates.push_back(names[mate].parameter);
+  return context;
+}
+
+} // namespace
+
+Result<std::string> whyGradient(const std::string &folder, const std::string &name) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Result<OwningOpRef<ModuleOp>> module = readModule(folder, context);
+  if (!module)
+    return module.status();
+  DiagnosticCollector diagnostics(&context);
+  auto problem = firstOf<sync::ProblemOp>(**module);
+  auto solution = firstOf<sync::SolutionOp>(**module);
+  auto spec = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  if (!problem || !solution || !spec)
+    return Status::badInput("'" + folder +
+                            "/plan.mlir': expected a problem, its solution and a "
+                            "cluster");
+  const std::vector<GradientName> names = namesOf(**module, problem);
+  Result<std::size_t> layer = findGradient(names, name);
+  if (!layer)
+    return Status::badInput("'" + folder + "': " + layer.status().message());
+  FailureOr<explain::PlannedProblem> planned = explain::PlannedProblem::create(problem, spec);
+  if (failed(planned))
+    return diagnostics.status("'" + folder + "/plan.mlir': not a problem");
+  FailureOr<solver::JointPlan> plan = toPlan(solution, planned->asPlanned());
+  if (failed(plan))
+    return diagnostics.status("'" + folder + "/plan.mlir': not a solution");
+  if (auto rejection = solver::checkJointPlan(planned->asPlanned(), *plan))
+    return Status::badInput("'" + folder + "/plan.mlir': " + rejection->message);
+  Result<explain::Explanation> explanation =
+      explain::explain(*planned, *plan, solution.getPlanner().str(), *layer, samplesOf(**module));
+  if (!explanation)
+    return explanation.status();
+  return whyReport(*explanation,
+                   contextOf(names, *layer, planned->asPlanned(), *explanation, problem, solution));
+}
+
+} // namespace syncline::driver

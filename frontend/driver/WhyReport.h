@@ -1,0 +1,28 @@
+// Why one gradient travels as it does, as text for people.
+#pragma once
+
+#include "passes/explain/Explanation.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace syncline::driver {
+
+/// What an explanation does not know.
+struct WhyContext {
+  std::string gradient; ///< that is explained
+  std::int64_t bytes = 0;
+  double ready = 0; ///< seconds from the step's beginning
+  std::string planner;
+  bool optimal = false;           ///< proved
+  std::string carrier;            ///< of a rider
+  std::vector<std::string> mates; ///< the others in its message
+  double updates = 0;             ///< seconds of all updates, behind the finish
+};
+
+/// How it travels; a table of all schemes, each alone and with its bucket; what the choice saves;
+/// what Poseidon's rule says; where the choice flips.
+std::string whyReport(const explain::Explanation &explanation, const WhyContext &context);
+
+} // namespace syncline::driver
