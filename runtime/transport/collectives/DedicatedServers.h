@@ -12,13 +12,15 @@ struct ServerGroup {
   int workers, servers;
 };
 
-/// A worker's side: sends N and receives N, 2 rounds. The result has the same bits on all workers.
+/// A worker's side: sends N and, at the same time, receives N. The result has the same bits on all
+/// workers, and again in a run repeated with the same roles.
 /// Errors: as all all-reduces; badInput when the group has no server or is not the transport's
 /// size.
 Result<std::unique_ptr<AllReduce>> createServerClient(Transport &transport, const std::string &name,
                                                       const ServerGroup &group);
 
-/// A server's side: moves 2PN/S for P workers and S servers. One thread at a time.
+/// A server's side: for P workers and S servers receives PN/S and, at the same time, sends as much.
+/// One thread at a time.
 class DedicatedServer {
 public:
   /// Together with the workers' createServerClient().
