@@ -81,18 +81,44 @@ private:
     return success();
   }
 
+  bool isMember(plan::TensorOp tensor, plan::Space space) const {
+    return tensor.getSpace() == space &&
+           static_cast<std::int64_t>(tensor.getBucket().value_or(-1)) == number;
+  }
+
   /// Calls `judge` with the bucket's members' tensors in a space until one fails.
   template <typename Judge> LogicalResult forTensors(plan::Space space, Judge judge) const {
     for (plan::TensorOp tensor : facts.tensors)
-      if (tensor.getSpace() == space &&
-          static_cast<std::int64_t>(tensor.getBucket().value_or(-1)) == number &&
-          failed(judge(tensor)))
+      if (isMember(tensor, space) && failed(judge(tensor)))
         return failure();
     return success();
   }
 
-  /// P16.
+  /// P16: between wait and update, and from nothing that is one rank's alone.
   LogicalResult checkRebuilt() const {
+    llvm::DenseSet<Operation *> ofAllRanks;
+    for (plan::TensorOp all : facts.steps[issue].writes)
+      ofAllRanks.insert(all);
+    for (std::int64_t place = wait + 1; place < update; ++place) {
+      const Step &step = facts.steps[place];
+      auto own = llvm::find_if(step.reads,
+                               [&](plan::TensorOp tensor) { return !ofAllRanks.contains(tensor); });
+      for (plan::TensorOp tensor : step.writes) {
+        if (own == step.reads.end())
+          ofAllRanks.insert(tensor);
+        else if (isMember(tensor, plan::Space::gradients))
+          return reject(place,
+                        "P16: computes '" + tensor.getName() + "' from '" +
+                            plan::TensorOp(*own).getName() + "', which is this rank's alone",
+                        *own, "declared here");
+        else
+          ofAllRanks.erase(tensor);
+      }
+    }
+    return checkRebuiltInTime();
+  }
+
+  LogicalResult checkRebuiltInTime() const {
     return forTensors(plan::Space::gradients, [&](plan::TensorOp gradient) -> LogicalResult {
       auto writers = stepsOf(facts.writers, gradient);
       if (writers.empty())
