@@ -79,6 +79,9 @@ TEST(PlanReport, SaysWhenGradientsAreRebuilt) {
   EXPECT_TRUE(contains(report, "factors   6144 B  1.00 ms  1.00 ms  1.50 ms      0 s  2.50 ms\n"))
       << report;
   EXPECT_TRUE(contains(report, "3.00 ms  1.00 ms\n")) << report;
+  EXPECT_TRUE(contains(report, "communication at 3.00 ms, exposed")) << report;
+  plan["buckets"][0]["rebuilt"] = 0.0035;
+  EXPECT_TRUE(contains(reportOf(plan), "communication at 3.00 ms, rebuilding at 3.50 ms, exposed"));
 }
 
 // The word stands only where it is proved.
