@@ -1,0 +1,182 @@
+// RUN: syncline-opt %s --split-input-file --verify-diagnostics
+
+// What is no problem, no solution and no gather: rules S2 and S4 to S13 of ir/sync/SPEC.md.
+
+// A layer without a size.
+// expected-error@+1 {{S5: }}
+sync.problem @p layers ["b", "a"] bytes [10] ready <[1.0, 2.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A layer without a set of lanes where others have one.
+// expected-error@+1 {{S5: }}
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] only [1]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// Negative sizes.
+// expected-error@+1 {{S6: }}
+sync.problem @p layers ["b"] bytes [-1] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// Ready times that fall.
+// expected-error@+1 {{S6: expected finite ascending ready times, got 1.000000e+00 after 2.000000e+00}}
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[2.0, 1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A backward pass that ends before its last gradient.
+// expected-error@+1 {{S6: }}
+sync.problem @p layers ["b"] bytes [10] ready <[3.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A cost that is none.
+// expected-error@+1 {{S7: }}
+module attributes {sync.option = #sync.option<ring, cost = 1.0 : f64, traffic = 1.0>} {}
+
+// -----
+
+// Traffic that is negative.
+// expected-error@+1 {{S7: }}
+module attributes {sync.option = #sync.option<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = -1.0>} {}
+
+// -----
+
+// A lane that offers a scheme twice.
+// expected-error@+2 {{S8: }}
+sync.problem @p layers [] bytes [] ready <[]>
+  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>, <ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A lane of factors, which carry one gradient.
+// expected-error@+2 {{S8: }}
+sync.problem @p layers [] bytes [] ready <[]>
+  lanes [#sync.lane<[<factors, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A lane that holds less than nothing.
+// expected-error@+2 {{S8: }}
+sync.problem @p layers [] bytes [] ready <[]>
+  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>], capacity = -1>] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A solo that takes negative time.
+// expected-error@+2 {{S9: }}
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  solos [#sync.solo<layer = 0, scheme = factors, seconds = -0.5, rebuild = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A problem without a lane.
+// expected-error@+1 {{S11: expected 1 to 3 lanes, got 0}}
+sync.problem @p layers [] bytes [] ready <[]> lanes [] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A lane for a layer that the problem does not have.
+// expected-error@+1 {{S11: }}
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] only [2]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A solo of a layer that there is not.
+// expected-error@+1 {{S12: expected solos of 1 layers, got 1}}
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A layer that goes by factors in two ways.
+// expected-error@+1 {{S12: }}
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>,
+    #sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A rider without a carrier.
+// expected-error@+1 {{S12: expected pairs}}
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A carrier that cannot travel alone.
+// expected-error@+1 {{S12: expected one carrier a rider}}
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1] forward_end 0.5 backward_end 2.0 updates 0.0
+
+// -----
+
+// A message of a layer that nobody can count.
+// expected-error@+1 {{S10: }}
+sync.solution of @p by "me" messages [#sync.message<layers = [-1], scheme = ring, lane = 0, bytes = 1, ready = 0.0, start = 0.0, end = 0.0>]
+  finish 0.0 bound 0.0
+
+// -----
+
+// A rider that nobody can count.
+// expected-error@+1 {{S13: }}
+sync.solution of @p by "me" messages [] riders [-1] finish 0.0 bound 0.0
+
+// -----
+
+// A row with more lanes than problems have.
+// expected-error@+1 {{expected at most 3 lanes}}
+sync.solution of @p by "me" messages [] finish 0.0 bound 0.0 certificate #sync.states<relaxations = [], states = [[[0.0, 0.0, 0, 0, 1, 1, 1, 1]]]>
+
+// -----
+
+// Factors gathered along the wrong dimension.
+nn.step @s batch 2 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error@+1 {{S4: }}
+  %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"], ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<2x6xf32>
+}
+
+// -----
+
+// Factors of two and a half ranks.
+nn.step @s batch 2 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error@+1 {{S4: }}
+  %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"], ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<5x3xf32>
+}
+
+// -----
+
+// Factors of two ranks and of three.
+nn.step @s batch 2 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error@+1 {{S4: }}
+  %y:2 = sync.all_gather %x, %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"], ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<4x3xf32>, tensor<6x3xf32>)
+}
+
+// -----
+
+// Factors for no gradient.
+nn.step @s batch 2 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error@+1 {{S4: }}
+  %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = [], ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+}
+
+// -----
+
+// A gather that ends before it starts.
+nn.step @s batch 2 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  // expected-error@+1 {{S2: }}
+  %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"], ready = 0.0 : f64, start = 2.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+}
