@@ -1,10 +1,10 @@
 // Narrow label searches for a good plan, then a wide one for the proof.
 #include "passes/solver/joint/JointSolver.h"
 
-#include "passes/solver/joint/JointPlanners.h"
 #include "passes/solver/joint/JointReplay.h"
 #include "passes/solver/joint/Labels.h"
 #include "passes/solver/joint/MergeMessages.h"
+#include "passes/solver/joint/StartingPlan.h"
 #include "passes/solver/joint/StateBound.h"
 
 #include <algorithm>
@@ -12,54 +12,6 @@
 namespace syncline::solver {
 
 namespace {
-
-/// Neighbouring layers of a lane in one bucket, as far as its limit allows: choices that send every
-/// layer alone become ones that send as few messages as they can.
-std::vector<Choice> joined(const JointProblem &problem, std::vector<Choice> choices) {
-  std::array<std::optional<std::size_t>, maxLanes> last;
-  std::array<std::int64_t, maxLanes> bytes{};
-  for (std::size_t k = 0; k < choices.size(); ++k) {
-    if (choices[k].kind != Choice::Kind::close)
-      continue;
-    std::size_t lane = choices[k].index;
-    std::int64_t own = problem.layers[k].bytes;
-    if (last[lane] && bytes[lane] + own <= problem.lanes[lane].largestMessage)
-      choices[*last[lane]].kind = Choice::Kind::join;
-    else
-      bytes[lane] = 0;
-    bytes[lane] += own;
-    last[lane] = k;
-  }
-  return choices;
-}
-
-/// The best of a few plain plans, so that the search has something to beat.
-JointPlan startingPlan(const JointProblem &problem) {
-  JointPlan best;
-  best.finish = std::numeric_limits<double>::infinity();
-  auto offer = [&](const std::vector<Choice> &choices) {
-    if (JointPlan plan = replay(problem, choices); plan.finish < best.finish)
-      best = std::move(plan);
-  };
-  for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane) {
-    auto never = [](std::size_t) { return false; };
-    auto wherePossible = [&](std::size_t k) { return !problem.layers[k].solos.empty(); };
-    auto whereFaster = [&](std::size_t k) {
-      const JointLayer &layer = problem.layers[k];
-      double inLane = problem.lanes[lane].seconds(layer.bytes);
-      return std::ranges::any_of(layer.solos, [&](const SoloOption &solo) {
-        return solo.seconds + solo.rebuild < inLane;
-      });
-    };
-    for (const auto &choices :
-         {layerwiseChoices(problem, lane, never), layerwiseChoices(problem, lane, whereFaster),
-          layerwiseChoices(problem, lane, wherePossible)}) {
-      offer(choices);
-      offer(joined(problem, choices));
-    }
-  }
-  return best;
-}
 
 /// Bisects between a target that is proved and one that is not.
 template <typename Proves>
@@ -71,13 +23,18 @@ double greatestProved(double proved, double open, int steps, Proves proves) {
   return proved;
 }
 
+/// States a search may keep after a layer: more where there are few layers.
+std::size_t widestSearch(const JointProblem &problem, const JointOptions &options) {
+  std::size_t layers = problem.layers.size() + 1;
+  std::size_t wide = std::max(options.width, options.labels / layers) / problem.lanes.size();
+  return std::max<std::size_t>(1, std::min(wide, options.mostLabels / layers));
+}
+
 /// One run: the best plan so far and the best bound so far.
 class Search {
 public:
   Search(const JointProblem &problem, const JointOptions &options)
-      : problem(problem), widest(std::max<std::size_t>(
-                              1, std::min(options.width / problem.lanes.size(),
-                                          options.mostLabels / (problem.layers.size() + 1)))) {
+      : problem(problem), widest(widestSearch(problem, options)) {
     certificate().relaxations = chooseRelaxations(problem);
     result.plan = startingPlan(problem);
   }

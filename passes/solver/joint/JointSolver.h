@@ -24,10 +24,12 @@ struct JointResult {
 
 struct JointOptions {
   /// States a search keeps after one layer, divided by the lanes (each state is compared with more
-  /// where there are more), and over all layers together, about 100 bytes each. Where more are
-  /// alive the plan may not be optimal; gap() says how far from it it can be. At most nine such
-  /// searches follow one another.
+  /// where there are more). Where more are alive the plan may not be optimal; gap() says how far
+  /// from it it can be. At most nine such searches follow one another.
   std::size_t width = 400;
+  /// Where so many states over all layers allow more after each, a search keeps more.
+  std::size_t labels = 60'000;
+  /// The most over all layers together, about 100 bytes each.
   std::size_t mostLabels = 2'000'000;
 };
 

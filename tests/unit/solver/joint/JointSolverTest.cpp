@@ -86,14 +86,37 @@ TEST(SolveJoint, ReportsTheGapWhenLabelsAreCut) {
     if (!validate(problem).isOk())
       continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    JointResult narrow = solveJoint(problem, {.width = 3});
-    JointResult wide = solveJoint(problem, {.width = 60});
+    JointResult narrow = solveJoint(problem, {.width = 3, .labels = 0});
+    JointResult wide = solveJoint(problem, {.width = 60, .labels = 0});
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, narrow));
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, wide));
     EXPECT_LE(narrow.bound(), wide.plan.finish * (1 + 1e-11));
     cut += !narrow.optimal();
   }
   EXPECT_GT(cut, 10);
+}
+
+/// Lanes that every layer may use offer all that one lane with their schemes does: however few
+/// states the search keeps, the plan is no worse.
+TEST(SolveJoint, IsNoWorseWithLanesOfTheirOwn) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    JointMix mix;
+    mix.layers = 60;
+    mix.lanes = 2;
+    mix.onlyOneWay = 0;
+    mix.cost = CostKind::affine;
+    mix.kind = allLayerKinds[seed % 7];
+    JointProblem lanes = randomJoint(random, mix), merged = lanes;
+    merged.lanes.resize(1);
+    merged.lanes[0].options.push_back(lanes.lanes[1].options[0]);
+    for (JointLayer &layer : merged.layers)
+      layer.lanes = 1;
+    JointResult one = solveJoint(merged), few = solveJoint(lanes, {.width = 4, .labels = 0});
+    ASSERT_TRUE(one.optimal()) << "seed " << seed;
+    EXPECT_LE(few.plan.finish, one.plan.finish * (1 + 1e-11)) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(lanes, few));
+  }
 }
 
 /// An all-reduce bucket stays open across a layer that goes by factors.
