@@ -16,8 +16,9 @@ name: test
 ranks: {ranks}
 device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
 network: {{bandwidth: 10 Gb/s, latency: 20 us}}
-collectives: {{all-reduce: {{formula: ring}}}}
 """
+# The only all-reduce is the ring's: what every other scheme is compared with.
+RING = CLUSTER + "collectives: {{all-reduce: {{formula: ring}}}}\n"
 
 
 def syncline(*words, limit=600):
@@ -31,13 +32,14 @@ def syncline(*words, limit=600):
     return done.stdout
 
 
-def compile_plan(model, folder, ranks=1, batch=4, loss="cross-entropy", extra=()):
-    """Compiles and verifies a plan for `ranks` ranks with `batch` samples each; its folder."""
-    cluster = folder / f"cluster{ranks}.yaml"
-    cluster.write_text(CLUSTER.format(ranks=ranks))
-    plan = folder / f"{pathlib.Path(model).stem}-{ranks}x{batch}.plan"
+def compile_plan(model, folder, ranks=1, batch=4, loss="cross-entropy", extra=(), cluster=CLUSTER, label=""):
+    """Compiles and verifies a plan for `ranks` ranks with `batch` samples each; its folder, whose
+    name `label` tells from other plans' of the same model."""
+    file = folder / f"cluster{ranks}{label}.yaml"
+    file.write_text(cluster.format(ranks=ranks))
+    plan = folder / f"{pathlib.Path(model).stem}{label}-{ranks}x{batch}.plan"
     syncline(
-        *("compile", model, "--cluster", cluster, "--batch", batch, "--loss", loss, "-o", plan), *extra
+        *("compile", model, "--cluster", file, "--batch", batch, "--loss", loss, "-o", plan), *extra
     )
     syncline("verify", plan)
     return plan
