@@ -81,13 +81,12 @@ def bench_hosts(models, chosen, folder):
     heading("s a step", ["unlimited", "PyTorch"])
     for name, batch in map(split, models or HOST_MODELS):
         for count in HOSTS:
-            free = measure.make_plan(folder, name, batch, count, UNLIMITED)
             for rate, bandwidth in RATES.items():
                 plan = measure.make_plan(folder, name, batch, count, bandwidth)
                 seconds, _ = alternate(
                     chosen.rounds,
                     lambda: measure.ours(plan, chosen.steps, hosts(count, rate)),
-                    lambda: measure.ours(free, chosen.steps, hosts(count)),
+                    lambda: measure.ours(plan, chosen.steps, hosts(count)),
                     lambda: measure.theirs(name, batch, chosen.steps, hosts(count, rate)),
                 )
                 row(f"{name}/{batch}, {count} hosts, {rate}", seconds[0], seconds[1:])
