@@ -14,8 +14,12 @@ using namespace solver;
 
 namespace {
 
-/// Narrower than a plan's own search: many are made, and none of them is run.
-constexpr JointOptions quick{.width = 100};
+/// Narrower than a plan's own search, the more so the more layers there are: many are made, and
+/// none of them is run.
+JointOptions quick(const JointProblem &problem) {
+  const std::size_t layers = std::max<std::size_t>(1, problem.layers.size());
+  return {.width = std::clamp<std::size_t>(100'000 / layers, 24, 100)};
+}
 
 /// Two finishes that differ by no more are equal.
 constexpr double tolerance = 1e-9;
@@ -36,7 +40,7 @@ public:
     Result<JointProblem> there = problem.pose(change);
     if (!there)
       return std::nullopt;
-    Result<PlanResult> plan = planner.plan(*there, quick);
+    Result<PlanResult> plan = planner.plan(*there, quick(*there));
     if (!plan)
       return std::nullopt;
     const Scheme scheme = schemeIn(*there, plan->plan, layer);
@@ -51,7 +55,7 @@ private:
     std::optional<JointProblem> forced = forceScheme(there, layer, planned);
     if (!forced)
       return false;
-    const double finish = finishOf(*forced, solveJoint(*forced, quick).plan);
+    const double finish = finishOf(*forced, solveJoint(*forced, quick(*forced)).plan);
     return finish <= finishOf(there, best.plan) * (1 + tolerance + std::max(0.0, best.gap()));
   }
 
@@ -127,7 +131,7 @@ Result<Explanation> explain(const PlannedProblem &problem, const JointPlan &plan
   explanation.message = *std::ranges::find_if(plan.messages, [&](const JointMessage &message) {
     return std::ranges::binary_search(message.layers, sent);
   });
-  explanation.alternatives = alternativesOf(planned, plan, layer, quick);
+  explanation.alternatives = alternativesOf(planned, plan, layer, quick(planned));
   explanation.byteRule = byteRuleOf(problem, layer);
   explanation.measured = problem.measured();
   const Elsewhere elsewhere(problem, **planner, layer, explanation.chosen);

@@ -105,10 +105,20 @@ cluster::SpecAttr changed(cluster::SpecAttr spec, const Change &change) {
     servers = cluster::ServersAttr::get(
         context, servers.getDedicated() ? servers.getCount() : std::min(servers.getCount(), ranks),
         servers.getDedicated(), faster(servers.getLink(), change.bandwidth), servers.getMemory());
+  llvm::SmallVector<cluster::OverrideAttr> overrides;
+  for (cluster::OverrideAttr own : spec.getOverrides()) {
+    llvm::SmallVector<std::int64_t> nodes; // those that there still are
+    llvm::copy_if(own.getNodes(), std::back_inserter(nodes),
+                  [&](std::int64_t node) { return node * spec.getDevicesPerNode() < ranks; });
+    if (!nodes.empty())
+      overrides.push_back(cluster::OverrideAttr::get(context, nodes, own.getSlowdown(),
+                                                     faster(own.getLink(), change.bandwidth)));
+  }
   return cluster::SpecAttr::get(context, spec.getName(), ranks, spec.getDevicesPerNode(),
-                                spec.getDevice(), faster(spec.getLink(), change.bandwidth),
+                                spec.getCardsPerNode(), spec.getDevice(),
+                                faster(spec.getLink(), change.bandwidth),
                                 faster(spec.getInside(), change.bandwidth), spec.getHalfDuplex(),
-                                collectives, servers, spec.getLargestMessage());
+                                collectives, servers, spec.getLargestMessage(), overrides);
 }
 
 FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::SpecAttr spec) {

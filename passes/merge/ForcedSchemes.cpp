@@ -42,16 +42,17 @@ Result<ForcedScheme> parseForcedScheme(StringRef text) {
                           quoted(glob) + ", got " + quoted(name));
 }
 
-Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<std::string> names,
+Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames> gradients,
                                                          ArrayRef<ForcedScheme> patterns) {
-  std::vector<std::optional<Scheme>> forced(names.size());
+  std::vector<std::optional<Scheme>> forced(gradients.size());
   for (const ForcedScheme &entry : patterns) {
     Result<llvm::GlobPattern> pattern = patternOf(entry.glob);
     if (!pattern)
       return pattern.status();
     bool isUsed = false;
-    for (std::size_t k = 0; k < names.size(); ++k)
-      if (pattern->match(names[k])) {
+    auto fits = [&](const std::string &name) { return pattern->match(name); };
+    for (std::size_t k = 0; k < gradients.size(); ++k)
+      if (llvm::any_of(gradients[k], fits)) {
         forced[k] = entry.scheme;
         isUsed = true;
       }

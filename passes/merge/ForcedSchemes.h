@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-/// Layers whose name matches must travel by a scheme.
+/// Gradients of which a name matches must travel by a scheme.
 struct ForcedScheme {
   std::string glob; ///< as llvm::GlobPattern: * ? [a-z] {a,b}
   cluster::Scheme scheme = cluster::Scheme::ring;
@@ -20,9 +20,14 @@ struct ForcedScheme {
 /// last '=' divides. badInput, naming what was given.
 Result<ForcedScheme> parseForcedScheme(llvm::StringRef text);
 
-/// The scheme that each name must travel by, nothing where no pattern matches; where several match,
-/// the last counts. badInput for a pattern that matches no name, or that parseForcedScheme refuses.
+/// What one gradient is called: its parameter "fc.weight", that without its last part "fc", and the
+/// layers that read it "/fc/Gemm"; of a trace only its layer.
+using GradientNames = llvm::SmallVector<std::string>;
+
+/// The scheme that each gradient must travel by, nothing where no pattern matches one of its names;
+/// where several match, the last counts. badInput for a pattern that matches nothing, or that
+/// parseForcedScheme refuses.
 Result<std::vector<std::optional<cluster::Scheme>>>
-forcedSchemes(llvm::ArrayRef<std::string> names, llvm::ArrayRef<ForcedScheme> patterns);
+forcedSchemes(llvm::ArrayRef<GradientNames> gradients, llvm::ArrayRef<ForcedScheme> patterns);
 
 } // namespace syncline

@@ -18,6 +18,17 @@ std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
 std::string quoted(Scheme scheme) { return quoted(cluster::stringifyScheme(scheme)); }
 std::string bytesText(std::int64_t bytes) { return std::to_string(bytes) + " B"; }
 
+GradientNames namesOf(cost::ReadyGradient gradient) {
+  GradientNames names{gradient.name};
+  if (!gradient.update)
+    return names;
+  names.push_back(StringRef(gradient.name).rsplit('.').first.str());
+  for (Operation *reader : gradient.update.getParameter().getUsers())
+    if (StringRef layer = nn::layerOf(reader); !layer.empty())
+      names.push_back(layer.str());
+  return names;
+}
+
 class Poser {
 public:
   Poser(MLIRContext *context, cost::Timeline timeline, cluster::DeviceAttr device,
@@ -48,9 +59,9 @@ private:
   }
 
   Status match(ArrayRef<ForcedScheme> patterns) {
-    std::vector<std::string> names;
+    std::vector<GradientNames> names;
     for (const cost::ReadyGradient &gradient : gradients())
-      names.push_back(gradient.name);
+      names.push_back(namesOf(gradient));
     auto matched = forcedSchemes(names, patterns);
     if (matched)
       forced = std::move(*matched);
