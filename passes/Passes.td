@@ -224,7 +224,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5 and P7 to P17, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
+    Rules P5 and P7 to P18, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
     shares no code with lowering. Runs in release builds.
   }];
 }

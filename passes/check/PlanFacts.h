@@ -17,6 +17,7 @@ namespace syncline::check {
 struct Step {
   mlir::Operation *op;
   llvm::SmallVector<plan::TensorOp, 6> reads, writes;
+  bool isForward = false; ///< behind a `plan.phase forward`
 };
 
 /// The places of one kind of bucket operation in issue order.
@@ -47,7 +48,7 @@ mlir::FailureOr<PlanFacts> gather(plan::ProgramOp program);
 /// P5, P7, P8, P11, P12: gradients agree, once, complete and undisturbed.
 mlir::LogicalResult checkBuckets(const PlanFacts &facts);
 
-/// P14 to P17: what holds where gradients do not simply become sums.
+/// P14 to P18: what holds where gradients do not simply become sums; where messages stand.
 mlir::LogicalResult checkSchemes(const PlanFacts &facts);
 
 /// P9, P10: nothing is read that was not written or was overwritten.

@@ -1,4 +1,5 @@
-// Rules about schemes by which gradients do not simply become sums: P14 to P17.
+// Rules about schemes by which gradients do not simply become sums, and about where messages stand:
+// P14 to P18.
 #include "passes/check/PlanFacts.h"
 
 using namespace mlir;
@@ -165,7 +166,17 @@ private:
 
 } // namespace
 
+/// P18.
+static LogicalResult checkForward(const PlanFacts &facts) {
+  for (const Step &step : facts.steps)
+    if (step.isForward && isa<plan::IssueOp, plan::GatherOp, plan::WaitOp, plan::UpdateOp>(step.op))
+      return step.op->emitOpError("P18: stands in the forward phase, which evaluation runs alone");
+  return success();
+}
+
 LogicalResult checkSchemes(const PlanFacts &facts) {
+  if (failed(checkForward(facts)))
+    return failure();
   for (auto [number, bucket] : facts.buckets)
     if (failed(SchemeRules(facts, number, bucket).check()))
       return failure();

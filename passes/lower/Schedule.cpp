@@ -41,6 +41,8 @@ public:
       actions.push_back({ActionKind::loss, phase, &op});
       return success();
     }
+    if (phase == plan::Phase::backward)
+      handOver(); // what the forward pass completed
     if (!isa<nn::PointwiseOp>(op) && !kernelOf(&op))
       return op.emitError("no kernel carries out '")
              << op.getName() << "'; elementwise operations must be fused before";
@@ -54,6 +56,7 @@ public:
   }
 
   FailureOr<std::vector<Action>> finish() {
+    handOver();
     for (const Bucket &bucket : buckets) {
       if (llvm::is_contained(channels[bucket.channel], bucket.number))
         return bucket.message->emitError("never leaves: what it waits for is computed from what "
@@ -80,7 +83,7 @@ private:
       }
   }
 
-  /// Copies what must be copied of the operation's results, and hands over what they complete.
+  /// Copies what must be copied of the operation's results, and hands over what is complete.
   void complete(Operation &op, plan::Phase phase) {
     for (Value result : op.getResults()) {
       for (std::int64_t bucket : copyMembers(result, phase))
@@ -90,11 +93,17 @@ private:
     }
     for (std::int64_t bucket : readers.lookup(&op))
       --missing[bucket];
+    if (phase != plan::Phase::forward)
+      handOver();
+  }
+
+  /// Messages leave in the backward pass: the forward pass alone is what evaluation runs.
+  void handOver() {
     for (auto &[channel, queue] : channels)
       while (!queue.empty() && missing[queue.front()] == 0) {
-        actions.push_back(
-            {buckets[queue.front()].isGathered() ? ActionKind::gather : ActionKind::issue, phase,
-             nullptr, queue.front()});
+        const bool isGathered = buckets[queue.front()].isGathered();
+        actions.push_back({isGathered ? ActionKind::gather : ActionKind::issue,
+                           plan::Phase::backward, nullptr, queue.front()});
         queue.erase(queue.begin());
       }
   }

@@ -18,10 +18,10 @@ struct Action {
 };
 
 /// Forward and backward in program order. A bucket is issued (or its factors gathered) right after
-/// the operation that completes it, but after the buckets before it on its channel; a bucket whose
-/// message writes its parameters also after the last operation that reads one of them. At the end,
-/// in bucket order: wait, computation of gradients from what was gathered, update. Fails on an
-/// operation that no kernel carries out.
+/// the operation that completes it, but in the backward phase, which evaluation leaves out, and
+/// after the buckets before it on its channel; a bucket whose message writes its parameters also
+/// after the last operation that reads one of them. At the end, in bucket order: wait, computation
+/// of gradients from what was gathered, update. Fails on an operation that no kernel carries out.
 mlir::FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages);
 
 } // namespace syncline::lower

@@ -1,4 +1,4 @@
-// Plans that break a rule about schemes: P14 to P17, and what P7 and P9 say of gathers.
+// Plans that break a rule about schemes: P14 to P18, and what P7 and P9 say of gathers.
 // RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %s
 
 // P14: what travels by factors is gathered.
@@ -423,4 +423,26 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   plan.wait 0
   // expected-error @+1 {{P17: reads gradient 'w', which the message of bucket 0 changes}}
   plan.call reshape "r" ["x", "y"] ins(%dw : memref<4x4xf32>) outs(%r : memref<4x4xf32>)
+}
+
+// -----
+
+// P18: evaluation ends with the forward phase, and nobody would wait.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 384 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
+  %r = plan.tensor "r" in arena at 64 reserve 64 live [0, 9] : memref<4x4xf32>
+  %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [0, 9] : memref<8x4xf32>
+  %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [0, 9] : memref<8x4xf32>
+  plan.bucket 0 members ["w"] by "factors" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.phase forward
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  // expected-error @+1 {{P18: stands in the forward phase, which evaluation runs alone}}
+  plan.gather 0 ins(%x, %h : memref<4x4xf32>, memref<4x4xf32>) outs(%xs, %hs : memref<8x4xf32>, memref<8x4xf32>)
+  plan.phase update
+  plan.wait 0
+  plan.call matmul "dw" ["a", "b", "y"] ins(%hs, %xs : memref<8x4xf32>, memref<8x4xf32>) outs(%dw : memref<4x4xf32>) {transpose_a}
+  plan.update 0
 }

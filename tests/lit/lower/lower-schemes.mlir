@@ -130,3 +130,27 @@ nn.step @colocated batch 4 {
   nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
 }
 }
+
+// -----
+
+// The last layer's factors exist before the backward pass begins, but evaluation, which ends there, sends nothing.
+module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
+// CHECK-LABEL: plan.program @early
+nn.step @early batch 4 {
+  %x = nn.input "x" : tensor<4x8xf32>
+  %t = nn.target "t" : tensor<4x2xf32>
+  %w = nn.parameter "w" at 0 : tensor<2x8xf32>
+  %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+  nn.output %y "y" : tensor<4x2xf32>
+  // CHECK: plan.call meanSquaredError
+  // CHECK-NEXT: plan.loss
+  // CHECK-NEXT: plan.phase backward
+  // CHECK-NEXT: plan.gather 0
+  // CHECK-NEXT: plan.phase update
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<f32>, tensor<4x2xf32>)
+  nn.loss %l : tensor<f32>
+  %ds, %xs = sync.all_gather %d, %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64} : (tensor<4x2xf32>, tensor<4x8xf32>) -> (tensor<8x2xf32>, tensor<8x8xf32>)
+  %aw = nn.matmul %ds, %xs {transpose_a, nn.backward} : (tensor<8x2xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  nn.update %w, %aw : tensor<2x8xf32>, tensor<2x8xf32>
+}
+}

@@ -101,6 +101,8 @@ nn.step @shared batch 2 {
   // CHECK: plan.call meanSquaredError
   // CHECK-NEXT: plan.call reshape "mean_squared_error" ["x", "y"]
   // CHECK-NEXT: plan.call reshape "mean_squared_error" ["x", "y"]
+  // CHECK-NEXT: plan.loss
+  // CHECK-NEXT: plan.phase backward
   // CHECK-NEXT: plan.issue 0
   // CHECK-NEXT: plan.issue 1
   %ra = sync.all_reduce %d {members = ["a"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
