@@ -30,7 +30,7 @@ struct JointOptions {
   /// Where so many states over all layers allow more after each, a search keeps more.
   std::size_t labels = 60'000;
   /// The most over all layers together, about 100 bytes each.
-  std::size_t mostLabels = 2'000'000;
+  std::size_t mostLabels = 1'000'000;
 };
 
 /// Objective: least finish; of the plan found, buckets are then merged where that costs nothing.

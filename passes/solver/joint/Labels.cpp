@@ -65,6 +65,28 @@ auto sortKey(const PlanState &s) {
   return std::tie(s.free, s.compute, s.open[0], s.open[1], s.open[2], s.held);
 }
 
+/// The least of every number over some states: a state that has less in one is worse than none.
+class Floor {
+public:
+  bool isAbove(const PlanState &state) const {
+    bool above = state.compute * (1 + 1e-14) < compute || state.held < held;
+    for (std::size_t lane = 0; lane < maxLanes; ++lane)
+      above |= state.open[lane] < open[lane];
+    return above;
+  }
+  void add(const PlanState &state) {
+    compute = std::min(compute, state.compute);
+    held = std::min(held, state.held);
+    for (std::size_t lane = 0; lane < maxLanes; ++lane)
+      open[lane] = std::min(open[lane], state.open[lane]);
+  }
+
+private:
+  double compute = std::numeric_limits<double>::infinity();
+  std::int64_t held = unlimited;
+  std::array<std::int64_t, maxLanes> open{unlimited, unlimited, unlimited};
+};
+
 /// Keeps, of labels equal in what follows, the first found: solos, then closed buckets, then open.
 void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   std::ranges::stable_sort(
@@ -73,13 +95,17 @@ void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   // more than carrying a superfluous label.
   constexpr std::size_t window = 200;
   std::size_t kept = 0;
+  Floor floor;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     bool superfluous = false;
     std::size_t least = kept > window ? kept - window : 0;
+    if (floor.isAbove(labels[i].state))
+      least = kept;
     for (std::size_t j = kept; j-- > least && !superfluous;)
       superfluous = dominates(labels[j].state, labels[i].state);
     if (superfluous)
       continue;
+    floor.add(labels[i].state);
     if (kept != i)
       labels[kept] = labels[i];
     ++kept;
