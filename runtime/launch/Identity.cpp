@@ -1,6 +1,7 @@
 // Rank identity from flags and environment.
 #include "runtime/launch/Identity.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -99,8 +100,8 @@ Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
                  "' is no rank of '" + starter.size + "=" + std::to_string(*size) + "'");
   id.rank = *rank;
   id.size = *size;
-  id.localRank = reader.number(starter.localRank).value_or(*rank);
-  id.localSize = reader.number(starter.localSize).value_or(1);
+  id.localSize = reader.number(starter.localSize).value_or(id.localSize);
+  id.localRank = reader.number(starter.localRank).value_or(*rank % std::max(1, id.localSize));
   std::string address = reader.text("MASTER_ADDR");
   if (address.empty()) {
     Result<std::string> derived = deriveAddress(starter, reader, *size);
@@ -123,17 +124,58 @@ Result<Identity> fromFlags(const IdentityFlags &flags, Identity id) {
   if (*flags.rank < 0 || *flags.rank >= *flags.ranks)
     return usage("'--rank " + std::to_string(*flags.rank) + "' is no rank of '--ranks " +
                  std::to_string(*flags.ranks) + "'");
-  id.rank = id.localRank = *flags.rank;
+  id.rank = *flags.rank;
+  id.localRank = id.rank % id.localSize;
   id.size = *flags.ranks;
   return id;
+}
+
+/// "4 ranks", "4 ranks and 2 servers".
+std::string describe(const RunShape &plan) {
+  std::string text = std::to_string(plan.ranks) + " ranks";
+  if (plan.servers == 0)
+    return text;
+  return text + " and " + std::to_string(plan.servers) +
+         (plan.servers == 1 ? " server" : " servers");
+}
+
+/// Flags against the plan alone.
+Status checkFlags(const IdentityFlags &flags, const RunShape &plan) {
+  if (flags.servers && *flags.servers != plan.servers)
+    return usage("the plan has " + (plan.servers == 0 ? "no" : std::to_string(plan.servers)) +
+                 (plan.servers == 1 ? " server" : " servers") + ", '--servers' says " +
+                 std::to_string(*flags.servers));
+  if (flags.ranksPerNode && plan.ranksPerNode > 0 && *flags.ranksPerNode != plan.ranksPerNode)
+    return usage("the plan is for " + std::to_string(plan.ranksPerNode) +
+                 " ranks a node, '--ranks-per-node' says " + std::to_string(*flags.ranksPerNode));
+  return Status::ok();
+}
+
+/// Whether as many processes were or are to be started as the plan needs; `source` says how many.
+Status checkSize(const Identity &id, const RunShape &plan, const std::string &source) {
+  if (id.launchesLocally || plan.servers == 0) {
+    if (id.workers() == plan.ranks)
+      return Status::ok();
+    return usage("the plan is for " + describe(plan) + ", " + source + " says " +
+                 std::to_string(id.workers()));
+  }
+  if (id.size == plan.processes())
+    return Status::ok();
+  return usage("the plan is for " + describe(plan) + ", " + std::to_string(plan.processes()) +
+               " processes together; " + source + " says " + std::to_string(id.size));
 }
 
 } // namespace
 
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
-                              int planRanks) {
+                              const RunShape &plan) {
+  if (Status s = checkFlags(flags, plan); !s)
+    return s;
   Reader reader(environment);
   Identity id;
+  id.servers = plan.servers;
+  // Until a starter says otherwise.
+  id.localSize = flags.ranksPerNode.value_or(plan.ranksPerNode > 0 ? plan.ranksPerNode : 1);
   id.interface = reader.text("GLOO_SOCKET_IFNAME");
   std::string source = "the command line";
   bool isRank = false;
@@ -156,17 +198,20 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
     if (isRank)
       source = std::string("'") + starter.size + "'";
   }
-  if (isRank && flags.localRanks && *flags.localRanks != id.size)
+  if (isRank && flags.localRanks && *flags.localRanks != id.workers())
     return usage("'-n " + std::to_string(*flags.localRanks) + "' contradicts " + source +
                  ", which says " + std::to_string(id.size) + " ranks");
   if (!isRank) {
-    id.size = flags.localRanks.value_or(planRanks);
+    id.size = flags.localRanks.value_or(plan.ranks) + plan.servers;
     id.launchesLocally = id.size > 1;
     source = "'-n'";
   }
-  if (id.size != planRanks)
-    return usage("the plan is for " + std::to_string(planRanks) + " ranks, " + source + " says " +
-                 std::to_string(id.size));
+  if (Status s = checkSize(id, plan, source); !s)
+    return s;
+  if (flags.ranksPerNode) {
+    id.localSize = *flags.ranksPerNode;
+    id.localRank = id.rank % id.localSize;
+  }
   if (id.launchesLocally && id.size > mostLocalRanks)
     return usage(std::to_string(id.size) + " ranks on one host: at most " +
                  std::to_string(mostLocalRanks) +

@@ -2,6 +2,7 @@
 #include "runtime/launch/LocalLauncher.h"
 
 #include "runtime/launch/Identity.h"
+#include "runtime/transport/RankNames.h"
 #include "runtime/transport/Socket.h"
 
 #include <csignal>
@@ -30,8 +31,8 @@ struct Child {
 
 class Launcher {
 public:
-  Launcher(int ranks, const std::vector<std::string> &arguments)
-      : arguments(arguments), children(ranks) {}
+  Launcher(const RunShape &shape, const std::vector<std::string> &arguments)
+      : shape(shape), names{shape.ranks}, arguments(arguments), children(shape.processes()) {}
 
   int run() {
     Result<Socket> socket = Socket::listen(0);
@@ -72,8 +73,8 @@ private:
   /// The machine has no room for this rank: those after it are not even tried, and those before it
   /// end at once, so that the machine is free again.
   void giveUp(int rank, int error) {
-    std::fprintf(stderr, "syncline-run: error: cannot start rank %d of %d: %s\n", rank, size(),
-                 std::strerror(error));
+    std::fprintf(stderr, "syncline-run: error: cannot start %s of %d: %s\n", names.of(rank).c_str(),
+                 size(), std::strerror(error));
     for (int other = rank; other < size(); ++other)
       children[other].status = W_EXITCODE(1, 0);
     firstFailed = rank;
@@ -86,8 +87,12 @@ private:
     auto set = [](const char *name, const std::string &value) { setenv(name, value.c_str(), 1); };
     set("RANK", std::to_string(rank));
     set("WORLD_SIZE", std::to_string(size()));
-    set("LOCAL_RANK", std::to_string(rank));
-    set("LOCAL_WORLD_SIZE", std::to_string(size()));
+    const bool computes = rank < shape.ranks;
+    const int perNode = !computes                ? shape.servers
+                        : shape.ranksPerNode > 0 ? shape.ranksPerNode
+                                                 : shape.ranks;
+    set("LOCAL_RANK", std::to_string((computes ? rank : rank - shape.ranks) % perNode));
+    set("LOCAL_WORLD_SIZE", std::to_string(perNode));
     set("MASTER_ADDR", "127.0.0.1");
     set("MASTER_PORT", std::to_string(listener.localPort()));
     // Local ranks meet on the loopback interface, and no agent holds the port.
@@ -163,13 +168,13 @@ private:
     }
   }
 
-  static void show(int rank, std::FILE *output) {
+  void show(int rank, std::FILE *output) const {
     std::rewind(output);
     char line[4096];
     bool fresh = true;
     while (std::fgets(line, sizeof line, output)) {
       if (fresh)
-        std::fprintf(stderr, "[rank %d] ", rank);
+        std::fprintf(stderr, "[%s] ", names.of(rank).c_str());
       std::fputs(line, stderr);
       fresh = std::strchr(line, '\n') != nullptr;
     }
@@ -190,8 +195,8 @@ private:
       show(firstFailed, first.output);
     if (WIFSIGNALED(*first.status)) {
       int signal = WTERMSIG(*first.status);
-      std::fprintf(stderr, "syncline-run: rank %d was killed by signal %d (%s)\n", firstFailed,
-                   signal, strsignal(signal));
+      std::fprintf(stderr, "syncline-run: %s was killed by signal %d (%s)\n",
+                   names.of(firstFailed).c_str(), signal, strsignal(signal));
       bool crash = signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGFPE ||
                    signal == SIGILL;
       return crash ? 3 : 1;
@@ -199,10 +204,13 @@ private:
     int code = WEXITSTATUS(*first.status);
     // Where rank 0 has given the reason, that is the one message.
     if (firstFailed > 0 && !told)
-      std::fprintf(stderr, "syncline-run: rank %d ended with exit code %d\n", firstFailed, code);
+      std::fprintf(stderr, "syncline-run: %s ended with exit code %d\n",
+                   names.of(firstFailed).c_str(), code);
     return code;
   }
 
+  const RunShape shape;
+  const RankNames names;
   const std::vector<std::string> &arguments;
   std::vector<Child> children;
   sigset_t signals, before;
@@ -213,8 +221,8 @@ private:
 
 } // namespace
 
-int launchLocally(int ranks, const std::vector<std::string> &arguments) {
-  return Launcher(ranks, arguments).run();
+int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments) {
+  return Launcher(shape, arguments).run();
 }
 
 } // namespace syncline

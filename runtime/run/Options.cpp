@@ -16,14 +16,28 @@ constexpr double longestWait = 1e6;
 void addRanks(CLI::App &app, Options &o) {
   const char *group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them "
                       "as many local ranks as the plan has)";
-  app.add_option("-n,--local-ranks", o.identity.localRanks, "start N ranks on this host")
+  app.add_option("-n,--local-ranks", o.identity.localRanks,
+                 "start N ranks on this host, and the plan's servers")
+      ->check(wholeNumber(1, "ranks"))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--servers", o.identity.servers,
+                 "how many processes behind the ranks are parameter servers (default, and all that "
+                 "is accepted, the plan's number)")
+      ->check(wholeNumber(0, "servers"))
+      ->type_name("S")
+      ->group(group);
+  app.add_option("--ranks-per-node", o.identity.ranksPerNode,
+                 "take as many consecutive ranks for a node, wherever they run (default what the "
+                 "starter says; of local ranks, the plan's number)")
       ->check(wholeNumber(1, "ranks"))
       ->type_name("N")
       ->group(group);
   app.add_option("--rank", o.identity.rank, "this process is rank R, from 0")
       ->type_name("R")
       ->group(group);
-  app.add_option("--ranks", o.identity.ranks, "how many ranks there are, on all hosts")
+  app.add_option("--ranks", o.identity.ranks,
+                 "how many ranks there are, on all hosts, servers included")
       ->type_name("P")
       ->group(group);
   app.add_option("--master-addr", o.identity.masterAddress, "host of rank 0 (default 127.0.0.1)")

@@ -4,6 +4,7 @@
 #include "runtime/run/Sha256.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -113,25 +114,57 @@ PlanTensor planTensor(const Json &object) {
   return t;
 }
 
-PlanBucket planBucket(const Json &object) {
+/// Whole and at most as large as an int may well be.
+int count(const Json &object, const char *key, int least) {
+  std::int64_t value = size(object, key, least);
+  if (value > 1 << 20)
+    throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
+  return static_cast<int>(value);
+}
+
+/// The type that a bucket's members have in common.
+ElementType memberType(const PlanBucket &bucket, const std::vector<PlanTensor> &tensors) {
+  std::set<ElementType> types;
+  for (const std::string &member : bucket.members) {
+    auto found = std::find_if(tensors.begin(), tensors.end(),
+                              [&](const PlanTensor &t) { return t.name == member; });
+    if (found == tensors.end())
+      throw SchemaError{"bucket " + std::to_string(bucket.id) + " has a member '" + member +
+                        "', which is no tensor"};
+    types.insert(found->type);
+  }
+  if (types.size() != 1)
+    throw SchemaError{"bucket " + std::to_string(bucket.id) + " has " +
+                      (types.empty() ? "no members" : "members of different element types")};
+  return *types.begin();
+}
+
+PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors) {
   PlanBucket b;
-  b.id = static_cast<int>(size(object, "id", 0));
+  b.id = count(object, "id", 0);
+  b.channel = count(object, "channel", 0);
   b.members = get<std::vector<std::string>>(object, "members");
   b.scheme = get<std::string>(object, "scheme");
   b.ready = get<double>(object, "ready");
   b.start = get<double>(object, "start");
   b.end = get<double>(object, "end");
+  b.rebuilt = get<double>(object, "rebuilt");
+  b.traffic = get<double>(object, "traffic");
+  b.extent = size(object, "extent", 0);
+  b.type = memberType(b, tensors);
   if (Status s = checkScheme(b.scheme); !s)
     throw SchemaError{"bucket " + std::to_string(b.id) + ": " + s.message()};
   return b;
 }
 
-/// As many as a cluster file may have, and no more than an int holds.
-int rankCount(const Json &json) {
-  std::int64_t ranks = size(json, "ranks", 1);
-  if (ranks > 1 << 20)
-    throw SchemaError{"'ranks': " + std::to_string(ranks) + " is out of range"};
-  return static_cast<int>(ranks);
+RunShape runShape(const Json &json) {
+  RunShape shape;
+  shape.ranks = count(json, "ranks", 1);
+  if (json.contains("servers"))
+    shape.servers = count(json, "servers", 0);
+  if (json.contains("cluster") && json.at("cluster").contains("devices_per_node"))
+    shape.ranksPerNode = count(json.at("cluster"), "devices_per_node", 1);
+  return shape;
 }
 
 Plan planFrom(const Json &json) {
@@ -140,7 +173,10 @@ Plan planFrom(const Json &json) {
   plan.planner = get<std::string>(json, "planner");
   plan.backend = get<std::string>(json, "backend");
   plan.loss = get<std::string>(json, "loss");
-  plan.ranks = rankCount(json);
+  const RunShape shape = runShape(json);
+  plan.ranks = shape.ranks;
+  plan.servers = shape.servers;
+  plan.ranksPerNode = shape.ranksPerNode;
   plan.batch = size(json, "batch", 1);
   plan.input = namedTensor(member(json, "input"));
   plan.target = namedTensor(member(json, "target"));
@@ -153,13 +189,14 @@ Plan planFrom(const Json &json) {
       throw SchemaError{"tensor '" + plan.tensors.back().name + "' is there twice"};
   }
   for (const Json &b : member(json, "buckets"))
-    plan.buckets.push_back(planBucket(b));
+    plan.buckets.push_back(planBucket(b, plan.tensors));
   const Json &memory = member(json, "memory");
   plan.sizes.arena = size(memory, "arena", 0);
   plan.sizes.parameters = size(memory, "parameters", 0);
   plan.sizes.gradients = size(memory, "gradients", 0);
   plan.sizes.state = size(memory, "state", 0);
   plan.predictedStep = get<double>(member(json, "predicted"), "step");
+  plan.predictedTraffic = get<double>(member(json, "predicted"), "traffic");
   return plan;
 }
 
@@ -224,12 +261,12 @@ SampleFormat Plan::sampleFormat() const {
   return format;
 }
 
-Result<int> readRankCount(const std::string &folder) {
+Result<RunShape> readRunShape(const std::string &folder) {
   Result<Json> json = parseFile(folder);
   if (!json)
     return json.status();
   try {
-    return rankCount(*json);
+    return runShape(*json);
   } catch (const SchemaError &e) {
     return bad(folder + "/plan.json", e.message);
   }

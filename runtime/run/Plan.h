@@ -3,6 +3,7 @@
 
 #include "runtime/core/Executable.h"
 #include "runtime/data/Dataset.h"
+#include "runtime/launch/Identity.h"
 #include "syncline/Status.h"
 
 #include <optional>
@@ -40,30 +41,38 @@ struct NamedTensor {
 };
 
 struct PlanBucket {
-  int id = 0;
+  int id = 0, channel = 0;
   std::vector<std::string> members;
-  std::string scheme;                   ///< one of allReduceSchemes()
+  std::string scheme;                   ///< as checkScheme() knows them
   double ready = 0, start = 0, end = 0; ///< predicted seconds
+  double rebuilt = 0;                   ///< when its gradients exist; differs from end for factors
+  double traffic = 0;                   ///< predicted bytes a node moves, both directions
+  ElementType type = ElementType::f32;  ///< of the members
+  std::int64_t extent = 0;              ///< bytes that are summed, alignment included
 };
 
 struct Plan {
   std::string folder, name, planner, hash, backend, loss;
-  int ranks = 1;
+  int ranks = 1;          ///< that compute
+  int servers = 0;        ///< ranks behind these that serve "parameter-server"
+  int ranksPerNode = 0;   ///< of the cluster that it is made for; 0 when it does not say
   std::int64_t batch = 1; ///< samples a rank
   NamedTensor input, target;
   std::optional<NamedTensor> output; ///< of the graph, in the arena, whole after the forward phase
   std::vector<PlanTensor> tensors;
-  std::vector<PlanBucket> buckets;
+  std::vector<PlanBucket> buckets; ///< in the order of their issue
   SpaceSizes sizes;
   double predictedStep = 0;
-  bool hasSkeleton = false; ///< there is a model.onnx
+  double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
+  bool hasSkeleton = false;    ///< there is a model.onnx
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   SampleFormat sampleFormat() const;
 };
 
-/// Only the number of ranks, unchecked; for the launcher, whose children read the rest.
-Result<int> readRankCount(const std::string &folder);
+/// Only whom the plan needs, without looking at hashes; for the launcher, whose children read the
+/// rest.
+Result<RunShape> readRunShape(const std::string &folder);
 
 /// Reads plan.json and compares the hash of every file that it lists. Errors: badInput, naming the
 /// file: missing or malformed, another schema, a changed byte, a plan that cannot run.

@@ -1,16 +1,16 @@
-// The stages of a run.
+// The stages of a worker's run.
 #include "runtime/run/RankRun.h"
 
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/OutputPath.h"
-#include "runtime/run/Plan.h"
+#include "runtime/run/Participant.h"
 #include "runtime/run/Report.h"
+#include "runtime/run/ServerRun.h"
 #include "runtime/run/Sha256.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
-#include "runtime/transport/Group.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,24 +20,20 @@ namespace syncline {
 namespace {
 
 /// Everything a rank holds; members live as long as the run.
-class RankRun {
+class RankRun : public Participant {
 public:
-  RankRun(const Options &options, const Identity &identity)
-      : options(options), identity(identity) {}
+  RankRun(const Options &options, const Identity &identity) : Participant(options, identity) {}
 
-  Status run();
-  Group *joined() const { return group.get(); }
+  Status run() override;
 
 private:
   bool isFirst() const { return identity.rank == 0; }
-  double timeout() const {
-    return options.timeout.value_or(std::max(30.0, 20 * plan.predictedStep));
-  }
   Status load();
   Status openData();
-  Status join();
+  Status agreeOnOptions();
   Status build();
   Status agreeOnNodes();
+  Status agreeWithServers();
   Status connect();
   Status fill(std::int64_t step);
   Status train();
@@ -45,13 +41,9 @@ private:
   Status finish();
   Result<std::optional<Score>> score();
 
-  const Options &options;
-  const Identity &identity;
-  Plan plan;
   std::optional<Dataset> data, test;
   std::optional<Sampler> sampler;
   std::int64_t steps = 0;
-  std::unique_ptr<Group> group;
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
@@ -60,18 +52,18 @@ private:
 };
 
 Status RankRun::run() {
-  for (auto stage : {&RankRun::load, &RankRun::join, &RankRun::openData, &RankRun::build,
-                     &RankRun::connect, &RankRun::train, &RankRun::finish})
+  using Stage = Status (RankRun::*)();
+  for (Stage stage : std::initializer_list<Stage>{
+           &RankRun::load, &RankRun::join, &RankRun::agreeOnOptions, &RankRun::openData,
+           &RankRun::build, &RankRun::connect, &RankRun::train, &RankRun::finish})
     if (Status s = (this->*stage)(); !s)
       return s;
   return Status::ok();
 }
 
 Status RankRun::load() {
-  Result<Plan> loaded = loadPlan(options.plan);
-  if (!loaded)
-    return loaded.status();
-  plan = std::move(*loaded);
+  if (Status s = loadPlan(); !s)
+    return s;
   if (plan.backend != options.backend)
     return Status::badInput("'" + plan.folder + "' is compiled for backend '" + plan.backend +
                             "', not '" + options.backend + "'");
@@ -86,22 +78,8 @@ Status RankRun::load() {
   return Status::ok();
 }
 
-Status RankRun::join() {
-  if (plan.ranks == 1)
-    return Status::ok();
-  GroupOptions how;
-  how.rank = identity.rank;
-  how.size = identity.size;
-  how.address = identity.masterAddress;
-  how.port = identity.masterPort;
-  how.listener = identity.listener;
-  how.interface = identity.interface;
-  how.startSeconds = options.startTimeout;
-  Result<std::unique_ptr<Group>> found = Group::join(how);
-  if (!found)
-    return found.status();
-  group = std::move(*found);
-  return group->agree({{"plan", plan.hash.substr(0, 16)}, {"options", options.agreement()}});
+Status RankRun::agreeOnOptions() {
+  return group ? group->agree({{"options", options.agreement()}}, Among::workers) : Status::ok();
 }
 
 Status RankRun::openData() {
@@ -168,8 +146,16 @@ Status RankRun::agreeOnNodes() {
   auto isHierarchical = [](const PlanBucket &b) { return b.scheme == "hierarchical"; };
   if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
     return Status::ok();
-  if (Status s = group->agree({{"number of ranks a node", std::to_string(identity.localSize)}}); !s)
+  if (Status s = group->agree({{"number of ranks a node", std::to_string(identity.localSize)}},
+                              Among::workers);
+      !s)
     return s;
+  if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)
+    return Status::badInput("scheme 'hierarchical' of a plan for " +
+                            std::to_string(plan.ranksPerNode) +
+                            " ranks a node: " + std::to_string(identity.localSize) +
+                            " were started; '--ranks-per-node " +
+                            std::to_string(plan.ranksPerNode) + "' takes them for several nodes");
   if (identity.localSize < 1 || identity.localRank != identity.rank % identity.localSize)
     return Status::badInput("scheme 'hierarchical' needs ranks numbered node by node: rank " +
                             std::to_string(identity.rank) + " is local rank " +
@@ -178,21 +164,32 @@ Status RankRun::agreeOnNodes() {
   return Status::ok();
 }
 
+/// Servers have no step and no data: what they need of these, they are told.
+Status RankRun::agreeWithServers() {
+  if (plan.servers == 0)
+    return Status::ok();
+  if (Status s = checkServedBuckets(plan, step->executable()); !s)
+    return s;
+  return group->gather(stepsKey, std::to_string(steps), options.startTimeout).status();
+}
+
 Status RankRun::connect() {
   Executable &executable = step->executable();
   if (group) {
     // Different processors may choose different layouts; sums over raw bytes would mix them.
     std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
-    if (Status s = group->agree({{"memory layout", layout}}); !s)
+    if (Status s = group->agree({{"memory layout", layout}}, Among::workers); !s)
       return s;
     if (Status s = agreeOnNodes(); !s)
+      return s;
+    if (Status s = agreeWithServers(); !s)
       return s;
     if (Status s = group->connect(timeout()); !s)
       return s;
   }
   Result<std::unique_ptr<Trainer>> made =
       Trainer::create(executable, group ? group->transport() : nullptr, plan.ranks,
-                      {.ranksPerNode = identity.localSize});
+                      {.ranksPerNode = identity.localSize, .servers = plan.servers});
   if (!made)
     return made.status();
   trainer = std::move(*made);
@@ -257,7 +254,7 @@ Result<std::optional<Score>> RankRun::score() {
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld", own->lossSum,
                 static_cast<long long>(own->losses), static_cast<long long>(own->correct),
                 static_cast<long long>(own->predictions));
-  auto all = group->gather("score", text, timeout());
+  auto all = group->gather("score", text, timeout(), Among::workers);
   if (!all)
     return all.status();
   Score sum;
@@ -283,7 +280,7 @@ Status RankRun::finish() {
   std::int64_t peak = peakMemoryBytes();
   if (group) {
     // All are done when all have said so: nobody's last bytes are lost by an early end.
-    auto peaks = group->gather("peak", std::to_string(peak), timeout());
+    auto peaks = group->gather("peak", std::to_string(peak), timeout(), Among::workers);
     if (!peaks)
       return peaks.status();
     for (const std::string &p : *peaks)
@@ -298,13 +295,17 @@ Status RankRun::finish() {
 } // namespace
 
 int runRank(const Options &options, const Identity &identity) {
-  RankRun run(options, identity);
-  Status s = run.run();
+  std::unique_ptr<Participant> participant;
+  if (identity.isServer())
+    participant = createServer(options, identity);
+  else
+    participant = std::make_unique<RankRun>(options, identity);
+  Status s = participant->run();
   if (s)
     return 0;
   std::fprintf(stderr, "syncline-run: error: %s\n", s.message().c_str());
-  if (run.joined())
-    run.joined()->abandon(s);
+  if (participant->joined())
+    participant->joined()->abandon(s);
   std::cout.flush();
   std::fflush(nullptr);
   // Threads may still wait for lost ranks, up to the time limit: the process need not.

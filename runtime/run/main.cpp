@@ -20,14 +20,14 @@ static int run(int argc, char **argv) {
   Options options;
   if (std::optional<int> code = parseOptions(argc, argv, options))
     return *code;
-  Result<int> ranks = readRankCount(options.plan);
-  if (!ranks)
-    return fail(ranks.status());
-  Result<Identity> identity = findIdentity(options.identity, std::getenv, *ranks);
+  Result<RunShape> shape = readRunShape(options.plan);
+  if (!shape)
+    return fail(shape.status());
+  Result<Identity> identity = findIdentity(options.identity, std::getenv, *shape);
   if (!identity)
     return fail(identity.status());
   if (identity->launchesLocally)
-    return launchLocally(identity->size, {argv, argv + argc});
+    return launchLocally(*shape, {argv, argv + argc});
   const int code = runRank(options, *identity);
   std::cout.flush();
   if (code == 0 && !std::cout)

@@ -1,6 +1,8 @@
 // Transport over TCP by Gloo: its exceptions end here.
 #include "runtime/transport/GlooTransport.h"
 
+#include "runtime/transport/collectives/Blocks.h"
+
 #include <atomic>
 #include <csignal>
 #include <exception>
@@ -60,6 +62,7 @@ public:
     return guarded([&] {
       pair().connect({peerAddress.begin(), peerAddress.end()});
       pair().setSync(true, /*busyPoll=*/false);
+      sizeSendBuffer();
     });
   }
 
@@ -81,6 +84,19 @@ public:
 
 private:
   static constexpr int slot = 0;
+
+  /// Sends one long message for nothing. Gloo enlarges the socket's send buffer to the length of
+  /// the longest message so far, and only when that does not fit into twice the last length; since
+  /// the kernel counts its own headers too, a message may find room for half of it. One of a little
+  /// more than a loopback packet (64 KiB) then waits for an acknowledgement that comes 40 ms late.
+  void sizeSendBuffer() {
+    std::vector<std::byte> segment(Segments::largest);
+    if (end.sends)
+      pair().createSendBuffer(slot, segment.data(), segment.size())->send(0, segment.size());
+    else
+      pair().createRecvBuffer(slot, segment.data(), segment.size())->waitRecv();
+  }
+
   gloo::transport::Pair &pair() { return *context->getPair(end.peer); }
 
   template <typename F> Status guarded(F &&f) {
@@ -99,11 +115,11 @@ private:
 
 Status GlooTransport::blame(int peer, const std::string &what) const {
   if (!watch)
-    return Status::error(ErrorKind::peerLost, "lost rank " + std::to_string(peer) + ": " + what);
+    return Status::error(ErrorKind::peerLost, "lost " + options.names.of(peer) + ": " + what);
   Verdict v = watch->report(peer, what);
   if (v.rank == rank())
     return Status::error(ErrorKind::peerLost, "the other ranks gave this rank up: it was late");
-  return Status::error(ErrorKind::peerLost, "lost " + v.describe());
+  return Status::error(ErrorKind::peerLost, "lost " + v.describe(options.names));
 }
 
 Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const LinkEnd> ends) {

@@ -18,7 +18,7 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
         return fresh.status();
       listener = std::move(*fresh);
     }
-    group->server = std::make_unique<StoreServer>(std::move(listener), options.size);
+    group->server = std::make_unique<StoreServer>(std::move(listener), options.size, group->names);
     port = group->server->port();
   }
   Deadline deadline = deadlineIn(options.startSeconds);
@@ -33,28 +33,19 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
   return group;
 }
 
-/// "0, 2" for the ranks that hold a value.
-static std::string listRanks(const std::vector<int> &ranks) {
-  std::string list;
-  for (int r : ranks)
-    list += (list.empty() ? "" : ", ") + std::to_string(r);
-  return (ranks.size() == 1 ? "rank " : "ranks ") + list;
-}
-
-Status Group::agree(const std::vector<Agreement> &facts) {
-  Deadline deadline = deadlineIn(options.startSeconds);
+Status Group::agree(const std::vector<Agreement> &facts, Among who) {
   for (const Agreement &fact : facts) {
-    auto values = store->gather("agree/" + fact.what, fact.value, deadline);
+    auto values = gather("agree/" + fact.what, fact.value, options.startSeconds, who);
     if (!values)
       return values.status();
     std::map<std::string, std::vector<int>> holders;
-    for (int r = 0; r < options.size; ++r)
-      holders[(*values)[r]].push_back(r);
+    for (std::size_t r = 0; r < values->size(); ++r)
+      holders[(*values)[r]].push_back(static_cast<int>(r));
     if (holders.size() == 1)
       continue;
     std::string message = "the ranks differ in their " + fact.what + ":";
     for (const auto &[value, ranks] : holders)
-      message += (message.ends_with(':') ? " " : ", ") + listRanks(ranks) + " '" + value + "'";
+      message += (message.ends_with(':') ? " " : ", ") + names.of(ranks) + " '" + value + "'";
     return Status::error(ErrorKind::peerLost, message);
   }
   return Status::ok();
@@ -64,6 +55,7 @@ Status Group::connect(double timeoutSeconds) {
   GlooOptions gloo;
   gloo.rank = options.rank;
   gloo.size = options.size;
+  gloo.names = names;
   gloo.interface = options.interface;
   gloo.startSeconds = options.startSeconds;
   gloo.timeoutSeconds = timeoutSeconds;
@@ -87,8 +79,25 @@ void Group::abandon(const Status &error) {
 }
 
 Result<std::vector<std::string>> Group::gather(const std::string &key, const std::string &value,
-                                               double seconds) {
-  return store->gather(key, value, deadlineIn(seconds));
+                                               double seconds, Among who) {
+  return store->gather(key, value, deadlineIn(seconds), who == Among::workers);
+}
+
+Status Group::verdict() const {
+  std::optional<Verdict> found = watch->verdict();
+  return found ? Status::error(ErrorKind::peerLost, "lost " + found->describe(names))
+               : Status::ok();
+}
+
+Status Group::probe() {
+  Status known = verdict();
+  if (!known)
+    return known;
+  if (Status s = store->set("probe/" + std::to_string(options.rank), ""); !s) {
+    known = verdict();
+    return known ? s : known;
+  }
+  return Status::ok();
 }
 
 Status Group::leave(double seconds) {

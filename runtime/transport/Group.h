@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/transport/GlooTransport.h"
+#include "runtime/transport/RankNames.h"
 #include "runtime/transport/Store.h"
 #include "runtime/transport/StoreServer.h"
 
@@ -14,6 +15,7 @@ namespace syncline {
 
 struct GroupOptions {
   int rank = 0, size = 1;
+  int workers = 0;                   ///< the ranks behind these are servers; 0: there are none
   std::string address = "127.0.0.1"; ///< host of rank 0
   int port = 29400;                  ///< where rank 0 serves
   int listener = -1;                 ///< rank 0: a socket that listens already; taken over
@@ -28,6 +30,12 @@ struct Agreement {
   std::string value;
 };
 
+/// Who takes part in an exchange.
+enum class Among {
+  all,
+  workers, ///< servers neither call nor are waited for
+};
+
 /// The ranks of a run, from joining to leaving.
 class Group {
 public:
@@ -35,9 +43,9 @@ public:
   /// Leaves without waiting for the others; after an error, that is how they learn of it.
   ~Group();
 
-  /// Waits for all ranks and compares. Errors: peerLost, the same message on every rank, naming the
-  /// ranks that differ; or the ranks that did not start in time.
-  Status agree(const std::vector<Agreement> &facts);
+  /// Waits for all who take part and compares. Errors: peerLost, the same message on every rank,
+  /// naming the ranks that differ; or the ranks that did not start in time.
+  Status agree(const std::vector<Agreement> &facts, Among who = Among::all);
   /// Prepares the network; once, after agree(). A link that stands still for `timeoutSeconds` while
   /// somebody waits for it ends the run.
   Status connect(double timeoutSeconds);
@@ -46,7 +54,12 @@ public:
   /// Exchanges small values, one a rank; returns them by rank. For rare use: it goes through rank
   /// 0.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
-                                          double seconds);
+                                          double seconds, Among who = Among::all);
+  /// Ok while nobody is known to be lost and rank 0 answers, within ten seconds; else peerLost,
+  /// naming who is. Not at the same time as the other methods, nor as links are opened.
+  Status probe();
+  /// The same without asking rank 0; at any time, from any thread.
+  Status verdict() const;
   /// Tells the others that this rank ends with an error, unless they know better. After this the
   /// process may end at once; rank 0 lets the others hear of it first.
   void abandon(const Status &error);
@@ -54,8 +67,10 @@ public:
   Status leave(double seconds);
 
 private:
-  explicit Group(const GroupOptions &options) : options(options) {}
+  explicit Group(const GroupOptions &options)
+      : options(options), names{options.workers > 0 ? options.workers : options.size} {}
   GroupOptions options;
+  RankNames names;
   // Destroyed from the last: connections before the server they lead to.
   std::unique_ptr<StoreServer> server;
   std::unique_ptr<Store> store;

@@ -64,20 +64,21 @@ Result<std::string> Store::get(const std::string &key, Deadline deadline) {
 }
 
 Result<std::vector<std::string>> Store::gather(const std::string &key, const std::string &value,
-                                               Deadline deadline) {
-  Result<Frame> reply =
-      request({"gather", key, value, std::to_string(remaining(deadline).count())}, deadline);
+                                               Deadline deadline, bool workersOnly) {
+  Result<Frame> reply = request({workersOnly ? "gather-workers" : "gather", key, value,
+                                 std::to_string(remaining(deadline).count())},
+                                deadline);
   if (!reply)
     return reply.status();
   if (reply->at(0) != "ok")
     return Status::error(ErrorKind::peerLost,
-                         "no sign in time of rank " + (reply->size() > 1 ? reply->at(1) : "?"));
+                         "no sign in time of " + (reply->size() > 1 ? reply->at(1) : "a rank"));
   reply->erase(reply->begin());
   return std::move(*reply);
 }
 
-std::string Verdict::describe() const {
-  std::string who = "rank " + std::to_string(rank);
+std::string Verdict::describe(const RankNames &names) const {
+  std::string who = names.of(rank);
   if (kind == "ended")
     return who + " (its process ended)";
   if (kind == "stuck")

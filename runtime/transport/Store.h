@@ -1,6 +1,7 @@
 // A rank's side of the meeting point: its key-value store and the watch over the other ranks.
 #pragma once
 
+#include "runtime/transport/RankNames.h"
 #include "runtime/transport/Socket.h"
 
 #include <atomic>
@@ -21,10 +22,10 @@ public:
   Status set(const std::string &key, const std::string &value);
   /// Waits until the key is set.
   Result<std::string> get(const std::string &key, Deadline deadline);
-  /// Waits until every rank has given its value for the key; returns them by rank. Late ranks are
-  /// named.
+  /// Waits until every rank, or every worker, has given its value for the key; returns them by
+  /// rank. Late ranks are named.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
-                                          Deadline deadline);
+                                          Deadline deadline, bool workersOnly = false);
 
   /// This rank's address on the way to rank 0.
   std::string localAddress() const { return socket.localAddress(); }
@@ -42,7 +43,7 @@ struct Verdict {
   std::string message; ///< the rank's own words, when it failed
 
   /// "rank 3 (its process ended)"
-  std::string describe() const;
+  std::string describe(const RankNames &names = {}) const;
 };
 
 /// Tells a rank when another one fails, and the others when this one does. Thread-safe.

@@ -18,7 +18,8 @@ static int toInt(const std::string &text) {
   return value;
 }
 
-StoreServer::StoreServer(Socket listener, int size) : listener(std::move(listener)), size(size) {
+StoreServer::StoreServer(Socket listener, int size, const RankNames &names)
+    : listener(std::move(listener)), size(size), names(names) {
   int pair[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
     wakeRead = Socket(pair[0]);
@@ -149,7 +150,7 @@ void StoreServer::handleStore(Peer &peer, const Frame &frame) {
     send(peer, {"ok"});
   } else if (request == "get" && frame.size() == 3) {
     peer.waiter = Waiter{request, frame[1], deadlineIn(toInt(frame[2]) / 1e3)};
-  } else if (request == "gather" && frame.size() == 4) {
+  } else if ((request == "gather" || request == "gather-workers") && frame.size() == 4) {
     gathered[frame[1]][peer.rank] = frame[2];
     peer.waiter = Waiter{request, frame[1], deadlineIn(toInt(frame[3]) / 1e3)};
   } else {
@@ -168,17 +169,18 @@ bool StoreServer::answer(const Peer &peer, Frame &reply) const {
       reply = {"late"};
     return !reply.empty();
   }
+  const int wanted = peer.waiter->request == "gather" ? size : std::min(size, names.workers);
   const auto &have = gathered.at(peer.waiter->key);
-  if (static_cast<int>(have.size()) == size) {
+  if (static_cast<int>(have.size()) == wanted) {
     reply = {"ok"};
     for (const auto &[rank, value] : have)
       reply.push_back(value);
   } else if (late) {
-    std::string missing;
-    for (int r = 0; r < size; ++r)
+    std::vector<int> missing;
+    for (int r = 0; r < wanted; ++r)
       if (!have.contains(r))
-        missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    reply = {"late", missing};
+        missing.push_back(r);
+    reply = {"late", names.of(missing)};
   }
   return !reply.empty();
 }
@@ -250,8 +252,7 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
     return;
   decided = true;
   investigation.reset();
-  refuse("rank " + std::to_string(culprit) + " ended during start-up" +
-         (message.empty() ? "" : ": " + message));
+  refuse(names.of(culprit) + " ended during start-up" + (message.empty() ? "" : ": " + message));
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {"verdict", std::to_string(culprit), kind, message});

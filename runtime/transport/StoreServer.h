@@ -1,6 +1,7 @@
 // The meeting point of a run: a key-value store and a watch over its ranks, served by rank 0.
 #pragma once
 
+#include "runtime/transport/RankNames.h"
 #include "runtime/transport/Socket.h"
 
 #include <atomic>
@@ -21,7 +22,8 @@ namespace syncline {
 ///   {"set", key, value}                 {"ok"}
 ///   {"get", key, ms}                    {"ok", value} as soon as it is set | {"late"}
 ///   {"gather", key, value, ms}          {"ok", value of rank 0, 1, ..} as soon as every rank has
-///                                       sent its own | {"late", missing ranks}
+///                                       sent its own | {"late", names of the missing ranks}
+///   {"gather-workers", key, value, ms}  the same among the workers
 ///   any                                 {"error", message} when the run cannot start
 /// watch:
 ///   server: {"ping"}                    rank: {"pong", rank it waits for, or -1}
@@ -39,7 +41,7 @@ public:
   static constexpr double grace = 1.0;
 
   /// `listener` listens already.
-  StoreServer(Socket listener, int size);
+  StoreServer(Socket listener, int size, const RankNames &names = {});
   ~StoreServer();
   StoreServer(const StoreServer &) = delete;
 
@@ -79,6 +81,7 @@ private:
 
   Socket listener;
   const int size;
+  const RankNames names;
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
   std::map<std::string, std::map<int, std::string>> gathered;

@@ -137,7 +137,7 @@ void runRank(const GroupOptions &options, const RankLayout &layout) {
 int main(int argc, char **argv) {
   GroupOptions options;
   if (const char *size = std::getenv("WORLD_SIZE")) {
-    Result<Identity> identity = findIdentity({}, std::getenv, std::atoi(size));
+    Result<Identity> identity = findIdentity({}, std::getenv, {std::atoi(size)});
     check(identity.status());
     options.rank = identity->rank;
     options.size = identity->size;

@@ -9,14 +9,15 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-Result<Identity> find(const Variables &variables, IdentityFlags flags = {}, int planRanks = 4) {
+Result<Identity> find(const Variables &variables, IdentityFlags flags = {},
+                      const RunShape &plan = {.ranks = 4}) {
   return findIdentity(
       flags,
       [&](const char *name) {
         auto found = variables.find(name);
         return found == variables.end() ? nullptr : found->second.c_str();
       },
-      planRanks);
+      plan);
 }
 
 void expectUsage(const Result<Identity> &found, const std::string &message) {
@@ -30,20 +31,20 @@ TEST(Identity, Default) {
   auto four = find({});
   EXPECT_TRUE(four->launchesLocally);
   EXPECT_EQ(four->size, 4);
-  EXPECT_FALSE(find({}, {}, 1)->launchesLocally);
+  EXPECT_FALSE(find({}, {}, {.ranks = 1})->launchesLocally);
 }
 
 // A plan for a large cluster does not flood the one host it is tried on; as one of its ranks a
 // process may well run.
 TEST(Identity, MoreRanksThanOneHostStarts) {
-  EXPECT_TRUE(find({}, {}, mostLocalRanks).isOk());
-  expectUsage(find({}, {}, 100000),
+  EXPECT_TRUE(find({}, {}, {.ranks = mostLocalRanks}).isOk());
+  expectUsage(find({}, {}, {.ranks = 100000}),
               "100000 ranks on one host: at most 256 are started here; start them on several hosts "
               "by torchrun, mpirun or srun");
   IdentityFlags flags;
   flags.rank = 7;
   flags.ranks = 100000;
-  EXPECT_TRUE(find({}, flags, 100000).isOk());
+  EXPECT_TRUE(find({}, flags, {.ranks = 100000}).isOk());
 }
 
 TEST(Identity, Torchrun) {
@@ -126,6 +127,63 @@ TEST(Identity, Contradictions) {
   expectUsage(find({}, flags), "'--rank' and '--ranks' go together");
   flags.ranks = 1;
   expectUsage(find({}, flags), "'--rank 1' is no rank of '--ranks 1'");
+}
+
+// Servers are ranks behind the workers: started with them, and counted by whoever starts each.
+TEST(Identity, Servers) {
+  const RunShape plan{.ranks = 4, .servers = 2};
+  IdentityFlags flags;
+  for (bool says : {false, true}) {
+    if (says)
+      flags.localRanks = 4;
+    auto all = find({}, flags, plan);
+    ASSERT_TRUE(all.isOk()) << all.status().message();
+    EXPECT_TRUE(all->launchesLocally);
+    EXPECT_EQ(all->size, 6);
+    flags.servers = 2;
+  }
+  for (int rank : {0, 3, 4, 5}) {
+    auto one = find({{"RANK", std::to_string(rank)}, {"WORLD_SIZE", "6"}, {"MASTER_ADDR", "h"}},
+                    flags, plan);
+    ASSERT_TRUE(one.isOk()) << one.status().message();
+    EXPECT_EQ(one->isServer(), rank >= 4);
+    EXPECT_EQ(one->workers(), 4);
+  }
+  auto lone = find({}, {}, {.ranks = 1, .servers = 1});
+  EXPECT_TRUE(lone->launchesLocally);
+  EXPECT_EQ(lone->size, 2);
+}
+
+// Another number of servers, or of processes, than the plan's is refused with both numbers.
+TEST(Identity, ServersThatContradictThePlan) {
+  const RunShape plan{.ranks = 4, .servers = 2};
+  IdentityFlags flags;
+  flags.servers = 3;
+  expectUsage(find({}, flags, plan), "the plan has 2 servers, '--servers' says 3");
+  expectUsage(find({}, flags), "the plan has no servers, '--servers' says 3");
+  flags = {};
+  flags.localRanks = 6;
+  expectUsage(find({}, flags, plan), "the plan is for 4 ranks and 2 servers, '-n' says 6");
+  expectUsage(find({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "h"}}, {}, plan),
+              "the plan is for 4 ranks and 2 servers, 6 processes together; 'WORLD_SIZE' says 4");
+}
+
+// A node is what the flag, else the starter, else the plan takes for one.
+TEST(Identity, RanksOfANode) {
+  const RunShape plan{.ranks = 4, .ranksPerNode = 2};
+  Variables v{{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "h"}};
+  EXPECT_EQ(find(v, {}, plan)->localSize, 2);
+  EXPECT_EQ(find(v, {}, plan)->localRank, 1);
+  v["LOCAL_WORLD_SIZE"] = "4";
+  v["LOCAL_RANK"] = "3";
+  EXPECT_EQ(find(v, {}, plan)->localSize, 4);
+  IdentityFlags flags;
+  flags.ranksPerNode = 2;
+  EXPECT_EQ(find(v, flags, plan)->localSize, 2);
+  EXPECT_EQ(find(v, flags, plan)->localRank, 1);
+  flags.ranksPerNode = 4;
+  expectUsage(find(v, flags, plan), "the plan is for 2 ranks a node, '--ranks-per-node' says 4");
+  EXPECT_EQ(find(v, flags)->localSize, 4);
 }
 
 // Flags go before the environment.

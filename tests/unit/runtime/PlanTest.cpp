@@ -34,7 +34,30 @@ TEST(Plan, Loads) {
   EXPECT_EQ(plan->tensors[1].offset, 48);
   EXPECT_EQ(plan->sampleFormat().classCount, 3);
   EXPECT_EQ(plan->buckets[1].members, std::vector<std::string>{"fc/w"});
-  EXPECT_EQ(*readRankCount(tiny.folder()), 4);
+  EXPECT_EQ(plan->buckets[1].type, ElementType::f32);
+  EXPECT_EQ(plan->buckets[1].extent, 64);
+  EXPECT_EQ(plan->predictedTraffic, 256);
+  EXPECT_EQ(readRunShape(tiny.folder())->ranks, 4);
+  EXPECT_EQ(readRunShape(tiny.folder())->servers, 0);
+}
+
+// Every scheme, servers and the nodes of the cluster arrive; what plans leave out has its default.
+TEST(Plan, SchemesServersAndNodes) {
+  for (const char *scheme : {"ring", "recursive-doubling", "halving-doubling", "tree",
+                             "reduce-scatter", "hierarchical", "parameter-server", "factors"}) {
+    TinyPlan tiny(2, 8, "", scheme, 3);
+    tiny.json["cluster"] = {{"devices_per_node", 2}};
+    tiny.seal();
+    Result<Plan> plan = loadPlan(tiny.folder());
+    ASSERT_TRUE(plan.isOk()) << plan.status().message();
+    EXPECT_EQ(plan->buckets[0].scheme, scheme);
+    EXPECT_EQ(plan->servers, 3);
+    EXPECT_EQ(plan->ranksPerNode, 2);
+    EXPECT_EQ(readRunShape(tiny.folder())->servers, 3);
+    tiny.json.erase("servers");
+    tiny.seal();
+    EXPECT_EQ(loadPlan(tiny.folder())->servers, 0);
+  }
 }
 
 // A number of ranks that no int holds is refused before anything is started.
@@ -42,7 +65,7 @@ TEST(Plan, ImpossibleNumberOfRanks) {
   TinyPlan plan(4);
   plan.json["ranks"] = std::int64_t{1} << 40;
   writeFile(plan.file("plan.json"), plan.json.dump());
-  Result<int> ranks = readRankCount(plan.folder());
+  Result<RunShape> ranks = readRunShape(plan.folder());
   ASSERT_FALSE(ranks.isOk());
   EXPECT_EQ(ranks.status().message(),
             "'" + plan.file("plan.json") + "': 'ranks': 1099511627776 is out of range");
@@ -96,6 +119,16 @@ TEST(Plan, Unfit) {
   bucket["scheme"] = "star";
   refused("buckets", nlohmann::json::array({bucket}),
           "bucket 1: unknown scheme 'star', expected one of 'ring', ");
+  bucket = plan.json["buckets"][1];
+  bucket["members"] = {"fc/b", "fc/v"};
+  refused("buckets", nlohmann::json::array({bucket}), "bucket 1 has a member 'fc/v'");
+  bucket["members"] = nlohmann::json::array();
+  refused("buckets", nlohmann::json::array({bucket}), "bucket 1 has no members");
+  bucket = plan.json["buckets"][1];
+  bucket.erase("traffic");
+  refused("buckets", nlohmann::json::array({bucket}), "missing 'traffic'");
+  refused("servers", -1, "'servers': -1 is out of range");
+  refused("servers", 1 << 21, "'servers': 2097152 is out of range");
   refused("ranks", "four", "'ranks' is of the wrong type");
   refused("tensors", nlohmann::json::value_t::discarded, "missing 'tensors'");
   refused("input", {{"name", "x"}, {"type", "f7"}, {"shape", {1}}}, "unknown element type 'f7'");

@@ -94,7 +94,8 @@ static void replaceAll(std::string &text, std::string_view name, const std::stri
     text.replace(at, name.size(), value);
 }
 
-TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::string &scheme) {
+TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::string &scheme,
+                   int servers) {
   const bool gathers = scheme == "factors";
   std::string source = stepSource;
   replaceAll(source, "BACKWARD", gathers ? gatheredBackward : summedBackward);
@@ -115,8 +116,11 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
                           {"init", nullptr}};
   };
   auto bucket = [&](int id, std::vector<const char *> members) {
-    return nlohmann::json{{"id", id},      {"members", members}, {"scheme", scheme}, {"channel", 0},
-                          {"ready", 1e-5}, {"start", 1e-5},      {"end", 2e-5}};
+    return nlohmann::json{{"id", id},         {"members", members},
+                          {"scheme", scheme}, {"channel", 0},
+                          {"ready", 1e-5},    {"start", 1e-5},
+                          {"end", 2e-5},      {"rebuilt", 2e-5},
+                          {"traffic", 128.0}, {"extent", 64 * static_cast<int>(members.size())}};
   };
   nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
   if (gathers)
@@ -126,6 +130,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
           {"name", "tiny"},
           {"planner", "optimal"},
           {"ranks", ranks},
+          {"servers", servers},
           {"batch", batch},
           {"loss", "cross-entropy"},
           {"backend", "cpu"},
@@ -140,7 +145,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
             {"gradients", 128},
             {"state", 0}}},
           {"buckets", buckets},
-          {"predicted", {{"step", 1e-4}}}};
+          {"predicted", {{"step", 1e-4}, {"traffic", 256.0}}}};
   seal();
 }
 

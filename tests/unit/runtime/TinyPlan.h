@@ -25,12 +25,12 @@ private:
 /// logits[K,3] = x[K,4] · w[4,3] + b[3], cross-entropy; w and b in buckets of their own, by
 /// "factors" in one.
 ///
-/// The buckets travel by `scheme`. w and b have initial values in weights.bin: w[i] = 0.1·(i mod
-/// 5) - 0.2, b[i] = 0.05·i.
+/// The buckets travel by `scheme`, over dedicated servers where there are `servers`. w and b have
+/// initial values in weights.bin: w[i] = 0.1·(i mod 5) - 0.2, b[i] = 0.05·i.
 class TinyPlan {
 public:
   explicit TinyPlan(int ranks, int batch = 8, const std::string &model = "",
-                    const std::string &scheme = "ring");
+                    const std::string &scheme = "ring", int servers = 0);
 
   std::string folder() const { return files.text(); }
   std::string file(const std::string &name) const { return files.file(name); }

@@ -1,0 +1,39 @@
+// Loading the plan and joining the group.
+#include "runtime/run/Participant.h"
+
+#include <algorithm>
+
+namespace syncline {
+
+Status Participant::loadPlan() {
+  Result<Plan> loaded = syncline::loadPlan(options.plan);
+  if (!loaded)
+    return loaded.status();
+  plan = std::move(*loaded);
+  return Status::ok();
+}
+
+Status Participant::join() {
+  if (identity.size == 1)
+    return Status::ok();
+  GroupOptions how;
+  how.rank = identity.rank;
+  how.size = identity.size;
+  how.workers = identity.workers();
+  how.address = identity.masterAddress;
+  how.port = identity.masterPort;
+  how.listener = identity.listener;
+  how.interface = identity.interface;
+  how.startSeconds = options.startTimeout;
+  Result<std::unique_ptr<Group>> found = Group::join(how);
+  if (!found)
+    return found.status();
+  group = std::move(*found);
+  return group->agree({{"plan", plan.hash.substr(0, 16)}});
+}
+
+double Participant::timeout() const {
+  return options.timeout.value_or(std::max(30.0, 20 * plan.predictedStep));
+}
+
+} // namespace syncline

@@ -1,0 +1,190 @@
+// Serving, one thread a channel, while the process's first thread looks after the run.
+#include "runtime/run/ServerRun.h"
+
+#include "runtime/transport/CommunicationThread.h"
+#include "runtime/transport/collectives/DedicatedServers.h"
+
+#include <charconv>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace syncline {
+namespace {
+
+constexpr std::string_view scheme = "parameter-server";
+
+/// By channel, in the order of issue.
+using ServedBuckets = std::map<int, std::vector<PlanBucket>>;
+
+ServedBuckets servedBuckets(const Plan &plan) {
+  ServedBuckets served;
+  for (const PlanBucket &b : plan.buckets)
+    if (b.scheme == scheme)
+      served[b.channel].push_back(b);
+  return served;
+}
+
+class ServerRun : public Participant {
+public:
+  ServerRun(const Options &options, const Identity &identity) : Participant(options, identity) {}
+  Status run() override;
+
+private:
+  /// Workers prepare their step while servers wait: more than ranks wait for each other to start.
+  double patience() const { return 10 * options.startTimeout; }
+  Status learnSteps();
+  Status serve();
+  void openChannels();
+  Status serveChannel(DedicatedServer &server, const std::vector<PlanBucket> &buckets);
+  void conclude(const Status &s);
+  Status watch();
+
+  std::int64_t steps = 0;
+  ServedBuckets served;
+  std::map<int, std::unique_ptr<DedicatedServer>> servers; ///< by channel
+  std::vector<std::thread> threads;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t running = 0; ///< threads that have something to do
+  bool areOpen = false;    ///< the channels: the store is free again
+  Status failure;          ///< the first thread's to fail
+};
+
+Status ServerRun::run() {
+  using Stage = Status (ServerRun::*)();
+  for (Stage stage : std::initializer_list<Stage>{&ServerRun::loadPlan, &ServerRun::join,
+                                                  &ServerRun::learnSteps, &ServerRun::serve})
+    if (Status s = (this->*stage)(); !s)
+      return s;
+  return Status::ok();
+}
+
+Status ServerRun::learnSteps() {
+  auto told = group->gather(stepsKey, "", patience());
+  if (!told)
+    return told.status();
+  const std::string &text = told->front();
+  if (std::from_chars(text.data(), text.data() + text.size(), steps).ec != std::errc())
+    return Status::error(ErrorKind::internal, "rank 0 tells no number of steps: '" + text + "'");
+  return Status::ok();
+}
+
+Status ServerRun::serve() {
+  served = servedBuckets(plan);
+  // The links have no limit of their own: how long workers compute is theirs to judge, and watch()
+  // learns of it when they give somebody up.
+  if (Status s = group->connect(1e6); !s)
+    return s;
+  running = 1;
+  threads.emplace_back([this] { openChannels(); });
+  Status s = watch();
+  std::lock_guard lock(mutex);
+  for (std::thread &t : threads)
+    s ? t.join() : t.detach();
+  return s;
+}
+
+/// Opens the channels in the order in which workers do, and serves them all at once.
+void ServerRun::openChannels() {
+  const ServerGroup roles{plan.ranks, plan.servers};
+  for (const auto &[channel, buckets] : served) {
+    auto made = DedicatedServer::create(
+        *group->transport(), CommunicationThread::linkName(channel) + "/" + std::string(scheme),
+        roles);
+    if (!made)
+      return conclude(made.status());
+    servers[channel] = std::move(*made);
+  }
+  {
+    std::lock_guard lock(mutex);
+    areOpen = true;
+    running += served.size();
+    for (const auto &[channel, buckets] : served)
+      threads.emplace_back([this, &server = *servers.at(channel), &buckets] {
+        conclude(serveChannel(server, buckets));
+      });
+  }
+  conclude(Status::ok());
+}
+
+Status ServerRun::serveChannel(DedicatedServer &server, const std::vector<PlanBucket> &buckets) {
+  for (std::int64_t step = 0; step < steps; ++step)
+    for (const PlanBucket &b : buckets) {
+      Status s = server.serve(static_cast<std::size_t>(b.extent), b.type);
+      if (s)
+        continue;
+      const std::string last =
+          step == 0 ? "no step completed" : "last completed step " + std::to_string(step - 1);
+      return Status::error(s.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + s.message() +
+                                         " in the sum of bucket " + std::to_string(b.id) +
+                                         " in step " + std::to_string(step) + "; " + last);
+    }
+  return Status::ok();
+}
+
+void ServerRun::conclude(const Status &s) {
+  {
+    std::lock_guard lock(mutex);
+    --running;
+    if (failure && !s)
+      failure = s;
+  }
+  changed.notify_all();
+}
+
+/// Waits for the threads, or until somebody is lost for whom they would wait in vain.
+Status ServerRun::watch() {
+  // A thread that hears of it by itself knows more: bucket and step.
+  constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
+  const Deadline opening = deadlineIn(patience() + timeout());
+  auto isOver = [&] { return running == 0 || !failure; };
+  std::unique_lock lock(mutex);
+  while (!changed.wait_for(lock, interval, isOver)) {
+    const bool mayAsk = areOpen;
+    lock.unlock();
+    Status s = mayAsk ? group->probe() : group->verdict();
+    if (s && !mayAsk && Clock::now() > opening)
+      s = Status::error(ErrorKind::peerLost, "the ranks have not connected in time");
+    lock.lock();
+    if (!s && !changed.wait_for(lock, grace, isOver))
+      return Status::error(s.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + s.message());
+  }
+  return failure;
+}
+
+} // namespace
+
+std::unique_ptr<Participant> createServer(const Options &options, const Identity &identity) {
+  return std::make_unique<ServerRun>(options, identity);
+}
+
+Status checkServedBuckets(const Plan &plan, const Executable &executable) {
+  ServedBuckets served = servedBuckets(plan);
+  std::map<int, std::size_t> issued; ///< how many, by channel
+  auto differ = [&](int bucket) {
+    return Status::badInput("'" + plan.folder + "': plan.json and step.so differ in bucket " +
+                            std::to_string(bucket) + " or in when it is issued");
+  };
+  for (const OperationInfo &op : executable.operations()) {
+    if (op.kind != OperationKind::issue)
+      continue;
+    for (const Bucket &b : executable.buckets()) {
+      if (b.id != op.bucket || b.scheme != scheme)
+        continue;
+      const std::vector<PlanBucket> &expected = served[b.channel];
+      const std::size_t place = issued[b.channel]++;
+      if (place >= expected.size() || expected[place].id != b.id ||
+          expected[place].extent != b.extent)
+        return differ(b.id);
+    }
+  }
+  for (const auto &[channel, expected] : served)
+    if (issued[channel] < expected.size())
+      return differ(expected[issued[channel]].id);
+  return Status::ok();
+}
+
+} // namespace syncline

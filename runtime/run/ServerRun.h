@@ -1,0 +1,22 @@
+// A dedicated parameter server's part of a run: no data, no step, only sums.
+#pragma once
+
+#include "runtime/core/Executable.h"
+#include "runtime/run/Participant.h"
+
+namespace syncline {
+
+/// Sums the plan's buckets by "parameter-server", every step, until the workers' last one; then it
+/// ends, whatever the workers still have to do. A server waits as long as it takes for workers that
+/// are alive, however long a step of theirs is. Errors: as loadPlan() and Group; peerLost, naming
+/// bucket, step and the lost rank.
+std::unique_ptr<Participant> createServer(const Options &options, const Identity &identity);
+
+/// The key under which rank 0 tells servers the number of steps: Group::gather() of all ranks.
+inline constexpr const char *stepsKey = "steps";
+
+/// Servers know a bucket's bytes and the order of issue from plan.json, workers from step.so.
+/// badInput where these differ.
+Status checkServedBuckets(const Plan &plan, const Executable &executable);
+
+} // namespace syncline
