@@ -24,12 +24,12 @@ struct Alternative {
   solver::Scheme scheme = solver::Scheme::ring;
   bool isChosen = false;
   /// In a message of its own; a rider by factors: with its carrier.
-  Trip alone;
+  Trip alone = {};
   /// Its whole bucket, where it has one of several members and the scheme merges.
-  std::optional<Trip> bucket;
+  std::optional<Trip> bucket = std::nullopt;
   /// The least finish of all plans in which the gradient travels so, as far as a search of
   /// `JointOptions` finds it; nothing where that cannot be asked (see forceScheme).
-  std::optional<double> finish;
+  std::optional<double> finish = std::nullopt;
 };
 
 /// One entry for each scheme that is offered to the layer, in the order of solver::Scheme. Of the

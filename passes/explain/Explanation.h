@@ -21,9 +21,9 @@ struct Axis {
   Kind kind = Kind::bandwidth;
   /// Bandwidth: bytes per second of a node's link, or a multiple of the planned where the cluster
   /// has no link. Batch: samples per rank, or a multiple where they are not known. Nodes: count.
-  Range range;
+  Range range = {};
   bool isMultiple = false;
-  Flips<solver::Scheme> flips;
+  Flips<solver::Scheme> flips = {};
 };
 
 struct Explanation {

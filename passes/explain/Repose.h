@@ -16,7 +16,7 @@ namespace syncline::explain {
 struct Change {
   double bandwidth = 1; ///< of every link, as a multiple
   double batch = 1;     ///< samples per rank, as a multiple
-  std::optional<std::int64_t> ranks;
+  std::optional<std::int64_t> ranks = std::nullopt;
 };
 
 /// A problem that has been planned, and the cluster that it was posed for. Copyable; refers to
