@@ -30,6 +30,7 @@ TEST(CollectiveTime, formulas) {
   EXPECT_DOUBLE_EQ(formula("\"recursive-doubling\""), 2 * 1 + 2 * 8 * (2 + 3));
   EXPECT_DOUBLE_EQ(formula("\"halving-doubling\""), 2 * 2 * 1 + 8 * 7 - 8 * 7 / 4.0);
   EXPECT_DOUBLE_EQ(formula("tree"), 2 * 2 * 1 + 2 * 8 * 7);
+  EXPECT_DOUBLE_EQ(formula("\"reduce-scatter\""), 2 * 3 * 1 + 0.75 * 8 * 7);
 }
 
 // A table is linear between its points.
@@ -38,6 +39,38 @@ TEST(CollectiveTime, table) {
   EXPECT_EQ(seconds(table, 1), 1);
   EXPECT_EQ(seconds(table, 15), 2);
   EXPECT_EQ(seconds(table, 30), 5);
+}
+
+/// The cost of `text`, made an attribute again with so much more for every byte.
+std::string again(llvm::StringRef text, double secondsPerByte = 0) {
+  Parsed parsed("");
+  std::string result;
+  llvm::raw_string_ostream(result)
+      << costAttr(&parsed.context, **collectiveTime(parsed.attr(text)), secondsPerByte);
+  return result;
+}
+
+// A line becomes a line; a formula is one.
+TEST(CostAttr, line) {
+  EXPECT_EQ(again("#cluster.affine<a = 2.0, b = 0.5>"), "#cluster.affine<a = 2.0, b = 0.5>");
+  EXPECT_EQ(again("#cluster.affine<a = 2.0, b = 0.5>", 0.25), "#cluster.affine<a = 2.0, b = 0.75>");
+}
+
+// Pieces keep every value: bends, jumps of one byte, falls, and the slope beyond the last point.
+TEST(CostAttr, pieces) {
+  for (llvm::StringRef text :
+       {"#cluster.table<[10, 1.0], [20, 3.0]>", "#cluster.table<[10, 1.0], [11, 8.0], [20, 9.0]>",
+        "#cluster.table<[0, 5.0], [10, 1.0], [20, 1.0]>", "#cluster.table<[7, 2.0]>",
+        "#cluster.table<[1, 1.0], [1000000, 3.0], [3000000, 11.0]>"})
+    for (const double extra : {0.0, 0.125}) {
+      const std::string written = again(text, extra);
+      for (std::int64_t bytes :
+           {0, 1, 2, 7, 9, 10, 11, 12, 15, 20, 30, 999999, 1000000, 2000000, 3000000, 123456789})
+        EXPECT_NEAR(seconds(written, bytes),
+                    seconds(text, bytes) + extra * static_cast<double>(bytes),
+                    1e-9 * (1 + seconds(written, bytes)))
+            << text.str() << " as " << written << " at " << bytes;
+    }
 }
 
 // Another attribute is no cost.
