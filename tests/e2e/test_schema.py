@@ -1,0 +1,92 @@
+"""Every plan.json follows its schema, whatever it says: all schemes, both certificates, servers."""
+
+import copy
+import json
+import pathlib
+import tempfile
+import unittest
+
+import harness
+from schema import violations
+
+SCHEMA = json.loads((harness.TOP / "codegen" / "json" / "plan.schema.json").read_text())
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
+# Room for a third of AlexNet: servers of their own and a lane that has a capacity.
+SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes, memory: 40 MiB}}\n"
+NODES = """\
+name: nodes
+nodes: 2
+devices-per-node: 2
+device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+network: {{bandwidth: 10 Gb/s, latency: 20 us, duplex: half}}
+inside: {{bandwidth: 100 Gb/s, latency: 2 us}}
+"""
+SCHEMES = "ring recursive-doubling halving-doubling tree reduce-scatter parameter-server"
+
+
+class SchemaTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def plan(self, model, cluster=harness.CLUSTER, words=()):
+        """What the plan for four ranks says, once it is seen to follow the schema."""
+        file = self.folder / "cluster.yaml"
+        file.write_text(cluster.format(ranks=4))
+        plan = self.folder / "test.plan"
+        batch = ("--batch", 4) if model == DIGITS else ()
+        harness.syncline("compile", model, "--cluster", file, "-o", plan, *batch, *words)
+        harness.syncline("verify", plan)
+        document = json.loads((plan / "plan.json").read_text())
+        self.assertEqual(violations(document, SCHEMA), [])
+        return document
+
+    def test_schemes_of_a_model(self):
+        for scheme in SCHEMES.split():
+            with self.subTest(scheme=scheme):
+                plan = self.plan(DIGITS, words=("--scheme", f"*={scheme}"))
+                self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {scheme})
+                self.assertIn("finish_times", plan["certificate"])
+
+    def test_factors(self):
+        """A bucket of factors counts its riders among its members, and is rebuilt after its end."""
+        plan = self.plan(DIGITS, words=("--scheme", "fc.*=factors"))
+        bucket = next(bucket for bucket in plan["buckets"] if bucket["scheme"] == "factors")
+        self.assertEqual(sorted(bucket["members"]), ["fc.bias", "fc.weight"])
+        self.assertGreater(bucket["rebuilt"], bucket["end"])
+        self.assertIn("relaxations", plan["certificate"])
+        total = sum(bucket["traffic"] for bucket in plan["buckets"])
+        self.assertAlmostEqual(plan["predicted"]["traffic"] / total, 1)
+
+    def test_servers_of_a_trace(self):
+        """Servers that hold a part are a lane with a capacity, and named where anything uses them."""
+        plan = self.plan(TRACE, cluster=SERVERS)
+        uses = any(bucket["scheme"] == "parameter-server" for bucket in plan["buckets"])
+        self.assertEqual(plan["servers"], 2 if uses else 0)
+        self.assertEqual(plan["cluster"]["servers"]["memory"], 40 << 20)
+
+    def test_nodes(self):
+        plan = self.plan(TRACE, cluster=NODES, words=("--scheme", "*=hierarchical"))
+        self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {"hierarchical"})
+        self.assertTrue(plan["cluster"]["half_duplex"])
+
+    def test_refuses_what_breaks_it(self):
+        """The validator finds a number that is none, a key too many, one too few, a foreign word."""
+        good = self.plan(TRACE)
+        for change in (
+            lambda plan: plan["buckets"][0].update(traffic=-1),
+            lambda plan: plan["buckets"][0].update(scheme="pigeon"),
+            lambda plan: plan["buckets"][0].pop("rebuilt"),
+            lambda plan: plan.update(extra=1),
+            lambda plan: plan.update(certificate={"bound": 1}),
+            lambda plan: plan["hashes"].update(model="x"),
+        ):
+            bad = copy.deepcopy(good)
+            change(bad)
+            self.assertNotEqual(violations(bad, SCHEMA), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
