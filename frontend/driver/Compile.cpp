@@ -7,8 +7,10 @@
 #include "frontend/driver/Paths.h"
 #include "frontend/driver/TraceModule.h"
 #include "frontend/files/ClusterFile.h"
+#include "frontend/files/FormatUnits.h"
 #include "frontend/files/ToAttr.h"
 #include "frontend/onnx/ImportOnnx.h"
+#include "ir/plan/Plan.h"
 #include "passes/Pipeline.h"
 #include "passes/RegisterAll.h"
 #include "passes/merge/ForcedSchemes.h"
@@ -103,6 +105,11 @@ Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64
     return Status::badInput(
         "--nodes: '" + path + "' has " + std::to_string(cluster.servers->count) +
         " servers beside the ranks, expected at most " + std::to_string(ranks) + ", the ranks");
+  for (const files::NodeOverride &change : cluster.overrides)
+    if (change.nodes.back() >= nodes)
+      return Status::badInput("--nodes: '" + path + "' overrides node " +
+                              std::to_string(change.nodes.back()) + ", expected nodes below " +
+                              std::to_string(nodes));
   cluster.ranks = ranks;
   return Status::ok();
 }
@@ -131,6 +138,25 @@ Status runPipeline(ModuleOp module, const CompileOptions &options) {
   buildPipeline(passes, {options.planner, options.schemes});
   if (failed(passes.run(module)))
     return diagnostics.status("planning failed without a reason");
+  return Status::ok();
+}
+
+/// What the plan's tensors take must fit into the device, where the cluster file says what it
+/// holds.
+Status checkMemory(const std::string &path, ModuleOp module) {
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const std::optional<std::int64_t> size = spec.getDevice().getMemorySize();
+  if (!size)
+    return Status::ok();
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    std::int64_t needed = 0;
+    for (NamedAttribute space : program.getSpaces())
+      needed += cast<IntegerAttr>(space.getValue()).getInt();
+    if (needed > *size)
+      return Status::badInput("the plan needs " + files::formatBytes(needed) +
+                              " of memory on every device, '" + path + "' has devices of " +
+                              files::formatBytes(*size) + "; a smaller --batch needs less");
+  }
   return Status::ok();
 }
 
@@ -195,6 +221,8 @@ Status compile(const CompileOptions &options) {
     return attached;
   if (Status planned = runPipeline(*source->module, options); !planned)
     return planned;
+  if (Status fits = checkMemory(options.cluster, *source->module); !fits)
+    return fits;
   DiagnosticCollector diagnostics(&context);
   PlanSources sources{*source->module, *info, runtimeIncludes(), std::move(source->files)};
   Result<nlohmann::json> plan = writePlan(options.output, sources);

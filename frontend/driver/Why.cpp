@@ -101,6 +101,9 @@ WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
   for (std::size_t mate : explanation.message.layers)
     if (mate != layer)
       context.mates.push_back(names[mate].parameter);
+  for (std::int64_t rider : solution.getRiders().value_or(llvm::ArrayRef<std::int64_t>()))
+    if (problem.layers[static_cast<std::size_t>(rider)].carrier == layer)
+      context.riders.push_back(names[static_cast<std::size_t>(rider)].parameter);
   return context;
 }
 

@@ -25,6 +25,10 @@ std::string number(double value) {
   return text;
 }
 
+std::string rangeText(const std::vector<std::string> &names) {
+  return rangeSummary(printable(names.front()), printable(names.back()), names.size());
+}
+
 std::string heading(const Explanation &explanation, const WhyContext &context) {
   const solver::JointMessage &message = explanation.message;
   std::string text = printable(context.gradient) + ": " + formatBytes(context.bytes) +
@@ -33,11 +37,9 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
   if (explanation.rides)
     text += " with " + printable(context.carrier) + ", whose factors it is computed from";
   else if (context.mates.empty())
-    text += " alone";
+    text += " alone" + (context.riders.empty() ? "" : ", and with it " + rangeText(context.riders));
   else
-    text += " in a bucket of " + formatBytes(message.bytes) + " with " +
-            rangeSummary(printable(context.mates.front()), printable(context.mates.back()),
-                         context.mates.size());
+    text += " in a bucket of " + formatBytes(message.bytes) + " with " + rangeText(context.mates);
   text +=
       "\non the channel from " + formatSeconds(message.start) + " to " + formatSeconds(message.end);
   if (message.rebuilt > message.end)
@@ -165,6 +167,8 @@ std::string axisText(const Axis &axis) {
 }
 
 std::string flips(const Explanation &explanation, const WhyContext &context) {
+  if (explanation.axes.empty())
+    return "\na lone rank has nothing to send, whatever the choice\n";
   std::string text = "\nwhere planner " + printable(context.planner) +
                      " would choose otherwise, all else as it is:\n";
   for (const Axis &axis : explanation.axes)

@@ -133,6 +133,8 @@ Result<Explanation> explain(const PlannedProblem &problem, const JointPlan &plan
   });
   explanation.alternatives = alternativesOf(planned, plan, layer, quick(planned));
   explanation.byteRule = byteRuleOf(problem, layer);
+  if (problem.cluster().getRanks() == 1) // nothing is sent, and factors are not even offered
+    return explanation;
   explanation.measured = problem.measured();
   const Elsewhere elsewhere(problem, **planner, layer, explanation.chosen);
   if (explanation.measured.empty())

@@ -33,7 +33,7 @@ struct Explanation {
   std::vector<Alternative> alternatives;
   /// Absent where the gradient has no factors, or the cluster no servers to compare them with.
   std::optional<ByteRule> byteRule;
-  std::vector<Axis> axes;
+  std::vector<Axis> axes; ///< none for a lone rank
   /// Where these are not empty, bandwidth and nodes are not varied: their times are measured.
   std::vector<solver::Scheme> measured;
 

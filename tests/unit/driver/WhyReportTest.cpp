@@ -42,6 +42,7 @@ WhyContext context() {
           .optimal = true,
           .carrier = "",
           .mates = {},
+          .riders = {},
           .updates = 0};
 }
 
@@ -72,6 +73,14 @@ TEST(WhyReport, OfARider) {
   rider.carrier = "fc.weight";
   EXPECT_TRUE(contains(whyReport(explanation, rider),
                        "by factors with fc.weight, whose factors it is computed from\n"));
+  WhyContext carrier = context();
+  carrier.riders = {"fc.bias"};
+  EXPECT_TRUE(contains(whyReport(byFactors(), carrier), "by factors alone, and with it fc.bias\n"));
+}
+
+TEST(WhyReport, OfALoneRank) {
+  EXPECT_TRUE(whyReport(byFactors(), context())
+                  .ends_with("\na lone rank has nothing to send, whatever the choice\n"));
 }
 
 // The chosen scheme is marked; a bucket's columns are there where there is one.
@@ -147,6 +156,7 @@ TEST(WhyReport, Flips) {
 // What is measured holds for its own machines.
 TEST(WhyReport, SaysWhatCannotBeVaried) {
   Explanation explanation = byFactors();
+  explanation.axes = {{.kind = Axis::Kind::batch, .range = {32, 1, 64, 1}}};
   explanation.measured = {Scheme::ring, Scheme::tree};
   EXPECT_TRUE(contains(whyReport(explanation, context()),
                        "  bandwidth, nodes: the cluster file states measured times (ring, tree), "

@@ -200,3 +200,12 @@ TEST(Explain, FlipsAreWhereThePlannerChangesItsMind) {
   EXPECT_EQ(poseidon->axes[2].flips.above->choice, solver::Scheme::parameterServer);
   EXPECT_FALSE(explain::explain(planned, byRule, "nobody", 0, 32));
 }
+
+// Nothing is sent, so nothing changes anything.
+TEST(Explain, ALoneRankHasNoFlips) {
+  const Posed posed = pose(clusterOf(1, 1), 32);
+  const PlannedProblem planned = posed.problem();
+  auto planner = *solver::parsePlanner("optimal");
+  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  EXPECT_TRUE(explain::explain(planned, plan, "optimal", 0, 32)->axes.empty());
+}
