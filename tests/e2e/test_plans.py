@@ -115,26 +115,46 @@ class PlanTest(RefusalTest):
                 self.refuses(["verify", self.plan], f"no hash of '{name}'")
                 shutil.copy(self.original / "plan.json", self.plan)
 
-    def test_certificate_that_only_the_proof_refutes(self):
-        """plan.mlir and plan.json agree and every hash fits: the claimed finish times do not hold."""
+    def claim(self, text, certificate):
+        """Puts another text and certificate into the plan, all hashes right."""
+        (self.plan / "plan.mlir").write_text(text)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+
+        def reseal(plan):
+            plan["certificate"] = certificate
+            plan["hashes"]["files"]["plan.mlir"] = digest
+
+        self.rewrite(reseal)
+
+    def refuses_proof(self, *names):
+        said = self.refuses(["verify", self.plan], "plan.mlir", *names)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.assertNotIn("see current operation", said)
+
+    def test_finish_times_that_do_not_hold(self):
+        """plan.mlir and plan.json agree and every hash fits: only the proof refutes them."""
+        shutil.rmtree(self.plan)
+        measured = harness.CLUSTER.split("network")[0] + "collectives: {{all-reduce: {{a: 1ms, b: 1ns/B}}}}\n"
+        harness.compile_plan(DIGITS, self.folder, ranks=2, cluster=measured).rename(self.plan)
         text = (self.plan / "plan.mlir").read_text()
-        found = re.search(r"certificate \[(.*?)\]", text)
+        found = re.search(r"certificate #sync.times<\[(.*?)\]>", text)
         times = [float(time) for time in found[1].split(",")]
         for scale, reason in ((1.1, "M23"), (0.9, "certificate proves")):
             with self.subTest(scale=scale):
                 scaled = [time * scale for time in times]
-                claim = "certificate [" + ", ".join(map(repr, scaled)) + "]"
-                (self.plan / "plan.mlir").write_text(text.replace(found[0], claim))
+                claim = f"certificate #sync.times<[{', '.join(map(repr, scaled))}]>"
+                self.claim(text.replace(found[0], claim), {"finish_times": scaled})
+                self.refuses_proof(reason)
 
-                def reseal(plan):
-                    plan["certificate"]["finish_times"] = scaled
-                    digest = hashlib.sha256((self.plan / "plan.mlir").read_bytes()).hexdigest()
-                    plan["hashes"]["files"]["plan.mlir"] = digest
-
-                self.rewrite(reseal)
-                said = self.refuses(["verify", self.plan], "plan.mlir", reason)
-                self.assertEqual(len(said.splitlines()), 1, said)
-                self.assertNotIn("see current operation", said)
+    def test_relaxation_that_is_none(self):
+        """The bound rests on lines under the costs of messages; these lie above."""
+        text = (self.plan / "plan.mlir").read_text()
+        found = re.search(r"relaxations = (\[\[.*?\]\])", text)
+        raised = [[weight, held, 2 * latency, slope] for weight, held, latency, slope in json.loads(found[1])]
+        certificate = harness.plan_json(self.plan)["certificate"]
+        rows = ", ".join("[" + ", ".join(f"{number:.17e}" for number in row) + "]" for row in raised)
+        self.claim(text.replace(found[1], f"[{rows}]"), {**certificate, "relaxations": raised})
+        self.refuses_proof("J31")
 
     def test_results_that_cannot_be_written(self):
         """Said before the training, not after it."""
