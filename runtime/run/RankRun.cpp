@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 
 namespace syncline {
 namespace {
@@ -278,15 +279,24 @@ Status RankRun::finish() {
     if (Status s = saveOnnx(plan, step->executable(), options.seed, options.save); !s)
       return s;
   std::int64_t peak = peakMemoryBytes();
+  Traffic busiest = report->medianTraffic();
   if (group) {
     // All are done when all have said so: nobody's last bytes are lost by an early end.
-    auto peaks = group->gather("peak", std::to_string(peak), timeout(), Among::workers);
-    if (!peaks)
-      return peaks.status();
-    for (const std::string &p : *peaks)
-      peak = std::max<std::int64_t>(peak, std::stoll(p));
+    std::ostringstream own;
+    own << peak << ' ' << busiest.sent << ' ' << busiest.received;
+    auto all = group->gather("used", own.str(), timeout(), Among::workers);
+    if (!all)
+      return all.status();
+    for (const std::string &text : *all) {
+      std::int64_t memory = 0;
+      Traffic moved;
+      std::istringstream(text) >> memory >> moved.sent >> moved.received;
+      peak = std::max(peak, memory);
+      if (moved.sent + moved.received > busiest.sent + busiest.received)
+        busiest = moved;
+    }
   }
-  report->finish(peak, *scored);
+  report->finish(peak, busiest, *scored);
   if (options.timings && isFirst())
     printTimings(plan, step->executable(), *trainer);
   return Status::ok();

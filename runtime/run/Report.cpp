@@ -30,6 +30,17 @@ template <typename F> double medianOf(const std::vector<StepTimes> &steps, F &&f
   return median(values);
 }
 
+/// "812 B", "40.2 kB", "1234.5 MB".
+std::string sizeText(double bytes) {
+  char text[64];
+  if (bytes < 1e4)
+    std::snprintf(text, sizeof text, "%.0f B", bytes);
+  else
+    std::snprintf(text, sizeof text, "%.1f %s", bytes < 1e7 ? bytes / 1e3 : bytes / 1e6,
+                  bytes < 1e7 ? "kB" : "MB");
+  return text;
+}
+
 /// JSON knows no NaN and no infinity.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
@@ -59,7 +70,9 @@ void Report::addLoss(const Trainer::EarlierLoss &earlier) {
                                 {"loss", number(earlier.loss)},
                                 {"seconds", t.seconds},
                                 {"samples_per_second", samplesPerSecond(t.seconds)},
-                                {"exposed_seconds", t.exposed}};
+                                {"exposed_seconds", t.exposed},
+                                {"bytes_sent", t.bytesSent},
+                                {"bytes_received", t.bytesReceived}};
     std::cout << line.dump() << std::endl;
     return;
   }
@@ -74,7 +87,14 @@ void Report::addLoss(const Trainer::EarlierLoss &earlier) {
                t.exposed * 1e3, terminal && !last ? "" : "\n");
 }
 
-void Report::finish(std::int64_t peakBytes, const std::optional<Score> &score) {
+Traffic Report::medianTraffic() const {
+  auto whole = [&](auto &&f) { return static_cast<std::int64_t>(medianOf(steps, f)); };
+  return {whole([](const StepTimes &t) { return static_cast<double>(t.bytesSent); }),
+          whole([](const StepTimes &t) { return static_cast<double>(t.bytesReceived); })};
+}
+
+void Report::finish(std::int64_t peakBytes, const Traffic &traffic,
+                    const std::optional<Score> &score) {
   if (quiet)
     return;
   double seconds = medianOf(steps, [](const StepTimes &t) { return t.seconds; });
@@ -84,10 +104,14 @@ void Report::finish(std::int64_t peakBytes, const std::optional<Score> &score) {
     nlohmann::ordered_json line{{"summary", true},
                                 {"steps", steps.size()},
                                 {"ranks", plan.ranks},
+                                {"servers", plan.servers},
                                 {"median_step_seconds", seconds},
                                 {"samples_per_second", samplesPerSecond(seconds)},
                                 {"median_exposed_seconds", exposed},
                                 {"predicted_step_seconds", plan.predictedStep},
+                                {"median_bytes_sent", traffic.sent},
+                                {"median_bytes_received", traffic.received},
+                                {"predicted_traffic_bytes", plan.predictedTraffic},
                                 {"peak_memory_bytes", peakBytes}};
     if (lastLoss)
       line["loss"] = number(*lastLoss);
@@ -105,6 +129,14 @@ void Report::finish(std::int64_t peakBytes, const std::optional<Score> &score) {
                  steps.size(), plan.ranks, seconds * 1e3, plan.predictedStep * 1e3,
                  samplesPerSecond(seconds), exposed * 1e3,
                  static_cast<double>(peakBytes) / 1048576);
+  if (!steps.empty() && plan.ranks > 1)
+    std::fprintf(stderr,
+                 "a step sends %s from the busiest rank and receives %s, %s together (predicted "
+                 "%s)\n",
+                 sizeText(static_cast<double>(traffic.sent)).c_str(),
+                 sizeText(static_cast<double>(traffic.received)).c_str(),
+                 sizeText(static_cast<double>(traffic.sent + traffic.received)).c_str(),
+                 sizeText(plan.predictedTraffic).c_str());
   if (score && score->predictions > 0)
     std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f\n",
                  100 * ratio(static_cast<double>(score->correct), score->predictions),

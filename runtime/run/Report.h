@@ -15,10 +15,12 @@ namespace syncline {
 /// Collects the steps of rank 0. Losses arrive a step late: see Trainer.
 ///
 /// JSON, one object a line on stdout: for each step {"step", "loss", "seconds",
-/// "samples_per_second", "exposed_seconds"}, over all ranks, times in seconds; at the end
-/// {"summary": true, "steps", "ranks", "median_step_seconds", "samples_per_second",
-/// "median_exposed_seconds", "predicted_step_seconds", "peak_memory_bytes" (the largest of any
-/// rank), "loss"?, "test_loss"?, "test_accuracy"?}.
+/// "samples_per_second", "exposed_seconds", "bytes_sent", "bytes_received"}, over all ranks, times
+/// in seconds, bytes of messages that rank 0 moves; at the end {"summary": true, "steps", "ranks",
+/// "servers", "median_step_seconds", "samples_per_second", "median_exposed_seconds",
+/// "predicted_step_seconds", "median_bytes_sent", "median_bytes_received",
+/// "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (these but the prediction are
+/// the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?}.
 class Report {
 public:
   /// A quiet report collects without telling: all ranks but 0.
@@ -27,7 +29,10 @@ public:
   void note(const std::string &text);
   void addStep(const StepTimes &times) { steps.push_back(times); }
   void addLoss(const Trainer::EarlierLoss &loss);
-  void finish(std::int64_t peakBytes, const std::optional<Score> &score);
+  /// Medians of this rank's steps.
+  Traffic medianTraffic() const;
+  /// Takes the largest values of any rank.
+  void finish(std::int64_t peakBytes, const Traffic &traffic, const std::optional<Score> &score);
 
 private:
   void progress(std::int64_t step, double loss, double seconds, double exposed);

@@ -4,6 +4,7 @@
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <map>
@@ -37,13 +38,15 @@ private:
   Status learnSteps();
   Status serve();
   void openChannels();
-  Status serveChannel(DedicatedServer &server, const std::vector<PlanBucket> &buckets);
+  Status serveChannel(int channel);
+  Status lost(const Status &why, const std::string &where, std::int64_t done) const;
   void conclude(const Status &s);
   Status watch();
 
   std::int64_t steps = 0;
   ServedBuckets served;
   std::map<int, std::unique_ptr<DedicatedServer>> servers; ///< by channel
+  std::map<int, std::int64_t> completed;                   ///< steps, by channel
   std::vector<std::thread> threads;
 
   std::mutex mutex;
@@ -103,26 +106,31 @@ void ServerRun::openChannels() {
     areOpen = true;
     running += served.size();
     for (const auto &[channel, buckets] : served)
-      threads.emplace_back([this, &server = *servers.at(channel), &buckets] {
-        conclude(serveChannel(server, buckets));
-      });
+      threads.emplace_back([this, channel = channel] { conclude(serveChannel(channel)); });
   }
   conclude(Status::ok());
 }
 
-Status ServerRun::serveChannel(DedicatedServer &server, const std::vector<PlanBucket> &buckets) {
-  for (std::int64_t step = 0; step < steps; ++step)
-    for (const PlanBucket &b : buckets) {
-      Status s = server.serve(static_cast<std::size_t>(b.extent), b.type);
-      if (s)
-        continue;
-      const std::string last =
-          step == 0 ? "no step completed" : "last completed step " + std::to_string(step - 1);
-      return Status::error(s.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + s.message() +
-                                         " in the sum of bucket " + std::to_string(b.id) +
-                                         " in step " + std::to_string(step) + "; " + last);
-    }
+Status ServerRun::serveChannel(int channel) {
+  DedicatedServer &server = *servers.at(channel);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (const PlanBucket &b : served.at(channel))
+      if (Status s = server.serve(static_cast<std::size_t>(b.extent), b.type); !s)
+        return lost(
+            s, " in the sum of bucket " + std::to_string(b.id) + " in step " + std::to_string(step),
+            step);
+    std::lock_guard lock(mutex);
+    completed[channel] = step + 1;
+  }
   return Status::ok();
+}
+
+/// The error as it is told; `done` steps are complete.
+Status ServerRun::lost(const Status &why, const std::string &where, std::int64_t done) const {
+  const std::string last =
+      done == 0 ? "no step completed" : "last completed step " + std::to_string(done - 1);
+  return Status::error(why.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + why.message() +
+                                       where + "; " + last);
 }
 
 void ServerRun::conclude(const Status &s) {
@@ -149,8 +157,12 @@ Status ServerRun::watch() {
     if (s && !mayAsk && Clock::now() > opening)
       s = Status::error(ErrorKind::peerLost, "the ranks have not connected in time");
     lock.lock();
-    if (!s && !changed.wait_for(lock, grace, isOver))
-      return Status::error(s.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + s.message());
+    if (!s && !changed.wait_for(lock, grace, isOver)) {
+      std::int64_t done = areOpen ? steps : 0;
+      for (const auto &[channel, buckets] : served)
+        done = std::min(done, completed[channel]);
+      return lost(s, "", done);
+    }
   }
   return failure;
 }

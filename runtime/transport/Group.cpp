@@ -93,11 +93,12 @@ Status Group::probe() {
   Status known = verdict();
   if (!known)
     return known;
-  if (Status s = store->set("probe/" + std::to_string(options.rank), ""); !s) {
-    known = verdict();
-    return known ? s : known;
-  }
-  return Status::ok();
+  if (store->set("probe/" + std::to_string(options.rank), ""))
+    return Status::ok();
+  known = verdict();
+  return known
+             ? Status::error(ErrorKind::peerLost, "lost " + Verdict{0, "stuck", ""}.describe(names))
+             : known;
 }
 
 Status Group::leave(double seconds) {

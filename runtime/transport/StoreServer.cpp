@@ -158,9 +158,8 @@ void StoreServer::handleStore(Peer &peer, const Frame &frame) {
   }
 }
 
-/// Whether the peer's request can be answered now, and how.
-bool StoreServer::answer(const Peer &peer, Frame &reply) const {
-  bool late = Clock::now() >= peer.waiter->deadline;
+/// Whether the peer's request can be answered now, and how; `late`: it is not to wait any longer.
+bool StoreServer::answer(const Peer &peer, bool late, Frame &reply) const {
   if (peer.waiter->request == "get") {
     auto found = values.find(peer.waiter->key);
     if (found != values.end())
@@ -186,13 +185,19 @@ bool StoreServer::answer(const Peer &peer, Frame &reply) const {
 }
 
 void StoreServer::answerWaiters() {
+  // All who wait for the same hear that it is late when the first does: otherwise they would learn
+  // that the first has ended.
+  std::set<std::string> late;
+  for (const auto &p : peers)
+    if (p->waiter && Clock::now() >= p->waiter->deadline)
+      late.insert(p->waiter->key);
   for (auto &p : peers) {
     Frame reply;
     if (p->closed || !p->waiter)
       continue;
     if (!refusal.empty())
       reply = {"error", refusal};
-    if (reply.empty() && !answer(*p, reply))
+    if (reply.empty() && !answer(*p, late.contains(p->waiter->key), reply))
       continue;
     p->waiter.reset();
     send(*p, reply);

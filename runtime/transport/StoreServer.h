@@ -70,7 +70,7 @@ private:
   void handleStore(Peer &peer, const Frame &frame);
   void handleWatch(Peer &peer, const Frame &frame);
   void answerWaiters();
-  bool answer(const Peer &peer, Frame &reply) const;
+  bool answer(const Peer &peer, bool late, Frame &reply) const;
   void refuse(const std::string &message);
   void lost(const Peer &peer);
   void investigate(int reporter, int peer);

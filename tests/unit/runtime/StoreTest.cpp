@@ -11,10 +11,10 @@ using testing::runRanks;
 struct Meeting {
   int port = 0;
   std::unique_ptr<StoreServer> server;
-  explicit Meeting(int size) {
+  explicit Meeting(int size, const RankNames &names = {}) {
     Result<Socket> listener = Socket::listen(0);
     port = listener->localPort();
-    server = std::make_unique<StoreServer>(std::move(*listener), size);
+    server = std::make_unique<StoreServer>(std::move(*listener), size, names);
   }
   Result<Store> store(int rank, int size) {
     return Store::connect("127.0.0.1", port, rank, size, deadlineIn(5));
@@ -77,7 +77,27 @@ TEST(Store, GatherNamesMissingRanks) {
   auto all = a->gather("g", "", deadlineIn(0.2));
   other.join();
   ASSERT_FALSE(all.isOk());
-  EXPECT_NE(all.status().message().find("rank 1, 3"), std::string::npos) << all.status().message();
+  EXPECT_NE(all.status().message().find("ranks 1, 3"), std::string::npos) << all.status().message();
+}
+
+// Workers gather without servers; a server that is missed goes by its name; who waits longer hears
+// of it as soon as the first one does.
+TEST(Store, GatherAmongWorkers) {
+  Meeting meeting(4, RankNames{2});
+  auto a = meeting.store(0, 4), b = meeting.store(1, 4), server = meeting.store(2, 4);
+  std::thread other([&] {
+    EXPECT_TRUE(b->gather("w", "1", deadlineIn(5), /*workersOnly=*/true).isOk());
+    auto start = Clock::now();
+    EXPECT_FALSE(b->gather("g", "", deadlineIn(20)).isOk());
+    EXPECT_LT(secondsSince(start), 5);
+  });
+  auto workers = a->gather("w", "0", deadlineIn(5), /*workersOnly=*/true);
+  ASSERT_TRUE(workers.isOk()) << workers.status().message();
+  EXPECT_EQ(*workers, (std::vector<std::string>{"0", "1"}));
+  auto all = a->gather("g", "", deadlineIn(0.5));
+  other.join();
+  ASSERT_FALSE(all.isOk());
+  EXPECT_EQ(all.status().message(), "no sign in time of server 0 (rank 2), server 1 (rank 3)");
 }
 
 // A rank that believes in another number of ranks stops the run on all, by name.
