@@ -89,6 +89,7 @@ private:
   Status addSolos() {
     factors = timedFactors(instance.timeline, device);
     carriers.resize(factors.size());
+    hasSolo.resize(factors.size());
     for (std::size_t k = 0; k < factors.size(); ++k)
       for (std::size_t rider : factors[k] ? factors[k]->riders : llvm::SmallVector<std::size_t>())
         if (!carriers[rider])
@@ -98,7 +99,9 @@ private:
         if (Status status = checkFactors(k); !status)
           return status;
       const bool isOffered = offer.gather && (offer.ranks > 1 || forced[k]);
-      if (factors[k] && isOffered && forced[k].value_or(Scheme::factors) == Scheme::factors)
+      hasSolo[k] =
+          factors[k] && isOffered && forced[k].value_or(Scheme::factors) == Scheme::factors;
+      if (hasSolo[k])
         instance.solos.push_back(soloOf(k));
     }
     return Status::ok();
@@ -124,15 +127,9 @@ private:
                                cost::gatherTraffic(offer, factors[k]->bytes), factors[k]->bytes);
   }
 
-  bool hasSolo(std::size_t k) const {
-    return llvm::any_of(instance.solos, [&](sync::SoloAttr solo) {
-      return solo.getLayer() == static_cast<std::int64_t>(k);
-    });
-  }
-
   void addRiders() {
     for (std::size_t k = 0; k < carriers.size(); ++k)
-      if (carriers[k] && hasSolo(*carriers[k]) && !hasSolo(k) &&
+      if (carriers[k] && hasSolo[*carriers[k]] && !hasSolo[k] &&
           forced[k].value_or(Scheme::factors) == Scheme::factors) {
         instance.riders.push_back(static_cast<std::int64_t>(k));
         instance.riders.push_back(static_cast<std::int64_t>(*carriers[k]));
@@ -212,7 +209,7 @@ private:
   Status checkSizes() {
     std::int64_t captive = 0;
     for (std::size_t k = 0; k < forced.size(); ++k) {
-      if (hasSolo(k) || instance.only[k] == 0)
+      if (hasSolo[k] || instance.only[k] == 0)
         continue;
       const cost::ReadyGradient &gradient = gradients()[k];
       if (offer.largestMessage && gradient.bytes > *offer.largestMessage)
@@ -234,9 +231,10 @@ private:
   cluster::DeviceAttr device;
   const cost::Offer &offer;
   Instance instance;
-  std::vector<std::optional<Scheme>> forced;        ///< by gradient, as the next two
+  std::vector<std::optional<Scheme>> forced;        ///< by gradient, as the next three
   std::vector<std::optional<TimedFactors>> factors; ///< also where they are not offered
   std::vector<std::optional<std::size_t>> carriers;
+  std::vector<bool> hasSolo;
   double shardUpdates = 0;     ///< seconds of the updates that reduce-scatters take over
   std::int64_t shardBytes = 0; ///< of their gradients
   bool isTight = false;        ///< servers cannot hold every gradient
