@@ -21,6 +21,9 @@ JointOptions quick(const JointProblem &problem) {
   return {.width = std::clamp<std::size_t>(100'000 / layers, 24, 100)};
 }
 
+/// Searches of thousands of layers take long: fewer values are asked for then.
+double gridFactor(const JointProblem &problem) { return problem.layers.size() > 2000 ? 8 : 2; }
+
 /// Two finishes that differ by no more are equal.
 constexpr double tolerance = 1e-9;
 
@@ -68,19 +71,24 @@ private:
 Axis bandwidthAxis(const PlannedProblem &problem, const Elsewhere &elsewhere) {
   Axis axis{.kind = Axis::Kind::bandwidth, .isMultiple = !problem.cluster().getLink()};
   const double planned = axis.isMultiple ? 1 : 1 / problem.cluster().getLink().getBeta();
-  axis.range = {planned, planned / furthestBandwidth, planned * furthestBandwidth};
+  axis.range = {.planned = planned,
+                .least = planned / furthestBandwidth,
+                .most = planned * furthestBandwidth,
+                .factor = gridFactor(problem.asPlanned())};
   axis.flips = findFlips<Scheme>(
       axis.range, [&](double value) { return elsewhere.otherAt({.bandwidth = value / planned}); });
   return axis;
 }
 
-Axis batchAxis(std::optional<std::int64_t> samples, const Elsewhere &elsewhere) {
+Axis batchAxis(const PlannedProblem &problem, std::optional<std::int64_t> samples,
+               const Elsewhere &elsewhere) {
   Axis axis{.kind = Axis::Kind::batch, .isMultiple = !samples};
   const auto planned = static_cast<double>(samples.value_or(1));
   axis.range = {.planned = planned,
                 .least = samples ? 1 : 1 / furthestBatch,
                 .most = planned * furthestBatch,
-                .step = samples ? 1.0 : 0.0};
+                .step = samples ? 1.0 : 0.0,
+                .factor = gridFactor(problem.asPlanned())};
   axis.flips = findFlips<Scheme>(
       axis.range, [&](double value) { return elsewhere.otherAt({.batch = value / planned}); });
   return axis;
@@ -93,7 +101,8 @@ Axis nodesAxis(const PlannedProblem &problem, const Elsewhere &elsewhere) {
   axis.range = {.planned = static_cast<double>(planned),
                 .least = static_cast<double>(std::min(planned, std::int64_t{devices > 1 ? 1 : 2})),
                 .most = static_cast<double>(std::max(planned, mostNodes)),
-                .step = 1};
+                .step = 1,
+                .factor = gridFactor(problem.asPlanned())};
   axis.flips = findFlips<Scheme>(axis.range, [&](double value) {
     return elsewhere.otherAt({.ranks = std::llround(value) * devices});
   });
@@ -139,7 +148,7 @@ Result<Explanation> explain(const PlannedProblem &problem, const JointPlan &plan
   const Elsewhere elsewhere(problem, **planner, layer, explanation.chosen);
   if (explanation.measured.empty())
     explanation.axes.push_back(bandwidthAxis(problem, elsewhere));
-  explanation.axes.push_back(batchAxis(samples, elsewhere));
+  explanation.axes.push_back(batchAxis(problem, samples, elsewhere));
   if (explanation.measured.empty())
     explanation.axes.push_back(nodesAxis(problem, elsewhere));
   return explanation;

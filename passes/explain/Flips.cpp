@@ -6,12 +6,12 @@
 
 namespace syncline::explain {
 
-std::vector<double> doublingGrid(const Range &range, bool upwards) {
+std::vector<double> gridOf(const Range &range, bool upwards) {
   std::vector<double> values;
   const double end = upwards ? range.most : range.least;
   double value = range.planned;
   while (value != end) {
-    value = upwards ? std::min(value * 2, end) : std::max(value / 2, end);
+    value = upwards ? std::min(value * range.factor, end) : std::max(value / range.factor, end);
     if (range.step > 0)
       value = upwards ? std::ceil(value / range.step) * range.step
                       : std::floor(value / range.step) * range.step;

@@ -14,6 +14,7 @@ struct Range {
   double most = 1;  ///< >= planned
   /// Neighbouring values differ by at least this: 1 for counts, 0 for what is continuous.
   double step = 0;
+  double factor = 2; ///< from one value asked for to the next, > 1
   /// A continuous value is found up to this share of it.
   double precision = 0.01;
 };
@@ -29,17 +30,18 @@ template <typename Choice> struct Flips {
   std::optional<Flip<Choice>> below, above;
 };
 
-/// Asks at planned x 2, x 4, .. up to the end of the range, and between the first two answers that
-/// differ by bisection; then downwards likewise. `other` says what is chosen at a value where it is
-/// not the planned choice, nothing where it is. A flip that comes and goes between two values asked
-/// for is not seen. Calls `other` about 2 log2(most / least) times.
+/// Asks at planned x factor, x factor^2, .. up to the end of the range, and between the first two
+/// answers that differ by bisection; then downwards likewise. `other` says what is chosen at a
+/// value where it is not the planned choice, nothing where it is. A flip that comes and goes
+/// between two values asked for is not seen. Calls `other` about 2 log2(most / least) times where
+/// the factor is 2.
 template <typename Choice>
 Flips<Choice> findFlips(const Range &range,
                         const std::function<std::optional<Choice>(double)> &other);
 
 /// The values asked for in one direction, nearest first, without the planned one; whole where
 /// `step` is 1. The last is the range's end.
-std::vector<double> doublingGrid(const Range &range, bool upwards);
+std::vector<double> gridOf(const Range &range, bool upwards);
 
 /// The middle of two values, whole where `step` is 1; nothing where they are near enough.
 std::optional<double> between(const Range &range, double a, double b);
@@ -49,7 +51,7 @@ Flips<Choice> findFlips(const Range &range,
                         const std::function<std::optional<Choice>(double)> &other) {
   auto search = [&](bool upwards) -> std::optional<Flip<Choice>> {
     double same = range.planned;
-    for (double value : doublingGrid(range, upwards)) {
+    for (double value : gridOf(range, upwards)) {
       std::optional<Choice> found = other(value);
       if (!found) {
         same = value;

@@ -20,20 +20,26 @@ std::function<std::optional<char>(double)> changesAt(double above, double below)
 
 TEST(Flips, GridDoublesUpToTheEnd) {
   const Range range{.planned = 3, .least = 1, .most = 20};
-  EXPECT_EQ(doublingGrid(range, true), (std::vector<double>{6, 12, 20}));
-  EXPECT_EQ(doublingGrid(range, false), (std::vector<double>{1.5, 1}));
+  EXPECT_EQ(gridOf(range, true), (std::vector<double>{6, 12, 20}));
+  EXPECT_EQ(gridOf(range, false), (std::vector<double>{1.5, 1}));
+}
+
+TEST(Flips, GridTakesLargerSteps) {
+  const Range range{.planned = 2, .least = 1, .most = 1000, .factor = 8};
+  EXPECT_EQ(gridOf(range, true), (std::vector<double>{16, 128, 1000}));
+  EXPECT_EQ(gridOf(range, false), (std::vector<double>{1}));
 }
 
 TEST(Flips, GridOfCountsIsWhole) {
   const Range range{.planned = 5, .least = 1, .most = 11, .step = 1};
-  EXPECT_EQ(doublingGrid(range, true), (std::vector<double>{10, 11}));
-  EXPECT_EQ(doublingGrid(range, false), (std::vector<double>{2, 1}));
+  EXPECT_EQ(gridOf(range, true), (std::vector<double>{10, 11}));
+  EXPECT_EQ(gridOf(range, false), (std::vector<double>{2, 1}));
 }
 
 TEST(Flips, NoGridWhereThereIsNoRange) {
   const Range range{.planned = 2, .least = 2, .most = 2};
-  EXPECT_TRUE(doublingGrid(range, true).empty());
-  EXPECT_TRUE(doublingGrid(range, false).empty());
+  EXPECT_TRUE(gridOf(range, true).empty());
+  EXPECT_TRUE(gridOf(range, false).empty());
 }
 
 // The first whole number at which the choice differs, wherever it lies.
