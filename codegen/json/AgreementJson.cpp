@@ -1,6 +1,9 @@
 // Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/AgreementJson.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -102,32 +105,63 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
           {"states", states}};
 }
 
-/// Bytes that a node moves for the message, or nothing where its problem does not offer it.
-std::optional<double> trafficOf(sync::ProblemOp problem, sync::MessageAttr message) {
-  if (message.isSolo()) {
+/// What a problem says about the messages of its solutions, looked up fast.
+class MessageFacts {
+public:
+  MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution) : problem(problem) {
     for (sync::SoloAttr solo : problem.soloList())
-      if (message.getLayers().size() == 1 && solo.getLayer() == message.getLayers().front() &&
-          solo.getScheme() == message.getScheme())
-        return solo.getTraffic();
+      solos[{solo.getLayer(), static_cast<int>(solo.getScheme())}] = solo;
+    const ArrayRef<std::int64_t> pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>()),
+                                 riding = solution.getRiders().value_or(ArrayRef<std::int64_t>());
+    const llvm::DenseSet<std::int64_t> rides(riding.begin(), riding.end());
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (rides.contains(pairs[i]))
+        ridersOf[pairs[i + 1]].push_back(pairs[i]);
+  }
+
+  /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
+  std::optional<double> traffic(sync::MessageAttr message) const {
+    if (message.isSolo()) {
+      if (message.getLayers().size() != 1)
+        return std::nullopt;
+      auto solo = solos.find({message.getLayers().front(), static_cast<int>(message.getScheme())});
+      return solo == solos.end() ? std::nullopt : std::optional<double>(solo->second.getTraffic());
+    }
+    const ArrayAttr lanes = sync::ProblemOp(problem).getLanes();
+    if (*message.getLane() >= static_cast<std::int64_t>(lanes.size()))
+      return std::nullopt;
+    for (sync::OptionAttr option : cast<sync::LaneAttr>(lanes[*message.getLane()]).getOptions())
+      if (option.getScheme() == message.getScheme())
+        return option.getTraffic() * static_cast<double>(message.getBytes());
     return std::nullopt;
   }
-  if (*message.getLane() >= static_cast<std::int64_t>(problem.getLanes().size()))
-    return std::nullopt;
-  auto lane = cast<sync::LaneAttr>(problem.getLanes()[*message.getLane()]);
-  for (sync::OptionAttr option : lane.getOptions())
-    if (option.getScheme() == message.getScheme())
-      return option.getTraffic() * static_cast<double>(message.getBytes());
-  return std::nullopt;
-}
+
+  /// The message's layers, and those that ride with it.
+  Json members(sync::MessageAttr message) const {
+    Json names = Json::array();
+    for (std::int64_t layer : message.getLayers())
+      names.push_back(layerName(problem, layer).str());
+    if (message.isSolo())
+      for (std::int64_t rider : ridersOf.lookup(message.getLayers().front()))
+        names.push_back(layerName(problem, rider).str());
+    return names;
+  }
+
+private:
+  sync::ProblemOp problem;
+  llvm::DenseMap<std::pair<std::int64_t, int>, sync::SoloAttr> solos; ///< by layer and scheme
+  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> ridersOf;
+};
 
 /// Layers and schemes that the problem has; the bytes that a node moves for all messages.
 Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution) {
   const auto layers = static_cast<std::int64_t>(problem.getLayers().size());
+  const MessageFacts facts(problem, solution);
   double total = 0;
   for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
     if (llvm::any_of(message.getLayers(), [&](std::int64_t layer) { return layer >= layers; }))
       return Status::badInput("the solution has more layers than its problem");
-    const std::optional<double> traffic = trafficOf(problem, message);
+    const std::optional<double> traffic = facts.traffic(message);
     if (!traffic)
       return Status::badInput(("the solution has a message by '" +
                                cluster::stringifyScheme(message.getScheme()) +
@@ -138,25 +172,15 @@ Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution
   return total;
 }
 
-/// The message's layers, and those that ride with it.
-Json membersJson(sync::ProblemOp problem, sync::SolutionOp solution, sync::MessageAttr message) {
-  Json members = Json::array();
-  for (std::int64_t layer : message.getLayers())
-    members.push_back(layerName(problem, layer).str());
-  if (!message.isSolo())
-    return members;
-  const ArrayRef<std::int64_t> pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>()),
-                               riding = solution.getRiders().value_or(ArrayRef<std::int64_t>());
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-    if (pairs[i + 1] == message.getLayers().front() && llvm::is_contained(riding, pairs[i]))
-      members.push_back(layerName(problem, pairs[i]).str());
-  return members;
-}
-
 } // namespace
 
 Json clusterJson(cluster::SpecAttr spec) {
   cluster::DeviceAttr device = spec.getDevice();
+  Json overrides = Json::array();
+  for (cluster::OverrideAttr change : spec.getOverrides())
+    overrides.push_back({{"nodes", change.getNodes().vec()},
+                         {"slowdown", real(change.getSlowdown())},
+                         {"link", linkJson(change.getLink())}});
   Json collectives = Json::array();
   for (cluster::CollectiveAttr stated : spec.getCollectives())
     collectives.push_back({{"scheme", cluster::stringifyScheme(stated.getScheme()).str()},
@@ -164,16 +188,19 @@ Json clusterJson(cluster::SpecAttr spec) {
   return {{"name", spec.getName().str()},
           {"ranks", spec.getRanks()},
           {"devices_per_node", spec.getDevicesPerNode()},
+          {"cards_per_node", spec.getCardsPerNode()},
           {"device",
            {{"compute", nullable(device.getCompute())},
             {"memory", nullable(device.getMemory())},
-            {"launch_overhead", real(device.getLaunchOverhead())}}},
+            {"launch_overhead", real(device.getLaunchOverhead())},
+            {"memory_size", nullable(device.getMemorySize())}}},
           {"link", linkJson(spec.getLink())},
           {"inside", linkJson(spec.getInside())},
           {"half_duplex", spec.getHalfDuplex()},
           {"collectives", collectives},
           {"servers", serversJson(spec.getServers())},
-          {"largest_message", nullable(spec.getLargestMessage())}};
+          {"largest_message", nullable(spec.getLargestMessage())},
+          {"overrides", overrides}};
 }
 
 Json layersJson(sync::ProblemOp problem) {
@@ -216,22 +243,24 @@ Status addPredictedBuckets(Json &buckets, sync::ProblemOp problem, sync::Solutio
     return Status::badInput("the plan has " + std::to_string(buckets.size()) +
                             " buckets, its solution " +
                             std::to_string(solution.getMessages().size()) + " messages");
+  const MessageFacts facts(problem, solution);
   for (Json &bucket : buckets) {
     const auto id = bucket["id"].get<std::size_t>();
     if (id >= solution.getMessages().size())
       return Status::badInput("bucket " + std::to_string(id) + " is no message of the solution");
     auto message = cast<sync::MessageAttr>(solution.getMessages()[id]);
-    bucket["traffic"] = trafficOf(problem, message).value_or(0);
+    bucket["traffic"] = facts.traffic(message).value_or(0);
     bucket["rebuilt"] = message.rebuiltAt();
   }
   return Status::ok();
 }
 
 Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
+  const MessageFacts facts(problem, solution);
   Json buckets = Json::array();
   for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
     buckets.push_back({{"id", buckets.size()},
-                       {"members", membersJson(problem, solution, message)},
+                       {"members", facts.members(message)},
                        {"bytes", message.getBytes()},
                        {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
                        {"channel", 0},
@@ -239,7 +268,7 @@ Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
                        {"start", real(message.getStart())},
                        {"end", real(message.getEnd())},
                        {"rebuilt", message.rebuiltAt()},
-                       {"traffic", trafficOf(problem, message).value_or(0)},
+                       {"traffic", facts.traffic(message).value_or(0)},
                        {"offset", nullptr},
                        {"extent", nullptr}});
   return buckets;

@@ -15,9 +15,10 @@ namespace syncline::files {
 
 /// What one rank computes with. A rate that is absent can be used only where a profile gives times.
 struct DeviceRates {
-  std::optional<double> compute; ///< FLOP/s, > 0
-  std::optional<double> memory;  ///< bytes/s, > 0
-  double launchOverhead = 0;     ///< seconds per operation, >= 0
+  std::optional<double> compute;          ///< FLOP/s, > 0
+  std::optional<double> memory;           ///< bytes/s, > 0
+  double launchOverhead = 0;              ///< seconds per operation, >= 0
+  std::optional<std::int64_t> memorySize; ///< bytes, >= 1
 };
 
 /// What a message travels over.
@@ -79,17 +80,28 @@ struct StatedCost {
   CollectiveTime time;
 };
 
+/// What differs on some nodes.
+struct NodeOverride {
+  std::vector<std::int64_t> nodes; ///< ascending, from 0, at least one
+  double slowdown = 1;             ///< operations take so many times as long, > 0
+  std::optional<Link> network;     ///< in place of the cluster's
+};
+
 struct ClusterFile {
   std::string name;
   std::int64_t ranks = 1;          ///< 1 to 1,048,576
   std::int64_t devicesPerNode = 1; ///< divides ranks
   DeviceRates device;
+  std::int64_t cardsPerNode = 1;              ///< network cards, each with the network's link
   std::optional<Link> network;                ///< absent only where `collectives` gives times
   std::optional<Link> inside;                 ///< between the devices of a node; beside `network`
   bool halfDuplex = false;                    ///< the network carries one direction at a time
   std::vector<StatedCost> collectives;        ///< in the order of Scheme, each at most once
   std::optional<Servers> servers;             ///< absent: one beside every rank
   std::optional<std::int64_t> largestMessage; ///< bytes, >= 1
+  std::vector<NodeOverride> overrides;        ///< no node twice
+
+  std::int64_t nodes() const { return ranks / devicesPerNode; }
 };
 
 /// Parses the text of a cluster file; `fileName` is what errors call it. Every failure is badInput

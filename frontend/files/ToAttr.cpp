@@ -36,8 +36,9 @@ static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *
 }
 
 cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
-  auto device = cluster::DeviceAttr::get(context, real(file.device.compute),
-                                         real(file.device.memory), file.device.launchOverhead);
+  auto device =
+      cluster::DeviceAttr::get(context, real(file.device.compute), real(file.device.memory),
+                               file.device.launchOverhead, file.device.memorySize);
   SmallVector<cluster::CollectiveAttr> collectives;
   for (const StatedCost &stated : file.collectives)
     collectives.push_back(cluster::CollectiveAttr::get(context, schemeOf(stated.scheme),
@@ -47,9 +48,14 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
     servers =
         cluster::ServersAttr::get(context, file.servers->count, file.servers->dedicated,
                                   linkAttr(file.servers->link, context), file.servers->memory);
-  return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode, device,
-                                linkAttr(file.network, context), linkAttr(file.inside, context),
-                                file.halfDuplex, collectives, servers, file.largestMessage);
+  SmallVector<cluster::OverrideAttr> overrides;
+  for (const NodeOverride &change : file.overrides)
+    overrides.push_back(cluster::OverrideAttr::get(context, change.nodes, change.slowdown,
+                                                   linkAttr(change.network, context)));
+  return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode,
+                                file.cardsPerNode, device, linkAttr(file.network, context),
+                                linkAttr(file.inside, context), file.halfDuplex, collectives,
+                                servers, file.largestMessage, overrides);
 }
 
 DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {

@@ -5,6 +5,8 @@
 #include "frontend/files/Units.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace syncline::files {
 
@@ -33,6 +35,31 @@ Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, st
     return text.status();
   Result<std::int64_t> count = parseCount(*text, what, limit);
   return count ? count : value.error(count.status().message());
+}
+
+Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, std::int64_t count) {
+  const std::string wanted = std::string(what) + " from 0 to " + std::to_string(count - 1);
+  Result<std::string> text = value.scalar(wanted);
+  if (!text)
+    return text.status();
+  std::int64_t index = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), index);
+  if (error != std::errc() || end != text->data() + text->size() || index < 0 || index >= count)
+    return value.error("expected " + wanted + ", got '" + text->substr(0, 60) + "'");
+  return index;
+}
+
+Result<double> readFactor(const YamlValue &value) {
+  constexpr std::string_view wanted = "a number above zero such as 1.5";
+  Result<std::string> text = value.scalar(wanted);
+  if (!text)
+    return text.status();
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), factor);
+  if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(factor) ||
+      factor <= 0)
+    return value.error("expected " + std::string(wanted) + ", got '" + text->substr(0, 60) + "'");
+  return factor;
 }
 
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,

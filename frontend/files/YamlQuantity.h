@@ -49,6 +49,12 @@ Status readSize(const YamlMap &map, std::string_view key, std::optional<std::int
 /// A whole number of `what` from 1 to `limit`.
 Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, std::int64_t limit);
 
+/// A whole number below `count`, from 0, which counts `what`.
+Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, std::int64_t count);
+
+/// A finite number above zero, without a unit.
+Result<double> readFactor(const YamlValue &value);
+
 /// One of `words`: its index. `what` names the choice in errors, such as "formula".
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,
                                std::span<const std::string_view> words);

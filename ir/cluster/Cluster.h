@@ -27,8 +27,13 @@ inline bool isCost(mlir::Attribute attr) {
 /// Whether a scheme is an all-reduce: every rank ends up with the sum, without servers or factors.
 bool isAllReduce(Scheme scheme);
 
-/// The cost of the first all-reduce that `spec` states; where it states none, the ring's formula
-/// over its link; null where it has neither.
-mlir::Attribute firstAllReduce(SpecAttr spec);
+/// Every step waits for the slowest node: the values that hold for the cluster as a whole.
+///
+/// The largest slowdown of its nodes.
+double slowdown(SpecAttr spec);
+/// The device of the slowest node: rates divided by, overhead times the slowdown.
+DeviceAttr slowestDevice(SpecAttr spec);
+/// The largest alpha, beta and gamma of its nodes' links; null where the spec has no link.
+LinkAttr slowestLink(SpecAttr spec);
 
 } // namespace syncline::cluster

@@ -46,12 +46,13 @@ def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let description = [{
     A rate that is absent is unknown: times must then come from a profile (C2).
 
-    `#cluster.device<compute = 5.0e+10, memory = 1.0e+10, launchOverhead = 5.0e-06>`
+    `#cluster.device<compute = 5.0e+10, memory = 1.0e+10, launchOverhead = 5.0e-06, memorySize = 16000000000>`
   }];
   let parameters = (ins
     Cluster_OptionalReal<"floating-point operations per second">:$compute,
     Cluster_OptionalReal<"bytes per second to and from main memory">:$memory,
-    Cluster_Real<"seconds that every operation costs besides">:$launchOverhead);
+    Cluster_Real<"seconds that every operation costs besides">:$launchOverhead,
+    OptionalParameter<"::std::optional<int64_t>", "bytes that it holds; unknown when absent">:$memorySize);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -145,34 +146,63 @@ def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
 
 // Brackets, which a struct needs around a list; elements without their mnemonic.
 def Cluster_Collectives : OptionalArrayRefParameter<"::syncline::cluster::CollectiveAttr", "the stated costs, one a scheme"> {
-  let parser = "parseCollectives($_parser)";
-  let printer = "printCollectives($_printer, $_self)";
+  let parser = "parseBracketed<CollectiveAttr>($_parser)";
+  let printer = "printBracketed($_printer, $_self)";
+}
+
+// Brackets, which a struct needs around a list.
+def Cluster_Nodes : ArrayRefParameter<"int64_t", "ascending, from 0"> {
+  let parser = "parseNodes($_parser)";
+  let printer = "printNodes($_printer, $_self)";
+}
+
+def Cluster_OverrideAttr : Cluster_Attr<"Override", "override"> {
+  let summary = "what differs on some nodes";
+  let description = [{
+    Operations take `slowdown` times as long there; `link` stands for the spec's (C14).
+
+    `#cluster.override<nodes = [3], slowdown = 1.5, link = <alpha = 5.0e-05, beta = 8.0e-09, gamma = 0.0>>`
+  }];
+  let parameters = (ins
+    Cluster_Nodes:$nodes,
+    DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)", "times as long">:$slowdown,
+    OptionalParameter<"::syncline::cluster::LinkAttr", "of each of these nodes">:$link);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cluster_Overrides : OptionalArrayRefParameter<"::syncline::cluster::OverrideAttr", "no node twice"> {
+  let parser = "parseBracketed<OverrideAttr>($_parser)";
+  let printer = "printBracketed($_printer, $_self)";
 }
 
 def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
-  let summary = "a cluster of equal ranks";
+  let summary = "a cluster of equal ranks, but for overrides";
   let description = [{
     `collectives` holds only what the cluster file states; SPEC.md says what is offered besides, over `link`. Ranks
-    n·devicesPerNode and on share a node, joined by `inside`. What is absent or at its default is not printed (C1, C6, C10, C12, C13).
+    n·devicesPerNode and on share node n, joined by `inside`, and its cards. What is absent or at its default is not printed (C1, C6,
+    C10, C12, C13, C14).
 
     ```mlir
-    #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>,
+    #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2, device = <launchOverhead = 0.0>,
       link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>,
       halfDuplex = true, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
-      servers = <count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>, largestMessage = 67108864>
+      servers = <count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>, largestMessage = 67108864,
+      overrides = [<nodes = [1], slowdown = 1.5>]>
     ```
   }];
   let parameters = (ins
     StringRefParameter<"for people">:$name,
     "int64_t":$ranks,
     DefaultValuedParameter<"int64_t", "1", "ranks on one node">:$devicesPerNode,
+    DefaultValuedParameter<"int64_t", "1", "network cards of one node, each with a link">:$cardsPerNode,
     AttrParameter<"::syncline::cluster::DeviceAttr", "of each rank">:$device,
-    OptionalParameter<"::syncline::cluster::LinkAttr", "of each node">:$link,
+    OptionalParameter<"::syncline::cluster::LinkAttr", "of each network card">:$link,
     OptionalParameter<"::syncline::cluster::LinkAttr", "between the devices of one node">:$inside,
     DefaultValuedParameter<"bool", "false", "whether links, but those inside a node, carry one direction at a time">:$halfDuplex,
     Cluster_Collectives:$collectives,
     OptionalParameter<"::syncline::cluster::ServersAttr", "the parameter servers; when absent, one beside every rank">:$servers,
-    OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage);
+    OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage,
+    Cluster_Overrides:$overrides);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

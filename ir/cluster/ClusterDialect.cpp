@@ -11,21 +11,35 @@
 using namespace mlir;
 using namespace syncline::cluster;
 
-/// Reads "[<ring, #cluster.affine<...>>, ...]".
-static FailureOr<SmallVector<CollectiveAttr>> parseCollectives(AsmParser &parser) {
-  SmallVector<CollectiveAttr> collectives;
+/// Reads "[<ring, #cluster.affine<...>>, ...]": attributes without their mnemonic.
+template <typename Attr> static FailureOr<SmallVector<Attr>> parseBracketed(AsmParser &parser) {
+  SmallVector<Attr> attributes;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        return parser.parseCustomAttributeWithFallback(collectives.emplace_back());
+        return parser.parseCustomAttributeWithFallback(attributes.emplace_back());
       }))
     return failure();
-  return collectives;
+  return attributes;
 }
 
-static void printCollectives(AsmPrinter &printer, ArrayRef<CollectiveAttr> collectives) {
+template <typename Attr> static void printBracketed(AsmPrinter &printer, ArrayRef<Attr> list) {
   printer << "[";
-  llvm::interleaveComma(collectives, printer, [&](CollectiveAttr collective) {
-    printer.printStrippedAttrOrType(collective);
-  });
+  llvm::interleaveComma(list, printer,
+                        [&](Attr attribute) { printer.printStrippedAttrOrType(attribute); });
+  printer << "]";
+}
+
+/// Reads "[0, 3]".
+static FailureOr<SmallVector<int64_t>> parseNodes(AsmParser &parser) {
+  SmallVector<int64_t> nodes;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(nodes.emplace_back()); }))
+    return failure();
+  return nodes;
+}
+
+static void printNodes(AsmPrinter &printer, ArrayRef<int64_t> nodes) {
+  printer << "[";
+  llvm::interleaveComma(nodes, printer);
   printer << "]";
 }
 
@@ -91,14 +105,16 @@ static bool hasFormula(Scheme scheme) {
 }
 
 LogicalResult DeviceAttr::verify(EmitError emitError, std::optional<Real> compute,
-                                 std::optional<Real> memory, Real launchOverhead) {
+                                 std::optional<Real> memory, Real launchOverhead,
+                                 std::optional<int64_t> memorySize) {
   const std::pair<StringRef, std::optional<Real>> rates[] = {{"compute", compute},
                                                              {"memory", memory}};
   for (const auto &[name, rate] : rates)
     if (rate && !(std::isfinite(*rate) && *rate > 0))
       return emitError() << "C2: expected '" << name << "' finite and above zero, got "
                          << text(*rate);
-  return checkTime(emitError, "C2", "launchOverhead", launchOverhead);
+  return failure(failed(checkTime(emitError, "C2", "launchOverhead", launchOverhead)) ||
+                 failed(checkBytes(emitError, "C2", "memorySize", memorySize)));
 }
 
 LogicalResult LinkAttr::verify(EmitError emitError, Real alpha, Real beta, Real gamma) {
@@ -174,14 +190,56 @@ static LogicalResult checkCollectives(EmitError emitError, ArrayRef<CollectiveAt
   return success();
 }
 
+LogicalResult OverrideAttr::verify(EmitError emitError, ArrayRef<int64_t> nodes, Real slowdown,
+                                   LinkAttr) {
+  if (nodes.empty())
+    return emitError() << "C14: expected at least one node, got none";
+  int64_t previous = -1;
+  for (int64_t node : nodes) {
+    if (node <= previous)
+      return emitError() << "C14: expected nodes from zero in ascending order, got " << node
+                         << " after " << previous;
+    previous = node;
+  }
+  if (!(std::isfinite(slowdown) && slowdown > 0))
+    return emitError() << "C14: expected 'slowdown' finite and above zero, got " << text(slowdown);
+  return success();
+}
+
+/// C14: overrides are of nodes that there are, none twice; links stand for one that there is.
+static LogicalResult checkOverrides(EmitError emitError, ArrayRef<OverrideAttr> overrides,
+                                    int64_t nodeCount, LinkAttr link) {
+  llvm::SmallSet<int64_t, 8> seen;
+  for (OverrideAttr change : overrides) {
+    for (int64_t node : change.getNodes()) {
+      if (node >= nodeCount)
+        return emitError() << "C14: expected nodes below " << nodeCount << ", got " << node;
+      if (!seen.insert(node).second)
+        return emitError() << "C14: expected every node in one override, got node " << node
+                           << " in two";
+    }
+    if (change.getLink() && !link)
+      return emitError()
+             << "C14: expected the spec to have a 'link' where an override has, got none";
+  }
+  return success();
+}
+
+static int64_t nodesOf(int64_t ranks, int64_t devicesPerNode) {
+  return (ranks + devicesPerNode - 1) / devicesPerNode;
+}
+
 LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
-                               int64_t devicesPerNode, DeviceAttr, LinkAttr link, LinkAttr, bool,
-                               ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
-                               std::optional<int64_t> largestMessage) {
+                               int64_t devicesPerNode, int64_t cardsPerNode, DeviceAttr,
+                               LinkAttr link, LinkAttr, bool, ArrayRef<CollectiveAttr> collectives,
+                               ServersAttr servers, std::optional<int64_t> largestMessage,
+                               ArrayRef<OverrideAttr> overrides) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
+      failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
       failed(checkCollectives(emitError, collectives, ranks)) ||
-      failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)))
+      failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)) ||
+      failed(checkOverrides(emitError, overrides, nodesOf(ranks, devicesPerNode), link)))
     return failure();
   if (servers && !servers.getDedicated() && servers.getCount() > ranks)
     return emitError() << "C10: expected at most one colocated server a rank, got "
@@ -232,12 +290,44 @@ bool syncline::cluster::isAllReduce(Scheme scheme) {
   llvm_unreachable("every scheme is named above");
 }
 
-Attribute syncline::cluster::firstAllReduce(SpecAttr spec) {
-  for (CollectiveAttr collective : spec.getCollectives())
-    if (isAllReduce(collective.getScheme()))
-      return collective.getCost();
+/// The largest of what `value` gives for each override and, where they leave a node out, of
+/// `common`. Overrides for which it gives nothing have what is common.
+static double largest(SpecAttr spec, double common,
+                      llvm::function_ref<std::optional<double>(OverrideAttr)> value) {
+  int64_t others = nodesOf(spec.getRanks(), spec.getDevicesPerNode());
+  std::optional<double> most;
+  for (OverrideAttr change : spec.getOverrides())
+    if (const std::optional<double> own = value(change)) {
+      others -= static_cast<int64_t>(change.getNodes().size());
+      most = std::max(most.value_or(*own), *own);
+    }
+  return others > 0 ? std::max(most.value_or(common), common) : *most;
+}
+
+double syncline::cluster::slowdown(SpecAttr spec) {
+  return largest(spec, 1,
+                 [](OverrideAttr change) { return std::optional<double>(change.getSlowdown()); });
+}
+
+DeviceAttr syncline::cluster::slowestDevice(SpecAttr spec) {
+  const double times = slowdown(spec);
+  DeviceAttr device = spec.getDevice();
+  auto slower = [&](std::optional<Real> rate) {
+    return rate ? std::optional<Real>(*rate / times) : std::nullopt;
+  };
+  return DeviceAttr::get(spec.getContext(), slower(device.getCompute()), slower(device.getMemory()),
+                         device.getLaunchOverhead() * times, device.getMemorySize());
+}
+
+LinkAttr syncline::cluster::slowestLink(SpecAttr spec) {
   LinkAttr link = spec.getLink();
-  return link ? FormulaAttr::get(spec.getContext(), Scheme::ring, spec.getRanks(), link.getAlpha(),
-                                 link.getBeta(), link.getGamma())
-              : Attribute();
+  if (!link)
+    return link;
+  auto most = [&](Real (LinkAttr::*part)() const) {
+    return largest(spec, (link.*part)(), [&](OverrideAttr change) {
+      return change.getLink() ? std::optional<double>((change.getLink().*part)()) : std::nullopt;
+    });
+  };
+  return LinkAttr::get(spec.getContext(), most(&LinkAttr::getAlpha), most(&LinkAttr::getBeta),
+                       most(&LinkAttr::getGamma));
 }

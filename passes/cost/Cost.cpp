@@ -24,7 +24,8 @@ struct CostPass : syncline::impl::CostBase<CostPass> {
       return signalPassFailure();
     }
     auto profile = module->getAttrOfType<DictionaryAttr>(cluster::profileAttr);
-    if (failed(cost::annotate(step, spec.getDevice(), profile)))
+    if (failed(
+            cost::annotate(step, cluster::slowestDevice(spec), profile, cluster::slowdown(spec))))
       signalPassFailure();
   }
 };

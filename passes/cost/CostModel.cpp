@@ -48,8 +48,8 @@ std::optional<double> measured(DictionaryAttr profile, StringRef layer, bool bac
 
 class Annotator {
 public:
-  Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile)
-      : step(step), device(device), profile(profile) {}
+  Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile, double slowdown)
+      : step(step), device(device), profile(profile), slowdown(slowdown) {}
 
   LogicalResult run() {
     for (Operation &op : step.getBody().front())
@@ -80,7 +80,7 @@ private:
       return;
     }
     Group &group = groups[{layer, backward}];
-    group.seconds = *seconds;
+    group.seconds = *seconds * slowdown;
     group.members.push_back(timed);
   }
 
@@ -110,14 +110,16 @@ private:
   nn::StepOp step;
   cluster::DeviceAttr device;
   DictionaryAttr profile;
+  double slowdown;
   std::map<std::pair<StringRef, bool>, Group> groups;
   SmallVector<TimedOp> unmeasured;
 };
 
 } // namespace
 
-LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile) {
-  return Annotator(step, device, profile).run();
+LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile,
+                       double slowdown) {
+  return Annotator(step, device, profile, slowdown).run();
 }
 
 } // namespace syncline::cost

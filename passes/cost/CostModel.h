@@ -21,9 +21,12 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
 /// Operations of layers or phases it does not name are predicted by the roofline, updates always
 /// (zero without rates: their cost is then unknown and part of no profile).
 ///
+/// Measured times are those of a node without slowdown and take `slowdown` times as long; `device`
+/// is that of the slowest node.
+///
 /// Fails, with a diagnostic at the operation, where neither gives a time, and at the step when the
 /// profile names layers but none of the step's.
 mlir::LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device,
-                             mlir::DictionaryAttr profile);
+                             mlir::DictionaryAttr profile, double slowdown = 1);
 
 } // namespace syncline::cost

@@ -4,6 +4,7 @@
 #include "passes/cost/CollectiveTime.h"
 #include "passes/solver/joint/JointBuilder.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -12,6 +13,7 @@ namespace syncline::cost {
 
 namespace {
 
+using cluster::LinkAttr;
 using cluster::Scheme;
 
 /// As servers cut a message: pulling a piece overlaps pushing the next.
@@ -20,15 +22,16 @@ constexpr std::int64_t serverPieceBytes = std::int64_t{1} << 20;
 class OfferBuilder {
 public:
   explicit OfferBuilder(cluster::SpecAttr spec)
-      : spec(spec), context(spec.getContext()), ranks(static_cast<int>(spec.getRanks())) {}
+      : spec(spec), link(cluster::slowestLink(spec)), context(spec.getContext()),
+        ranks(static_cast<int>(spec.getRanks())) {}
 
   Result<Offer> build() {
     offer.ranks = ranks;
     offer.largestMessage = spec.getLargestMessage();
     for (cluster::CollectiveAttr stated : spec.getCollectives())
       if (cluster::isAllReduce(stated.getScheme()))
-        offer.collectives.push_back(option(stated.getScheme(), stated.getCost()));
-    if (offer.collectives.empty() && spec.getLink())
+        offer.collectives.push_back(option(stated.getScheme(), this->stated(stated.getScheme())));
+    if (offer.collectives.empty() && link)
       addFormulas();
     addReduceScatter();
     addServers();
@@ -40,22 +43,41 @@ public:
   }
 
 private:
+  /// A formula over the network's own constants is what is derived from the network.
   Attribute stated(Scheme scheme) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
       if (collective.getScheme() == scheme)
-        return collective.getCost();
+        return isOfNetwork(collective.getCost()) ? formula(scheme) : collective.getCost();
     return {};
   }
 
-  static solver::LinkRates rates(cluster::LinkAttr link) {
+  bool isOfNetwork(Attribute cost) const {
+    auto formula = dyn_cast<cluster::FormulaAttr>(cost);
+    LinkAttr nominal = spec.getLink();
+    return formula && nominal && formula.getAlpha() == nominal.getAlpha() &&
+           formula.getBeta() == nominal.getBeta() && formula.getGamma() == nominal.getGamma();
+  }
+
+  static solver::LinkRates rates(LinkAttr link) {
     return {link.getAlpha(), link.getBeta(), link.getGamma()};
   }
 
-  /// Of a scheme whose ranks send and receive at the same time.
-  solver::LinkRates bothWays() const {
-    solver::LinkRates both = rates(spec.getLink());
-    both.secondsPerByte *= spec.getHalfDuplex() ? 2 : 1;
-    return both;
+  /// Of one network card. Both ways at once: of a scheme whose ranks send and receive together.
+  solver::LinkRates card(bool bothWays) const {
+    solver::LinkRates one = rates(link);
+    one.secondsPerByte *= bothWays && spec.getHalfDuplex() ? 2 : 1;
+    return one;
+  }
+
+  /// Of one of `sharers` ranks of a node that send over its cards at the same time, through what is
+  /// inside the node.
+  solver::LinkRates share(bool bothWays, std::int64_t sharers) const {
+    solver::LinkRates one = card(bothWays);
+    one.secondsPerByte *=
+        static_cast<double>(sharers) / static_cast<double>(spec.getCardsPerNode());
+    if (spec.getInside() && spec.getDevicesPerNode() > 1)
+      one.secondsPerByte = std::max<double>(one.secondsPerByte, spec.getInside().getBeta());
+    return one;
   }
 
   double traffic(Scheme scheme) const {
@@ -83,10 +105,15 @@ private:
     return sync::OptionAttr::get(context, scheme, cost, traffic(scheme));
   }
 
+  /// Around a ring and up a tree one message at a time leaves a node; the doubling schemes' ranks
+  /// have partners on other nodes all at once.
   Attribute formula(Scheme scheme) const {
-    const solver::LinkRates link = scheme == Scheme::tree ? rates(spec.getLink()) : bothWays();
-    return cluster::FormulaAttr::get(context, scheme, ranks, link.latency, link.secondsPerByte,
-                                     link.reduceSecondsPerByte);
+    const bool isDoubling =
+        scheme == Scheme::recursiveDoubling || scheme == Scheme::halvingDoubling;
+    const solver::LinkRates of =
+        share(scheme != Scheme::tree, isDoubling ? spec.getDevicesPerNode() : 1);
+    return cluster::FormulaAttr::get(context, scheme, ranks, of.latency, of.secondsPerByte,
+                                     of.reduceSecondsPerByte);
   }
 
   void addFormulas() {
@@ -98,15 +125,16 @@ private:
       return;
     const solver::NodeLayout nodes{.nodes = ranks / devices,
                                    .devicesPerNode = devices,
+                                   .linksPerNode = static_cast<int>(spec.getCardsPerNode()),
                                    .inside = rates(spec.getInside()),
-                                   .between = bothWays()};
+                                   .between = card(true)};
     offer.collectives.push_back(
         option(Scheme::hierarchical, costAttr(context, solver::hierarchicalCost(nodes).total())));
   }
 
   void addReduceScatter() {
     Attribute cost = stated(Scheme::reduceScatter);
-    if (!cost && spec.getLink())
+    if (!cost && link)
       cost = formula(Scheme::reduceScatter);
     if (cost)
       offer.reduceScatter = option(Scheme::reduceScatter, cost);
@@ -115,13 +143,14 @@ private:
   /// One server beside every rank where the cluster does not say otherwise.
   solver::ServerLayout serverLayout() const {
     solver::ServerLayout layout{.workers = ranks, .servers = ranks};
-    if (spec.getLink())
-      layout.worker = layout.server = rates(spec.getLink());
+    if (link) // servers halve what is half duplex
+      layout.worker = layout.server = share(false, spec.getDevicesPerNode());
     if (cluster::ServersAttr servers = spec.getServers()) {
       layout.servers = static_cast<int>(servers.getCount());
       layout.dedicated = servers.getDedicated();
-      layout.server = rates(servers.getLink());
-      if (!spec.getLink())
+      if (servers.getDedicated() || !link)
+        layout.server = rates(servers.getLink());
+      if (!link)
         layout.worker = layout.server;
     }
     layout.duplex = spec.getHalfDuplex() ? solver::Duplex::half : solver::Duplex::full;
@@ -131,7 +160,7 @@ private:
 
   void addServers() {
     Attribute cost = stated(Scheme::parameterServer);
-    if (!cost && (spec.getServers() || spec.getLink()))
+    if (!cost && (spec.getServers() || link))
       cost = costAttr(context, *solver::serverOption(serverLayout()).cost);
     if (!cost)
       return;
@@ -145,11 +174,12 @@ private:
 
   void addGather() {
     offer.gather = stated(Scheme::factors);
-    if (!offer.gather && spec.getLink())
-      offer.gather = costAttr(context, solver::allGatherCost(ranks, bothWays()));
+    if (!offer.gather && link)
+      offer.gather = costAttr(context, solver::allGatherCost(ranks, share(true, 1)));
   }
 
   cluster::SpecAttr spec;
+  LinkAttr link; ///< the slowest node's; null where there is none
   MLIRContext *context;
   int ranks;
   Offer offer;

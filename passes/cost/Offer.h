@@ -27,7 +27,8 @@ struct Offer {
 
 /// badInput where no scheme is left that takes every gradient. A half duplex link carries what a
 /// rank sends and what it receives at the same time one after the other, which doubles beta of
-/// every scheme but the tree.
+/// every scheme but the tree. Links are the slowest node's; the cards of a node carry what its
+/// devices send at the same time (ir/cluster/SPEC.md, "What a collective costs").
 Result<Offer> offerOf(cluster::SpecAttr spec);
 
 /// Of a factors message: bytes of one rank's factors. Precondition: offer.gather.

@@ -77,20 +77,22 @@ FailureOr<Timeline> timelineOf(nn::StepOp step) {
   return timeline;
 }
 
-Timeline timelineOf(sync::TraceOp trace) {
+Timeline timelineOf(sync::TraceOp trace, double slowdown) {
   Timeline timeline;
   auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
   for (sync::LayerOp layer : layers)
-    timeline.forward += layer.getForward().convertToDouble();
+    timeline.forward += slowdown * layer.getForward().convertToDouble();
   timeline.backwardEnd = timeline.forward;
   for (sync::LayerOp layer : llvm::reverse(layers)) {
-    timeline.backwardEnd += layer.getBackward().convertToDouble();
+    const double backward = slowdown * layer.getBackward().convertToDouble();
+    timeline.backwardEnd += backward;
     const auto bytes = static_cast<std::int64_t>(layer.getBytes());
     if (bytes > 0)
       timeline.gradients.push_back({.name = layer.getName().str(),
                                     .bytes = bytes,
                                     .ready = timeline.backwardEnd,
                                     .lastRead = timeline.backwardEnd,
+                                    .backward = backward,
                                     .update = {},
                                     .layer = layer});
   }

@@ -16,6 +16,7 @@ struct ReadyGradient {
   std::int64_t bytes = 0; ///< dense
   double ready = 0;       ///< seconds from the step's beginning
   double lastRead = 0;    ///< when the last operation that reads its parameter has ended
+  double backward = 0;    ///< seconds of its layer's backward, in a trace
   double updating = 0;    ///< seconds of its parameter's update, part of Timeline::updates
   nn::UpdateOp update;    ///< null for a trace
   sync::LayerOp layer;    ///< null for a step
@@ -35,6 +36,7 @@ mlir::FailureOr<Timeline> timelineOf(nn::StepOp step);
 
 /// Forward in the trace's order, then backward in the reverse; layers of zero bytes have no
 /// gradient.
-Timeline timelineOf(sync::TraceOp trace);
+/// Every time is `slowdown` times the trace's.
+Timeline timelineOf(sync::TraceOp trace, double slowdown = 1);
 
 } // namespace syncline::cost

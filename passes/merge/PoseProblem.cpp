@@ -18,10 +18,11 @@ using namespace syncline;
 
 namespace {
 
-FailureOr<cost::Timeline> timelineOf(Operation *source) {
+/// A step's times are already those of the slowest node.
+FailureOr<cost::Timeline> timelineOf(Operation *source, double slowdown) {
   if (auto step = dyn_cast<nn::StepOp>(source))
     return cost::timelineOf(step);
-  return cost::timelineOf(cast<sync::TraceOp>(source));
+  return cost::timelineOf(cast<sync::TraceOp>(source), slowdown);
 }
 
 template <typename Attr> ArrayAttr arrayAttr(OpBuilder &builder, llvm::ArrayRef<Attr> list) {
@@ -83,11 +84,11 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
     Result<cost::Offer> offer = cost::offerOf(cluster);
     if (!offer)
       return source->emitError(offer.status().message());
-    FailureOr<cost::Timeline> timeline = timelineOf(source);
+    FailureOr<cost::Timeline> timeline = timelineOf(source, cluster::slowdown(cluster));
     if (failed(timeline))
       return failure();
     Result<Instance> instance = poseInstance(source->getContext(), std::move(*timeline),
-                                             cluster.getDevice(), *offer, patterns);
+                                             cluster::slowestDevice(cluster), *offer, patterns);
     if (!instance)
       return source->emitError(instance.status().message());
     OpBuilder builder(source);

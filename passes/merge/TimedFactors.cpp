@@ -32,8 +32,10 @@ static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const P
   return factors;
 }
 
-static std::optional<TimedFactors> ofLayer(sync::LayerOp layer, cluster::DeviceAttr device) {
+static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
+                                           cluster::DeviceAttr device) {
   constexpr double elementBytes = 4, mostBytes = 0x1p53;
+  sync::LayerOp layer = gradient.layer;
   if (!layer.getMatmul())
     return std::nullopt;
   // Doubles: products of a trace's numbers may exceed any integer, but then match no bytes.
@@ -47,7 +49,7 @@ static std::optional<TimedFactors> ofLayer(sync::LayerOp layer, cluster::DeviceA
     return std::nullopt;
   return TimedFactors{.bytes = static_cast<std::int64_t>(factorBytes),
                       .rebuild = device.getCompute() ? 2 * m * n * k / *device.getCompute()
-                                                     : layer.getBackward().convertToDouble() / 2,
+                                                     : gradient.backward / 2,
                       .riders = {}};
 }
 
@@ -66,7 +68,7 @@ std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &time
   for (const cost::ReadyGradient &gradient : timeline.gradients) {
     std::optional<TimedFactors> factors;
     if (gradient.layer)
-      factors = ofLayer(gradient.layer, device);
+      factors = ofLayer(gradient, device);
     else if (auto op = gradientOf(gradient))
       factors = ofGradient(op, places);
     all.push_back(std::move(factors));

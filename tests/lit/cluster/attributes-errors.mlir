@@ -145,3 +145,48 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // expected-error @+1 {{C13: expected a 'link' or the cost of a collective that takes every gradient, got neither}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, collectives = [<factors, #cluster.affine<a = 1.0, b = 1.0>>]>} {}
+
+// -----
+
+// expected-error @+1 {{C1: expected 'cardsPerNode' from 1 to 2147483647, got 0}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, cardsPerNode = 0>} {}
+
+// -----
+
+// expected-error @+1 {{C2: expected 'memorySize' of at least one byte, got 0}}
+#bad = #cluster.device<launchOverhead = 0.0, memorySize = 0>
+
+// -----
+
+// expected-error @+1 {{C14: expected at least one node, got none}}
+#bad = #cluster.override<nodes = []>
+
+// -----
+
+// expected-error @+1 {{C14: expected nodes from zero in ascending order, got 1 after 3}}
+#bad = #cluster.override<nodes = [3, 1]>
+
+// -----
+
+// expected-error @+1 {{C14: expected nodes from zero in ascending order, got -1 after -1}}
+#bad = #cluster.override<nodes = [-1]>
+
+// -----
+
+// expected-error @+1 {{C14: expected 'slowdown' finite and above zero, got 0.0}}
+#bad = #cluster.override<nodes = [0], slowdown = 0.0>
+
+// -----
+
+// expected-error @+1 {{C14: expected nodes below 2, got 2}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, overrides = [<nodes = [0, 2], slowdown = 2.0>]>} {}
+
+// -----
+
+// expected-error @+1 {{C14: expected every node in one override, got node 1 in two}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, overrides = [<nodes = [0, 1], slowdown = 2.0>, <nodes = [1], slowdown = 3.0>]>} {}
+
+// -----
+
+// expected-error @+1 {{C14: expected the spec to have a 'link' where an override has, got none}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 1.0>>], overrides = [<nodes = [1], link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>]>} {}

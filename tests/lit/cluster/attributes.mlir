@@ -56,11 +56,22 @@ module @whole attributes {cluster.spec = #cluster.spec<largestMessage = 67108864
 
 // -----
 
+// Nodes with several cards, and nodes that differ.
+// CHECK-LABEL: module @nodes
+// CHECK-SAME: devicesPerNode = 2, cardsPerNode = 4, device = <launchOverhead = 0.0, memorySize = 16000000000>
+// CHECK-SAME: overrides = [<nodes = [0, 3], slowdown = 1.5>, <nodes = [1], slowdown = 0.5, link = <alpha = 0.0, beta = 8.0, gamma = 0.0>>, <nodes = [2]>]>
+module @nodes attributes {cluster.spec = #cluster.spec<name = "n", ranks = 8, cardsPerNode = 4, devicesPerNode = 2,
+  overrides = [<slowdown = 1.5, nodes = [0, 3]>, #cluster.override<nodes = [1], link = <alpha = 0.0, beta = 8.0, gamma = 0.0>, slowdown = 0.5>,
+    <nodes = [2], slowdown = 1.0>], device = <memorySize = 16000000000, launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {
+}
+
+// -----
+
 // Defaults are not printed.
 // CHECK-LABEL: module @defaults
 // CHECK-SAME: #cluster.spec<name = "d", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, servers = <count = 4, dedicated = false, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>>
-module @defaults attributes {cluster.spec = #cluster.spec<name = "d", ranks = 4, devicesPerNode = 1, device = <launchOverhead = 0.0>,
-  link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, halfDuplex = false, collectives = [],
+module @defaults attributes {cluster.spec = #cluster.spec<name = "d", ranks = 4, devicesPerNode = 1, cardsPerNode = 1, device = <launchOverhead = 0.0>,
+  link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, halfDuplex = false, collectives = [], overrides = [],
   servers = <count = 4, dedicated = false, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>>} {
 }
 

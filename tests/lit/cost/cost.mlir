@@ -39,3 +39,16 @@ module attributes {cluster.profile = {fc = #cluster.times<forward = 1.0, backwar
     %d = nn.unary relu %c {nn.layer = "other"} : tensor<4x2xf32>
   }
 }
+
+// -----
+
+// Where a node is slower, all wait for it: 256 bytes at 64 a second and twice the overhead of 1 s.
+// CHECK-LABEL: nn.step @slow
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <compute = 1.0e9, memory = 128.0, launchOverhead = 1.0>,
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, overrides = [<nodes = [1], slowdown = 2.0>]>} {
+  nn.step @slow batch 4 {
+    %x = nn.input "x" : tensor<4x8xf32>
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 6.0
+    %y = nn.unary relu %x : tensor<4x8xf32>
+  }
+}

@@ -28,7 +28,7 @@ std::vector<double> seconds(nn::StepOp step) {
 
 cluster::DeviceAttr device(Parsed &parsed, std::optional<cluster::Real> compute,
                            std::optional<cluster::Real> memory, double overhead) {
-  return cluster::DeviceAttr::get(&parsed.context, compute, memory, overhead);
+  return cluster::DeviceAttr::get(&parsed.context, compute, memory, overhead, std::nullopt);
 }
 
 // The larger of computing and moving, and the launch on top.
@@ -61,6 +61,17 @@ TEST(CostModel, sharesMeasuredTimes) {
   ASSERT_TRUE(succeeded(
       annotate(parsed.step(), device(parsed, cluster::Real(1), cluster::Real(1), 0), profile)));
   EXPECT_EQ(seconds(parsed.step()), (std::vector<double>{1, 2, 1, 1280}));
+}
+
+// Measured times are those of a node without slowdown.
+TEST(CostModel, slowdown) {
+  Parsed parsed(kStep);
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  auto profile = mlir::cast<mlir::DictionaryAttr>(
+      parsed.attr("{fc = #cluster.times<forward = 1.0, backward = 3.0>}"));
+  ASSERT_TRUE(succeeded(annotate(
+      parsed.step(), device(parsed, cluster::Real(1), cluster::Real(1), 0), profile, 1.5)));
+  EXPECT_EQ(seconds(parsed.step()), (std::vector<double>{1.5, 3, 1.5, 1280}));
 }
 
 // A profile alone is enough: shares then follow a nominal device, updates cost nothing known.

@@ -66,5 +66,18 @@ TEST(Timeline, trace) {
   EXPECT_EQ(timeline.gradients[1].ready, 11);
 }
 
+// Where nodes are slower, every time of a trace is longer.
+TEST(Timeline, slowTrace) {
+  Parsed parsed(R"(sync.trace @t {
+    sync.layer "a" bytes 100 forward 1.0 backward 2.0
+    sync.layer "b" bytes 200 forward 3.0 backward 4.0
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  const Timeline timeline = timelineOf(*parsed.module->getOps<sync::TraceOp>().begin(), 1.5);
+  EXPECT_EQ(timeline.forward, 6);
+  EXPECT_EQ(timeline.gradients[0].ready, 12);
+  EXPECT_EQ(timeline.backwardEnd, 15);
+}
+
 } // namespace
 } // namespace syncline::cost

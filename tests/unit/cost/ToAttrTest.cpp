@@ -42,6 +42,18 @@ TEST(ToAttr, linksAndServers) {
       "largestMessage = 1048576>");
 }
 
+// Cards, memory and what differs on some nodes arrive; links of overrides are whole.
+TEST(ToAttr, nodes) {
+  EXPECT_EQ(
+      attrText("{name: n, nodes: 2, devices-per-node: 2, device: {memory-size: 1GB}, network: "
+               "{bandwidth: 8 Mb/s, latency: 1s, cards: 3}, overrides: [{nodes: [1], device: "
+               "{slowdown: 1.5}}, {nodes: [0], network: {bandwidth: 4 MB/s}}]}"),
+      "#cluster.spec<name = \"n\", ranks = 4, devicesPerNode = 2, cardsPerNode = 3, device = "
+      "<launchOverhead = 0.0, memorySize = 1000000000>, link = <alpha = 1.0, beta = 1.0e-06, "
+      "gamma = 0.0>, overrides = [<nodes = [1], slowdown = 1.5>, <nodes = [0], link = <alpha = "
+      "1.0, beta = 2.5e-07, gamma = 0.0>>]>");
+}
+
 // Every scheme whose cost is stated keeps it.
 TEST(ToAttr, costsByScheme) {
   EXPECT_NE(

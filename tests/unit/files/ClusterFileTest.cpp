@@ -64,8 +64,8 @@ TEST(ClusterFile, unknownKey) {
   EXPECT_EQ(failure("name: lab\nrnks: 4\n"),
             "c.yaml:2:1: unknown key 'rnks', did you mean 'ranks'?");
   EXPECT_EQ(failure(withNetwork("device: {zebra: 1}")),
-            "c.yaml:4:10: 'device': unknown key 'zebra', expected one of 'compute', 'memory', "
-            "'launch-overhead'");
+            "c.yaml:4:10: 'device': unknown key 'zebra', expected one of 'kind', 'compute', "
+            "'memory', 'memory-size', 'launch-overhead'");
 }
 
 // An unknown unit is refused with those that are accepted.
@@ -111,7 +111,7 @@ TEST(ClusterFile, emptyOrNoMap) {
   EXPECT_EQ(failure("- a\n- b\n"),
             "c.yaml:1:1: expected a map with the keys 'name', 'ranks', 'nodes', "
             "'devices-per-node', 'device', 'network', 'inside', 'servers', 'limits', "
-            "'collectives', got a list");
+            "'collectives', 'overrides', got a list");
   EXPECT_NE(failure("hello").find("got 'hello'"), std::string::npos);
   EXPECT_NE(failure("name: a\n---\nname: b\n")
                 .find("c.yaml:2:1: expected the end of the one YAML document, got more"),
@@ -165,8 +165,8 @@ TEST(ClusterFile, missingKeys) {
       failure("name: lab\nranks: 4\n"),
       "c.yaml:1:1: expected a 'network' or the time of 'collectives.all-reduce', got neither");
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork:\n"),
-            "c.yaml:3:1: 'network': expected a map with the keys 'bandwidth', 'latency', "
-            "'reduce-rate', 'duplex', got nothing");
+            "c.yaml:3:1: 'network': expected a map with the keys 'kind', 'bandwidth', 'latency', "
+            "'cards', 'reduce-rate', 'duplex', got nothing");
 }
 
 // Windows line ends and a byte order mark change nothing.

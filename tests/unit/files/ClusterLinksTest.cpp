@@ -141,8 +141,8 @@ TEST(ClusterInside, errors) {
   EXPECT_EQ(failure(lab("inside: {bandwidth: 0 B/s, latency: 1us}")),
             "c.yaml:5:21: 'inside.bandwidth': expected a data rate above zero, got '0 B/s'");
   EXPECT_EQ(failure(lab("inside: {bandwidth: 8 GB/s, latency: 1us, duplex: half}")),
-            "c.yaml:5:43: 'inside': unknown key 'duplex', expected one of 'bandwidth', 'latency', "
-            "'reduce-rate'");
+            "c.yaml:5:43: 'inside': unknown key 'duplex', expected one of 'kind', 'bandwidth', "
+            "'latency', 'reduce-rate'");
   EXPECT_EQ(failure("name: n\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: 1us}\ninside: "
                     "{bandwidth: 8 GB/s, latency: 1us}\n"),
             "c.yaml:4:9: 'inside': expected 'devices-per-node' beside it, got none");

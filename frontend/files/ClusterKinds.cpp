@@ -1,0 +1,117 @@
+// Tables of kinds. A device's values are those of its data sheet, sizes in units of 1000, which no
+// device falls short of.
+#include "frontend/files/ClusterKinds.h"
+
+#include <algorithm>
+#include <array>
+
+namespace syncline::files {
+namespace {
+
+struct Device {
+  std::string_view name;
+  double teraflops;         ///< fp32, without tensor cores
+  double gigabytes;         ///< a second
+  std::int64_t gigabytesOf; ///< memory
+};
+
+constexpr auto kDevices = std::to_array<Device>({
+    {"k80", 2.8, 240, 12}, // one of the board's two processors, without boost
+    {"titan-x", 6.6, 336.5, 12},
+    {"p100", 10.6, 732, 16},
+    {"p100-pcie", 9.3, 732, 16},
+    {"v100", 15.7, 900, 16},
+    {"v100-32g", 15.7, 900, 32},
+    {"v100-pcie", 14, 900, 16},
+    {"t4", 8.1, 320, 16},
+    {"a10", 31.2, 600, 24},
+    {"a100", 19.5, 1555, 40},
+    {"a100-80g", 19.5, 2039, 80},
+    {"l4", 30.3, 300, 24},
+    {"l40s", 91.6, 864, 48},
+    {"h100", 67, 3350, 80},
+    {"h100-pcie", 51, 2000, 80},
+    {"h200", 67, 4800, 141},
+});
+constexpr double kLaunchOverhead = 5e-6;
+
+struct NamedLink {
+  std::string_view name;
+  double bandwidth; ///< bytes/s each way
+  double latency;   ///< seconds
+};
+
+constexpr double kGigabit = 1e9 / 8;
+
+// Ethernet's latencies are TCP's, InfiniBand's those of RDMA. InfiniBand's rates are of data, after
+// its encoding.
+constexpr auto kBetweenNodes = std::to_array<NamedLink>({
+    {"ethernet-1g", 1 * kGigabit, 100e-6},
+    {"ethernet-10g", 10 * kGigabit, 50e-6},
+    {"ethernet-25g", 25 * kGigabit, 30e-6},
+    {"ethernet-40g", 40 * kGigabit, 30e-6},
+    {"ethernet-50g", 50 * kGigabit, 30e-6},
+    {"ethernet-100g", 100 * kGigabit, 25e-6},
+    {"ethernet-200g", 200 * kGigabit, 25e-6},
+    {"ethernet-400g", 400 * kGigabit, 25e-6},
+    {"infiniband-qdr", 32 * kGigabit, 5e-6},
+    {"infiniband-fdr", 54.54 * kGigabit, 5e-6},
+    {"infiniband-edr", 100 * kGigabit, 5e-6},
+    {"infiniband-hdr", 200 * kGigabit, 5e-6},
+    {"infiniband-ndr", 400 * kGigabit, 5e-6},
+    {"infiniband-xdr", 800 * kGigabit, 5e-6},
+});
+
+// All NVLinks of one device together: 4 of 20 GB/s; 6, 12 and 18 of 25 GB/s. PCIe with 16 lanes,
+// after its encoding.
+constexpr auto kInsideNode = std::to_array<NamedLink>({
+    {"nvlink-p100", 80e9, 3e-6},
+    {"nvlink-v100", 150e9, 3e-6},
+    {"nvlink-a100", 300e9, 3e-6},
+    {"nvlink-h100", 450e9, 3e-6},
+    {"pcie-3", 15.754e9, 10e-6},
+    {"pcie-4", 31.508e9, 10e-6},
+    {"pcie-5", 63.015e9, 10e-6},
+});
+
+template <typename Row, std::size_t N>
+constexpr std::array<std::string_view, N> namesOf(const std::array<Row, N> &rows) {
+  std::array<std::string_view, N> names;
+  std::ranges::transform(rows, names.begin(), &Row::name);
+  return names;
+}
+
+constexpr auto kDeviceNames = namesOf(kDevices);
+constexpr auto kBetweenNames = namesOf(kBetweenNodes);
+constexpr auto kInsideNames = namesOf(kInsideNode);
+
+} // namespace
+
+std::optional<DeviceRates> deviceKind(std::string_view name) {
+  const auto *found = std::ranges::find(kDevices, name, &Device::name);
+  if (found == kDevices.end())
+    return std::nullopt;
+  return DeviceRates{.compute = found->teraflops * 1e12,
+                     .memory = found->gigabytes * 1e9,
+                     .launchOverhead = kLaunchOverhead,
+                     .memorySize = found->gigabytesOf * 1'000'000'000};
+}
+
+std::span<const std::string_view> deviceKinds() { return kDeviceNames; }
+
+std::optional<Link> linkKind(std::string_view name, LinkPlace place) {
+  const std::span<const NamedLink> links = place == LinkPlace::betweenNodes
+                                               ? std::span<const NamedLink>(kBetweenNodes)
+                                               : std::span<const NamedLink>(kInsideNode);
+  const auto found = std::ranges::find(links, name, &NamedLink::name);
+  if (found == links.end())
+    return std::nullopt;
+  return Link{.bandwidth = found->bandwidth, .latency = found->latency};
+}
+
+std::span<const std::string_view> linkKinds(LinkPlace place) {
+  return place == LinkPlace::betweenNodes ? std::span<const std::string_view>(kBetweenNames)
+                                          : std::span<const std::string_view>(kInsideNames);
+}
+
+} // namespace syncline::files

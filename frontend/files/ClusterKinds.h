@@ -1,0 +1,26 @@
+// Kinds of devices and links that a cluster file may name in place of rates. README.md lists them.
+#pragma once
+
+#include "frontend/files/ClusterFile.h"
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace syncline::files {
+
+/// Where a kind of link belongs.
+enum class LinkPlace { betweenNodes, insideNode };
+
+/// Data sheets' rates: fp32 without tensor cores, memory's bandwidth and size; the overhead is
+/// typical. Nothing for a kind that is not in deviceKinds().
+std::optional<DeviceRates> deviceKind(std::string_view name);
+/// In the order of README.md. Valid for ever.
+std::span<const std::string_view> deviceKinds();
+
+/// Nominal bandwidth each way; the latency is typical of a message of a collective, with its
+/// software. Nothing is said of reducing. Nothing for a kind that is not in linkKinds(place).
+std::optional<Link> linkKind(std::string_view name, LinkPlace place);
+std::span<const std::string_view> linkKinds(LinkPlace place);
+
+} // namespace syncline::files

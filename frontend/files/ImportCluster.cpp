@@ -1,0 +1,187 @@
+// From a topology and a host file to the text of a cluster file.
+#include "frontend/files/ImportCluster.h"
+
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/ClusterKinds.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace syncline::files {
+namespace {
+
+/// What a device inside a node sees of others where a topology gives the rate only.
+constexpr double kNvlinkLatency = 3e-6, kPcieLatency = 10e-6;
+
+/// The shortest decimal that reads back to the same double.
+std::string decimal(double value) {
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general);
+  return {buffer, end.ptr};
+}
+
+std::string bits(double bytesPerSecond) { return decimal(bytesPerSecond * 8 / 1e9) + " Gb/s"; }
+std::string bytes(double bytesPerSecond) { return decimal(bytesPerSecond / 1e9) + " GB/s"; }
+std::string microseconds(double seconds) { return decimal(seconds * 1e6) + "us"; }
+
+/// In double quotes, for YAML.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return result + "\"";
+}
+
+/// For a comment: on one line.
+std::string plain(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return text;
+}
+
+class Importer {
+public:
+  explicit Importer(const ClusterSources &sources) : sources(sources) {}
+
+  Result<std::string> text() {
+    if (Status s = countDevices(); !s)
+      return s;
+    countNodes();
+    nameDevice();
+    // One node's devices are joined by what is inside: that is their network.
+    const bool isOneNode = nodes == 1 && devices > 1;
+    if (devices > 1)
+      describeInside(isOneNode);
+    if (!isOneNode || inside.empty())
+      describeNetwork();
+    if (!missing.empty())
+      return Status::error(ErrorKind::badUsage, missingText());
+    return written(isOneNode && !inside.empty());
+  }
+
+private:
+  /// As many on every node: by the host file's slots, which are the topology's GPUs.
+  Status countDevices() {
+    std::optional<Host> first;
+    if (sources.topology)
+      devices = sources.topology->devices;
+    for (const Host &host : sources.hosts) {
+      const std::int64_t slots = host.slots.value_or(sources.topology ? devices : 1);
+      const std::string place = sources.hostfileName + ":" + std::to_string(host.line) + ": ";
+      if (sources.topology && slots != devices)
+        return Status::badInput(place + "expected " + std::to_string(devices) +
+                                " slots, one for each GPU of '" + sources.topologyName + "', got " +
+                                std::to_string(slots) + " on '" + host.name + "'");
+      if (first && slots != devices)
+        return Status::badInput(place + "expected as many slots on every host, got " +
+                                std::to_string(slots) + " on '" + host.name + "' and " +
+                                std::to_string(devices) + " on '" + first->name + "'");
+      devices = slots;
+      if (!first)
+        first = host;
+    }
+    return Status::ok();
+  }
+
+  void countNodes() {
+    if (!sources.hosts.empty())
+      nodes = static_cast<std::int64_t>(sources.hosts.size());
+    else if (sources.nodes)
+      nodes = *sources.nodes;
+    else
+      missing.push_back("how many nodes there are (--nodes or --from-hostfile)");
+  }
+
+  void nameDevice() {
+    if (!sources.device)
+      missing.push_back("what a rank computes with (--device; 'none' where a profile will say)");
+    else if (*sources.device != "none")
+      device = "device: {kind: " + *sources.device + "}\n";
+  }
+
+  void describeInside(bool isNeeded) {
+    const auto &topology = sources.topology;
+    if (sources.inside && *sources.inside != "none") {
+      const Link link = *linkKind(*sources.inside, LinkPlace::insideNode);
+      inside = isNeeded ? linkText(link, *sources.inside) : "  kind: " + *sources.inside + "\n";
+    } else if (!sources.inside && topology && topology->insideBandwidth) {
+      const double latency = topology->isNvlink ? kNvlinkLatency : kPcieLatency;
+      inside = linkText({.bandwidth = *topology->insideBandwidth, .latency = latency},
+                        topology->isNvlink ? "all NVLinks of a device" : "a device's PCIe lanes");
+    } else if (!sources.inside && topology) {
+      missing.push_back("what joins the devices of a node (--inside)");
+    }
+  }
+
+  static std::string linkText(const Link &link, const std::string &what) {
+    return "  bandwidth: " + bytes(link.bandwidth) + " # " + what +
+           "\n  latency: " + microseconds(link.latency) + " # typical\n";
+  }
+
+  void describeNetwork() {
+    const std::optional<Link> kind =
+        sources.network ? linkKind(*sources.network, LinkPlace::betweenNodes) : std::nullopt;
+    const std::optional<double> listed =
+        sources.topology ? sources.topology->cardBandwidth : std::nullopt;
+    if (!kind && !sources.bandwidth && !listed)
+      missing.push_back("how fast the network is (--network or --bandwidth)");
+    if (!kind && !sources.latency)
+      missing.push_back("how long a message takes at least (--network or --latency)");
+    if (kind)
+      network += "  kind: " + *sources.network + "\n";
+    const std::optional<double> rate = sources.bandwidth ? sources.bandwidth : listed;
+    if (rate && (!kind || kind->bandwidth != *rate))
+      network += "  bandwidth: " + bits(*rate) + "\n";
+    if (sources.latency)
+      network += "  latency: " + microseconds(*sources.latency) + "\n";
+    if (sources.topology && sources.topology->cards > 1)
+      network += "  cards: " + std::to_string(sources.topology->cards) + "\n";
+  }
+
+  std::string missingText() const {
+    std::string text = "the files do not say ";
+    for (std::size_t i = 0; i < missing.size(); ++i)
+      text += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i];
+    return text;
+  }
+
+  std::string sourceNames() const {
+    if (sources.topology && !sources.hosts.empty())
+      return sources.topologyName + " and " + sources.hostfileName;
+    return sources.topology ? sources.topologyName : sources.hostfileName;
+  }
+
+  std::string written(bool insideIsNetwork) const {
+    std::string text = "# Written by 'syncline cluster' from " + plain(sourceNames()) +
+                       ".\n# Nothing here was measured: rates are nominal, latencies typical.\n";
+    text += "name: " + quoted(sources.name.value_or(sourceNames())) + "\n";
+    if (insideIsNetwork)
+      return text + "ranks: " + std::to_string(devices) + "\n" + device +
+             "network: # the devices of the one node are joined by what is inside\n" + inside;
+    text += "nodes: " + std::to_string(nodes) + "\n";
+    if (devices > 1)
+      text += "devices-per-node: " + std::to_string(devices) + "\n";
+    text += device + "network:\n" + network;
+    return inside.empty() ? text : text + "inside:\n" + inside;
+  }
+
+  const ClusterSources &sources;
+  std::int64_t devices = 1, nodes = 0;
+  std::string device, network, inside; ///< YAML, empty where there is none
+  std::vector<std::string> missing;
+};
+
+} // namespace
+
+Result<std::string> importedClusterText(const ClusterSources &sources) {
+  Result<std::string> text = Importer(sources).text();
+  if (!text)
+    return text;
+  // Too many ranks, say: better told now than by the command that reads the file.
+  Result<ClusterFile> readBack = parseClusterFile(*text, "the cluster file");
+  return readBack ? text : Result<std::string>(readBack.status());
+}
+
+} // namespace syncline::files

@@ -1,0 +1,237 @@
+// Topologies over tinyxml2, whose types end here.
+#include "frontend/files/NcclTopology.h"
+
+#include "frontend/files/TextFile.h"
+
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <vector>
+
+namespace syncline::files {
+namespace {
+
+using tinyxml2::XMLElement;
+
+constexpr std::size_t kMaxFileBytes = 16u << 20;
+/// NCCL's own limit; elements are walked recursively.
+constexpr int kMaxDepth = 256;
+
+/// One direction of one NVLink, bytes/s, by compute capability; nothing for what has no NVLink or
+/// is not known here.
+std::optional<double> nvlinkRate(std::int64_t capability) {
+  if (capability < 60)
+    return std::nullopt;
+  if (capability < 70)
+    return 20e9;
+  if (capability < 100)
+    return 25e9;
+  if (capability < 110)
+    return 50e9;
+  return std::nullopt;
+}
+
+/// Bytes/s each way of so many PCIe lanes of so many gigatransfers, after the encoding: 8 of 10
+/// bits up to the second generation, 128 of 130 later.
+double pcieRate(double gigatransfers, std::int64_t lanes) {
+  const double data = gigatransfers < 6 ? 0.8 : 128.0 / 130;
+  return gigatransfers * 1e9 / 8 * data * static_cast<double>(lanes);
+}
+
+class TopologyReader {
+public:
+  explicit TopologyReader(std::string_view fileName) : fileName(fileName) {}
+
+  Result<NcclTopology> read(const XMLElement &system) {
+    if (Status s = walk(system, 0); !s)
+      return s;
+    if (hosts.size() > 1)
+      return error(system, "expected the topology of one host, got those of " +
+                               std::to_string(hosts.size()) + " ('host_hash')");
+    NcclTopology topology;
+    const bool isRun = gpus > 0;
+    topology.devices = isRun ? gpus : displayClasses;
+    if (topology.devices == 0)
+      return error(system, "expected at least one GPU, got none");
+    addCards(topology);
+    if (isRun)
+      addInside(topology);
+    return topology;
+  }
+
+  Status error(const XMLElement &element, const std::string &message) const {
+    return Status::badInput(fileName + ":" + std::to_string(element.GetLineNum()) + ": '" +
+                            element.Name() + "': " + message);
+  }
+
+private:
+  Status walk(const XMLElement &element, int depth) {
+    if (depth > kMaxDepth)
+      return error(element, "expected at most " + std::to_string(kMaxDepth) + " levels");
+    const std::string_view name = element.Name();
+    Status s = Status::ok();
+    if (name == "cpu")
+      hosts.insert(element.Attribute("host_hash") ? element.Attribute("host_hash") : "");
+    else if (name == "pci")
+      countClass(element);
+    else if (name == "gpu")
+      s = readGpu(element);
+    else if (name == "net")
+      s = readNet(element);
+    if (!s)
+      return s;
+    for (const XMLElement *child = element.FirstChildElement(); child;
+         child = child->NextSiblingElement())
+      if (Status inner = walk(*child, depth + 1); !inner)
+        return inner;
+    return Status::ok();
+  }
+
+  /// Files for a kind of machine name GPUs and network cards by PCI class: display, network.
+  void countClass(const XMLElement &pci) {
+    const std::string_view kind = pci.Attribute("class") ? pci.Attribute("class") : "";
+    displayClasses += kind.starts_with("0x0300") || kind.starts_with("0x0302");
+    networkClasses += kind.starts_with("0x0200") || kind.starts_with("0x0207");
+  }
+
+  Status readGpu(const XMLElement &gpu) {
+    ++gpus;
+    std::int64_t links = 0;
+    for (const XMLElement *link = gpu.FirstChildElement("nvlink"); link;
+         link = link->NextSiblingElement("nvlink")) {
+      Result<std::int64_t> count = number(*link, "count", 1, 1024);
+      if (!count)
+        return count.status();
+      links += *count;
+    }
+    otherLinks = otherLinks || gpu.FirstChildElement("xgmi") != nullptr;
+    std::optional<double> rate;
+    if (links > 0) {
+      Result<std::int64_t> capability = number(gpu, "sm", 10, 1000);
+      if (!capability)
+        return capability.status();
+      rate = nvlinkRate(*capability);
+      if (rate)
+        *rate *= static_cast<double>(links);
+    }
+    nvlinks.push_back(links);
+    nvlinkRates.push_back(rate);
+    lanes.push_back(lanesOf(gpu));
+    return Status::ok();
+  }
+
+  /// Of the PCI element that the GPU stands in: "16.0 GT/s PCIe", "16"; often left empty.
+  static std::optional<double> lanesOf(const XMLElement &gpu) {
+    const tinyxml2::XMLNode *above = gpu.Parent();
+    const XMLElement *pci = above ? above->ToElement() : nullptr;
+    const char *speed = pci ? pci->Attribute("link_speed") : nullptr;
+    const std::int64_t width = pci ? pci->Int64Attribute("link_width", 0) : 0;
+    if (!speed || width < 1 || width > 32)
+      return std::nullopt;
+    const std::string_view text = speed;
+    double gigatransfers = 0;
+    const auto [end, failure] =
+        std::from_chars(text.data(), text.data() + text.size(), gigatransfers);
+    if (failure != std::errc() || !std::string_view(end).starts_with(" GT/s") ||
+        !(gigatransfers >= 1 && gigatransfers <= 1024))
+      return std::nullopt;
+    return pcieRate(gigatransfers, width);
+  }
+
+  Status readNet(const XMLElement &net) {
+    Result<std::int64_t> speed = number(net, "speed", 1, 100'000'000);
+    if (speed)
+      speeds.push_back(*speed);
+    return speed.status();
+  }
+
+  /// NCCL sends over the fastest interfaces; a slow one beside them serves management.
+  void addCards(NcclTopology &topology) const {
+    topology.cards = networkClasses;
+    if (speeds.empty())
+      return;
+    const std::int64_t fastest = *std::ranges::max_element(speeds);
+    topology.cards = std::ranges::count(speeds, fastest);
+    topology.cardBandwidth = static_cast<double>(fastest) * 1e6 / 8;
+  }
+
+  void addInside(NcclTopology &topology) const {
+    const bool none = std::ranges::all_of(nvlinks, [](std::int64_t links) { return links == 0; });
+    if (none && otherLinks) // AMD's, whose rates are not known here
+      return;
+    topology.isNvlink = !none;
+    const std::vector<std::optional<double>> &rates = none ? lanes : nvlinkRates;
+    if (std::ranges::all_of(rates, [](const auto &rate) { return rate.has_value(); }))
+      topology.insideBandwidth = **std::ranges::min_element(rates);
+  }
+
+  Result<std::int64_t> number(const XMLElement &element, const char *attribute, std::int64_t least,
+                              std::int64_t most) const {
+    const char *written = element.Attribute(attribute);
+    const std::string wanted = "expected '" + std::string(attribute) + "' from " +
+                               std::to_string(least) + " to " + std::to_string(most) + ", got ";
+    if (!written)
+      return error(element, wanted + "none");
+    const std::string_view text = written;
+    std::int64_t value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc() || end != text.data() + text.size() || value < least || value > most)
+      return error(element, wanted + "'" + std::string(text.substr(0, 60)) + "'");
+    return value;
+  }
+
+  std::string fileName;
+  std::set<std::string> hosts;
+  std::int64_t gpus = 0, displayClasses = 0, networkClasses = 0;
+  bool otherLinks = false;
+  std::vector<std::int64_t> nvlinks;                     ///< a GPU
+  std::vector<std::optional<double>> nvlinkRates, lanes; ///< a GPU
+  std::vector<std::int64_t> speeds;                      ///< Mb/s, a net
+};
+
+/// tinyxml2's reason without its prefix, which repeats the line.
+std::string reason(const tinyxml2::XMLDocument &document) {
+  std::string_view name = document.ErrorName();
+  constexpr std::string_view prefix = "XML_ERROR_";
+  if (name.starts_with(prefix))
+    name.remove_prefix(prefix.size());
+  std::string text(name);
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return text;
+}
+
+} // namespace
+
+Result<NcclTopology> parseNcclTopology(std::string_view text, std::string_view fileName) {
+  const std::string name(fileName);
+  Result<std::string_view> checked = checkText(text, name);
+  if (!checked)
+    return checked.status();
+  tinyxml2::XMLDocument document;
+  if (document.Parse(checked->data(), checked->size()) != tinyxml2::XML_SUCCESS)
+    return Status::badInput(name + ":" + std::to_string(std::max(1, document.ErrorLineNum())) +
+                            ": not valid XML: " + reason(document));
+  const XMLElement *system = document.RootElement();
+  if (!system)
+    return Status::badInput(name + ": expected a topology of NCCL, got an empty document");
+  const TopologyReader errors(name);
+  if (std::string_view(system->Name()) != "system")
+    return errors.error(*system, "expected the element 'system' of an NCCL topology");
+  if (const char *version = system->Attribute("version");
+      !version || std::string_view(version) != "1")
+    return errors.error(*system,
+                        std::string("expected version 1, got ") +
+                            (version ? "'" + std::string(version).substr(0, 60) + "'" : "none"));
+  return TopologyReader(name).read(*system);
+}
+
+Result<NcclTopology> readNcclTopology(const std::string &path) {
+  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  return text ? parseNcclTopology(*text, path) : Result<NcclTopology>(text.status());
+}
+
+} // namespace syncline::files

@@ -1,0 +1,34 @@
+// NCCL's description of one node, as NCCL_TOPO_DUMP_FILE writes and NCCL_TOPO_FILE reads it.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace syncline::files {
+
+/// What a topology says of a node. What it leaves out is unknown, not absent.
+struct NcclTopology {
+  std::int64_t devices = 0; ///< GPUs, at least 1
+  std::int64_t cards = 0;   ///< network interfaces of the highest speed; 0: none is listed
+  /// Bytes/s each way of one card; unknown where files that describe a kind of machine (and not a
+  /// run) list cards by their PCI class only.
+  std::optional<double> cardBandwidth;
+  /// Bytes/s each way of the device that has least: all its NVLinks together, or its PCIe lanes
+  /// where no device has NVLink. Unknown in files without GPU elements, which do not say whether
+  /// there is NVLink, and where a device's links are not said.
+  std::optional<double> insideBandwidth;
+  bool isNvlink = false; ///< what insideBandwidth is of
+};
+
+/// Every failure is badInput with file and line: not XML, no topology of one node, an attribute
+/// that is no number, no GPU.
+Result<NcclTopology> parseNcclTopology(std::string_view text, std::string_view fileName);
+
+/// Reads and parses `path`, which may hold at most 16 MiB.
+Result<NcclTopology> readNcclTopology(const std::string &path);
+
+} // namespace syncline::files

@@ -1,0 +1,113 @@
+// Kinds of devices and links: what they stand for, what overrides them, what an unknown one is
+// told.
+#include "frontend/files/ClusterKinds.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace syncline::files {
+namespace {
+
+/// A file of two nodes with two devices; `rest` follows its third line.
+std::string lab(std::string_view rest) {
+  return "name: lab\nnodes: 2\ndevices-per-node: 2\n" + std::string(rest) + "\n";
+}
+
+ClusterFile read(const std::string &text) {
+  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
+  EXPECT_TRUE(cluster) << cluster.status().message();
+  return cluster ? *cluster : ClusterFile();
+}
+
+std::string failure(const std::string &text) {
+  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
+  return cluster ? "no error" : cluster.status().message();
+}
+
+// A device's kind stands for its data sheet.
+TEST(ClusterKinds, device) {
+  const DeviceRates device =
+      read(lab("device: {kind: v100}\nnetwork: {kind: ethernet-10g}")).device;
+  EXPECT_EQ(device.compute, 15.7e12);
+  EXPECT_EQ(device.memory, 900e9);
+  EXPECT_EQ(device.memorySize, 16'000'000'000);
+  EXPECT_EQ(device.launchOverhead, 5e-6);
+}
+
+// Keys beside a kind replace its values one by one, wherever they stand.
+TEST(ClusterKinds, ownKeys) {
+  const ClusterFile own = read(lab("device: {compute: 9 TFLOP/s, kind: a100, memory-size: 10GiB}\n"
+                                   "network: {latency: 7us, kind: infiniband-hdr}\n"
+                                   "inside: {kind: nvlink-a100, bandwidth: 1 GB/s}"));
+  EXPECT_EQ(own.device.compute, 9e12);
+  EXPECT_EQ(own.device.memory, 1555e9);
+  EXPECT_EQ(own.device.memorySize, std::int64_t{10} << 30);
+  EXPECT_EQ(own.network->bandwidth, 25e9);
+  EXPECT_EQ(own.network->latency, 7e-6);
+  EXPECT_EQ(own.inside->bandwidth, 1e9);
+  EXPECT_EQ(own.inside->latency, 3e-6);
+}
+
+// What a kind does not say is as where it is absent.
+TEST(ClusterKinds, notSaid) {
+  const ClusterFile cluster = read(lab("network: {kind: ethernet-1g}"));
+  EXPECT_EQ(cluster.network->secondsPerReduce, 0);
+  EXPECT_FALSE(cluster.device.memorySize);
+}
+
+// An unknown kind is refused with all there are; a link's where it belongs.
+TEST(ClusterKinds, unknown) {
+  const std::string device = failure(lab("device: {kind: a1000}\nnetwork: {kind: ethernet-1g}"));
+  EXPECT_EQ(device.rfind("c.yaml:4:16: 'device.kind': unknown kind of device 'a1000', expected one "
+                         "of 'k80', 'titan-x', ",
+                         0),
+            0u)
+      << device;
+  for (std::string_view kind : deviceKinds())
+    EXPECT_NE(device.find("'" + std::string(kind) + "'"), std::string::npos) << kind;
+  EXPECT_EQ(failure(lab("network: {kind: ethernet-1g}\ninside: {kind: ethernet-10g}")),
+            "c.yaml:5:16: 'inside.kind': unknown kind of link 'ethernet-10g', expected one of "
+            "'nvlink-p100', 'nvlink-v100', 'nvlink-a100', 'nvlink-h100', 'pcie-3', 'pcie-4', "
+            "'pcie-5'");
+  EXPECT_NE(failure(lab("network: {kind: pcie-3}")).find("'ethernet-1g', 'ethernet-10g'"),
+            std::string::npos);
+  EXPECT_NE(failure(lab("network: {kind: [a]}")).find("expected a kind of link, got a list"),
+            std::string::npos);
+}
+
+// Every name in the lists has values, all of them positive, and stands once.
+TEST(ClusterKinds, tables) {
+  std::set<std::string_view> names;
+  for (std::string_view kind : deviceKinds()) {
+    const auto device = deviceKind(kind);
+    ASSERT_TRUE(device) << kind;
+    EXPECT_GT(*device->compute, 1e12) << kind;
+    EXPECT_GT(*device->memory, 1e11) << kind;
+    EXPECT_GE(*device->memorySize, 12'000'000'000) << kind;
+    EXPECT_TRUE(names.insert(kind).second) << kind;
+  }
+  for (LinkPlace place : {LinkPlace::betweenNodes, LinkPlace::insideNode})
+    for (std::string_view kind : linkKinds(place)) {
+      const auto link = linkKind(kind, place);
+      ASSERT_TRUE(link) << kind;
+      EXPECT_GE(link->bandwidth, 1.25e8) << kind;
+      EXPECT_GT(link->latency, 0) << kind;
+      EXPECT_TRUE(names.insert(kind).second) << kind;
+    }
+  EXPECT_FALSE(deviceKind("A100"));
+  EXPECT_FALSE(linkKind("pcie-3", LinkPlace::betweenNodes));
+}
+
+// Nominal rates: Gb/s of Ethernet, of data on InfiniBand.
+TEST(ClusterKinds, rates) {
+  EXPECT_EQ(linkKind("ethernet-25g", LinkPlace::betweenNodes)->bandwidth, 3.125e9);
+  EXPECT_NEAR(linkKind("infiniband-fdr", LinkPlace::betweenNodes)->bandwidth, 56.25e9 * 64 / 66 / 8,
+              1e7);
+  EXPECT_EQ(linkKind("infiniband-ndr", LinkPlace::betweenNodes)->bandwidth, 50e9);
+  EXPECT_EQ(linkKind("nvlink-h100", LinkPlace::insideNode)->bandwidth, 18 * 25e9);
+  EXPECT_NEAR(linkKind("pcie-4", LinkPlace::insideNode)->bandwidth, 16e9 * 16 * 128 / 130 / 8, 1e6);
+}
+
+} // namespace
+} // namespace syncline::files
