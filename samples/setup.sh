@@ -38,13 +38,13 @@ wanted() {
   echo libgloo-dev libdnnl-dev ocl-icd-opencl-dev libssl-dev nlohmann-json3-dev libcli11-dev
   if [[ $compiler == ON ]]; then
     echo libmlir-19-dev mlir-19-tools llvm-19-dev llvm-19-tools libz3-dev
-    echo libonnx-dev libprotobuf-dev protobuf-compiler libyaml-cpp-dev zlib1g-dev
+    echo libonnx-dev libprotobuf-dev protobuf-compiler libyaml-cpp-dev libtinyxml2-dev zlib1g-dev
   fi
   if [[ $tests == ON ]]; then
     echo libgtest-dev iproute2
     # An optimised BLAS: without one PyTorch's linear layers run on the reference loops.
     [[ $compiler == OFF ]] || echo clang-format-19 clang-tidy-19 python3-torch \
-      python3-torchvision python3-onnx python3-numpy libopenblas0-pthread
+      python3-torchvision python3-onnx python3-numpy python3-yaml libopenblas0-pthread
   fi
 }
 

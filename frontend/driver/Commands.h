@@ -19,6 +19,7 @@ using Command = std::function<Status()>;
 
 /// Each registers one subcommand of `app`; the returned function is called when that subcommand was
 /// given.
+Command addCluster(CLI::App &app);
 Command addCompile(CLI::App &app);
 Command addInspect(CLI::App &app);
 Command addVerify(CLI::App &app);

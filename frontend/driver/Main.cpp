@@ -1,4 +1,4 @@
-// The `syncline` command: compile, inspect, verify, run.
+// The `syncline` command: its subcommands, exit codes, what could not be printed.
 #include "frontend/driver/Commands.h"
 
 #include "CLI/CLI.hpp"
@@ -28,13 +28,24 @@ struct Subcommand {
 constexpr Subcommand subcommands[] = {{"compile", driver::addCompile},
                                       {"inspect", driver::addInspect},
                                       {"verify", driver::addVerify},
-                                      {"run", driver::addRun}};
+                                      {"run", driver::addRun},
+                                      {"cluster", driver::addCluster}};
 
 bool isSubcommand(const std::string &name) {
   for (const Subcommand &subcommand : subcommands)
     if (name == subcommand.name)
       return true;
   return false;
+}
+
+/// "compile, inspect or run".
+std::string subcommandList() {
+  std::string list;
+  for (const Subcommand &subcommand : subcommands) {
+    const bool isFirst = list.empty(), isLast = &subcommand == std::end(subcommands) - 1;
+    list += (isFirst ? "" : isLast ? " or " : ", ") + std::string(subcommand.name);
+  }
+  return list;
 }
 
 /// What was printed must have arrived: a full disk is an error, too.
@@ -51,9 +62,8 @@ int runCommand(int argc, char **argv) {
     return report(driver::runTraining({argv + 2, argv + argc}));
 
   if (argc > 1 && argv[1][0] != '-' && !isSubcommand(argv[1]))
-    return report(
-        Status::error(ErrorKind::badUsage, "unknown command '" + std::string(argv[1]) +
-                                               "', expected compile, inspect, verify or run"));
+    return report(Status::error(ErrorKind::badUsage, "unknown command '" + std::string(argv[1]) +
+                                                         "', expected " + subcommandList()));
   CLI::App app(description, "syncline");
   app.set_version_flag("--version", std::string("syncline ") + SYNCLINE_VERSION);
   app.require_subcommand(1);

@@ -38,6 +38,7 @@ HOMES = [
     (r"dnnl|oneapi/", ("runtime/cpu", "tests")),
     (r"(onnx/|google/protobuf/)", ("frontend/onnx", "frontend/driver", "tests")),
     (r"yaml-cpp/", ("frontend/files", "tests")),
+    (r"tinyxml2", ("frontend/files", "tests")),
     (r"CLI/", ("frontend/driver", "passes/opt", "runtime/run", "runtime/launch", "tests")),
 ]
 
