@@ -1,34 +1,52 @@
 #!/usr/bin/env bash
 # Runs one command on N emulated hosts of this machine, joined by a switch whose links have a rate.
 #
-#   hosts.sh [-n HOSTS] [-r RATE] [-p] [-t SECONDS] -- COMMAND [ARGUMENT...]
+#   hosts.sh [-n HOSTS] [-S SERVERS] [-r RATE] [-s RANK:RATE]... [-p] [-b] [-t SECONDS]
+#            -- COMMAND [ARGUMENT...]
 #
-#   -n HOSTS    how many (default 2)
-#   -r RATE     each link's rate, both ways, as tc writes it: 1gbit, 200mbit (default: not limited)
-#   -p          pin host i to processor i modulo the number of processors
-#   -t SECONDS  end every host after this long (default 600)
+#   -n HOSTS      how many (default 2)
+#   -S SERVERS    as many more, behind them, for a plan's servers (default 0)
+#   -r RATE       each link's rate, both ways, as tc writes it: 1gbit, 200mbit (default: not limited)
+#   -s RANK:RATE  one host's link has another rate; may be repeated
+#   -p            pin host i to processor i modulo the number of processors
+#   -b            at the end, a line a host: 'host RANK rx BYTES tx BYTES', what its link has moved,
+#                 frames with their headers
+#   -t SECONDS    end every host after this long (default 600)
 #
 # A host is a network namespace with one link, eth0, 10.98.0.(rank+1). COMMAND sees RANK,
-# WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME, as under torchrun.
-# Rank 0's output is shown, the others' where they fail. Exit code: the first failing host's, else 0.
+# WORLD_SIZE (HOSTS + SERVERS), LOCAL_RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME, as
+# under torchrun. Rank 0's output is shown, the others' where they fail. Exit code: the first
+# failing host's, else 0.
 # Needs root and iproute2; everything made here is removed at the end.
 set -u
 
-hosts=2 rate='' pin='' limit=600
-while getopts n:r:pt: flag; do
+hosts=2 servers=0 rate='' rates=() pin='' counts='' limit=600
+while getopts n:S:r:s:pbt: flag; do
   case $flag in
     n) hosts=$OPTARG ;;
+    S) servers=$OPTARG ;;
     r) rate=$OPTARG ;;
+    s) rates+=("$OPTARG") ;;
     p) pin=yes ;;
+    b) counts=yes ;;
     t) limit=$OPTARG ;;
     *) exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
 if [[ $# == 0 ]]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,/^set/{s/^# \{0,1\}//p;}' "$0" >&2
   exit 2
 fi
+hosts=$((hosts + servers))
+declare -A rate_of=()
+for one in "${rates[@]}"; do
+  if ! [[ $one =~ ^([0-9]+):(.+)$ ]] || ((BASH_REMATCH[1] >= hosts)); then
+    echo "hosts.sh: -s: expected RANK:RATE with a rank from 0 to $((hosts - 1)), got '$one'" >&2
+    exit 2
+  fi
+  rate_of[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+done
 if [[ $EUID != 0 ]] || ! command -v ip >/dev/null; then
   echo "hosts.sh: needs root and iproute2, to make network namespaces" >&2
   exit 2
@@ -47,20 +65,20 @@ trap remove EXIT
 trap 'exit 130' INT TERM
 
 # A token bucket of 5 ms at 1 Gb/s, as a switch port's queue: longer bursts would hide the rate.
-limit_rate() { # namespace, device
-  [[ -z $rate ]] || tc -n "$1" qdisc add dev "$2" root tbf rate "$rate" burst 512kb latency 20ms
+limit_rate() { # namespace, device, rate
+  [[ -z $3 ]] || tc -n "$1" qdisc add dev "$2" root tbf rate "$3" burst 512kb latency 20ms
 }
 
 connect() { # host
-  local host=$name-$1
+  local host=$name-$1 own=${rate_of[$1]:-$rate}
   ip netns add "$host" &&
     ip link add eth0 netns "$host" type veth peer name "port$1" netns "$name" &&
     ip -n "$host" addr add "10.98.0.$(($1 + 1))/24" dev eth0 &&
     ip -n "$host" link set lo up &&
     ip -n "$host" link set eth0 up &&
     ip -n "$name" link set "port$1" master switch up &&
-    limit_rate "$host" eth0 &&
-    limit_rate "$name" "port$1"
+    limit_rate "$host" eth0 "$own" &&
+    limit_rate "$name" "port$1" "$own"
 }
 
 ip netns add "$name" && ip -n "$name" link add switch type bridge &&
@@ -87,4 +105,10 @@ for ((i = 0; i < hosts; i++)); do
   ((code)) || code=$result
 done
 children=()
+if [[ -n $counts ]]; then
+  for ((i = 0; i < hosts; i++)); do
+    ip netns exec "$name-$i" bash -c 'cd /sys/class/net/eth0/statistics &&
+      echo "host '"$i"' rx $(<rx_bytes) tx $(<tx_bytes)"'
+  done
+fi
 exit $code

@@ -1,7 +1,7 @@
 // Times dedicated servers on long messages, as shares of what the links allow.
 //
-//   bench-servers -s SERVERS [-n WORKERS]                      ranks as threads over loopback
-//   tests/bench/hosts.sh -n 6 -r 1gbit -- bench-servers -s 2   a rank a process, 4 workers
+//   bench-servers -s SERVERS [-n WORKERS]                           ranks as threads over loopback
+//   tests/bench/hosts.sh -n 4 -S 2 -r 1gbit -- bench-servers -s 2   a rank a process
 //
 // A figure is the median of several runs, each from a common start to the end of the last worker.
 // With P workers and S servers the busiest direction of a link carries max(1, P/S) times the
