@@ -1,6 +1,7 @@
 // Names, prefixes, globs.
 #include "frontend/driver/GradientName.h"
 
+#include "frontend/driver/PlanText.h"
 #include "frontend/files/TextFile.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -47,6 +48,8 @@ Result<std::vector<std::size_t>> candidates(std::span<const GradientName> gradie
 }
 
 Status unknown(std::span<const GradientName> gradients, const std::string &text) {
+  if (gradients.empty())
+    return Status::badInput("the plan has no gradients, so none is called '" + text + "'");
   std::vector<std::string_view> names;
   for (const GradientName &gradient : gradients) {
     names.push_back(gradient.parameter);
@@ -61,7 +64,7 @@ Status unknown(std::span<const GradientName> gradients, const std::string &text)
     for (std::size_t i = 0; i < std::min(gradients.size(), most); ++i)
       hint += (i ? ", '" : " '") + gradients[i].parameter + "'";
   }
-  return Status::badInput("no gradient is called '" + text + "'" + hint);
+  return Status::badInput("no gradient is called '" + text + "'" + printable(hint));
 }
 
 } // namespace
@@ -82,7 +85,7 @@ Result<std::size_t> findGradient(std::span<const GradientName> gradients, const 
     constexpr std::size_t most = 5;
     std::string list;
     for (std::size_t i = 0; i < std::min(found->size(), most); ++i)
-      list += (i ? ", '" : "'") + gradients[(*found)[i]].parameter + "'";
+      list += (i ? ", '" : "'") + printable(gradients[(*found)[i]].parameter) + "'";
     return Status::badInput("'" + text + "' means " + std::to_string(found->size()) +
                             " gradients, expected one layer's: " + list +
                             (found->size() > most ? ", ..." : ""));

@@ -61,5 +61,17 @@ TEST(GradientName, RefusesUnknownNames) {
 TEST(GradientName, RefusesAPlanWithoutGradients) {
   Result<std::size_t> place = driver::findGradient({}, "fc");
   ASSERT_FALSE(place.isOk());
-  EXPECT_EQ(place.status().exitCode(), 1);
+  EXPECT_EQ(place.status().message(), "the plan has no gradients, so none is called 'fc'");
+}
+
+// Names come from models: control characters in them do not reach the terminal.
+TEST(GradientName, ShowsNoControlCharacters) {
+  const std::vector<GradientName> odd{{"a\x1b[31m", {}, 1}, {"a\nb", {}, 1}};
+  for (const char *text : {"a", "c", "a?b"}) {
+    Result<std::size_t> place = driver::findGradient(odd, text);
+    if (!place)
+      EXPECT_EQ(place.status().message().find_first_of("\x1b\n"), std::string::npos) << text;
+  }
+  EXPECT_NE(driver::findGradient(odd, "a").status().message().find("'a?[31m', 'a?b'"),
+            std::string::npos);
 }
