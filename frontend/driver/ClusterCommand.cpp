@@ -147,7 +147,7 @@ Command addCluster(CLI::App &app) {
           "Rate, where the topology has none, and latency between the nodes");
   addKind(command, "--inside", options->sources.inside,
           words(files::linkKinds(files::LinkPlace::insideNode), "none"),
-          "What joins the devices of a node; default: as in the topology");
+          "What joins the devices of a node, where it is not as in the topology");
   const char *group = "What files do not say";
   command
       ->add_option("--bandwidth", options->bandwidth,

@@ -1,5 +1,5 @@
-"""Validates JSON against a schema: as much of JSON Schema (draft 7) as plan.schema.json uses. Any
-other keyword is an error, so that a rule is never passed over in silence."""
+"""Validates JSON against a schema: as much of JSON Schema (draft 7) as ours use. Any other
+keyword is an error, so that a rule is never passed over in silence."""
 
 import re
 
@@ -12,7 +12,7 @@ TYPES = {
     "boolean": bool,
     "null": type(None),
 }
-SILENT = {"$schema", "title", "description", "definitions"}
+SILENT = {"$schema", "title", "description", "definitions", "examples"}
 
 
 def violations(value, schema, root=None, where="plan"):
@@ -74,7 +74,19 @@ def of_required(value, rule, schema, root, where):
 def of_items(value, rule, schema, root, where):
     if not isinstance(value, list):
         return []
+    if isinstance(rule, list):  # a schema for each
+        return [line for i, (item, own) in enumerate(zip(value, rule)) for line in violations(item, own, root, f"{where}[{i}]")]
     return [line for i, item in enumerate(value) for line in violations(item, rule, root, f"{where}[{i}]")]
+
+
+def of_any(value, rule, schema, root, where):
+    choices = [violations(value, choice, root, where) for choice in rule]
+    return fails(all(choices), where, f"follows none of {len(rule)} choices: {choices}")
+
+
+def of_dependencies(value, rule, schema, root, where):
+    given = [key for key in rule if key in value] if isinstance(value, dict) else []
+    return [line for key in given for line in fails(not set(rule[key]) <= value.keys(), where, f"expected {rule[key]} beside {key}")]
 
 
 def of_one(value, rule, schema, root, where):
@@ -90,10 +102,17 @@ RULES = {
     "required": of_required,
     "items": of_items,
     "oneOf": of_one,
+    "anyOf": of_any,
+    "dependencies": of_dependencies,
     "enum": lambda v, rule, s, r, where: fails(v not in rule, where, f"expected one of {rule}, got {v!r:.60}"),
     "const": lambda v, rule, s, r, where: fails(v != rule, where, f"expected {rule!r}, got {v!r:.60}"),
     "minimum": lambda v, rule, s, r, where: fails(is_number(v) and v < rule, where, f"expected >= {rule}, got {v}"),
+    "maximum": lambda v, rule, s, r, where: fails(is_number(v) and v > rule, where, f"expected <= {rule}, got {v}"),
     "exclusiveMinimum": lambda v, rule, s, r, where: fails(is_number(v) and v <= rule, where, f"expected > {rule}, got {v}"),
     "minItems": lambda v, rule, s, r, where: fails(isinstance(v, list) and len(v) < rule, where, f"expected >= {rule} items"),
+    "maxItems": lambda v, rule, s, r, where: fails(isinstance(v, list) and len(v) > rule, where, f"expected <= {rule} items"),
+    "minLength": lambda v, rule, s, r, where: fails(isinstance(v, str) and len(v) < rule, where, f"expected >= {rule} characters"),
+    "minProperties": lambda v, rule, s, r, where: fails(isinstance(v, dict) and len(v) < rule, where, f"expected >= {rule} keys"),
+    "uniqueItems": lambda v, rule, s, r, where: fails(isinstance(v, list) and any(x in v[:i] for i, x in enumerate(v)), where, "expected no item twice"),
     "pattern": lambda v, rule, s, r, where: fails(isinstance(v, str) and not re.search(rule, v), where, f"expected {rule}"),
 }

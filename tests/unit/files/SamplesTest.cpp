@@ -24,7 +24,7 @@ TEST(Samples, clusters) {
     EXPECT_TRUE(cluster) << cluster.status().message();
     ++count;
   }
-  EXPECT_GE(count, 16);
+  EXPECT_GE(count, 27);
 }
 
 // The cluster file that the README shows, with every key, reads as it says.
@@ -38,6 +38,9 @@ TEST(Samples, readmeCluster) {
       parseClusterFile(text.substr(begin, text.find("```", begin) - begin), "README.md");
   ASSERT_TRUE(cluster) << cluster.status().message();
   EXPECT_EQ(cluster->ranks, 8);
+  EXPECT_EQ(cluster->device.memory, 1.2e12);
+  EXPECT_EQ(cluster->cardsPerNode, 2);
+  EXPECT_EQ(cluster->overrides.size(), 1u);
   EXPECT_EQ(cluster->servers->link.bandwidth, 5e9);
   EXPECT_EQ(cluster->collectives.size(), 3u);
 }

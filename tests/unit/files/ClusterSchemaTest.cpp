@@ -1,0 +1,115 @@
+// cluster.schema.json and README.md name the reader's keys and kinds, no more and no fewer.
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/ClusterKinds.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+namespace syncline::files {
+namespace {
+
+const std::filesystem::path kFolder =
+    std::filesystem::path(SYNCLINE_SAMPLES).parent_path() / "frontend" / "files";
+
+using Names = std::set<std::string>;
+
+std::string textOf(const char *name) {
+  std::ifstream file(kFolder / name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const nlohmann::json &schema() {
+  static const nlohmann::json parsed = nlohmann::json::parse(textOf("cluster.schema.json"));
+  return parsed;
+}
+
+Names keysOf(const nlohmann::json &map) {
+  EXPECT_EQ(map.at("additionalProperties"), false);
+  Names names;
+  for (const auto &[key, value] : map.at("properties").items())
+    names.insert(key);
+  return names;
+}
+
+/// The keys that the reader lists when a map has one that it does not know.
+Names readersKeys(const std::string &text) {
+  const Result<ClusterFile> cluster = parseClusterFile(text, "c");
+  const std::string message = cluster ? "" : cluster.status().message();
+  const std::size_t list = message.find("expected one of ");
+  EXPECT_NE(list, std::string::npos) << text << message;
+  if (list == std::string::npos)
+    return {};
+  Names names;
+  const std::regex name("'([a-z-]+)'");
+  for (std::sregex_iterator it(message.begin() + static_cast<std::ptrdiff_t>(list), message.end(),
+                               name);
+       it != std::sregex_iterator(); ++it)
+    names.insert((*it)[1]);
+  return names;
+}
+
+std::string lab(const std::string &rest) {
+  return "{name: n, nodes: 2, devices-per-node: 2, " + rest + "}";
+}
+
+// Every map of the schema has the keys of the reader.
+TEST(ClusterSchema, keys) {
+  const nlohmann::json &maps = schema().at("properties");
+  EXPECT_EQ(keysOf(schema()), readersKeys("{zzzzzzzzzzzz: 1}"));
+  for (const char *key : {"device", "network", "servers", "limits", "collectives"})
+    EXPECT_EQ(keysOf(maps.at(key)), readersKeys(lab(std::string(key) + ": {zzzzzzzzzzzz: 1}")))
+        << key;
+  const std::string network = "network: {kind: ethernet-1g}, ";
+  EXPECT_EQ(keysOf(maps.at("inside")), readersKeys(lab(network + "inside: {zzzzzzzzzzzz: 1}")));
+  const nlohmann::json &change = maps.at("overrides").at("items");
+  EXPECT_EQ(keysOf(change), readersKeys(lab(network + "overrides: [{zzzzzzzzzzzz: 1}]")));
+  for (const char *key : {"device", "network"})
+    EXPECT_EQ(
+        keysOf(change.at("properties").at(key)),
+        readersKeys(lab(network + "overrides: [{nodes: [0], " + key + ": {zzzzzzzzzzzz: 1}}]")))
+        << key;
+}
+
+// The schema's kinds are those that there are.
+TEST(ClusterSchema, kinds) {
+  auto expectKinds = [](const char *definition, std::span<const std::string_view> kinds) {
+    EXPECT_EQ(schema().at("definitions").at(definition).at("enum").get<Names>(),
+              Names(kinds.begin(), kinds.end()));
+  };
+  expectKinds("device-kind", deviceKinds());
+  expectKinds("network-kind", linkKinds(LinkPlace::betweenNodes));
+  expectKinds("inside-kind", linkKinds(LinkPlace::insideNode));
+}
+
+/// Keys with those of their maps, joined by dots; overrides as if they were one map.
+void collectPaths(const nlohmann::json &map, const std::string &prefix, Names &paths) {
+  for (const auto &[key, value] : map.at("properties").items()) {
+    const nlohmann::json &inner = value.contains("items") ? value.at("items") : value;
+    paths.insert(prefix + key);
+    if (inner.contains("properties"))
+      collectPaths(inner, prefix + key + ".", paths);
+  }
+}
+
+// The page's table has a row for every key.
+TEST(ClusterSchema, readmeTable) {
+  Names paths, rows;
+  collectPaths(schema(), "", paths);
+  const std::string readme = textOf("README.md");
+  const std::size_t begin = readme.find("| key | type | default | meaning |");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string table = readme.substr(begin, readme.find("\n\n", begin) - begin);
+  const std::regex row("\n\\| `([a-z.-]+)` \\|");
+  for (std::sregex_iterator it(table.begin(), table.end(), row); it != std::sregex_iterator(); ++it)
+    EXPECT_TRUE(rows.insert((*it)[1]).second) << (*it)[1];
+  EXPECT_EQ(rows, paths);
+}
+
+} // namespace
+} // namespace syncline::files

@@ -1,0 +1,169 @@
+// Cluster files from topologies and host files: what they say, what is missing, what contradicts.
+#include "frontend/files/ImportCluster.h"
+
+#include "frontend/files/ClusterFile.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::files {
+namespace {
+
+/// Eight devices in NVLink with four cards of 100 Gb/s.
+NcclTopology node() {
+  return {.devices = 8,
+          .cards = 4,
+          .cardBandwidth = 12.5e9,
+          .insideBandwidth = 150e9,
+          .isNvlink = true};
+}
+
+ClusterSources ofNodes(std::int64_t nodes) {
+  ClusterSources sources;
+  sources.topology = node();
+  sources.topologyName = "t.xml";
+  sources.nodes = nodes;
+  sources.device = "v100";
+  sources.network = "infiniband-edr";
+  return sources;
+}
+
+ClusterFile written(const ClusterSources &sources) {
+  const Result<std::string> text = importedClusterText(sources);
+  EXPECT_TRUE(text) << text.status().message();
+  const Result<ClusterFile> cluster = parseClusterFile(text ? *text : "", "written");
+  EXPECT_TRUE(cluster) << cluster.status().message() << "\n" << *text;
+  return cluster ? *cluster : ClusterFile();
+}
+
+std::string failure(const ClusterSources &sources) {
+  const Result<std::string> text = importedClusterText(sources);
+  return text ? "no error" : text.status().message();
+}
+
+// A topology gives a node; the reader finds in the file what the topology said.
+TEST(ImportCluster, topology) {
+  const ClusterFile cluster = written(ofNodes(3));
+  EXPECT_EQ(cluster.name, "t.xml");
+  EXPECT_EQ(cluster.ranks, 24);
+  EXPECT_EQ(cluster.devicesPerNode, 8);
+  EXPECT_EQ(cluster.cardsPerNode, 4);
+  EXPECT_EQ(cluster.device.compute, 15.7e12);
+  EXPECT_EQ(cluster.network->bandwidth, 12.5e9);
+  EXPECT_EQ(cluster.network->latency, 5e-6);
+  EXPECT_EQ(cluster.inside->bandwidth, 150e9);
+  EXPECT_EQ(cluster.inside->latency, 3e-6);
+}
+
+// The text is for people, too: kinds where they say it all, and no rate twice.
+TEST(ImportCluster, text) {
+  EXPECT_EQ(*importedClusterText(ofNodes(3)),
+            "# Written by 'syncline cluster' from t.xml.\n"
+            "# Nothing here was measured: rates are nominal, latencies typical.\n"
+            "name: \"t.xml\"\nnodes: 3\ndevices-per-node: 8\ndevice: {kind: v100}\nnetwork:\n"
+            "  kind: infiniband-edr\n  cards: 4\ninside:\n"
+            "  bandwidth: 150 GB/s # all NVLinks of a device\n  latency: 3us # typical\n");
+}
+
+// The topology's rate counts more than a kind's, a user's more than both.
+TEST(ImportCluster, precedence) {
+  ClusterSources sources = ofNodes(2);
+  sources.network = "infiniband-hdr";
+  EXPECT_EQ(written(sources).network->bandwidth, 12.5e9);
+  sources.bandwidth = 1.1e9 / 3;
+  sources.latency = 1e-5 / 3;
+  sources.inside = "pcie-4";
+  sources.name = "the \"lab\"\\\n";
+  const ClusterFile cluster = written(sources);
+  EXPECT_DOUBLE_EQ(cluster.network->bandwidth, 1.1e9 / 3);
+  EXPECT_DOUBLE_EQ(cluster.network->latency, 1e-5 / 3);
+  EXPECT_EQ(cluster.inside->bandwidth, 31.508e9);
+  EXPECT_EQ(cluster.name, "the \"lab\"\\ ");
+}
+
+// What is not to be said is left out.
+TEST(ImportCluster, none) {
+  ClusterSources sources = ofNodes(2);
+  sources.device = "none";
+  sources.inside = "none";
+  EXPECT_FALSE(written(sources).device.compute);
+  EXPECT_FALSE(written(sources).inside);
+}
+
+// Devices of one node alone are joined by what is inside; no network is asked for.
+TEST(ImportCluster, oneNode) {
+  ClusterSources sources = ofNodes(1);
+  sources.network.reset();
+  const ClusterFile cluster = written(sources);
+  EXPECT_EQ(cluster.ranks, 8);
+  EXPECT_EQ(cluster.devicesPerNode, 1);
+  EXPECT_EQ(cluster.network->bandwidth, 150e9);
+  EXPECT_EQ(cluster.cardsPerNode, 1);
+  sources.inside = "pcie-3";
+  EXPECT_EQ(written(sources).network->bandwidth, 15.754e9);
+}
+
+// A host file gives nodes and, by its slots, their devices.
+TEST(ImportCluster, hosts) {
+  ClusterSources sources;
+  sources.hosts = {{"a", 2, 1}, {"b", 2, 2}, {"c", 2, 3}};
+  sources.hostfileName = "hosts";
+  sources.device = "none";
+  sources.network = "ethernet-25g";
+  const ClusterFile cluster = written(sources);
+  EXPECT_EQ(cluster.ranks, 6);
+  EXPECT_EQ(cluster.devicesPerNode, 2);
+  EXPECT_EQ(cluster.network->bandwidth, 3.125e9);
+  EXPECT_FALSE(cluster.inside);
+  sources.hosts = {{"a", {}, 1}, {"b", {}, 2}};
+  EXPECT_EQ(written(sources).ranks, 2);
+}
+
+// Both together: the topology is every host's; hosts that say no slots have its devices.
+TEST(ImportCluster, both) {
+  ClusterSources sources = ofNodes(1);
+  sources.nodes.reset();
+  sources.hostfileName = "hosts";
+  sources.hosts = {{"a", {}, 1}, {"b", 8, 2}};
+  EXPECT_EQ(written(sources).ranks, 16);
+  EXPECT_EQ(written(sources).name, "t.xml and hosts");
+  sources.hosts[1].slots = 4;
+  EXPECT_EQ(failure(sources),
+            "hosts:2: expected 8 slots, one for each GPU of 't.xml', got 4 on 'b'");
+}
+
+// Hosts that differ in their slots fit no cluster file.
+TEST(ImportCluster, unequalHosts) {
+  ClusterSources sources;
+  sources.hosts = {{"a", 2, 1}, {"b", 3, 4}};
+  sources.hostfileName = "hosts";
+  EXPECT_EQ(failure(sources),
+            "hosts:4: expected as many slots on every host, got 3 on 'b' and 2 on 'a'");
+}
+
+// Everything that is missing is named at once, with the options that say it.
+TEST(ImportCluster, missing) {
+  ClusterSources sources;
+  sources.topology = {.devices = 8, .cardBandwidth = {}, .insideBandwidth = {}};
+  sources.topologyName = "t.xml";
+  EXPECT_EQ(failure(sources),
+            "the files do not say how many nodes there are (--nodes or --from-hostfile), what a "
+            "rank computes with (--device; 'none' where a profile will say), what joins the "
+            "devices of a node (--inside), how fast the network is (--network or --bandwidth) and "
+            "how long a message takes at least (--network or --latency)");
+  EXPECT_EQ(importedClusterText(sources).status().kind(), ErrorKind::badUsage);
+  sources = ofNodes(2);
+  sources.network.reset();
+  EXPECT_EQ(failure(sources),
+            "the files do not say how long a message takes at least (--network or --latency)");
+  sources.latency = 0;
+  EXPECT_EQ(failure(sources), "no error");
+}
+
+// More ranks than a cluster file may have are refused at once.
+TEST(ImportCluster, tooMany) {
+  EXPECT_NE(failure(ofNodes(1 << 20)).find("expected at most 1048576 ranks in all"),
+            std::string::npos);
+}
+
+} // namespace
+} // namespace syncline::files

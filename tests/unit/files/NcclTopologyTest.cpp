@@ -1,0 +1,133 @@
+// What is read from NCCL's topologies: those of a run, those of a kind of machine, and wrong ones.
+#include "frontend/files/NcclTopology.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::files {
+namespace {
+
+std::string system(std::string_view inside) {
+  return "<system version=\"1\">\n<cpu numaid=\"0\" arch=\"x86_64\">\n" + std::string(inside) +
+         "</cpu>\n</system>\n";
+}
+
+/// One GPU on PCIe 4.0 x16, as a run has it.
+std::string gpu(std::string_view inside, std::string_view sm = "80",
+                std::string_view speed = "16.0 GT/s PCIe") {
+  return "<pci busid=\"0000:10:00.0\" class=\"0x030200\" link_speed=\"" + std::string(speed) +
+         "\" link_width=\"16\"><gpu dev=\"0\" sm=\"" + std::string(sm) + "\" rank=\"0\">" +
+         std::string(inside) + "</gpu></pci>\n";
+}
+
+std::string net(std::string_view speed) {
+  return "<nic><net name=\"mlx5_0\" speed=\"" + std::string(speed) + "\" port=\"1\"/></nic>\n";
+}
+
+NcclTopology read(const std::string &text) {
+  const Result<NcclTopology> topology = parseNcclTopology(text, "t.xml");
+  EXPECT_TRUE(topology) << topology.status().message();
+  return topology ? *topology : NcclTopology();
+}
+
+std::string failure(const std::string &text) {
+  const Result<NcclTopology> topology = parseNcclTopology(text, "t.xml");
+  return topology ? "no error" : topology.status().message();
+}
+
+// NVLinks of a device add up, and the device that has fewest counts; interfaces of the highest
+// speed are the cards.
+TEST(NcclTopology, run) {
+  const NcclTopology t = read(system(
+      gpu("<nvlink target=\"a\" count=\"4\"/><nvlink target=\"b\" count=\"8\"/>") +
+      gpu("<nvlink target=\"a\" count=\"10\"/>") + net("200000") + net("10000") + net("200000")));
+  EXPECT_EQ(t.devices, 2);
+  EXPECT_EQ(t.cards, 2);
+  EXPECT_EQ(t.cardBandwidth, 25e9);
+  EXPECT_TRUE(t.isNvlink);
+  EXPECT_EQ(t.insideBandwidth, 250e9);
+}
+
+// A link's rate follows from the compute capability.
+TEST(NcclTopology, linkRates) {
+  auto rate = [](std::string_view sm) {
+    return read(system(gpu("<nvlink target=\"a\" count=\"1\"/>", sm))).insideBandwidth;
+  };
+  EXPECT_EQ(rate("60"), 20e9);
+  EXPECT_EQ(rate("70"), 25e9);
+  EXPECT_EQ(rate("90"), 25e9);
+  EXPECT_EQ(rate("100"), 50e9);
+  EXPECT_EQ(rate("130"), std::nullopt);
+}
+
+// Without NVLink devices talk over PCIe, after its encoding; where that is not said, all is open.
+TEST(NcclTopology, pcie) {
+  const NcclTopology t = read(system(gpu("") + gpu("", "80", "8 GT/s")));
+  EXPECT_FALSE(t.isNvlink);
+  EXPECT_DOUBLE_EQ(*t.insideBandwidth, 8e9 * 16 / 8 * 128 / 130);
+  EXPECT_DOUBLE_EQ(*read(system(gpu("", "80", "5 GT/s"))).insideBandwidth, 5e9 * 16 / 8 * 0.8);
+  EXPECT_FALSE(read(system(gpu("", "80", ""))).insideBandwidth);
+  EXPECT_FALSE(read(system(gpu("", "80", "Unknown"))).insideBandwidth);
+  EXPECT_FALSE(read(system(gpu("<xgmi target=\"a\" count=\"1\"/>"))).insideBandwidth);
+  EXPECT_EQ(t.cards, 0);
+}
+
+// A device without NVLink beside some that have it is reached at a rate that nothing says.
+TEST(NcclTopology, someNvlinks) {
+  const NcclTopology t = read(system(gpu("<nvlink target=\"a\" count=\"4\"/>") + gpu("")));
+  EXPECT_TRUE(t.isNvlink);
+  EXPECT_FALSE(t.insideBandwidth);
+}
+
+// A file for a kind of machine has PCI classes only: counts, no rates.
+TEST(NcclTopology, classes) {
+  const NcclTopology t = read("<!-- a machine -->\n" +
+                              system("<pci class=\"0x060400\" link_speed=\"16 GT/s\" "
+                                     "link_width=\"16\">\n<pci class=\"0x030200\"/><pci "
+                                     "class=\"0x030000\"/><pci class=\"0x020700\"/></pci>\n"));
+  EXPECT_EQ(t.devices, 2);
+  EXPECT_EQ(t.cards, 1);
+  EXPECT_FALSE(t.cardBandwidth);
+  EXPECT_FALSE(t.insideBandwidth);
+}
+
+// What is no XML is refused with the line where it breaks off.
+TEST(NcclTopology, notXml) {
+  EXPECT_EQ(failure("<system version=\"1\">\n<cpu>\n</system>\n"),
+            "t.xml:2: not valid XML: mismatched element");
+  EXPECT_EQ(failure(""), "t.xml:1: not valid XML: empty document");
+  EXPECT_EQ(failure("name: lab\n").rfind("t.xml:1: not valid XML", 0), 0u)
+      << failure("name: lab\n");
+  std::string deep;
+  for (int i = 0; i < 100000; ++i)
+    deep += "<pci>";
+  EXPECT_EQ(failure(deep).rfind("t.xml:1: not valid XML", 0), 0u);
+}
+
+// XML that is no topology of one node with GPUs is told what is missing.
+TEST(NcclTopology, notATopology) {
+  EXPECT_EQ(failure("\n<graphs version=\"1\"/>"),
+            "t.xml:2: 'graphs': expected the element 'system' of an NCCL topology");
+  EXPECT_EQ(failure("<system/>"), "t.xml:1: 'system': expected version 1, got none");
+  EXPECT_EQ(failure("<system version=\"2\"/>"), "t.xml:1: 'system': expected version 1, got '2'");
+  EXPECT_EQ(failure(system(net("1000"))), "t.xml:1: 'system': expected at least one GPU, got none");
+  EXPECT_EQ(failure("<system version=\"1\"><cpu host_hash=\"0x1\">" + gpu("") +
+                    "</cpu><cpu host_hash=\"0x2\"/></system>"),
+            "t.xml:1: 'system': expected the topology of one host, got those of 2 ('host_hash')");
+}
+
+// Numbers are whole and in their range, with the line of their element.
+TEST(NcclTopology, numbers) {
+  EXPECT_EQ(failure(system(gpu("") + "<nic><net name=\"a\"/></nic>")),
+            "t.xml:4: 'net': expected 'speed' from 1 to 100000000, got none");
+  EXPECT_EQ(failure(system(net("fast"))),
+            "t.xml:3: 'net': expected 'speed' from 1 to 100000000, got 'fast'");
+  EXPECT_EQ(failure(system(net("-1"))),
+            "t.xml:3: 'net': expected 'speed' from 1 to 100000000, got '-1'");
+  EXPECT_EQ(failure(system(gpu("<nvlink target=\"a\" count=\"0\"/>"))),
+            "t.xml:3: 'nvlink': expected 'count' from 1 to 1024, got '0'");
+  EXPECT_EQ(failure(system(gpu("<nvlink target=\"a\" count=\"1\"/>", "8x"))),
+            "t.xml:3: 'gpu': expected 'sm' from 10 to 1000, got '8x'");
+}
+
+} // namespace
+} // namespace syncline::files
