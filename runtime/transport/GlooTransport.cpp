@@ -89,8 +89,10 @@ private:
   /// the longest message so far, and only when that does not fit into twice the last length; since
   /// the kernel counts its own headers too, a message may find room for half of it. One of a little
   /// more than a loopback packet (64 KiB) then waits for an acknowledgement that comes 40 ms late.
+  /// No longer than that takes: what many connections into one host hold beyond its port's queue is
+  /// lost (see DedicatedServers.cpp).
   void sizeSendBuffer() {
-    std::vector<std::byte> segment(Segments::largest);
+    std::vector<std::byte> segment(96u << 10);
     if (end.sends)
       pair().createSendBuffer(slot, segment.data(), segment.size())->send(0, segment.size());
     else
