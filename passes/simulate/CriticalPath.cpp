@@ -1,0 +1,91 @@
+// Back from the last event by what each event waited for.
+#include "passes/simulate/Simulation.h"
+
+#include <algorithm>
+
+namespace syncline::simulate {
+
+namespace {
+
+class Walk {
+public:
+  Walk(const Scenario &scenario, const Simulation &simulation)
+      : scenario(scenario), simulation(simulation), issueOf(scenario.messages.size()) {
+    for (std::size_t i = 0; i < scenario.operations.size(); ++i)
+      if (scenario.operations[i].kind == Operation::Kind::issue)
+        issueOf[static_cast<std::size_t>(scenario.operations[i].message)] = i;
+  }
+
+  std::vector<CriticalPart> walk() {
+    step = simulation.steps - 1;
+    rank = simulation.lastRank();
+    next = scenario.operations.size();
+    while (stepBack())
+      ;
+    std::ranges::reverse(path);
+    return std::move(path);
+  }
+
+private:
+  /// The operation before `next`; false at the very beginning.
+  bool stepBack() {
+    if (next == 0) {
+      next = scenario.operations.size();
+      return step-- > 0;
+    }
+    const Operation &op = scenario.operations[--next];
+    const Span &span = simulation.operation(step, rank, next);
+    switch (op.kind) {
+    case Operation::Kind::issue:
+      break;
+    case Operation::Kind::wait:
+      if (span.end > span.start)
+        followMessage(static_cast<std::size_t>(op.message));
+      break;
+    case Operation::Kind::compute:
+    case Operation::Kind::update:
+      if (span.end > span.start)
+        path.push_back({op.kind == Operation::Kind::compute ? CriticalPart::Kind::compute
+                                                            : CriticalPart::Kind::update,
+                        op.phase,
+                        op.kind == Operation::Kind::compute
+                            ? op.layer
+                            : scenario.messages[static_cast<std::size_t>(op.message)].name,
+                        step, rank, span.start, span.end});
+      break;
+    }
+    return true;
+  }
+
+  /// Back through messages on a channel, to the operation that handed the first of them over.
+  void followMessage(std::size_t message) {
+    for (;;) {
+      const double end = simulation.message(step, rank, message).end;
+      rank = simulation.message(step, rank, message).decider;
+      const MessageSpan &span = simulation.message(step, rank, message);
+      path.push_back({CriticalPart::Kind::message, Phase::backward, scenario.messages[message].name,
+                      step, rank, span.start, end});
+      if (span.before < 0 || span.issued >= span.start)
+        break;
+      step = static_cast<int>(span.before / static_cast<std::int64_t>(simulation.messageCount));
+      message = static_cast<std::size_t>(span.before %
+                                         static_cast<std::int64_t>(simulation.messageCount));
+    }
+    next = issueOf[message];
+  }
+
+  const Scenario &scenario;
+  const Simulation &simulation;
+  std::vector<std::size_t> issueOf;
+  std::vector<CriticalPart> path;
+  int step = 0, rank = 0;
+  std::size_t next = 0;
+};
+
+} // namespace
+
+std::vector<CriticalPart> criticalPath(const Scenario &scenario, const Simulation &simulation) {
+  return Walk(scenario, simulation).walk();
+}
+
+} // namespace syncline::simulate

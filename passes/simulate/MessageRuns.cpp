@@ -1,0 +1,186 @@
+// Parts as events, shares as flows.
+#include "passes/simulate/MessageRuns.h"
+
+#include <algorithm>
+
+namespace syncline::simulate {
+
+namespace {
+
+/// Every rank does the same at the same time.
+bool areAlike(const Scenario &scenario) {
+  const Machines &machines = scenario.machines;
+  return scenario.jitter == 0 && machines.nodeNetwork.empty() &&
+         machines.ranks % machines.devicesPerNode == 0 &&
+         std::ranges::all_of(machines.slowdown, [&](double slowdown) {
+           return slowdown == machines.slowdown.front();
+         });
+}
+
+} // namespace
+
+/// Also where what is not symmetric is too long to unfold.
+bool MessageRuns::canFold(const Scenario &scenario) {
+  if (!areAlike(scenario))
+    return false;
+  double parts = 0;
+  bool isSymmetricAll = true;
+  for (const Message &message : scenario.messages) {
+    if (message.isStated || scenario.machines.ranks == 1)
+      continue;
+    isSymmetricAll &= isSymmetric(message, scenario.machines);
+    parts += partsOf(message, scenario.machines);
+  }
+  return isSymmetricAll || parts * scenario.steps > scenario.mostParts;
+}
+
+MessageRuns::MessageRuns(const Scenario &scenario, EventQueue &events, Exit exit)
+    : scenario(scenario), events(events), exit(std::move(exit)), folded(canFold(scenario)),
+      topologyRanks(folded ? 1 : scenario.machines.ranks),
+      topology(scenario.machines, folded, network) {
+  chooseWhole(scenario);
+}
+
+void MessageRuns::chooseWhole(const Scenario &scenario) {
+  whole.assign(scenario.messages.size(), false);
+  double parts = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const Message &message = scenario.messages[i];
+    if (message.isStated || scenario.machines.ranks == 1)
+      continue;
+    if (folded)
+      whole[i] = !isSymmetric(message, scenario.machines);
+    else
+      parts += partsOf(message, scenario.machines) * scenario.steps;
+  }
+  for (std::size_t i = 0; i < whole.size() && parts > scenario.mostParts; ++i)
+    whole[i] = !scenario.messages[i].isStated;
+}
+
+const Unfolding &MessageRuns::shapeOf(std::size_t number) {
+  const Message &message = scenario.messages[number];
+  const bool isOne = scenario.machines.ranks == 1;
+  if (isOne || message.isStated || whole[number]) {
+    auto [entry, isNew] = byMessage.try_emplace(number, 0);
+    if (isNew)
+      entry->second = together(topologyRanks, isOne ? 0 : message.cost->seconds(message.bytes));
+    return entry->second;
+  }
+  auto make = [&] { return folded ? fold(message, topology) : unfold(message, topology); };
+  if (!scales(message, scenario.machines)) {
+    auto [entry, isNew] = byMessage.try_emplace(number, 0);
+    if (isNew)
+      entry->second = make();
+    return entry->second;
+  }
+  auto [entry, isNew] =
+      byScheme.try_emplace({static_cast<int>(message.scheme), message.shardUpdate}, 0);
+  if (isNew)
+    entry->second = make();
+  return entry->second;
+}
+
+int MessageRuns::runOf(std::int64_t key) {
+  if (auto found = runOfKey.find(key); found != runOfKey.end())
+    return found->second;
+  if (freeRuns.empty()) {
+    freeRuns.push_back(static_cast<int>(runs.size()));
+    runs.emplace_back();
+  }
+  const int number = freeRuns.back();
+  freeRuns.pop_back();
+  const auto message =
+      static_cast<std::size_t>(key % static_cast<std::int64_t>(scenario.messages.size()));
+  Run &run = runs[number];
+  run.key = key;
+  run.shape = &shapeOf(message);
+  run.bytes = static_cast<double>(scenario.messages[message].bytes);
+  run.decider.assign(static_cast<std::size_t>(run.shape->size()), 0);
+  run.waitsFor.resize(run.decider.size());
+  for (int part = 0; part < run.shape->size(); ++part)
+    run.waitsFor[part] = (*run.shape)[part].waitsFor;
+  run.exitsLeft = run.shape->ranks();
+  runOfKey[key] = number;
+  return number;
+}
+
+void MessageRuns::enter(double now, std::int64_t key, int rank) {
+  const int run = runOf(key);
+  runs[run].decider[rank] = rank;
+  begin(now, run, rank);
+}
+
+void MessageRuns::begin(double now, int run, int part) {
+  const Part &what = (*runs[run].shape)[part];
+  const double delay = what.delay + what.delayPerByte * runs[run].bytes;
+  const Event event{.time = now + delay, .kind = Event::Kind::part, .run = run, .what = part};
+  if (delay > 0 || runs[run].bytes == 0) // what takes no time must not pile up as calls
+    events.push(event);
+  else
+    onPart(event);
+}
+
+void MessageRuns::onPart(const Event &event) {
+  const Run &run = runs[event.run];
+  const Part &part = (*run.shape)[event.what];
+  const double bytes = part.share * run.bytes;
+  if (bytes > 0)
+    network.start(event.time, part.path, bytes,
+                  static_cast<std::uint64_t>(event.run) << 32 |
+                      static_cast<std::uint32_t>(event.what));
+  else
+    complete(event.time, event.run, event.what);
+}
+
+void MessageRuns::onFlow(const Event &event) {
+  const FlowNetwork::Ending ending{event.what, event.version, event.time};
+  if (!network.isCurrent(ending))
+    return;
+  const std::uint64_t tag = network.finish(ending);
+  complete(event.time, static_cast<int>(tag >> 32), static_cast<int>(tag & 0xffffffff));
+}
+
+void MessageRuns::complete(double now, int number, int part) {
+  const Unfolding &shape = *runs[number].shape;
+  const std::int64_t key = runs[number].key;
+  const int decider = runs[number].decider[part];
+  for (int next : shape.after(part)) {
+    Run &run = runs[number];
+    if (--run.waitsFor[next] > 0)
+      continue;
+    run.decider[next] = decider;
+    begin(now, number, next);
+  }
+  for (auto [exitPart, rank] : shape.exitsAt(part)) {
+    const bool isLast = --runs[number].exitsLeft == 0;
+    if (isLast)
+      release(number);
+    exit(now, key, rank, decider);
+  }
+}
+
+void MessageRuns::release(int number) {
+  runOfKey.erase(runs[number].key);
+  freeRuns.push_back(number);
+}
+
+void MessageRuns::settle(double now) {
+  network.settle(now, [&](const FlowNetwork::Ending &ending) {
+    events.push({.time = ending.time,
+                 .kind = Event::Kind::flow,
+                 .what = ending.flow,
+                 .version = ending.version});
+  });
+}
+
+std::vector<ResourceUse> MessageRuns::resources() const {
+  std::vector<ResourceUse> uses;
+  for (int i = 0; i < network.resourceCount(); ++i) {
+    const FlowNetwork::Load load = network.load(i);
+    const Topology::Name &name = topology.names()[static_cast<std::size_t>(i)];
+    uses.push_back({name.kind, name.place, load.busy, load.bytes, network.capacity(i)});
+  }
+  return uses;
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,102 @@
+// MessageRuns: messages on their way. Ranks enter a message one by one; its parts run as events and
+// flows; it reports when it is over for a rank.
+#pragma once
+
+#include "passes/simulate/FlowNetwork.h"
+#include "passes/simulate/Simulation.h"
+#include "passes/simulate/Unfolding.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <queue>
+#include <vector>
+
+namespace syncline::simulate {
+
+/// What happens at a time; of equal times, what was foreseen first.
+struct Event {
+  enum class Kind { operation, part, flow };
+  double time = 0;
+  std::uint64_t order = 0;
+  Kind kind = Kind::operation;
+  int run = 0;  ///< of part
+  int what = 0; ///< rank of operation, part, or flow
+  std::uint32_t version = 0;
+
+  bool operator>(const Event &other) const {
+    return time != other.time ? time > other.time : order > other.order;
+  }
+};
+
+class EventQueue {
+public:
+  void push(Event event) {
+    event.order = count++;
+    events.push(event);
+  }
+  bool empty() const { return events.empty(); }
+  const Event &top() const { return events.top(); }
+  void pop() { events.pop(); }
+
+private:
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+  std::uint64_t count = 0;
+};
+
+class MessageRuns {
+public:
+  /// The message is over for a rank; `decider` is the rank whose entry decided that.
+  using Exit = std::function<void(double now, std::int64_t key, int rank, int decider)>;
+
+  /// How each of the scenario's messages runs is decided here. Keeps references.
+  MessageRuns(const Scenario &scenario, EventQueue &events, Exit exit);
+
+  int ranks() const { return topologyRanks; }
+  bool isFolded() const { return folded; }
+  const std::vector<bool> &isWhole() const { return whole; }
+
+  /// The rank begins the message; `key` is step * messages + message.
+  void enter(double now, std::int64_t key, int rank);
+  /// A part's delay is over, or a flow that was foreseen.
+  void onPart(const Event &event);
+  void onFlow(const Event &event);
+  /// To be called before time goes on: predicts flows anew.
+  void settle(double now);
+
+  /// Names, capacities and loads of the links.
+  std::vector<ResourceUse> resources() const;
+
+private:
+  struct Run {
+    std::int64_t key = -1;
+    const Unfolding *shape = nullptr;
+    double bytes = 0;
+    std::vector<std::int32_t> waitsFor, decider; ///< by part
+    int exitsLeft = 0;
+  };
+
+  static bool canFold(const Scenario &scenario);
+  void chooseWhole(const Scenario &scenario);
+  const Unfolding &shapeOf(std::size_t message);
+  int runOf(std::int64_t key);
+  void begin(double now, int run, int part);
+  void complete(double now, int run, int part);
+  void release(int run);
+
+  const Scenario &scenario;
+  EventQueue &events;
+  Exit exit;
+  bool folded;
+  int topologyRanks;
+  FlowNetwork network;
+  Topology topology;
+  std::vector<bool> whole;
+  std::map<std::pair<int, double>, Unfolding> byScheme; ///< and shard update
+  std::map<std::size_t, Unfolding> byMessage;
+  std::vector<Run> runs;
+  std::vector<int> freeRuns;
+  std::map<std::int64_t, int> runOfKey;
+};
+
+} // namespace syncline::simulate

@@ -1,0 +1,120 @@
+// Who sends to whom, scheme by scheme.
+#include "passes/simulate/Rounds.h"
+
+#include <bit>
+
+namespace syncline::simulate {
+
+void ringRounds(const std::vector<int> &ranks, double share, bool adds, const RoundVisitor &visit) {
+  const std::size_t count = ranks.size();
+  Round round{{}, adds};
+  for (std::size_t i = 0; i < count; ++i)
+    round.transfers.push_back(
+        {ranks[i], ranks[(i + 1) % count], share / static_cast<double>(count)});
+  for (std::size_t i = 1; i < count; ++i)
+    visit(round);
+}
+
+void exchangeRounds(int ranks, bool adds, const RoundVisitor &visit) {
+  for (int distance = 1; distance < ranks; ++distance) {
+    Round round{{}, adds};
+    for (int rank = 0; rank < ranks; ++rank)
+      round.transfers.push_back({rank, (rank + distance) % ranks, 1.0 / ranks});
+    visit(round);
+  }
+}
+
+void treeRounds(int ranks, const RoundVisitor &visit) {
+  const auto count = static_cast<unsigned>(ranks);
+  const unsigned top = std::bit_ceil(count) / 2;
+  auto level = [&](unsigned distance, bool adds) {
+    Round round{{}, adds};
+    for (unsigned rank = 0; rank + distance < count; rank += 2 * distance) {
+      const int parent = static_cast<int>(rank), child = static_cast<int>(rank + distance);
+      round.transfers.push_back(adds ? Transfer{child, parent, 1} : Transfer{parent, child, 1});
+    }
+    visit(round);
+  };
+  for (unsigned distance = 1; distance <= top; distance *= 2)
+    level(distance, true);
+  for (unsigned distance = top; distance > 0; distance /= 2)
+    level(distance, false);
+}
+
+namespace {
+
+/// A group of ranks split in two; the lower half has as many as the upper or one more, whose last
+/// rank is then the guest of the upper half's first.
+struct Group {
+  int first, middle, last;
+  int upper() const { return last - middle; }
+  bool hasGuest() const { return middle - first > last - middle; }
+};
+
+/// The groups of every level, from all ranks to pairs.
+std::vector<std::vector<Group>> levelsOf(int ranks) {
+  std::vector<std::vector<Group>> levels;
+  std::vector<std::pair<int, int>> ranges{{0, ranks}};
+  while (!ranges.empty()) {
+    std::vector<Group> level;
+    std::vector<std::pair<int, int>> halves;
+    for (auto [first, last] : ranges) {
+      if (last - first < 2)
+        continue;
+      const int middle = first + (last - first + 1) / 2;
+      level.push_back({first, middle, last});
+      halves.insert(halves.end(), {{first, middle}, {middle, last}});
+    }
+    if (!level.empty())
+      levels.push_back(std::move(level));
+    ranges = std::move(halves);
+  }
+  return levels;
+}
+
+} // namespace
+
+void doublingRounds(int ranks, const RoundVisitor &visit) {
+  const std::vector<std::vector<Group>> levels = levelsOf(ranks);
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    Round round{{}, true};
+    for (const Group &group : *level) {
+      for (int i = 0; i < group.upper(); ++i) {
+        round.transfers.push_back({group.first + i, group.middle + i, 1});
+        round.transfers.push_back({group.middle + i, group.first + i, 1});
+      }
+      if (group.hasGuest())
+        round.transfers.push_back({group.middle, group.middle - 1, 1});
+    }
+    visit(round);
+  }
+}
+
+void halvingDoublingRounds(int ranks, const RoundVisitor &visit) {
+  const std::vector<std::vector<Group>> levels = levelsOf(ranks);
+  const double block = 1.0 / ranks;
+  // Summing, each half's ranks get their own half's blocks; spreading, the way back.
+  auto round = [&](const std::vector<Group> &level, bool adds) {
+    Round result{{}, adds};
+    auto send = [&](int summer, int giver, int blocks) {
+      result.transfers.push_back(adds ? Transfer{giver, summer, blocks * block}
+                                      : Transfer{summer, giver, blocks * block});
+    };
+    for (const Group &group : level) {
+      const int lower = group.middle - group.first, upper = group.upper();
+      for (int i = 0; i < upper; ++i) {
+        send(group.first + i, group.middle + i, lower);
+        send(group.middle + i, group.first + i, upper);
+      }
+      if (group.hasGuest())
+        send(group.middle, group.middle - 1, upper);
+    }
+    visit(result);
+  };
+  for (const auto &level : levels)
+    round(level, true);
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level)
+    round(*level, false);
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,222 @@
+// The ranks: one compute stream each, and channels whose messages go in the order they were issued.
+#include "passes/simulate/MessageRuns.h"
+#include "passes/simulate/Simulation.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace syncline::simulate {
+
+namespace {
+
+/// Evenly distributed in [-1, 1); the same for the same arguments (splitmix64).
+double noise(std::uint64_t seed, std::uint64_t place) {
+  std::uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) * 0x1p-52 - 1;
+}
+
+class Simulator {
+public:
+  explicit Simulator(const Scenario &scenario)
+      : scenario(scenario),
+        runs(scenario, events, [this](double now, std::int64_t key, int rank, int decider) {
+          leave(now, key, rank, decider);
+        }) {
+    result.ranks = runs.ranks();
+    result.isFolded = runs.isFolded();
+    result.isWhole = runs.isWhole();
+    result.steps = scenario.steps;
+    result.operationCount = scenario.operations.size();
+    result.messageCount = scenario.messages.size();
+    const auto rankSteps = static_cast<std::size_t>(scenario.steps) * result.ranks;
+    result.operations.resize(rankSteps * result.operationCount);
+    result.messages.resize(rankSteps * result.messageCount);
+    int channels = 0;
+    for (const Message &message : scenario.messages)
+      channels = std::max(channels, message.channel + 1);
+    for (int rank = 0; rank < result.ranks; ++rank)
+      ranks.emplace_back().channels.resize(static_cast<std::size_t>(channels));
+  }
+
+  Simulation run() {
+    for (int rank = 0; rank < result.ranks; ++rank)
+      proceed(0, rank);
+    runs.settle(0);
+    while (!events.empty()) {
+      const Event event = events.top();
+      events.pop();
+      handle(event);
+      if (events.empty() || events.top().time > event.time)
+        runs.settle(event.time);
+    }
+    addUses();
+    return std::move(result);
+  }
+
+private:
+  struct Channel {
+    std::deque<std::int64_t> queue; ///< keys: step * messages + message
+    std::int64_t last = -1;
+    bool isBusy = false;
+    double busy = 0; ///< seconds
+  };
+  struct Rank {
+    int step = 0;
+    std::size_t next = 0; ///< operation
+    std::int64_t waitsFor = -1;
+    double computed = 0; ///< seconds
+    std::vector<Channel> channels;
+    std::vector<std::int64_t> arrived; ///< keys not waited for yet
+  };
+
+  void handle(const Event &event) {
+    switch (event.kind) {
+    case Event::Kind::operation:
+      return proceed(event.time, event.what);
+    case Event::Kind::part:
+      return runs.onPart(event);
+    case Event::Kind::flow:
+      return runs.onFlow(event);
+    }
+  }
+
+  Span &span(int rank, std::size_t op) {
+    return result.operations[(static_cast<std::size_t>(ranks[rank].step) * result.ranks + rank) *
+                                 result.operationCount +
+                             op];
+  }
+  MessageSpan &messageSpan(std::int64_t key, int rank) {
+    const auto messages = static_cast<std::int64_t>(result.messageCount);
+    return result
+        .messages[(static_cast<std::size_t>(key / messages) * result.ranks + rank) * messages +
+                  key % messages];
+  }
+  std::int64_t keyOf(const Rank &rank, int message) const {
+    return static_cast<std::int64_t>(rank.step) * static_cast<std::int64_t>(result.messageCount) +
+           message;
+  }
+
+  double seconds(int rank, std::size_t op) const {
+    const double stated = scenario.operations[op].seconds * scenario.machines.slowdownOf(rank);
+    if (scenario.jitter == 0)
+      return stated;
+    const std::uint64_t place =
+        (static_cast<std::uint64_t>(ranks[rank].step) * result.ranks + rank) *
+            result.operationCount +
+        op;
+    return stated * (1 + scenario.jitter * noise(scenario.seed, place));
+  }
+
+  /// Carries out the rank's operations until one takes time.
+  void proceed(double now, int number) {
+    Rank &rank = ranks[number];
+    for (; rank.step < scenario.steps; ++rank.step, rank.next = 0)
+      while (rank.next < scenario.operations.size()) {
+        const std::size_t op = rank.next++;
+        if (!carryOut(now, number, op))
+          return;
+      }
+  }
+
+  /// Whether the operation is over at once.
+  bool carryOut(double now, int number, std::size_t op) {
+    Rank &rank = ranks[number];
+    const Operation &what = scenario.operations[op];
+    span(number, op) = {now, now};
+    switch (what.kind) {
+    case Operation::Kind::compute:
+    case Operation::Kind::update: {
+      const double time = seconds(number, op);
+      if (time <= 0)
+        return true;
+      rank.computed += time;
+      span(number, op).end = now + time;
+      events.push({.time = now + time, .what = number});
+      return false;
+    }
+    case Operation::Kind::issue:
+      issue(now, number, keyOf(rank, what.message), what.message);
+      return true;
+    case Operation::Kind::wait: {
+      auto found = std::ranges::find(rank.arrived, keyOf(rank, what.message));
+      if (found == rank.arrived.end()) {
+        rank.waitsFor = keyOf(rank, what.message);
+        return false;
+      }
+      rank.arrived.erase(found);
+      return true;
+    }
+    }
+    return true;
+  }
+
+  void issue(double now, int number, std::int64_t key, int message) {
+    messageSpan(key, number).issued = now;
+    Channel &channel = ranks[number].channels[scenario.messages[message].channel];
+    channel.queue.push_back(key);
+    startNext(now, number, channel);
+  }
+
+  void startNext(double now, int number, Channel &channel) {
+    if (channel.isBusy || channel.queue.empty())
+      return;
+    const std::int64_t key = channel.queue.front();
+    channel.queue.pop_front();
+    channel.isBusy = true;
+    MessageSpan &message = messageSpan(key, number);
+    message.start = now;
+    message.before = std::exchange(channel.last, key);
+    runs.enter(now, key, number);
+  }
+
+  void leave(double now, std::int64_t key, int number, int decider) {
+    Rank &rank = ranks[number];
+    MessageSpan &message = messageSpan(key, number);
+    message.end = now;
+    message.decider = decider;
+    const auto which =
+        static_cast<std::size_t>(key % static_cast<std::int64_t>(result.messageCount));
+    Channel &channel = rank.channels[scenario.messages[which].channel];
+    channel.isBusy = false;
+    channel.busy += now - message.start;
+    if (rank.waitsFor == key) {
+      rank.waitsFor = -1;
+      span(number, rank.next - 1).end = now;
+      events.push({.time = now, .what = number});
+    } else {
+      rank.arrived.push_back(key);
+    }
+    startNext(now, number, channel);
+  }
+
+  void addUses() {
+    for (int rank = 0; rank < result.ranks; ++rank) {
+      const std::string place = "rank " + std::to_string(rank);
+      result.resources.push_back({"compute", place, ranks[rank].computed});
+      for (std::size_t i = 0; i < ranks[rank].channels.size(); ++i)
+        result.resources.push_back(
+            {"channel " + std::to_string(i), place, ranks[rank].channels[i].busy});
+    }
+    for (ResourceUse &use : runs.resources())
+      result.resources.push_back(std::move(use));
+  }
+
+  const Scenario &scenario;
+  Simulation result;
+  EventQueue events;
+  MessageRuns runs;
+  std::vector<Rank> ranks;
+};
+
+} // namespace
+
+Result<Simulation> runScenario(const Scenario &scenario) {
+  if (Status valid = validate(scenario); !valid)
+    return valid;
+  return Simulator(scenario).run();
+}
+
+} // namespace syncline::simulate

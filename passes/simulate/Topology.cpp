@@ -1,0 +1,96 @@
+// Resources of nodes, devices and servers.
+#include "passes/simulate/Topology.h"
+
+namespace syncline::simulate {
+
+Topology::Topology(const Machines &machines, bool isFolded, FlowNetwork &network)
+    : model(machines), network(network) {
+  if (!model.network)
+    return; // every message's time is stated
+  const int nodes = isFolded ? 1 : model.nodes();
+  for (int node = 0; node < nodes; ++node)
+    addNode(node);
+  const int ranks = isFolded ? 1 : model.ranks;
+  for (int rank = 0; rank < ranks && model.devicesPerNode > 1; ++rank) {
+    const double capacity =
+        model.inside ? 1 / model.inside->secondsPerByte
+                     : model.cardsPerNode / model.networkOf(model.nodeOf(rank)).secondsPerByte;
+    deviceOut.push_back(add(capacity, "inside out", "rank " + std::to_string(rank)));
+    deviceIn.push_back(add(capacity, "inside in", "rank " + std::to_string(rank)));
+  }
+  const int servers = !model.dedicated ? 0 : isFolded ? 1 : model.servers;
+  for (int server = 0; server < servers; ++server) {
+    const std::string place = "server " + std::to_string(server);
+    const double capacity = 1 / model.serverLink.secondsPerByte;
+    serverOut.push_back(add(capacity, model.halfDuplex ? "server link" : "server out", place));
+    serverIn.push_back(model.halfDuplex ? serverOut.back() : add(capacity, "server in", place));
+  }
+}
+
+int Topology::add(double capacity, const char *kind, std::string place) {
+  resourceNames.push_back({kind, std::move(place)});
+  return network.addResource(capacity);
+}
+
+void Topology::addNode(int node) {
+  const std::string place = "node " + std::to_string(node);
+  const double capacity = model.cardsPerNode / model.networkOf(node).secondsPerByte;
+  nodeOut.push_back(add(capacity, model.halfDuplex ? "network" : "network out", place));
+  nodeIn.push_back(model.halfDuplex ? nodeOut.back() : add(capacity, "network in", place));
+}
+
+double Topology::reduceSecondsPerByte(int endpoint) const {
+  return isServer(endpoint) ? model.serverLink.reduceSecondsPerByte
+                            : model.networkOf(model.nodeOf(endpoint)).reduceSecondsPerByte;
+}
+
+double Topology::latency(int endpoint) const {
+  return isServer(endpoint) ? model.serverLink.latency
+                            : model.networkOf(model.nodeOf(endpoint)).latency;
+}
+
+Topology::Hop Topology::hop(int from, int to) const {
+  const bool areRanks = !isServer(from) && !isServer(to);
+  if (areRanks && model.nodeOf(from) == model.nodeOf(to))
+    return {{Use{deviceOut[from]}, Use{deviceIn[to]}},
+            model.inside ? model.inside->latency : latency(from)};
+  Hop hop{{}, latency(from)};
+  std::size_t count = 0;
+  // Only what joins devices is known to be as fast as it says; without it the cards decide alone.
+  if (!isServer(from) && model.devicesPerNode > 1 && model.inside)
+    hop.path[count++] = {deviceOut[from]};
+  hop.path[count++] = {isServer(from) ? serverOut[from - model.ranks]
+                                      : nodeOut[model.nodeOf(from)]};
+  hop.path[count++] = {isServer(to) ? serverIn[to - model.ranks] : nodeIn[model.nodeOf(to)]};
+  if (!isServer(to) && model.devicesPerNode > 1 && model.inside)
+    hop.path[count++] = {deviceIn[to]};
+  return hop;
+}
+
+Topology::Hop Topology::foldedHop(float sharers, bool bothWays) const {
+  if (!bothWays)
+    return {{Use{nodeOut[0], sharers}}, latency(0)};
+  if (model.halfDuplex)
+    return {{Use{nodeOut[0], 2 * sharers}}, latency(0)};
+  return {{Use{nodeOut[0], sharers}, Use{nodeIn[0], sharers}}, latency(0)};
+}
+
+Topology::Hop Topology::foldedInside() const {
+  return {{Use{deviceOut[0]}, Use{deviceIn[0]}}, model.inside->latency};
+}
+
+Topology::Hop Topology::foldedToServers(bool isPush) const {
+  // The worker's flow stands for one to each server; each server serves as many workers.
+  const float perServer = static_cast<float>(model.ranks) / static_cast<float>(model.servers);
+  const auto devices = static_cast<float>(model.devicesPerNode);
+  const bool hasInside = model.devicesPerNode > 1 && model.inside;
+  Hop hop{{}, isPush ? latency(0) : model.serverLink.latency};
+  std::size_t count = 0;
+  if (hasInside)
+    hop.path[count++] = {isPush ? deviceOut[0] : deviceIn[0]};
+  hop.path[count++] = {isPush ? nodeOut[0] : nodeIn[0], devices};
+  hop.path[count++] = {isPush ? serverIn[0] : serverOut[0], perServer};
+  return hop;
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,166 @@
+// The slow obvious judge: a simulated message takes what the solver's formula says it does.
+#include "tests/unit/simulate/Scenes.h"
+
+#include "passes/solver/joint/SchemeCost.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using namespace syncline::simulate;
+using solver::Scheme;
+
+namespace {
+
+constexpr std::int64_t sizes[] = {0, 1, 4096, 1'000'000, 123'456'789};
+
+void expectBoth(Scenario scenario, double seconds, double tolerance = 1e-9) {
+  const std::string what = std::string(solver::schemeName(scenario.messages[0].scheme)) + ", " +
+                           std::to_string(scenario.machines.ranks) + " ranks, " +
+                           std::to_string(scenario.messages[0].bytes) + " bytes";
+  Result<Simulation> folded = runScenario(scenario);
+  ASSERT_TRUE(folded) << folded.status().message();
+  EXPECT_TRUE(folded->isFolded) << what;
+  EXPECT_NEAR(folded->stepEnd(0), seconds, tolerance * seconds) << what << ", folded";
+  Result<Simulation> all = runScenario(unfolded(scenario));
+  ASSERT_TRUE(all) << all.status().message();
+  EXPECT_FALSE(all->isFolded) << what;
+  EXPECT_EQ(all->ranks, scenario.machines.ranks);
+  EXPECT_NEAR(all->stepEnd(0), seconds, tolerance * seconds) << what << ", every rank";
+}
+
+} // namespace
+
+TEST(MessageTimeTest, AllReducesTakeTheFormulasTime) {
+  for (Scheme scheme : {Scheme::ring, Scheme::reduceScatter, Scheme::tree,
+                        Scheme::recursiveDoubling, Scheme::halvingDoubling})
+    for (int ranks : {2, 4, 8, 16, 32})
+      for (std::int64_t bytes : sizes)
+        expectBoth(oneMessage(scheme, bytes, ranks),
+                   solver::formulaCost(scheme, ranks, slowLink).seconds(bytes));
+}
+
+TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
+  for (Scheme scheme : {Scheme::ring, Scheme::reduceScatter})
+    for (int ranks : {3, 5, 6, 7, 12, 31})
+      for (std::int64_t bytes : sizes)
+        expectBoth(oneMessage(scheme, bytes, ranks),
+                   solver::formulaCost(scheme, ranks, slowLink).seconds(bytes));
+}
+
+// The formulas take rounds to be in step; ranks that serve two others in fact drift behind, and in a
+// tree the latencies of what arrives early are hidden.
+TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
+  for (Scheme scheme : {Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree})
+    for (int ranks : {3, 5, 6, 7, 12, 31}) {
+      const double formula = solver::formulaCost(scheme, ranks, slowLink).seconds(1'000'000);
+      const double simulated = endOf(oneMessage(scheme, 1'000'000, ranks));
+      EXPECT_LE(simulated, 1.16 * formula) << ranks;
+      EXPECT_GE(simulated, 0.8 * formula) << ranks;
+    }
+}
+
+TEST(MessageTimeTest, HalfDuplexHalvesWhatGoesBothWays) {
+  solver::LinkRates half = slowLink;
+  half.secondsPerByte *= 2;
+  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling, Scheme::tree}) {
+    Scenario scenario = oneMessage(scheme, 1'000'000, 8);
+    scenario.machines.halfDuplex = true;
+    expectBoth(scenario, solver::formulaCost(scheme, 8, scheme == Scheme::tree ? slowLink : half)
+                             .seconds(1'000'000));
+  }
+}
+
+TEST(MessageTimeTest, FactorsTakeAnAllGathersTime) {
+  for (int ranks : {2, 3, 8, 17})
+    expectBoth(oneMessage(Scheme::factors, 5000, ranks),
+               solver::allGatherCost(ranks, slowLink).seconds(5000));
+}
+
+TEST(MessageTimeTest, AServerBesideEveryRankTakesTheFormulasTime) {
+  for (int ranks : {2, 3, 8, 16})
+    for (std::int64_t bytes : sizes)
+      expectBoth(
+          oneMessage(Scheme::parameterServer, bytes, ranks),
+          solver::parameterServerCost({.workers = ranks, .servers = ranks, .worker = slowLink})
+              ->seconds(bytes));
+}
+
+// All workers push to a server at once: its incoming link is shared.
+TEST(MessageTimeTest, FewServersBesideRanksSufferIncast) {
+  for (int servers : {1, 2, 3}) {
+    Scenario scenario = oneMessage(Scheme::parameterServer, 1'000'000, 8);
+    scenario.machines.servers = servers;
+    const double formula =
+        solver::parameterServerCost({.workers = 8, .servers = servers, .worker = slowLink})
+            ->seconds(1'000'000);
+    // A server sends one message less than a worker, so it begins one latency earlier.
+    EXPECT_LE(endOf(scenario), formula * (1 + 1e-9)) << servers;
+    EXPECT_GE(endOf(scenario), formula - 1.001 * slowLink.latency) << servers;
+  }
+}
+
+TEST(MessageTimeTest, DedicatedServersPullOnePieceWhileTheNextIsPushed) {
+  const solver::LinkRates fast{1e-3, 4e-7, 1e-7};
+  for (int servers : {1, 2, 4})
+    for (int pieces : {1, 2, 7}) {
+      const std::int64_t bytes = std::int64_t{pieces} * servers << 16;
+      Scenario scenario = oneMessage(Scheme::parameterServer, bytes, 4);
+      scenario.machines.servers = servers;
+      scenario.machines.dedicated = true;
+      scenario.machines.serverLink = fast;
+      scenario.machines.serverPiece = 1 << 16;
+      expectBoth(scenario, solver::parameterServerCost({.workers = 4,
+                                                        .servers = servers,
+                                                        .dedicated = true,
+                                                        .worker = slowLink,
+                                                        .server = fast,
+                                                        .pieceBytes = 1 << 16})
+                               ->seconds(bytes));
+    }
+}
+
+TEST(MessageTimeTest, HierarchicalTakesTheSumOfItsStages) {
+  for (int cards : {1, 2}) {
+    Scenario scenario = oneMessage(Scheme::hierarchical, 1'000'000, 12);
+    scenario.machines.devicesPerNode = 4;
+    scenario.machines.cardsPerNode = cards;
+    scenario.machines.inside = solver::LinkRates{1e-4, 1e-7, 5e-8};
+    expectBoth(scenario, solver::hierarchicalCost({.nodes = 3,
+                                                   .devicesPerNode = 4,
+                                                   .linksPerNode = cards,
+                                                   .inside = *scenario.machines.inside,
+                                                   .between = slowLink})
+                             .total()
+                             .seconds(1'000'000));
+  }
+}
+
+TEST(MessageTimeTest, DoublingInNodesOfSeveralDevicesSharesTheCards) {
+  Scenario scenario = oneMessage(Scheme::recursiveDoubling, 1'000'000, 8);
+  scenario.machines.devicesPerNode = 2;
+  scenario.machines.network->reduceSecondsPerByte = 0;
+  scenario.machines.inside = solver::LinkRates{0, 1e-9, 0};
+  // One round inside, two between nodes in which both devices of a node send.
+  const double between = slowLink.latency + 1e6 * 2 * slowLink.secondsPerByte;
+  EXPECT_NEAR(endOf(scenario), 1e-3 + 2 * between, 1e-9);
+}
+
+TEST(MessageTimeTest, AStatedCostHoldsWhateverTheNetwork) {
+  Scenario scenario = oneMessage(Scheme::ring, 1000, 4);
+  scenario.messages[0].cost = std::make_shared<solver::AffineCost>(0.5, 1e-3);
+  scenario.messages[0].isStated = true;
+  expectBoth(scenario, 1.5);
+}
+
+TEST(MessageTimeTest, OneRankAgreesWithItselfAtOnce) {
+  for (Scheme scheme : solver::allSchemes())
+    if (scheme != Scheme::hierarchical)
+      EXPECT_EQ(endOf(oneMessage(scheme, 1000, 1)), 0) << solver::schemeName(scheme);
+}
+
+TEST(MessageTimeTest, AReduceScatterUpdatesItsShardInTheMiddle) {
+  Scenario scenario = oneMessage(Scheme::reduceScatter, 1'000'000, 4);
+  scenario.messages[0].shardUpdate = 1e-6;
+  expectBoth(scenario,
+             1 + solver::formulaCost(Scheme::reduceScatter, 4, slowLink).seconds(1'000'000));
+}

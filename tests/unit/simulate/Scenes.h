@@ -1,0 +1,34 @@
+// Small scenarios for tests.
+#pragma once
+
+#include "passes/simulate/Simulation.h"
+
+namespace syncline::simulate {
+
+/// A rate in round numbers, so that times can be read off.
+inline constexpr solver::LinkRates slowLink{2e-3, 1e-6, 2.5e-7};
+
+/// One message alone, from time 0, on `ranks` ranks with a link each.
+inline Scenario oneMessage(solver::Scheme scheme, std::int64_t bytes, int ranks) {
+  Scenario scenario;
+  scenario.operations = {{.kind = Operation::Kind::issue, .message = 0},
+                         {.kind = Operation::Kind::wait, .message = 0}};
+  scenario.messages = {{.name = "m", .scheme = scheme, .bytes = bytes}};
+  scenario.machines = {.ranks = ranks, .network = slowLink};
+  return scenario;
+}
+
+/// The same with ranks that are not folded: a slowdown of operations that take no time.
+inline Scenario unfolded(Scenario scenario) {
+  scenario.machines.slowdown.assign(static_cast<std::size_t>(scenario.machines.ranks), 1);
+  scenario.machines.slowdown.back() = 2;
+  return scenario;
+}
+
+/// When everything is over, seconds.
+inline double endOf(const Scenario &scenario) {
+  Result<Simulation> simulation = runScenario(scenario);
+  return simulation ? simulation->stepEnd(scenario.steps - 1) : -1;
+}
+
+} // namespace syncline::simulate
