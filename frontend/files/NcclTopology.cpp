@@ -54,7 +54,7 @@ public:
     const bool isRun = gpus > 0;
     topology.devices = isRun ? gpus : displayClasses;
     if (topology.devices == 0)
-      return error(system, "expected at least one GPU, got none");
+      return error(system, "expected at least one GPU, as 'gpu' or by its PCI class, got none");
     addCards(topology);
     if (isRun)
       addInside(topology);
@@ -221,11 +221,11 @@ Result<NcclTopology> parseNcclTopology(std::string_view text, std::string_view f
   const TopologyReader errors(name);
   if (std::string_view(system->Name()) != "system")
     return errors.error(*system, "expected the element 'system' of an NCCL topology");
-  if (const char *version = system->Attribute("version");
-      !version || std::string_view(version) != "1")
-    return errors.error(*system,
-                        std::string("expected version 1, got ") +
-                            (version ? "'" + std::string(version).substr(0, 60) + "'" : "none"));
+  const char *version = system->Attribute("version");
+  if (!version || (std::string_view(version) != "1" && std::string_view(version) != "2"))
+    return errors.error(*system, "expected version 1 (NCCL) or 2 (RCCL), got " +
+                                     (version ? "'" + std::string(version).substr(0, 60) + "'"
+                                              : std::string("none")));
   return TopologyReader(name).read(*system);
 }
 

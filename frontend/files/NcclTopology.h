@@ -1,4 +1,5 @@
-// NCCL's description of one node, as NCCL_TOPO_DUMP_FILE writes and NCCL_TOPO_FILE reads it.
+// NCCL's (and RCCL's) description of one node, as NCCL_TOPO_DUMP_FILE writes and NCCL_TOPO_FILE
+// reads it.
 #pragma once
 
 #include "syncline/Status.h"

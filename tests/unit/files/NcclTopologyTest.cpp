@@ -78,6 +78,16 @@ TEST(NcclTopology, someNvlinks) {
   EXPECT_FALSE(t.insideBandwidth);
 }
 
+// RCCL's files are of version 2; its links between devices have rates that nothing here knows.
+TEST(NcclTopology, rccl) {
+  const NcclTopology t =
+      read("<system version=\"2\"><cpu numaid=\"0\">" +
+           gpu("<xgmi target=\"a\" count=\"1\"/>", "910") + net("200000") + "</cpu></system>");
+  EXPECT_EQ(t.devices, 1);
+  EXPECT_EQ(t.cardBandwidth, 25e9);
+  EXPECT_FALSE(t.insideBandwidth);
+}
+
 // A file for a kind of machine has PCI classes only: counts, no rates.
 TEST(NcclTopology, classes) {
   const NcclTopology t = read("<!-- a machine -->\n" +
@@ -107,9 +117,13 @@ TEST(NcclTopology, notXml) {
 TEST(NcclTopology, notATopology) {
   EXPECT_EQ(failure("\n<graphs version=\"1\"/>"),
             "t.xml:2: 'graphs': expected the element 'system' of an NCCL topology");
-  EXPECT_EQ(failure("<system/>"), "t.xml:1: 'system': expected version 1, got none");
-  EXPECT_EQ(failure("<system version=\"2\"/>"), "t.xml:1: 'system': expected version 1, got '2'");
-  EXPECT_EQ(failure(system(net("1000"))), "t.xml:1: 'system': expected at least one GPU, got none");
+  EXPECT_EQ(failure("<system/>"),
+            "t.xml:1: 'system': expected version 1 (NCCL) or 2 (RCCL), got none");
+  EXPECT_EQ(failure("<system version=\"3\"/>"),
+            "t.xml:1: 'system': expected version 1 (NCCL) or 2 (RCCL), got '3'");
+  EXPECT_EQ(failure(system(net("1000"))),
+            "t.xml:1: 'system': expected at least one GPU, as 'gpu' or by its PCI class, "
+            "got none");
   EXPECT_EQ(failure("<system version=\"1\"><cpu host_hash=\"0x1\">" + gpu("") +
                     "</cpu><cpu host_hash=\"0x2\"/></system>"),
             "t.xml:1: 'system': expected the topology of one host, got those of 2 ('host_hash')");
