@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -109,6 +110,24 @@ TEST(ClusterSchema, readmeTable) {
   for (std::sregex_iterator it(table.begin(), table.end(), row); it != std::sregex_iterator(); ++it)
     EXPECT_TRUE(rows.insert((*it)[1]).second) << (*it)[1];
   EXPECT_EQ(rows, paths);
+}
+
+// The page's tables of kinds name each: whole, or by the end that tells it from its neighbours.
+TEST(ClusterSchema, readmeKinds) {
+  const std::string readme = textOf("README.md");
+  auto expectNamed = [&](std::span<const std::string_view> kinds) {
+    for (std::string_view kind : kinds) {
+      const std::string whole = "`" + std::string(kind) + "`";
+      const std::string end =
+          "`" + std::string(kind.substr(std::min(kind.rfind('-'), kind.size())));
+      EXPECT_TRUE(readme.find(whole) != std::string::npos ||
+                  (end != "`" && readme.find(end + "`") != std::string::npos))
+          << kind;
+    }
+  };
+  expectNamed(deviceKinds());
+  expectNamed(linkKinds(LinkPlace::betweenNodes));
+  expectNamed(linkKinds(LinkPlace::insideNode));
 }
 
 } // namespace
