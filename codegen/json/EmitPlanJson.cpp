@@ -12,8 +12,6 @@ namespace syncline {
 
 namespace {
 
-constexpr int schemaNumber = 1;
-
 Status missing(llvm::StringRef what) {
   return Status::error(ErrorKind::internal, ("the module has no '" + what + "'").str());
 }
@@ -157,7 +155,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("sync.solution");
   if (!spec)
     return missing("cluster.spec");
-  Json plan = {{"schema", schemaNumber},
+  Json plan = {{"schema", planSchema},
                {"version", info.version},
                {"name", info.name},
                {"ranks", spec.getRanks()},

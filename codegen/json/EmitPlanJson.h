@@ -11,6 +11,10 @@
 
 namespace syncline {
 
+/// Of plan.json; runtime/run/Plan.cpp expects the same. Raised whenever a reader of the old one
+/// would misunderstand the new one.
+inline constexpr int planSchema = 2;
+
 /// What plan.json says that the module does not.
 struct PlanInfo {
   std::string version;     ///< of Syncline

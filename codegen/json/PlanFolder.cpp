@@ -4,6 +4,7 @@
 #include "codegen/cpp/CompileStep.h"
 #include "codegen/cpp/EmitStepCpp.h"
 #include "codegen/cpp/Text.h"
+#include "codegen/json/EmitPlanJson.h"
 #include "codegen/json/Hashes.h"
 #include "codegen/json/PartialFolder.h"
 #include "ir/plan/Plan.h"
@@ -23,8 +24,6 @@ namespace fs = std::filesystem;
 namespace syncline {
 
 namespace {
-
-constexpr int schemaNumber = 1;
 
 Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
@@ -209,8 +208,8 @@ Result<Json> readPlanJson(const std::string &folder) {
   if (!document.is_object())
     return bad(path, text->empty() ? "the file is empty" : "not a JSON object");
   const Json schema = document.value("schema", Json());
-  if (schema != schemaNumber)
-    return bad(path, "expected schema " + std::to_string(schemaNumber) + ", got " + schema.dump() +
+  if (schema != planSchema)
+    return bad(path, "expected schema " + std::to_string(planSchema) + ", got " + schema.dump() +
                          "; compile the model again");
   const Json hashes = document.value("hashes", Json());
   if (!hashes.is_object() || !hashes.contains("plan") || !hashes.contains("files") ||

@@ -18,7 +18,7 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int schema = 1;
+constexpr int schema = 2;
 
 /// Thrown inside this file only: how a value differs from what the schema wants.
 struct SchemaError {

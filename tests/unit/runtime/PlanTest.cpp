@@ -112,7 +112,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 2, "expected schema 1, got 2");
+  refused("schema", 3, "expected schema 2, got 3");
   refused("runnable", false, "layer trace");
   refused("ranks", 0, "'ranks': 0 is out of range");
   nlohmann::json bucket = plan.json["buckets"][1];
