@@ -55,7 +55,7 @@ public:
   /// 0.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
                                           double seconds, Among who = Among::all);
-  /// Ok while nobody is known to be lost and rank 0 answers, within ten seconds; else peerLost,
+  /// Ok while nobody is known to be lost and rank 0 answers, within 20 seconds; else peerLost,
   /// naming who is. Not at the same time as the other methods, nor as links are opened.
   Status probe();
   /// The same without asking rank 0; at any time, from any thread.
