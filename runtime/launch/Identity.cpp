@@ -153,6 +153,8 @@ Status checkFlags(const IdentityFlags &flags, const RunShape &plan) {
 
 /// Whether as many processes were or are to be started as the plan needs; `source` says how many.
 Status checkSize(const Identity &id, const RunShape &plan, const std::string &source) {
+  if (plan.ranks == RunShape::anyRanks)
+    return Status::ok();
   if (id.launchesLocally || plan.servers == 0) {
     if (id.workers() == plan.ranks)
       return Status::ok();
@@ -202,7 +204,7 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
     return usage("'-n " + std::to_string(*flags.localRanks) + "' contradicts " + source +
                  ", which says " + std::to_string(id.size) + " ranks");
   if (!isRank) {
-    id.size = flags.localRanks.value_or(plan.ranks) + plan.servers;
+    id.size = flags.localRanks.value_or(std::max(plan.ranks, 1)) + plan.servers;
     id.launchesLocally = id.size > 1;
     source = "'-n'";
   }

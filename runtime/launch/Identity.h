@@ -13,8 +13,9 @@ namespace syncline {
 
 /// Whom a plan needs.
 struct RunShape {
-  int ranks = 1;        ///< that compute
-  int servers = 0;      ///< processes of their own, which are the ranks behind these
+  static constexpr int anyRanks = 0; ///< no plan: as many as were or are to be started
+  int ranks = 1;                     ///< that compute
+  int servers = 0;                   ///< processes of their own, which are the ranks behind these
   int ranksPerNode = 0; ///< as the plan expects them to be started; 0 where it does not say
 
   int processes() const { return ranks + servers; }

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sys/prctl.h>
@@ -37,7 +38,7 @@ public:
   int run() {
     Result<Socket> socket = Socket::listen(0);
     if (!socket) {
-      std::fprintf(stderr, "syncline-run: error: %s\n", socket.status().message().c_str());
+      std::fprintf(stderr, "%s: error: %s\n", program.c_str(), socket.status().message().c_str());
       return 1;
     }
     sigemptyset(&signals);
@@ -73,8 +74,8 @@ private:
   /// The machine has no room for this rank: those after it are not even tried, and those before it
   /// end at once, so that the machine is free again.
   void giveUp(int rank, int error) {
-    std::fprintf(stderr, "syncline-run: error: cannot start %s of %d: %s\n", names.of(rank).c_str(),
-                 size(), std::strerror(error));
+    std::fprintf(stderr, "%s: error: cannot start %s of %d: %s\n", program.c_str(),
+                 names.of(rank).c_str(), size(), std::strerror(error));
     for (int other = rank; other < size(); ++other)
       children[other].status = W_EXITCODE(1, 0);
     firstFailed = rank;
@@ -112,7 +113,8 @@ private:
       argv.push_back(const_cast<char *>(a.c_str()));
     argv.push_back(nullptr);
     execv("/proc/self/exe", argv.data());
-    std::fprintf(stderr, "syncline-run: error: cannot start a rank: %s\n", std::strerror(errno));
+    std::fprintf(stderr, "%s: error: cannot start a rank: %s\n", program.c_str(),
+                 std::strerror(errno));
     _exit(3);
   }
 
@@ -182,7 +184,7 @@ private:
 
   int report() {
     if (interrupted) {
-      std::fprintf(stderr, "syncline-run: ended by signal %d\n", interrupted);
+      std::fprintf(stderr, "%s: ended by signal %d\n", program.c_str(), interrupted);
       return 128 + interrupted;
     }
     if (firstFailed < 0)
@@ -195,7 +197,7 @@ private:
       show(firstFailed, first.output);
     if (WIFSIGNALED(*first.status)) {
       int signal = WTERMSIG(*first.status);
-      std::fprintf(stderr, "syncline-run: %s was killed by signal %d (%s)\n",
+      std::fprintf(stderr, "%s: %s was killed by signal %d (%s)\n", program.c_str(),
                    names.of(firstFailed).c_str(), signal, strsignal(signal));
       bool crash = signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGFPE ||
                    signal == SIGILL;
@@ -204,7 +206,7 @@ private:
     int code = WEXITSTATUS(*first.status);
     // Where rank 0 has given the reason, that is the one message.
     if (firstFailed > 0 && !told)
-      std::fprintf(stderr, "syncline-run: %s ended with exit code %d\n",
+      std::fprintf(stderr, "%s: %s ended with exit code %d\n", program.c_str(),
                    names.of(firstFailed).c_str(), code);
     return code;
   }
@@ -212,6 +214,7 @@ private:
   const RunShape shape;
   const RankNames names;
   const std::vector<std::string> &arguments;
+  const std::string program = std::filesystem::path(arguments.front()).filename(); ///< for messages
   std::vector<Child> children;
   sigset_t signals, before;
   int firstFailed = -1, interrupted = 0;

@@ -17,6 +17,8 @@ namespace syncline {
 /// Once a rank has failed, the others get a few seconds to end by themselves. SIGINT, SIGTERM and
 /// SIGHUP end all ranks; they also end when this process is killed.
 ///
+/// Messages begin with the name of this program, the first of `arguments`.
+///
 /// Returns the exit code: 0, or the first failing rank's, where death by a signal counts as 3 (our
 /// fault) for a crash and 1 otherwise.
 int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments);

@@ -39,7 +39,7 @@ HOMES = [
     (r"(onnx/|google/protobuf/)", ("frontend/onnx", "frontend/driver", "tests")),
     (r"yaml-cpp/", ("frontend/files", "tests")),
     (r"tinyxml2", ("frontend/files", "tests")),
-    (r"CLI/", ("frontend/driver", "passes/opt", "runtime/run", "runtime/launch", "tests")),
+    (r"CLI/", ("frontend/driver", "passes/opt", "runtime/run", "runtime/launch", "runtime/calibrate", "tests")),
 ]
 
 # Programs, and one conversion of a file's contents to attributes: they join what is apart elsewhere.

@@ -1,0 +1,97 @@
+// Fits and tables.
+#include "runtime/calibrate/Analysis.h"
+
+#include "runtime/calibrate/Pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Growth that differs by more from the line, noise apart, is told of.
+constexpr double jumpShare = 0.25;
+
+double uncertainty(const SchemeFinding &scheme, std::int64_t bytes, bool isLoaded) {
+  for (const SizeFinding &size : scheme.sizes)
+    if (size.bytes == bytes)
+      return size.of(isLoaded).uncertainty();
+  return 0;
+}
+
+Table tabulate(const SchemeFinding &scheme, bool isLoaded) {
+  Table table{scheme.scheme, scheme.curve(isLoaded), {}, {}, {}};
+  table.costs = nondecreasing(table.measured);
+  std::vector<Observation> points;
+  for (const Point &point : table.measured)
+    points.push_back({1, static_cast<double>(point.bytes), 0, point.seconds});
+  if (std::optional<LinkFit> fit = fitLink(points)) {
+    table.line = fit->constants;
+    auto line = [&](double bytes) { return table.line.alpha + table.line.beta * bytes; };
+    table.jumps = findJumps(table.measured, line, jumpShare);
+    std::erase_if(table.jumps, [&](const Jump &jump) {
+      return std::abs(std::log(jump.factor)) <= std::log(1 + jumpShare) +
+                                                    uncertainty(scheme, jump.before, isLoaded) +
+                                                    uncertainty(scheme, jump.after, isLoaded);
+    });
+  }
+  return table;
+}
+
+/// Nothing where the ring's rounds do not say what bandwidth there is.
+std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &schemes, int ranks,
+                                bool isLoaded) {
+  std::vector<Observation> observations;
+  std::vector<std::pair<std::string, std::int64_t>> origins;
+  for (const SchemeFinding *scheme : schemes)
+    for (const Point &point : scheme->curve(isLoaded))
+      if (auto rounds =
+              ringRounds(scheme->scheme, ranks, static_cast<double>(point.bytes), point.seconds)) {
+        observations.push_back(*rounds);
+        origins.emplace_back(scheme->scheme, point.bytes);
+      }
+  std::optional<LinkFit> fit = fitLink(observations);
+  if (!fit || !(fit->constants.beta > 0))
+    return std::nullopt;
+  LinkCosts link{.constants = fit->constants, .isFromRing = true, .worstScheme = {}};
+  std::vector<double> absolute;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    absolute.push_back(std::abs(fit->residuals[i]));
+    if (absolute.back() < link.worstResidual)
+      continue;
+    link.worstResidual = absolute.back();
+    std::tie(link.worstScheme, link.worstBytes) = origins[i];
+  }
+  link.medianResidual = summarize(absolute).median;
+  return link;
+}
+
+/// The slowest of rank 0's pairs.
+LinkCosts linkOfPairs(const std::vector<PairFinding> &pairs) {
+  LinkCosts link;
+  for (const PairFinding &pair : pairs) {
+    link.constants.alpha = std::max(link.constants.alpha, pair.latency.median);
+    link.constants.beta =
+        std::max(link.constants.beta, pair.stream.median / static_cast<double>(Pairs::streamBytes));
+  }
+  return link;
+}
+
+} // namespace
+
+Analysis analyse(const Findings &findings, bool plansIdle) {
+  Analysis result;
+  result.isLoaded = !plansIdle && isReproducible(findings.schemes);
+  std::vector<const SchemeFinding *> schemes;
+  for (const SchemeFinding &scheme : findings.schemes) {
+    schemes.push_back(&scheme);
+    if (!scheme.sizes.empty())
+      result.tables.push_back(tabulate(scheme, result.isLoaded));
+  }
+  result.network =
+      linkOf(schemes, findings.ranks, result.isLoaded).value_or(linkOfPairs(findings.pairs));
+  result.inside = linkOf({&findings.inside}, findings.ranksPerNode, result.isLoaded);
+  return result;
+}
+
+} // namespace syncline::calibrate

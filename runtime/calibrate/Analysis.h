@@ -1,0 +1,43 @@
+// What findings mean for planning: tables, constants, where these do not fit. Pure functions.
+#pragma once
+
+#include "runtime/calibrate/Findings.h"
+#include "runtime/calibrate/LinkFit.h"
+
+#include <optional>
+
+namespace syncline::calibrate {
+
+/// One scheme's costs.
+struct Table {
+  std::string scheme;
+  Curve measured; ///< medians as they are
+  Curve costs;    ///< nondecreasing
+  /// a + b·bytes, least relative squares of `measured`; and where growth differs from it.
+  LinkConstants line;
+  std::vector<Jump> jumps;
+};
+
+/// Constants of a link and how well they explain what was measured.
+struct LinkCosts {
+  LinkConstants constants;
+  /// From the ring's rounds; otherwise, for want of a scheme that has them or because no positive
+  /// bandwidth explains them, from rank 0's pairs.
+  bool isFromRing = false;
+  double medianResidual = 0, worstResidual = 0; ///< relative, absolute value
+  std::string worstScheme;
+  std::int64_t worstBytes = 0;
+};
+
+struct Analysis {
+  bool isLoaded = true; ///< tables and constants are of messages beside computation
+  LinkCosts network;    ///< between ranks; with nodes of several ranks between nodes
+  std::optional<LinkCosts> inside;
+  std::vector<Table> tables; ///< as Findings::schemes, those with at least one size
+};
+
+/// `plansIdle`: as asked for; otherwise the times beside computation are used where they can be
+/// reproduced. Precondition: some pair was measured.
+Analysis analyse(const Findings &findings, bool plansIdle);
+
+} // namespace syncline::calibrate

@@ -1,0 +1,189 @@
+// Switches, each documented once, with default and unit.
+#include "runtime/calibrate/CalibrateOptions.h"
+
+#include "runtime/calibrate/SizeText.h"
+#include "runtime/run/NumberChecks.h"
+#include "runtime/transport/collectives/AllReduce.h"
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Seconds; more than any calibration takes or waits.
+constexpr double longest = 1e6;
+/// Bytes; every rank holds a few buffers of this size.
+constexpr std::int64_t smallestSize = 4, largestSize = std::int64_t{1} << 30;
+
+void addRanks(CLI::App &app, CalibrateOptions &o) {
+  const char *group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)";
+  app.add_option("-n,--local-ranks", o.identity.localRanks, "start N ranks on this host")
+      ->check(wholeNumber(2, "ranks"))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--ranks-per-node", o.identity.ranksPerNode,
+                 "take as many consecutive ranks for a node, wherever they run (default what the "
+                 "starter says; local ranks share one node)")
+      ->check(wholeNumber(1, "ranks"))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--rank", o.identity.rank, "this process is rank R, from 0")
+      ->type_name("R")
+      ->group(group);
+  app.add_option("--ranks", o.identity.ranks, "how many ranks there are, on all hosts")
+      ->type_name("P")
+      ->group(group);
+  app.add_option("--master-addr", o.identity.masterAddress, "host of rank 0 (default 127.0.0.1)")
+      ->type_name("HOST")
+      ->group(group);
+  app.add_option("--master-port", o.identity.masterPort, "where rank 0 listens (default 29500)")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("PORT")
+      ->group(group);
+}
+
+struct Texts {
+  std::string time = "60s", sizes, schemes;
+};
+
+void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
+  const char *group = "Measurements";
+  app.add_option("--time", texts.time, "how long to measure, roughly, such as '90s' or '5min'")
+      ->capture_default_str()
+      ->type_name("TIME")
+      ->group(group);
+  app.add_option("--sizes", texts.sizes,
+                 "message sizes to begin with; between them others are measured where the curve "
+                 "bends (default 1KiB,4KiB,16KiB,..,64MiB)")
+      ->type_name("SIZE,..")
+      ->group(group);
+  app.add_option("--schemes", texts.schemes,
+                 "which to measure (default all that the ranks can use)")
+      ->type_name("SCHEME,..")
+      ->group(group);
+  app.add_flag("--idle", o.idle,
+               "plan by messages while no rank computes (default: beside computation, where that "
+               "is reproducible)")
+      ->group(group);
+  app.add_option("--threads", o.threads, "compute threads of a rank")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+}
+
+void addOutput(CLI::App &app, CalibrateOptions &o) {
+  const char *group = "Output and limits";
+  app.add_option("-o,--output", o.output,
+                 "cluster file to write, replaced where there is one (default standard output)")
+      ->check(someText())
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--name", o.name, "the cluster's")
+      ->check(someText())
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--quiet", o.quiet, "no progress on standard error")->group(group);
+  for (auto [flag, value, help] :
+       {std::tuple("--timeout", &o.timeout,
+                   "seconds that a rank waits for another before it gives up"),
+        std::tuple("--start-timeout", &o.startTimeout,
+                   "seconds that ranks wait for each other to start")})
+    app.add_option(flag, *value, help)
+        ->check(realNumber(1e-3, longest, "seconds from 0.001 to 1e6"))
+        ->type_name("SECONDS")
+        ->capture_default_str()
+        ->group(group);
+}
+
+std::vector<std::string> items(const std::string &list) {
+  std::vector<std::string> all;
+  std::stringstream text(list);
+  for (std::string item; std::getline(text, item, ',');)
+    all.push_back(item);
+  return all;
+}
+
+Status readTime(const std::string &text, double &seconds) {
+  Result<double> time = parseTime(text);
+  if (!time)
+    return time.status();
+  if (*time < 1 || *time > longest)
+    return Status::badInput("expected a time from 1s to 1e6 s, got '" + text + "'");
+  seconds = *time;
+  return Status::ok();
+}
+
+Status readSizes(const std::string &text, std::vector<std::int64_t> &sizes) {
+  for (const std::string &item : items(text)) {
+    Result<std::int64_t> size = parseSize(item);
+    if (!size)
+      return size.status();
+    if (*size < smallestSize || *size > largestSize || *size % 4 != 0)
+      return Status::badInput("expected multiples of 4B up to 1GiB, got '" + item + "'");
+    if (!sizes.empty() && *size <= sizes.back())
+      return Status::badInput("expected sizes in ascending order, got '" + item + "' after '" +
+                              sizeText(sizes.back()) + "'");
+    sizes.push_back(*size);
+  }
+  return Status::ok();
+}
+
+Status readSchemes(const std::string &text, std::vector<std::string> &schemes) {
+  for (const std::string &item : items(text)) {
+    if (Status s = checkScheme(item); !s)
+      return s;
+    if (std::find(schemes.begin(), schemes.end(), item) != schemes.end())
+      return Status::badInput("'" + item + "' is given twice");
+    schemes.push_back(item);
+  }
+  return Status::ok();
+}
+
+int complain(const std::string &message) {
+  std::cerr << "syncline-calibrate: error: " << message << "\n";
+  return 2;
+}
+
+} // namespace
+
+std::string CalibrateOptions::agreement() const {
+  std::ostringstream text;
+  text.precision(17);
+  text << "--time " << seconds << "s --threads " << threads << (idle ? " --idle" : "");
+  for (std::int64_t size : sizes)
+    text << " --sizes " << sizeText(size);
+  for (const std::string &scheme : schemes)
+    text << " --schemes " << scheme;
+  return text.str();
+}
+
+std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions &o) {
+  CLI::App app("Measures links, collectives and devices on the ranks it is started on, and writes "
+               "a cluster file.\n"
+               "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 our fault.",
+               "syncline-calibrate");
+  app.option_defaults()->always_capture_default(false);
+  Texts texts;
+  addRanks(app, o);
+  addMeasurements(app, o, texts);
+  addOutput(app, o);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError &e) {
+    return complain(e.what());
+  }
+  if (Status s = readTime(texts.time, o.seconds); !s)
+    return complain("--time: " + s.message());
+  if (Status s = readSizes(texts.sizes, o.sizes); !s)
+    return complain("--sizes: " + s.message());
+  if (Status s = readSchemes(texts.schemes, o.schemes); !s)
+    return complain("--schemes: " + s.message());
+  return std::nullopt;
+}
+
+} // namespace syncline::calibrate

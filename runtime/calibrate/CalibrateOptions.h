@@ -1,0 +1,31 @@
+// The command line of syncline-calibrate.
+#pragma once
+
+#include "runtime/launch/Identity.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace syncline::calibrate {
+
+struct CalibrateOptions {
+  IdentityFlags identity;
+  std::string output; ///< empty: standard output
+  std::string name = "calibrated";
+  double seconds = 60;
+  std::vector<std::int64_t> sizes;  ///< ascending; empty: the default ones
+  std::vector<std::string> schemes; ///< empty: all that the ranks can use
+  bool idle = false, quiet = false;
+  int threads = 1;
+  double startTimeout = 60, timeout = 30; ///< seconds
+
+  /// What all ranks must have alike, as text.
+  std::string agreement() const;
+};
+
+/// Parses; on --help or an error prints and gives the exit code.
+std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions &options);
+
+} // namespace syncline::calibrate

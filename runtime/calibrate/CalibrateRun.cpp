@@ -1,0 +1,156 @@
+// Join, agree, measure, write.
+#include "runtime/calibrate/CalibrateRun.h"
+
+#include "runtime/calibrate/Analysis.h"
+#include "runtime/calibrate/Calibration.h"
+#include "runtime/calibrate/ClusterText.h"
+#include "runtime/run/OutputPath.h"
+#include "runtime/transport/Group.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace syncline::calibrate {
+namespace {
+
+constexpr const char *versions =
+    "Syncline " SYNCLINE_VERSION ", oneDNN " SYNCLINE_ONEDNN ", Gloo " SYNCLINE_GLOO;
+
+std::string hostName() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  std::string text = name;
+  // It goes into a comment, which a line break would end.
+  std::erase_if(text, [](unsigned char c) { return c < ' '; });
+  return text.empty() ? "unknown host" : text;
+}
+
+class CalibrationRun {
+public:
+  CalibrationRun(const CalibrateOptions &options, const Identity &identity)
+      : options(options), identity(identity) {}
+
+  Status run();
+  Group *joined() const { return group.get(); }
+
+private:
+  Status join();
+  Result<int> ranksPerNode();
+  Status chooseSettings();
+  Status write(const Findings &findings) const;
+
+  const CalibrateOptions &options;
+  const Identity &identity;
+  std::unique_ptr<Group> group;
+  Settings settings;
+  std::vector<std::string> hosts;
+};
+
+Status CalibrationRun::run() {
+  if (identity.rank == 0 && !options.output.empty())
+    if (Status s = expectWritableFile(options.output); !s)
+      return s;
+  if (Status s = join(); !s)
+    return s;
+  if (Status s = chooseSettings(); !s)
+    return s;
+  if (Status s = group->connect(options.timeout); !s)
+    return s;
+  Result<Findings> findings = [&] {
+    Progress progress(identity.rank == 0 && !options.quiet, options.seconds);
+    Calibration calibration(*group->transport(), settings, progress);
+    return calibration.run();
+  }();
+  if (!findings)
+    return findings.status();
+  findings->hosts = hosts;
+  // The others end well only where the file is written.
+  if (identity.rank == 0)
+    if (Status s = write(*findings); !s)
+      return s;
+  return group->leave(options.timeout);
+}
+
+Status CalibrationRun::join() {
+  GroupOptions how;
+  how.rank = identity.rank;
+  how.size = identity.size;
+  how.address = identity.masterAddress;
+  how.port = identity.masterPort;
+  how.listener = identity.listener;
+  how.interface = identity.interface;
+  how.startSeconds = options.startTimeout;
+  Result<std::unique_ptr<Group>> found = Group::join(how);
+  if (!found)
+    return found.status();
+  group = std::move(*found);
+  if (Status s = group->agree({{"versions", versions}, {"options", options.agreement()}}); !s)
+    return s;
+  Result<std::vector<std::string>> all = group->gather("host", hostName(), options.startTimeout);
+  if (all)
+    hosts = std::move(*all);
+  return all.status();
+}
+
+/// 1 unless all nodes have as many ranks, numbered node by node.
+Result<int> CalibrationRun::ranksPerNode() {
+  const std::string own =
+      std::to_string(identity.localSize) + " " + std::to_string(identity.localRank);
+  auto all = group->gather("node", own, options.startTimeout);
+  if (!all)
+    return all.status();
+  const int size = identity.localSize;
+  for (int rank = 0; rank < identity.size; ++rank)
+    if (size < 1 || identity.size % size != 0 ||
+        (*all)[rank] != std::to_string(size) + " " + std::to_string(rank % size))
+      return 1;
+  return size;
+}
+
+Status CalibrationRun::chooseSettings() {
+  Result<int> perNode = ranksPerNode();
+  if (!perNode)
+    return perNode.status();
+  settings.ranksPerNode = *perNode;
+  settings.seconds = options.seconds;
+  settings.threads = options.threads;
+  settings.plansIdle = options.idle;
+  settings.sizes = options.sizes.empty() ? defaultSizes() : options.sizes;
+  const std::vector<std::string> usable = usableSchemes(identity.size, *perNode);
+  settings.schemes = options.schemes.empty() ? usable : options.schemes;
+  for (const std::string &scheme : settings.schemes)
+    if (std::find(usable.begin(), usable.end(), scheme) == usable.end())
+      return Status::error(ErrorKind::badUsage,
+                           "--schemes: '" + scheme +
+                               "' needs several nodes of several ranks, numbered node by node; "
+                               "'--ranks-per-node' takes ranks for several nodes");
+  return Status::ok();
+}
+
+Status CalibrationRun::write(const Findings &findings) const {
+  const std::string text =
+      clusterText(findings, analyse(findings, options.idle), {options.name, versions});
+  if (!options.output.empty())
+    return writeWholeFile(options.output, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return Status::ok();
+  return Status::badInput("cannot write to standard output");
+}
+
+} // namespace
+
+int runCalibration(const CalibrateOptions &options, const Identity &identity) {
+  CalibrationRun run(options, identity);
+  Status s = run.run();
+  if (s)
+    return 0;
+  std::fprintf(stderr, "syncline-calibrate: error: %s\n", s.message().c_str());
+  if (run.joined())
+    run.joined()->abandon(s);
+  std::fflush(nullptr);
+  // Threads may still wait for lost ranks, up to the time limit: the process need not.
+  std::_Exit(s.exitCode());
+}
+
+} // namespace syncline::calibrate

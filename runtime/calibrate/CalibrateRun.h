@@ -1,0 +1,13 @@
+// One rank's calibration, from meeting the others to the file.
+#pragma once
+
+#include "runtime/calibrate/CalibrateOptions.h"
+#include "runtime/launch/Identity.h"
+
+namespace syncline::calibrate {
+
+/// Prints one message on failure. Returns the exit code, or ends the process with it where threads
+/// still wait for lost ranks.
+int runCalibration(const CalibrateOptions &options, const Identity &identity);
+
+} // namespace syncline::calibrate

@@ -1,0 +1,216 @@
+// Findings to YAML.
+#include "runtime/calibrate/ClusterText.h"
+
+#include "runtime/calibrate/Pairs.h"
+#include "runtime/calibrate/SizeText.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Lines of printf.
+class Lines {
+public:
+  [[gnu::format(printf, 2, 3)]] void add(const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    std::string line(std::vsnprintf(nullptr, 0, format, arguments) + 1, '\0');
+    std::vsnprintf(line.data(), line.size(), format, again);
+    va_end(again);
+    va_end(arguments);
+    line.back() = '\n';
+    text += line;
+  }
+  std::string text;
+};
+
+/// "2.5 %", "340 %".
+std::string percent(double share) {
+  char text[40];
+  std::snprintf(text, sizeof text, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
+  return text;
+}
+
+/// "quartiles 1.1us to 1.3us, median within 2 %, 20 samples".
+std::string spread(const Summary &s) {
+  return "quartiles " + timeText(s.lowerQuartile) + " to " + timeText(s.upperQuartile) +
+         (s.samples >= fewestForInterval ? ", median within " : ", all within ") +
+         percent(s.uncertainty()) + ", " + std::to_string(s.samples) + " samples";
+}
+
+/// In single quotes, as YAML wants them.
+std::string quoted(const std::string &text) {
+  std::string result = "'";
+  for (char c : text)
+    result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string hostText(const std::vector<std::string> &hosts) {
+  std::map<std::string, int> counts;
+  for (const std::string &host : hosts)
+    ++counts[host];
+  std::string text;
+  for (const auto &[host, count] : counts)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " on " + host;
+  return text;
+}
+
+void addHead(Lines &out, const Findings &f, const Analysis &a, const Labels &labels) {
+  out.add("# Written by 'syncline calibrate' (%s).", labels.versions.c_str());
+  out.add("# %d ranks: %s; compute threads a rank: %d; measured for %.0f s.", f.ranks,
+          hostText(f.hosts).c_str(), f.threads, f.seconds);
+  out.add("# Times are medians of the slowest rank's. Tables and the network's constants are of");
+  out.add(a.isLoaded ? "# messages beside computation, all ranks computing, as in training."
+                     : "# messages alone, while no rank computes.");
+  if (!a.isLoaded && !isReproducible(f.schemes))
+    out.add("# (Times beside computation were not reproducible here: fewer than three quarters of "
+            "them\n# are known within 10 %%.)");
+  for (std::int64_t bytes : f.leftOut)
+    out.add("# There was no time to measure messages of %s.", sizeText(bytes).c_str());
+  out.add("name: %s", quoted(labels.name).c_str());
+  if (f.ranksPerNode > 1 && f.ranksPerNode < f.ranks) {
+    out.add("nodes: %d", f.ranks / f.ranksPerNode);
+    out.add("devices-per-node: %d", f.ranksPerNode);
+  } else {
+    out.add("ranks: %d", f.ranks);
+  }
+}
+
+void addKernel(Lines &out, const KernelFinding &k, double work, const char *unit) {
+  out.add("  # %s: %s (%.4g %s), %s; the fastest rank takes %s", k.name.c_str(),
+          timeText(k.seconds.median).c_str(), work / k.seconds.median / 1e9, unit,
+          spread(k.seconds).c_str(), timeText(k.fastestRank).c_str());
+}
+
+void addDevice(Lines &out, const DeviceFinding &device) {
+  out.add("device: # all ranks at once");
+  for (const KernelFinding &kernel : device.compute)
+    addKernel(out, kernel, kernel.flops, "GFLOP/s");
+  out.add("  compute: %.5g GFLOP/s", device.computeRate() / 1e9);
+  for (const KernelFinding &kernel : device.memory)
+    addKernel(out, kernel, kernel.bytes, "GB/s");
+  out.add("  memory: %.5g GB/s", device.memoryRate() / 1e9);
+  out.add("  # %s: %s", device.smallest.name.c_str(), spread(device.smallest.seconds).c_str());
+  out.add("  launch-overhead: %s", timeText(device.smallest.seconds.median).c_str());
+}
+
+void addLink(Lines &out, const char *key, const LinkCosts &link) {
+  out.add("%s:", key);
+  if (link.isFromRing)
+    out.add("  # Least relative squares over the ring's rounds: half of the residuals are below "
+            "%s,\n  # the worst, %s, is %s's at %s.",
+            percent(link.medianResidual).c_str(), percent(link.worstResidual).c_str(),
+            link.worstScheme.c_str(), sizeText(link.worstBytes).c_str());
+  else
+    out.add("  # Of rank 0's slowest pair: the ring's rounds say nothing of the bandwidth.");
+  const LinkConstants &c = link.constants;
+  out.add("  bandwidth: %.5g MB/s", 1e-6 / c.beta);
+  out.add("  latency: %s", timeText(c.alpha).c_str());
+  if (c.gamma > 0)
+    out.add("  reduce-rate: %.5g MB/s", 1e-6 / c.gamma);
+}
+
+void addPairs(Lines &out, const std::vector<PairFinding> &pairs) {
+  for (const PairFinding &p : pairs)
+    out.add("# Ranks 0 and %d alone: latency %s, %s; %.5g MB/s, %s for %s.", p.partner,
+            timeText(p.latency.median).c_str(), spread(p.latency).c_str(),
+            1e-6 * static_cast<double>(Pairs::streamBytes) / p.stream.median,
+            spread(p.stream).c_str(), sizeText(Pairs::streamBytes).c_str());
+}
+
+void addInterference(Lines &out, const Interference &i) {
+  auto add = [&](const char *what, const Summary &s) {
+    if (s.samples > 0)
+      out.add("# %s: %.3g times as long (quartiles %.3g to %.3g over %d sizes).", what, s.median,
+              s.lowerQuartile, s.upperQuartile, s.samples);
+  };
+  add("Computation beside messages", i.computation);
+  add("Messages beside computation", i.communication);
+  add("Two messages at once, both together", i.messages);
+}
+
+void addTable(Lines &out, const Table &table, const SchemeFinding &found, bool isLoaded,
+              const std::string &key, const std::string &indent) {
+  const char *in = indent.c_str();
+  out.add("%s%s:", in, key.c_str());
+  out.add("%s  # One line would be %s + %s/MiB.", in, timeText(table.line.alpha).c_str(),
+          timeText(table.line.beta * (1 << 20)).c_str());
+  for (const Jump &jump : table.jumps)
+    out.add("%s  # It does not fit from %s to %s: the time grows %.3g times as much.", in,
+            sizeText(jump.before).c_str(), sizeText(jump.after).c_str(), jump.factor);
+  out.add("%s  table:", in);
+  std::size_t next = 0;
+  for (const SizeFinding &size : found.sizes) {
+    const Summary &here = size.of(isLoaded), &other = size.of(!isLoaded);
+    const bool isCost = next < table.costs.size() && table.costs[next].bytes == size.bytes;
+    std::string note =
+        spread(here) + "; " + (isLoaded ? "idle " : "beside computation ") + timeText(other.median);
+    const std::string measured = timeText(here.median);
+    const std::string cost = isCost ? timeText(table.costs[next++].seconds) : "";
+    if (cost != measured)
+      note = "measured " + measured + ", smoothed for it must not fall; " + note;
+    if (isCost)
+      out.add("%s    - [%s, %s] # %s", in, sizeText(size.bytes).c_str(), cost.c_str(),
+              note.c_str());
+    else
+      out.add("%s    # %s: %s", in, sizeText(size.bytes).c_str(), note.c_str());
+  }
+}
+
+/// As cluster files call it, and whether it stands among the all-reduces.
+std::pair<std::string, bool> keyOf(const std::string &scheme) {
+  if (scheme == "factors")
+    return {"all-gather", false};
+  return {scheme, scheme != "reduce-scatter" && scheme != "parameter-server"};
+}
+
+void addTables(Lines &out, const Findings &f, const Analysis &a) {
+  out.add("collectives:");
+  for (bool isAllReduce : {true, false}) {
+    bool isFirst = true;
+    for (const Table &table : a.tables) {
+      const auto [key, among] = keyOf(table.scheme);
+      if (among != isAllReduce)
+        continue;
+      if (among && isFirst)
+        out.add("  all-reduce:");
+      isFirst = false;
+      for (const SchemeFinding &found : f.schemes)
+        if (found.scheme == table.scheme)
+          addTable(out, table, found, a.isLoaded, key, among ? "    " : "  ");
+    }
+  }
+}
+
+} // namespace
+
+std::string timeText(double seconds) {
+  char text[40];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.6gus", seconds * 1e6);
+  else if (seconds < 1)
+    std::snprintf(text, sizeof text, "%.6gms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.6gs", seconds);
+  return text;
+}
+
+std::string clusterText(const Findings &findings, const Analysis &analysis, const Labels &labels) {
+  Lines out;
+  addHead(out, findings, analysis, labels);
+  addDevice(out, findings.device);
+  addLink(out, "network", analysis.network);
+  addPairs(out, findings.pairs);
+  if (analysis.inside)
+    addLink(out, "inside", *analysis.inside);
+  addInterference(out, findings.interference);
+  addTables(out, findings, analysis);
+  return out.text;
+}
+
+} // namespace syncline::calibrate

@@ -1,0 +1,37 @@
+// What follows from findings without fitting.
+#include "runtime/calibrate/Findings.h"
+
+namespace syncline::calibrate {
+
+Curve SchemeFinding::curve(bool isLoaded) const {
+  Curve curve;
+  for (const SizeFinding &size : sizes)
+    curve.push_back({size.bytes, size.of(isLoaded).median});
+  return curve;
+}
+
+/// Of a step that runs each operation once.
+static double rate(const std::vector<KernelFinding> &kernels, double KernelFinding::*work) {
+  double done = 0, seconds = 0;
+  for (const KernelFinding &kernel : kernels) {
+    done += kernel.*work;
+    seconds += kernel.seconds.median;
+  }
+  return seconds > 0 ? done / seconds : 0;
+}
+
+double DeviceFinding::computeRate() const { return rate(compute, &KernelFinding::flops); }
+double DeviceFinding::memoryRate() const { return rate(memory, &KernelFinding::bytes); }
+
+bool isReproducible(const std::vector<SchemeFinding> &schemes) {
+  constexpr double known = 0.1;
+  int good = 0, all = 0;
+  for (const SchemeFinding &scheme : schemes)
+    for (const SizeFinding &size : scheme.sizes) {
+      ++all;
+      good += size.loaded.samples > 1 && size.loaded.uncertainty() <= known;
+    }
+  return 4 * good >= 3 * all;
+}
+
+} // namespace syncline::calibrate

@@ -1,0 +1,44 @@
+// A link's constants from measured rounds of the ring. Pure functions.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace syncline::calibrate {
+
+/// One measured message and what it had to do: seconds = α·messages + β·sent + γ·reduced.
+struct Observation {
+  double messages = 0; ///< rounds, one message each
+  double sent = 0;     ///< bytes a rank sends, over all rounds
+  double reduced = 0;  ///< bytes a rank sums
+  double seconds = 0;
+};
+
+/// What a message of `bytes` by "ring", "reduce-scatter" or "factors" (bytes that one rank
+/// contributes) has to do on `ranks` ranks; nothing for another scheme, which is not made of the
+/// ring's rounds.
+std::optional<Observation> ringRounds(std::string_view scheme, int ranks, double bytes,
+                                      double seconds = 0);
+
+struct LinkConstants {
+  double alpha = 0; ///< seconds a message
+  double beta = 0;  ///< seconds a byte sent
+  double gamma = 0; ///< seconds a byte reduced
+
+  double predict(const Observation &o) const {
+    return alpha * o.messages + beta * o.sent + gamma * o.reduced;
+  }
+};
+
+struct LinkFit {
+  LinkConstants constants;
+  std::vector<double> residuals; ///< measured / fitted - 1, one an observation
+};
+
+/// Least squares of the relative errors, no constant negative: without the relative weights the
+/// longest messages alone would decide and latency would be noise. Nothing for no observations.
+std::optional<LinkFit> fitLink(std::span<const Observation> observations);
+
+} // namespace syncline::calibrate

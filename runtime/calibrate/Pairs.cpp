@@ -1,0 +1,92 @@
+// Ping-pong and streams.
+#include "runtime/calibrate/Pairs.h"
+
+#include <algorithm>
+
+namespace syncline::calibrate {
+
+static constexpr int trips = 10;
+
+Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
+  std::unique_ptr<Pairs> pairs(new Pairs(transport));
+  const int rank = transport.rank();
+  pairs->to.resize(transport.size());
+  pairs->from.resize(transport.size());
+  std::vector<int> peers;
+  if (rank == 0)
+    peers = pairs->partners();
+  else if (rank <= mostPartners)
+    peers = {0};
+  std::vector<LinkEnd> ends;
+  for (int peer : peers)
+    for (bool sends : {true, false}) {
+      const int sender = sends ? rank : peer, receiver = sends ? peer : rank;
+      ends.push_back({peer, sends,
+                      "calibrate/pair/" + std::to_string(sender) + "-" + std::to_string(receiver)});
+    }
+  auto links = transport.open(ends);
+  if (!links)
+    return links.status();
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const int partner = rank == 0 ? peers[i] : rank;
+    pairs->to[partner] = std::move((*links)[2 * i]);
+    pairs->from[partner] = std::move((*links)[2 * i + 1]);
+  }
+  return pairs;
+}
+
+std::vector<int> Pairs::partners() const {
+  std::vector<int> all;
+  for (int rank = 1; rank < transport.size() && rank <= mostPartners; ++rank)
+    all.push_back(rank);
+  return all;
+}
+
+Status Pairs::roundTrips(int partner) {
+  float token = 0;
+  for (int trip = 0; trip < trips; ++trip)
+    for (bool sends : {transport.rank() == 0, transport.rank() != 0})
+      if (Status s = sends ? to[partner]->send(&token, sizeof token)
+                           : from[partner]->receive(&token, sizeof token);
+          !s)
+        return s;
+  return Status::ok();
+}
+
+Status Pairs::streamOnce(int partner) {
+  const bool sends = transport.rank() == 0;
+  for (std::int64_t at = 0; at < streamBytes; at += pieceBytes)
+    if (Status s = sends ? to[partner]->send(landing.data(), pieceBytes)
+                         : from[partner]->receive(landing.data(), pieceBytes);
+        !s)
+      return s;
+  float token = 0;
+  return sends ? from[partner]->receive(&token, sizeof token)
+               : to[partner]->send(&token, sizeof token);
+}
+
+Result<double> Pairs::timed(Team &team, int partner, Status (Pairs::*exchange)(int)) {
+  if (Status s = team.align(); !s)
+    return s;
+  double seconds = 0;
+  if (transport.rank() == 0 || transport.rank() == partner) {
+    auto start = Clock::now();
+    if (Status s = (this->*exchange)(partner); !s)
+      return s;
+    seconds = secondsSince(start);
+  }
+  // Rank 0 has seen the last byte; the partner may have begun to wait earlier.
+  Result<std::vector<double>> all = team.share(seconds);
+  return all ? Result<double>(all->front()) : all.status();
+}
+
+Result<double> Pairs::latency(Team &team, int partner) {
+  Result<double> seconds = timed(team, partner, &Pairs::roundTrips);
+  return seconds ? Result<double>(*seconds / (2 * trips)) : seconds;
+}
+
+Result<double> Pairs::stream(Team &team, int partner) {
+  return timed(team, partner, &Pairs::streamOnce);
+}
+
+} // namespace syncline::calibrate

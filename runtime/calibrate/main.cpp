@@ -1,0 +1,45 @@
+// syncline-calibrate: measures the ranks it is started on and writes a cluster file.
+#include "runtime/calibrate/CalibrateOptions.h"
+#include "runtime/calibrate/CalibrateRun.h"
+#include "runtime/launch/LocalLauncher.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+using namespace syncline;
+
+static int fail(const Status &status) {
+  std::fprintf(stderr, "syncline-calibrate: error: %s\n", status.message().c_str());
+  return status.exitCode();
+}
+
+static int run(int argc, char **argv) {
+  calibrate::CalibrateOptions options;
+  if (std::optional<int> code = calibrate::parseCalibrateOptions(argc, argv, options))
+    return *code;
+  Result<Identity> identity =
+      findIdentity(options.identity, std::getenv, {.ranks = RunShape::anyRanks});
+  if (!identity)
+    return fail(identity.status());
+  if (identity->size < 2)
+    return fail(Status::error(ErrorKind::badUsage,
+                              "expected at least 2 ranks, got 1: '-n' starts local ones, torchrun, "
+                              "mpirun or srun those of several hosts"));
+  if (identity->launchesLocally)
+    return launchLocally(
+        {.ranks = identity->size, .ranksPerNode = options.identity.ranksPerNode.value_or(0)},
+        {argv, argv + argc});
+  return calibrate::runCalibration(options, *identity);
+}
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return fail(Status::badInput("out of memory"));
+  } catch (const std::exception &e) {
+    return fail(Status::error(ErrorKind::internal, std::string("unexpected: ") + e.what()));
+  }
+}
