@@ -105,7 +105,7 @@ def bench_servers(models, chosen, folder):
         alone = measure.make_plan(folder, name, batch, workers, "200 Mb/s")
         seconds, _ = alternate(
             chosen.rounds,
-            lambda: measure.ours(served, chosen.steps, hosts(workers + servers, "200mbit", faster)),
+            lambda: measure.ours(served, chosen.steps, hosts(workers, "200mbit", ["-S", str(servers), *faster])),
             lambda: measure.ours(alone, chosen.steps, hosts(workers, "200mbit")),
         )
         row(f"{name}/{batch}, {workers} workers", seconds[0], seconds[1:])

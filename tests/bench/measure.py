@@ -18,9 +18,10 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"
 CLUSTER = """\
 name: bench
 ranks: {ranks}
-device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+device: {{compute: {compute} GFLOP/s, memory: {memory} GB/s}}
 network: {{bandwidth: {bandwidth}, latency: 100 us}}
 """
+PROCESSOR = {"compute": 80, "memory": 10}  # roughly what one of them reaches; hosts share them
 SERVERS = "servers: {{count: {count}, dedicated: yes, bandwidth: {bandwidth}}}\n"
 
 
@@ -51,7 +52,9 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
     label = f"{name}-{batch}-{ranks}-{bandwidth.replace('/', '').replace(' ', '')}"
     label += "".join(extra).replace("/", "") + ("-servers" if servers else "")
     cluster, plan = folder / f"{label}.yaml", folder / f"{label}.plan"
-    cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth) + servers)
+    share = min(1, os.cpu_count() / ranks)
+    device = {key: round(share * rate, 1) for key, rate in PROCESSOR.items()}
+    cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth, **device) + servers)
     words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy", *extra]
     run([SYNCLINE, "compile", str(model), *words, "-o", str(plan)])
     return plan

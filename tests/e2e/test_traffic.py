@@ -1,0 +1,57 @@
+"""What a plan says a node moves is what its interface counts."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+ALEXNET = harness.TOP / "samples" / "models" / "alexnet.onnx"
+HOSTS_SCRIPT = harness.TOP / "tests" / "bench" / "hosts.sh"
+HOSTS = 4
+SLOW = harness.CLUSTER.replace("10 Gb/s, latency", "100 Mb/s, latency")
+# Frames have headers, and acknowledgements go the other way.
+LIMIT = 0.05
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip"), "emulated hosts need root and iproute2")
+class TrafficTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def moved(self, plan, steps):
+        """Bytes each host's interface received and sent."""
+        command = [HOSTS_SCRIPT, "-n", HOSTS, "-b", "--", harness.SYNCLINE, "run", plan, "--steps", steps]
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
+        found = re.findall(r"^host \d+ rx (\d+) tx (\d+)$", done.stdout + done.stderr, re.MULTILINE)
+        self.assertEqual(len(found), HOSTS)
+        return [int(received) + int(sent) for received, sent in found]
+
+    def check(self, planner):
+        extra = ["--planner", planner]
+        plan = harness.compile_plan(
+            ALEXNET, self.folder, ranks=HOSTS, batch=2, cluster=SLOW, label=planner, extra=extra
+        )
+        predicted = harness.plan_json(plan)["predicted"]["traffic"]
+        short, long = self.moved(plan, 1), self.moved(plan, 3)
+        for host, (few, many) in enumerate(zip(short, long)):
+            step = (many - few) / 2
+            print(f"\n  alexnet, {planner}, host {host}: {step / 1e6:.2f} MB, predicted {predicted / 1e6:.2f}")
+            self.assertAlmostEqual(step, predicted, delta=LIMIT * predicted)
+
+    def test_chosen_schemes(self):
+        self.check("optimal")
+
+    def test_factors_and_servers(self):
+        self.check("poseidon")
+
+
+if __name__ == "__main__":
+    unittest.main()
