@@ -121,7 +121,36 @@ void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSte
       ->capture_default_str()
       ->type_name("FORMAT")
       ->group(group);
+}
+
+void addMeasuring(CLI::App &app, Options &o) {
+  const char *group = "Measuring";
   app.add_flag("--timings", o.timings, "at the end, median milliseconds of every operation")
+      ->group(group);
+  auto *trace = app.add_option("--trace", o.trace,
+                               "when the last steps did what on every rank, for Perfetto or "
+                               "chrome://tracing")
+                    ->check(someText())
+                    ->type_name("FILE")
+                    ->group(group);
+  app.add_option("--trace-steps", o.traceSteps, "how many of the last steps")
+      ->check(wholeNumber(1, "steps"))
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(trace)
+      ->group(group);
+  auto *alone = app.add_flag("--alone", o.alone,
+                             "one rank of the plan, without the others: nothing travels, and what "
+                             "is learned is of no use");
+  alone->group(group);
+  for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank"})
+    alone->excludes(app.get_option(other));
+  app.add_option("--op-times", o.opTimes,
+                 "seconds of every operation in every step, as JSON; ends when the median step "
+                 "stands still, after --steps (default 400) or 60 s at the latest")
+      ->check(someText())
+      ->type_name("FILE")
+      ->needs(alone)
       ->group(group);
 }
 
@@ -184,6 +213,8 @@ std::string Options::agreement() const {
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
+  if (!trace.empty())
+    text << " --trace-steps " << traceSteps;
   return text.str();
 }
 
@@ -198,6 +229,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addData(app, o);
   addOptimizer(app, o);
   addOutput(app, o, log, dumpSteps);
+  addMeasuring(app, o);
   addLimits(app, o);
   try {
     app.parse(argc, argv);

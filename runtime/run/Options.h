@@ -24,6 +24,11 @@ struct Options {
   std::string save, dump;
   std::set<std::int64_t> dumpSteps{0};
   bool dumpAllRanks = false, timings = false, json = false;
+  std::string trace;
+  std::int64_t traceSteps = 3;
+
+  bool alone = false;  ///< one rank of the plan's, without the others
+  std::string opTimes; ///< file; the run ends when the median step is steady
 
   std::string backend = "cpu";
   int threads = 1;

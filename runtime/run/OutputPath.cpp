@@ -2,8 +2,10 @@
 #include "runtime/run/OutputPath.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -35,6 +37,21 @@ Status expectWritableFolder(const std::string &path) {
   while (!folder.empty() && !fs::exists(folder, ignored))
     folder = folder.parent_path();
   return expectWritableHere(path, folder.empty() ? "." : folder);
+}
+
+Status writeWholeFile(const std::string &path, const std::string &bytes) {
+  const std::string partial = path + ".partial";
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  if (!out)
+    return cannotWrite(path, errno);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (out && std::rename(partial.c_str(), path.c_str()) == 0)
+    return Status::ok();
+  const int error = errno;
+  std::error_code ignored;
+  fs::remove(partial, ignored);
+  return cannotWrite(path, error);
 }
 
 } // namespace syncline

@@ -15,4 +15,8 @@ Status expectWritableFile(const std::string &path);
 /// nothing. Errors: badInput, naming the path.
 Status expectWritableFolder(const std::string &path);
 
+/// Writes the file under another name and renames it: whole, or not there. Errors: badInput, naming
+/// the path.
+Status writeWholeFile(const std::string &path, const std::string &bytes);
+
 } // namespace syncline

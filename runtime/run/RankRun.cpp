@@ -3,12 +3,14 @@
 
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
+#include "runtime/run/OperationTimes.h"
 #include "runtime/run/OutputPath.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/Sha256.h"
 #include "runtime/run/StepLibrary.h"
+#include "runtime/run/TraceRecorder.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
 
@@ -36,9 +38,11 @@ private:
   Status agreeOnNodes();
   Status agreeWithServers();
   Status connect();
+  Status observe();
   Status fill(std::int64_t step);
   Status train();
   Status dump(std::int64_t step);
+  Status writeObservations();
   Status finish();
   Result<std::optional<Score>> score();
 
@@ -48,6 +52,8 @@ private:
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
+  std::optional<TraceRecorder> trace;
+  Steadiness steadiness;
   std::vector<std::byte> x, y;
   int input = -1, target = -1;
 };
@@ -56,7 +62,8 @@ Status RankRun::run() {
   using Stage = Status (RankRun::*)();
   for (Stage stage : std::initializer_list<Stage>{
            &RankRun::load, &RankRun::join, &RankRun::agreeOnOptions, &RankRun::openData,
-           &RankRun::build, &RankRun::connect, &RankRun::train, &RankRun::finish})
+           &RankRun::build, &RankRun::connect, &RankRun::observe, &RankRun::train,
+           &RankRun::writeObservations, &RankRun::finish})
     if (Status s = (this->*stage)(); !s)
       return s;
   return Status::ok();
@@ -70,9 +77,10 @@ Status RankRun::load() {
                             "', not '" + options.backend + "'");
   if (!options.save.empty() && !plan.hasSkeleton)
     return Status::badInput("'" + plan.folder + "' has no model.onnx: '--save' needs one");
-  if (isFirst() && !options.save.empty())
-    if (Status s = expectWritableFile(options.save); !s)
-      return s;
+  for (const std::string &file : {options.save, options.trace, options.opTimes})
+    if (isFirst() && !file.empty())
+      if (Status s = expectWritableFile(file); !s)
+        return s;
   if (isFirst() && !options.dump.empty())
     if (Status s = expectWritableFolder(options.dump); !s)
       return s;
@@ -93,7 +101,9 @@ Status RankRun::openData() {
       return opened.status();
     *set = std::move(*opened);
   }
-  constexpr std::int64_t syntheticSteps = 10;
+  const std::int64_t syntheticSteps =
+      options.opTimes.empty() ? 10
+                              : static_cast<std::int64_t>(Steadiness::most + Steadiness::warmUp);
   steps = options.steps.value_or(syntheticSteps);
   if (data) {
     sampler.emplace(data->size(), plan.ranks, identity.rank, plan.batch, options.shuffle,
@@ -188,14 +198,37 @@ Status RankRun::connect() {
     if (Status s = group->connect(timeout()); !s)
       return s;
   }
-  Result<std::unique_ptr<Trainer>> made =
-      Trainer::create(executable, group ? group->transport() : nullptr, plan.ranks,
-                      {.ranksPerNode = identity.localSize, .servers = plan.servers});
+  Result<std::unique_ptr<Trainer>> made = Trainer::create(
+      executable, group ? group->transport() : nullptr, options.alone ? 1 : plan.ranks,
+      {.ranksPerNode = identity.localSize, .servers = plan.servers});
   if (!made)
     return made.status();
   trainer = std::move(*made);
-  if (options.timings)
-    trainer->recordTimings();
+  return Status::ok();
+}
+
+Status RankRun::observe() {
+  if (options.timings || !options.opTimes.empty())
+    trainer->recordSteps();
+  if (options.trace.empty())
+    return Status::ok();
+  if (steps == 0)
+    return Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
+  Result<TraceRecorder> made = TraceRecorder::create(group ? group->transport() : nullptr,
+                                                     plan.ranks, steps, options.traceSteps);
+  if (!made)
+    return made.status();
+  trace = std::move(*made);
+  return Status::ok();
+}
+
+Status RankRun::writeObservations() {
+  const Executable &executable = step->executable();
+  if (trace)
+    return trace->finish(options.trace, plan, executable, *trainer);
+  if (!options.opTimes.empty())
+    return writeOperationTimes(options.opTimes, plan, executable, trainer->records(),
+                               steadiness.isSteady());
   return Status::ok();
 }
 
@@ -212,6 +245,9 @@ Status RankRun::fill(std::int64_t number) {
 
 Status RankRun::train() {
   for (std::int64_t number = 0; number < steps; ++number) {
+    if (trace)
+      if (Status s = trace->beforeStep(number, *trainer); !s)
+        return s;
     auto start = Clock::now();
     if (Status s = fill(number); !s)
       return s;
@@ -230,6 +266,9 @@ Status RankRun::train() {
     for (const Trainer::EarlierLoss &loss : trainer->losses())
       report->addLoss(loss);
     trainer->forgetLosses();
+    steadiness.add(times->seconds);
+    if (!options.opTimes.empty() && steadiness.isDone())
+      break;
   }
   return Status::ok();
 }

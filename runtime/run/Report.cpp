@@ -155,8 +155,12 @@ std::int64_t peakMemoryBytes() {
 void printTimings(const Plan &plan, const Executable &executable, const Trainer &trainer) {
   auto operations = executable.operations();
   std::vector<double> ms;
-  for (const std::vector<double> &seconds : trainer.timings())
-    ms.push_back(median(seconds) * 1e3);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    std::vector<double> seconds;
+    for (const StepRecord &record : trainer.records())
+      seconds.push_back(record.operations[i].seconds());
+    ms.push_back(median(std::move(seconds)) * 1e3);
+  }
   std::vector<std::size_t> order(ms.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),

@@ -131,21 +131,36 @@ Status Trainer::runOperation(std::size_t index) {
   return Status::ok();
 }
 
+Status Trainer::runOperations(Clock::time_point start, StepRecord *record) {
+  for (std::size_t i = 0; i < executable.operations().size(); ++i) {
+    if (record)
+      record->operations[i].begin = secondsSince(start);
+    if (Status s = runOperation(i); !s)
+      return s;
+    if (record)
+      record->operations[i].end = secondsSince(start);
+  }
+  return executable.synchronize();
+}
+
 Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
   wholeGradients = wantsGradients;
+  StepRecord *record = nullptr;
+  if (isRecording) {
+    record = &recorded.emplace_back();
+    record->operations.resize(executable.operations().size());
+  }
   auto start = Clock::now();
   for (auto &[id, channel] : channels)
     channel->startStep(number);
   executable.beginStep(number);
-  for (std::size_t i = 0; i < executable.operations().size(); ++i) {
-    auto began = Clock::now();
-    if (Status s = runOperation(i); !s)
-      return s;
-    if (!operationSeconds.empty())
-      operationSeconds[i].push_back(secondsSince(began));
-  }
-  if (Status s = executable.synchronize(); !s)
+  if (Status s = runOperations(start, record); !s)
     return s;
+  if (record) {
+    record->step = number;
+    record->start = start;
+    record->buckets = bucketTimings();
+  }
   StepTimes times;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/Executable.h"
+#include "runtime/run/StepRecord.h"
 #include "runtime/transport/CommunicationThread.h"
 
 #include <map>
@@ -44,9 +45,9 @@ public:
   const std::vector<EarlierLoss> &losses() const { return done; }
   void forgetLosses() { done.clear(); }
 
-  /// Records how long every operation takes from now on.
-  void recordTimings() { operationSeconds.resize(executable.operations().size()); }
-  const std::vector<std::vector<double>> &timings() const { return operationSeconds; }
+  /// Keeps a record of every step from now on.
+  void recordSteps() { isRecording = true; }
+  const std::vector<StepRecord> &records() const { return recorded; }
   /// Of the last step, over all channels.
   std::vector<BucketTiming> bucketTimings() const;
 
@@ -63,6 +64,7 @@ private:
   };
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
+  Status runOperations(Clock::time_point start, StepRecord *record);
   Status issue(int bucket);
   Status gather(std::size_t index);
 
@@ -73,7 +75,8 @@ private:
   bool wholeGradients = false; ///< of the present step
   std::map<int, std::unique_ptr<CommunicationThread>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
-  std::vector<std::vector<double>> operationSeconds;
+  bool isRecording = false;
+  std::vector<StepRecord> recorded;
 
   // The loss travels behind the step's buckets, while the next step computes.
   static constexpr int lossBucket = -1;

@@ -16,10 +16,20 @@ static int fail(const Status &status) {
   return status.exitCode();
 }
 
+/// What was printed must have arrived.
+static int finish(int code) {
+  std::cout.flush();
+  if (code == 0 && !std::cout)
+    return fail(Status::badInput("cannot write to standard output"));
+  return code;
+}
+
 static int run(int argc, char **argv) {
   Options options;
   if (std::optional<int> code = parseOptions(argc, argv, options))
     return *code;
+  if (options.alone)
+    return finish(runRank(options, Identity()));
   Result<RunShape> shape = readRunShape(options.plan);
   if (!shape)
     return fail(shape.status());
@@ -28,11 +38,7 @@ static int run(int argc, char **argv) {
     return fail(identity.status());
   if (identity->launchesLocally)
     return launchLocally(*shape, {argv, argv + argc});
-  const int code = runRank(options, *identity);
-  std::cout.flush();
-  if (code == 0 && !std::cout)
-    return fail(Status::badInput("cannot write to standard output"));
-  return code;
+  return finish(runRank(options, *identity));
 }
 
 int main(int argc, char **argv) {

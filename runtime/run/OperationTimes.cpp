@@ -1,0 +1,87 @@
+// Steps until the median stands still, and their times as JSON.
+#include "runtime/run/OperationTimes.h"
+
+#include "runtime/run/OutputPath.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace syncline {
+namespace {
+
+double medianOf(std::vector<double> values) {
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+const Bucket *bucketOf(const Executable &executable, int id) {
+  for (const Bucket &bucket : executable.buckets())
+    if (bucket.id == id)
+      return &bucket;
+  return nullptr;
+}
+
+bool updates(const OperationInfo &op, const Bucket *bucket) {
+  return op.kind == OperationKind::update ||
+         (op.kind == OperationKind::issue && bucket && bucket->scheme == shardedScheme);
+}
+
+} // namespace
+
+void Steadiness::add(double step) {
+  total += step;
+  if (++steps > warmUp)
+    seconds.push_back(step);
+}
+
+bool Steadiness::isSteady() const {
+  if (seconds.size() < least)
+    return false;
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  const double first = medianOf({seconds.begin(), middle});
+  const double second = medianOf({middle, seconds.end()});
+  return std::fabs(first - second) <= tolerance * std::max(first, second);
+}
+
+bool Steadiness::isDone() const {
+  return isSteady() || seconds.size() >= most || (total > longest && seconds.size() >= 2);
+}
+
+Status writeOperationTimes(const std::string &path, const Plan &plan, const Executable &executable,
+                           std::span<const StepRecord> records, bool isSteady) {
+  using Json = nlohmann::ordered_json;
+  records = records.subspan(std::min(records.size(), Steadiness::warmUp));
+  Json json{{"schema", 1},
+            {"plan", plan.hash},
+            {"name", plan.name},
+            {"ranks", plan.ranks},
+            {"batch", plan.batch},
+            {"steady", isSteady},
+            {"steps", Json::array()},
+            {"operations", Json::array()}};
+  for (const StepRecord &record : records)
+    json["steps"].push_back(record.operations.empty() ? 0 : record.operations.back().end);
+  const auto operations = executable.operations();
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const OperationInfo &op = operations[i];
+    const Bucket *bucket = bucketOf(executable, op.bucket);
+    const bool isUpdate = updates(op, bucket);
+    if (!isUpdate && op.kind != OperationKind::compute)
+      continue;
+    Json line{{"name", op.name},
+              {"layer", op.layer},
+              {"phase", op.phase},
+              {"kind", isUpdate ? "update" : "compute"},
+              {"bytes", isUpdate && bucket ? bucket->extent : 0},
+              {"seconds", Json::array()}};
+    for (const StepRecord &record : records)
+      line["seconds"].push_back(record.operations[i].seconds());
+    json["operations"].push_back(std::move(line));
+  }
+  return writeWholeFile(path, json.dump() + "\n");
+}
+
+} // namespace syncline

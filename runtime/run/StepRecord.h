@@ -1,0 +1,25 @@
+// When everything in one training step happened, by the clock of the rank that ran it.
+#pragma once
+
+#include "runtime/transport/CommunicationThread.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace syncline {
+
+/// Seconds are from the step's start. CPU operations run on the calling thread, so that a look at
+/// the clock before and after each, tens of nanoseconds, measures it: nothing waits for a device.
+struct StepRecord {
+  struct Span {
+    double begin = 0, end = 0;
+    double seconds() const { return end - begin; }
+  };
+
+  std::int64_t step = 0;
+  Clock::time_point start;
+  std::vector<Span> operations;      ///< as Executable::operations()
+  std::vector<BucketTiming> buckets; ///< in the order of their waits, without the loss
+};
+
+} // namespace syncline

@@ -1,0 +1,245 @@
+// Events, one after the other, in the trace event format.
+#include "runtime/run/TraceFile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class TraceWriter {
+public:
+  TraceWriter(const Plan &plan, const Executable &executable, const Trace &trace)
+      : plan(plan), operations(executable.operations()), trace(trace),
+        ranks(static_cast<int>(trace.ranks.size())) {
+    for (const PlanBucket &bucket : plan.buckets)
+      bucketById[bucket.id] = &bucket;
+    zero = std::numeric_limits<double>::infinity();
+    for (const auto &steps : trace.ranks)
+      for (const TracedStep &step : steps)
+        zero = std::min(zero, step.start);
+  }
+
+  std::string text() {
+    for (rank = 0; rank < ranks; ++rank) {
+      nameThreads();
+      for (const TracedStep &step : trace.ranks[static_cast<std::size_t>(rank)])
+        addStep(step);
+    }
+    Json other{{"schema", "syncline-trace"},
+               {"plan", plan.hash},
+               {"kind", "measured"},
+               {"ranks", ranks},
+               {"clock_error_us", microseconds(trace.clockError)}};
+    return "{\"traceEvents\": [\n" + events +
+           "\n], \"displayTimeUnit\": \"ms\", \"otherData\": " + other.dump() + "}\n";
+  }
+
+private:
+  /// To the nanosecond.
+  static double microseconds(double seconds) { return std::round(seconds * 1e9) / 1e3; }
+
+  void add(const Json &event) {
+    events +=
+        (events.empty() ? "" : ",\n") + event.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  void name(const char *what, int thread, const std::string &text) {
+    add({{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", thread}, {"args", {{"name", text}}}});
+  }
+
+  void nameThreads() {
+    name("process_name", 0, "rank " + std::to_string(rank));
+    name("thread_name", 0, "compute");
+    std::map<int, bool> named;
+    for (const PlanBucket &bucket : plan.buckets)
+      if (!std::exchange(named[bucket.channel], true))
+        name("thread_name", 1 + bucket.channel, "channel " + std::to_string(bucket.channel));
+  }
+
+  static const char *category(OperationKind kind) {
+    switch (kind) {
+    case OperationKind::compute:
+    case OperationKind::gather:
+      return "compute";
+    case OperationKind::wait:
+      return "wait";
+    case OperationKind::update:
+      return "update";
+    case OperationKind::issue:
+      return nullptr;
+    }
+    return nullptr;
+  }
+
+  void complete(const char *category, const std::string &called, int thread, double begin,
+                double end, Json args) {
+    add({{"ph", "X"},
+         {"cat", category},
+         {"name", called},
+         {"pid", rank},
+         {"tid", thread},
+         {"ts", microseconds(begin - zero)},
+         {"dur", microseconds(std::max(0.0, end - begin))},
+         {"args", std::move(args)}});
+  }
+
+  void flow(const char *phase, const TracedStep &step, int bucket, int thread, double at) {
+    const auto buckets = static_cast<std::int64_t>(plan.buckets.size());
+    Json event{{"ph", phase},
+               {"cat", "bucket"},
+               {"name", "bucket " + std::to_string(bucket)},
+               {"id", (step.step * buckets + bucket) * ranks + rank},
+               {"pid", rank},
+               {"tid", thread},
+               {"ts", microseconds(at - zero)}};
+    if (*phase == 'f')
+      event["bp"] = "e";
+    add(event);
+  }
+
+  void addStep(const TracedStep &step) {
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const OperationInfo &op = operations[i];
+      const char *cat = category(op.kind);
+      if (!cat)
+        continue;
+      Json args{{"step", step.step}, {"phase", op.phase}};
+      if (!op.layer.empty())
+        args["layer"] = op.layer;
+      if (op.bucket >= 0)
+        args["bucket"] = op.bucket;
+      const StepRecord::Span &span = step.operations[i];
+      complete(cat, op.name, 0, step.start + span.begin, step.start + span.end, std::move(args));
+    }
+    for (const BucketTiming &timing : step.buckets)
+      addMessage(step, timing);
+  }
+
+  void addMessage(const TracedStep &step, const BucketTiming &timing) {
+    const auto found = bucketById.find(timing.bucket);
+    if (found == bucketById.end())
+      return;
+    const PlanBucket &bucket = *found->second;
+    const int thread = 1 + bucket.channel;
+    complete("message", "bucket " + std::to_string(bucket.id), thread, step.start + timing.started,
+             step.start + timing.finished,
+             {{"step", step.step},
+              {"bucket", bucket.id},
+              {"scheme", bucket.scheme},
+              {"ready", microseconds(step.start + timing.issued - zero)}});
+    const auto middle = [&](std::size_t i) {
+      return step.start + (step.operations[i].begin + step.operations[i].end) / 2;
+    };
+    const std::size_t from = completing(bucket.id), to = consuming(bucket.id);
+    if (from == operations.size() || to == operations.size())
+      return;
+    flow("s", step, bucket.id, 0, middle(from));
+    flow("t", step, bucket.id, thread, step.start + (timing.started + timing.finished) / 2);
+    flow("f", step, bucket.id, 0, middle(to));
+  }
+
+  /// The operation before the bucket's issue; the number of operations where there is none.
+  std::size_t completing(int bucket) const {
+    std::size_t last = operations.size();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const OperationInfo &op = operations[i];
+      if (op.kind == OperationKind::compute)
+        last = i;
+      if (op.bucket == bucket && op.kind == OperationKind::gather)
+        return i;
+      if (op.bucket == bucket && op.kind == OperationKind::issue)
+        return last;
+    }
+    return operations.size();
+  }
+
+  /// Its update, else its wait.
+  std::size_t consuming(int bucket) const {
+    std::size_t found = operations.size();
+    for (std::size_t i = 0; i < operations.size(); ++i)
+      if (operations[i].bucket == bucket && (operations[i].kind == OperationKind::update ||
+                                             operations[i].kind == OperationKind::wait))
+        found = i;
+    return found;
+  }
+
+  const Plan &plan;
+  const std::span<const OperationInfo> operations;
+  const Trace &trace;
+  const int ranks;
+  std::map<int, const PlanBucket *> bucketById;
+  double zero = 0; ///< the first step's start
+  int rank = 0;    ///< whose events are written
+  std::string events;
+};
+
+/// Step, start and number of buckets; then the operations', then the buckets' numbers.
+constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 4;
+
+} // namespace
+
+std::vector<double> packRecords(std::span<const StepRecord> records) {
+  std::vector<double> numbers;
+  for (const StepRecord &record : records) {
+    numbers.insert(numbers.end(), {static_cast<double>(record.step), clockSeconds(record.start),
+                                   static_cast<double>(record.buckets.size())});
+    for (const StepRecord::Span &span : record.operations)
+      numbers.insert(numbers.end(), {span.begin, span.end});
+    for (const BucketTiming &b : record.buckets)
+      numbers.insert(numbers.end(),
+                     {static_cast<double>(b.bucket), b.issued, b.started, b.finished});
+  }
+  return numbers;
+}
+
+Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
+                                              std::size_t operations) {
+  const Status malformed = Status::error(ErrorKind::internal, "a rank sent a malformed record");
+  std::vector<TracedStep> steps;
+  while (!numbers.empty()) {
+    if (numbers.size() < kHead + kSpan * operations)
+      return malformed;
+    TracedStep &step = steps.emplace_back();
+    step.step = static_cast<std::int64_t>(numbers[0]);
+    step.start = numbers[1];
+    const auto buckets = static_cast<std::size_t>(numbers[2]);
+    numbers = numbers.subspan(kHead);
+    for (std::size_t i = 0; i < operations; ++i)
+      step.operations.push_back({numbers[kSpan * i], numbers[kSpan * i + 1]});
+    numbers = numbers.subspan(kSpan * operations);
+    if (numbers.size() / kBucket < buckets)
+      return malformed;
+    for (; step.buckets.size() < buckets; numbers = numbers.subspan(kBucket))
+      step.buckets.push_back({static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3]});
+  }
+  return steps;
+}
+
+Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
+                         std::span<const ClockOffset> before, std::span<const ClockOffset> after,
+                         std::size_t operations) {
+  Trace trace;
+  for (std::size_t rank = 0; rank < collected.size(); ++rank) {
+    auto steps = unpackRecords(collected[rank], operations);
+    if (!steps)
+      return steps.status();
+    for (TracedStep &step : *steps)
+      step.start -= offsetAt(before[rank], after[rank], step.start);
+    trace.clockError = std::max({trace.clockError, before[rank].error, after[rank].error});
+    trace.ranks.push_back(std::move(*steps));
+  }
+  return trace;
+}
+
+std::string traceText(const Plan &plan, const Executable &executable, const Trace &trace) {
+  return TraceWriter(plan, executable, trace).text();
+}
+
+} // namespace syncline

@@ -1,0 +1,89 @@
+// Measuring one rank alone: when it is enough, and what is written.
+#include "Processes.h"
+#include "TinyPlan.h"
+
+#include "runtime/run/OperationTimes.h"
+#include "runtime/run/OutputPath.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+using nlohmann::json;
+
+// Equal steps are steady after the warm-up and ten more; the warm-up's times do not matter.
+TEST(Steadiness, equalSteps) {
+  Steadiness steadiness;
+  for (std::size_t i = 0; i < Steadiness::warmUp; ++i)
+    steadiness.add(5);
+  for (std::size_t i = 0; i < Steadiness::least; ++i) {
+    EXPECT_FALSE(steadiness.isDone());
+    steadiness.add(0.01);
+  }
+  EXPECT_TRUE(steadiness.isSteady());
+}
+
+// Steps that become slower are not steady; measuring ends after a minute all the same.
+TEST(Steadiness, drift) {
+  Steadiness steadiness;
+  double step = 1, total = 0;
+  for (; total <= Steadiness::longest; step *= 1.05) {
+    EXPECT_FALSE(steadiness.isDone());
+    steadiness.add(step);
+    total += step;
+  }
+  EXPECT_FALSE(steadiness.isSteady());
+  EXPECT_TRUE(steadiness.isDone());
+}
+
+// A plan of four ranks runs alone, by every scheme; each bucket has one update, with its bytes, and
+// operations add up to the step.
+TEST(OpTimes, measuresOneRankAlone) {
+  for (const std::string scheme : {"ring", "reduce-scatter", "factors"}) {
+    TinyPlan plan(4, 8, "", scheme);
+    Outcome run =
+        runToEnd({plan.folder(), "--alone", "--op-times", plan.file("o.json"), "--steps", "30"},
+                 {{"RANK", "1"}, {"WORLD_SIZE", "4"}});
+    ASSERT_EQ(run.code, 0) << run.output;
+    const json times = json::parse(readFile(plan.file("o.json")));
+    EXPECT_EQ(times["plan"], plan.json["hashes"]["plan"]);
+    EXPECT_EQ(times["ranks"], 4);
+    const std::size_t steps = times["steps"].size();
+    EXPECT_GE(steps, Steadiness::least);
+    std::int64_t updated = 0;
+    double sum = 0;
+    for (const json &op : times["operations"]) {
+      EXPECT_EQ(op["seconds"].size(), steps);
+      updated += op["kind"] == "update" ? op["bytes"].get<std::int64_t>() : 0;
+      sum += op["seconds"][0].get<double>();
+    }
+    EXPECT_EQ(updated, plan.json["memory"]["parameters"].get<std::int64_t>()) << scheme;
+    EXPECT_GT(sum, 0);
+    EXPECT_LE(sum, times["steps"][0].get<double>());
+  }
+}
+
+// What makes no sense alone is refused.
+TEST(OpTimes, usage) {
+  TinyPlan plan(2);
+  EXPECT_EQ(runToEnd({plan.folder(), "--op-times", plan.file("o")}).code, 2);
+  EXPECT_EQ(runToEnd({plan.folder(), "--alone", "-n", "2"}).code, 2);
+  EXPECT_EQ(runToEnd({plan.folder(), "--alone", "--trace", plan.file("t")}).code, 2);
+}
+
+// A disk that is full leaves nothing behind.
+TEST(OutputPath, wholeOrNothing) {
+  TemporaryFolder files;
+  EXPECT_TRUE(writeWholeFile(files.file("a"), "text").isOk());
+  EXPECT_EQ(readFile(files.file("a")), "text");
+  std::filesystem::create_symlink("/dev/full", files.file("b.partial"));
+  Status s = writeWholeFile(files.file("b"), std::string(1 << 20, 'x'));
+  EXPECT_EQ(s.message(), "'" + files.file("b") + "': cannot write: No space left on device");
+  EXPECT_FALSE(std::filesystem::exists(files.file("b")));
+  EXPECT_FALSE(std::filesystem::is_symlink(files.file("b.partial")));
+}
+
+} // namespace
+} // namespace syncline
