@@ -10,12 +10,15 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/ToAttr.h"
 #include "frontend/onnx/ImportOnnx.h"
+#include "ir/cluster/UpdateAttr.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "passes/Pipeline.h"
 #include "passes/RegisterAll.h"
 #include "passes/merge/ForcedSchemes.h"
 #include "passes/solver/Planner.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -114,6 +117,22 @@ Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64
   return Status::ok();
 }
 
+/// Times hold for the number of samples they were measured with.
+Status checkBatch(const CompileOptions &options, const files::Profile &profile, ModuleOp module) {
+  for (auto step : module.getOps<nn::StepOp>()) {
+    auto inputs = step.getOps<nn::InputOp>();
+    if (!profile.batch || inputs.empty())
+      continue;
+    const std::int64_t batch =
+        cast<ShapedType>((*inputs.begin())->getResult(0).getType()).getDimSize(0);
+    if (batch != *profile.batch)
+      return Status::badInput("'" + options.profile + "' was measured with batch " +
+                              std::to_string(*profile.batch) + ", expected " +
+                              std::to_string(batch) + " as this plan's");
+  }
+  return Status::ok();
+}
+
 /// Cluster and profile become attributes of the module, where the passes read them.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
@@ -128,7 +147,12 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::Profile> profile = files::readProfile(options.profile);
   if (!profile)
     return profile.status();
+  if (Status s = checkBatch(options, *profile, module); !s)
+    return s;
+  Builder builder(module.getContext());
   module->setAttr(cluster::profileAttr, files::toAttr(*profile, module.getContext()));
+  if (profile->update)
+    module->setAttr(cluster::updateAttr, builder.getF64FloatAttr(*profile->update));
   return Status::ok();
 }
 

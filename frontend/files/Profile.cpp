@@ -1,6 +1,7 @@
 // Profile: JSON to struct, checked key by key; nlohmann_json's exceptions end here.
 #include "frontend/files/Profile.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
 
@@ -20,9 +21,11 @@ using Json = nlohmann::json;
 constexpr std::size_t kMaxFileBytes = 64u << 20;
 constexpr std::size_t kMaxDepth = 8;
 constexpr std::int64_t kSchema = 1;
+constexpr double kUpdateUnit = 1e9; ///< bytes for which an update's time is written
 constexpr std::int64_t kMaxBatch = std::int64_t{1} << 31;
-constexpr std::array<std::string_view, 4> kKeys = {"schema", "name", "batch", "operations"};
-constexpr std::array<std::string_view, 2> kTimeKeys = {"forward", "backward"};
+constexpr std::array<std::string_view, 5> kKeys = {"schema", "name", "batch", "update",
+                                                   "operations"};
+constexpr std::array<std::string_view, 3> kTimeKeys = {"forward", "backward", "spread"};
 
 Status error(std::string_view fileName, const std::string &path, const std::string &message) {
   return Status::badInput(std::string(fileName) + ": " + (path.empty() ? "" : "'" + path + "': ") +
@@ -96,16 +99,27 @@ Result<OperationTimes> readTimes(const Json &value, std::string_view fileName,
   if (!forward)
     return forward.status();
   times.forward = *forward;
-  if (value.contains("backward")) {
-    Result<double> backward = readTime(value["backward"], fileName, path + ".backward");
-    if (!backward)
-      return backward.status();
-    times.backward = *backward;
+  for (auto [key, time] : {std::pair("backward", &times.backward), {"spread", &times.spread}}) {
+    if (!value.contains(key))
+      continue;
+    Result<double> read = readTime(value[key], fileName, path + "." + key);
+    if (!read)
+      return read.status();
+    *time = *read;
   }
   return times;
 }
 
-/// Schema, name and batch: everything but the operations.
+Result<double> readUpdate(const Json &value, std::string_view fileName) {
+  if (!value.is_string())
+    return error(fileName, "update",
+                 "expected a time per byte such as \"1.2 ns/B\", got " +
+                     value.dump().substr(0, 60));
+  Result<double> update = parseSecondsPerByte(value.get_ref<const std::string &>());
+  return update ? update : error(fileName, "update", update.status().message());
+}
+
+/// Everything but the operations.
 Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
   if (!json.contains("schema") || json["schema"] != Json(kSchema))
     return error(fileName, "schema",
@@ -122,6 +136,12 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
     if (!batch)
       return error(fileName, "batch", batch.status().message());
     profile.batch = *batch;
+  }
+  if (json.contains("update")) {
+    Result<double> update = readUpdate(json["update"], fileName);
+    if (!update)
+      return update.status();
+    profile.update = *update;
   }
   return Status::ok();
 }
@@ -156,6 +176,28 @@ Result<Profile> parseProfile(std::string_view text, std::string_view fileName) {
 Result<Profile> readProfile(const std::string &path) {
   Result<std::string> text = readTextFile(path, kMaxFileBytes);
   return text ? parseProfile(*text, path) : Result<Profile>(text.status());
+}
+
+std::string formatProfile(const Profile &profile) {
+  using OrderedJson = nlohmann::ordered_json;
+  constexpr int digits = 6;
+  OrderedJson json{{"schema", kSchema}};
+  if (!profile.name.empty())
+    json["name"] = profile.name;
+  if (profile.batch)
+    json["batch"] = *profile.batch;
+  if (profile.update)
+    json["update"] = formatSeconds(*profile.update * kUpdateUnit, digits) + "/GB";
+  OrderedJson &operations = json["operations"] = OrderedJson::object();
+  for (const auto &[name, times] : profile.operations) {
+    OrderedJson &entry = operations[name];
+    entry["forward"] = formatSeconds(times.forward, digits);
+    if (times.backward)
+      entry["backward"] = formatSeconds(*times.backward, digits);
+    if (times.spread)
+      entry["spread"] = formatSeconds(*times.spread, digits);
+  }
+  return json.dump(2) + "\n";
 }
 
 } // namespace syncline::files

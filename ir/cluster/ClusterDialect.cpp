@@ -1,5 +1,6 @@
 // Registration of the cluster dialect and the rules of its attributes (SPEC.md).
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/UpdateAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -257,7 +258,14 @@ LogicalResult TimesAttr::verify(EmitError emitError, Real forward, std::optional
                  (backward && failed(checkTime(emitError, "C8", "backward", *backward))));
 }
 
-// C7, C8: the dialect's two discardable attributes, both of a module.
+/// A real number of seconds, of which no byte takes less than none.
+static bool isRate(Attribute attribute) {
+  auto rate = llvm::dyn_cast<FloatAttr>(attribute);
+  return rate && rate.getType().isF64() && rate.getValue().isFinite() &&
+         !rate.getValue().isNegative();
+}
+
+// C7, C8: the dialect's discardable attributes, all of a module.
 LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (!isa<ModuleOp>(op))
     return op->emitError("C7: expected '")
@@ -269,8 +277,11 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
       if (llvm::all_of(times,
                        [](NamedAttribute entry) { return isa<TimesAttr>(entry.getValue()); }))
         return success();
-  return op->emitError("C7: expected 'cluster.spec' = #cluster.spec or 'cluster.profile' = a "
-                       "dictionary of #cluster.times, got '")
+  if (attribute.getName() == updateAttr && isRate(attribute.getValue()))
+    return success();
+  return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
+                       "dictionary of #cluster.times or 'cluster.update' = an f64 of seconds, "
+                       "got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();
 }
 

@@ -1,5 +1,6 @@
 // The pass `cost`: predicts the time of every operation of a step.
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/UpdateAttr.h"
 #include "passes/Passes.h"
 #include "passes/cost/CostModel.h"
 
@@ -24,8 +25,11 @@ struct CostPass : syncline::impl::CostBase<CostPass> {
       return signalPassFailure();
     }
     auto profile = module->getAttrOfType<DictionaryAttr>(cluster::profileAttr);
-    if (failed(
-            cost::annotate(step, cluster::slowestDevice(spec), profile, cluster::slowdown(spec))))
+    std::optional<double> updateRate;
+    if (auto rate = module->getAttrOfType<FloatAttr>(cluster::updateAttr))
+      updateRate = rate.getValueAsDouble();
+    if (failed(cost::annotate(step, cluster::slowestDevice(spec), profile, cluster::slowdown(spec),
+                              updateRate)))
       signalPassFailure();
   }
 };

@@ -34,6 +34,12 @@ struct TimedOp {
   }
 };
 
+double denseBytes(Value value) {
+  auto type = cast<ShapedType>(value.getType());
+  return static_cast<double>(type.getNumElements()) *
+         static_cast<double>(type.getElementTypeBitWidth()) / 8;
+}
+
 /// The measured seconds of an operation's layer in its phase; nothing where there are none.
 std::optional<double> measured(DictionaryAttr profile, StringRef layer, bool backward) {
   if (!profile || layer.empty())
@@ -48,8 +54,9 @@ std::optional<double> measured(DictionaryAttr profile, StringRef layer, bool bac
 
 class Annotator {
 public:
-  Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile, double slowdown)
-      : step(step), device(device), profile(profile), slowdown(slowdown) {}
+  Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile, double slowdown,
+            std::optional<double> updateRate)
+      : step(step), device(device), profile(profile), slowdown(slowdown), updateRate(updateRate) {}
 
   LogicalResult run() {
     for (Operation &op : step.getBody().front())
@@ -94,6 +101,10 @@ private:
   }
 
   bool predict(const TimedOp &timed) {
+    if (auto update = dyn_cast<nn::UpdateOp>(timed.op); update && updateRate) {
+      set(update, *updateRate * slowdown * denseBytes(update.getParameter()));
+      return true;
+    }
     if (!timed.predicted && !isa<nn::UpdateOp>(timed.op)) {
       timed.op->emitOpError("expected a profile with the layer '")
           << nn::layerOf(timed.op) << "' or a device with compute and memory rates, got neither";
@@ -111,6 +122,7 @@ private:
   cluster::DeviceAttr device;
   DictionaryAttr profile;
   double slowdown;
+  std::optional<double> updateRate;
   std::map<std::pair<StringRef, bool>, Group> groups;
   SmallVector<TimedOp> unmeasured;
 };
@@ -118,8 +130,8 @@ private:
 } // namespace
 
 LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile,
-                       double slowdown) {
-  return Annotator(step, device, profile, slowdown).run();
+                       double slowdown, std::optional<double> updateRate) {
+  return Annotator(step, device, profile, slowdown, updateRate).run();
 }
 
 } // namespace syncline::cost

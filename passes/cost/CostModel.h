@@ -18,8 +18,9 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
 /// `profile`, which may be null, is a dictionary of #cluster.times by layer. A layer's measured
 /// time of a phase is shared out among its operations of that phase in proportion to their
 /// roofline; where the device has no rates, to that of a device of ten operations per byte.
-/// Operations of layers or phases it does not name are predicted by the roofline, updates always
-/// (zero without rates: their cost is then unknown and part of no profile).
+/// Operations of layers or phases it does not name are predicted by the roofline. An update takes
+/// `updateRate` seconds a byte of its parameter; where that is absent, what the roofline says (zero
+/// without rates: its cost is then unknown).
 ///
 /// Measured times are those of a node without slowdown and take `slowdown` times as long; `device`
 /// is that of the slowest node.
@@ -27,6 +28,7 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
 /// Fails, with a diagnostic at the operation, where neither gives a time, and at the step when the
 /// profile names layers but none of the step's.
 mlir::LogicalResult annotate(nn::StepOp step, cluster::DeviceAttr device,
-                             mlir::DictionaryAttr profile, double slowdown = 1);
+                             mlir::DictionaryAttr profile, double slowdown = 1,
+                             std::optional<double> updateRate = std::nullopt);
 
 } // namespace syncline::cost

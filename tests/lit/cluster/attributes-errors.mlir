@@ -66,13 +66,20 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec or 'cluster.profile' = a dictionary of #cluster.times, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times or 'cluster.update' = an f64 of seconds, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec or 'cluster.profile' = a dictionary of #cluster.times, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times or 'cluster.update' = an f64 of seconds, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
+
+// -----
+
+// C7: less than no time
+// expected-error @+1 {{got 'cluster.update' = -1.000000e+00 : f64}}
+module attributes {cluster.update = -1.0 : f64} {
+}
 
 // -----
 

@@ -63,6 +63,15 @@ TEST(CostModel, sharesMeasuredTimes) {
   EXPECT_EQ(seconds(parsed.step()), (std::vector<double>{1, 2, 1, 1280}));
 }
 
+// A measured update counts by the parameter's bytes, on the slowest node.
+TEST(CostModel, measuredUpdates) {
+  Parsed parsed(kStep);
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  ASSERT_TRUE(succeeded(
+      annotate(parsed.step(), device(parsed, cluster::Real(1), cluster::Real(1), 0), {}, 2, 0.5)));
+  EXPECT_EQ(seconds(parsed.step()).back(), 256);
+}
+
 // Measured times are those of a node without slowdown.
 TEST(CostModel, slowdown) {
   Parsed parsed(kStep);

@@ -86,5 +86,37 @@ TEST(Profile, deepNesting) {
   EXPECT_NE(failure(objects), "no error");
 }
 
+// Spread and the optimizer's rate are optional and have units.
+TEST(Profile, spreadAndUpdate) {
+  const auto profile = parseProfile(R"({"schema": 1, "update": "1.5 ns/B", "operations": {
+      "c": {"forward": "1ms", "spread": "20us"}}})",
+                                    "p.json");
+  ASSERT_TRUE(profile) << profile.status().message();
+  EXPECT_DOUBLE_EQ(*profile->update, 1.5e-9);
+  EXPECT_DOUBLE_EQ(*profile->operations.at("c").spread, 20e-6);
+  EXPECT_EQ(failure(R"({"schema": 1, "update": "1.5 ns", "operations": {}})"),
+            "p.json: 'update': unknown unit 'ns' in '1.5 ns', expected a time per byte in one of "
+            "s/B, ns/B, s/MB, s/GiB");
+  EXPECT_EQ(failure(R"({"schema": 1, "update": 3, "operations": {}})"),
+            "p.json: 'update': expected a time per byte such as \"1.2 ns/B\", got 3");
+}
+
+// What is written reads the same to six digits, whatever the names.
+TEST(Profile, writes) {
+  Profile profile{"two \"words\"", 4, 1.23456e-9, {}};
+  profile.operations["/a/Conv"] = {1.23456e-3, 2.5, 1e-6};
+  profile.operations["\n"] = {0, std::nullopt, std::nullopt};
+  const auto read = parseProfile(formatProfile(profile), "p.json");
+  ASSERT_TRUE(read) << read.status().message();
+  EXPECT_EQ(read->name, profile.name);
+  EXPECT_EQ(read->batch, 4);
+  EXPECT_NEAR(*read->update, 1.23456e-9, 1e-14);
+  ASSERT_EQ(read->operations.size(), 2u);
+  EXPECT_NEAR(read->operations.at("/a/Conv").forward, 1.23456e-3, 1e-8);
+  EXPECT_NEAR(*read->operations.at("/a/Conv").backward, 2.5, 1e-5);
+  EXPECT_EQ(read->operations.at("\n").forward, 0);
+  EXPECT_FALSE(read->operations.at("\n").backward);
+}
+
 } // namespace
 } // namespace syncline::files
