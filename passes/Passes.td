@@ -179,7 +179,8 @@ def CheckSolutions : Pass<"check-solutions", "::mlir::ModuleOp"> {
   let summary = "judges claimed solutions and certificates";
   let description = [{
     Rejects a solution that is no plan for its problem and a certificate that does not prove its bound, each with the numbered reason
-    of passes/solver/README.md. Shares no code with the solvers; runs in release builds.
+    of passes/solver/README.md. Shares no code with the solvers; runs in release builds. Beside a cluster, problem and solution are the only ones, and
+    the problem's costs are those of the cluster (S14, S15).
   }];
 }
 
@@ -224,7 +225,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5 and P7 to P18, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
+    Rules P5 and P7 to P20, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
     shares no code with lowering. Runs in release builds.
   }];
 }

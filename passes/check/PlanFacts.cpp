@@ -90,7 +90,7 @@ static LogicalResult placeBucketStep(PlanFacts &facts, Operation *op, std::int64
 FailureOr<PlanFacts> gather(plan::ProgramOp program) {
   PlanFacts facts;
   facts.program = program;
-  bool isForward = false;
+  std::optional<plan::Phase> phase;
   for (Operation &op : program.getBody().front()) {
     if (!isa_and_nonnull<plan::PlanDialect>(op.getDialect()))
       return op.emitError("P13: expected an operation of the plan dialect, got '")
@@ -99,12 +99,12 @@ FailureOr<PlanFacts> gather(plan::ProgramOp program) {
       facts.tensors.push_back(tensor);
     if (auto bucket = dyn_cast<plan::BucketOp>(op); bucket && failed(declareBucket(facts, bucket)))
       return failure();
-    if (auto phase = dyn_cast<plan::PhaseOp>(op))
-      isForward = phase.getPhase() == plan::Phase::forward;
+    if (auto begins = dyn_cast<plan::PhaseOp>(op))
+      phase = begins.getPhase();
     if (!plan::executes(&op))
       continue;
     const auto number = static_cast<std::int64_t>(facts.steps.size());
-    Step step{&op, {}, {}, isForward};
+    Step step{&op, {}, {}, phase};
     if (failed(gatherAccesses(facts, step)) || failed(placeBucketStep(facts, &op, number)))
       return failure();
     for (plan::TensorOp tensor : step.reads)

@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace syncline::check {
@@ -17,7 +18,7 @@ namespace syncline::check {
 struct Step {
   mlir::Operation *op;
   llvm::SmallVector<plan::TensorOp, 6> reads, writes;
-  bool isForward = false; ///< behind a `plan.phase forward`
+  std::optional<plan::Phase> phase; ///< of the `plan.phase` before it, where there is one
 };
 
 /// The places of one kind of bucket operation in issue order.
@@ -50,6 +51,11 @@ mlir::LogicalResult checkBuckets(const PlanFacts &facts);
 
 /// P14 to P18: what holds where gradients do not simply become sums; where messages stand.
 mlir::LogicalResult checkSchemes(const PlanFacts &facts);
+
+/// P19, P20: the program carries out the module's solution, and the problem's times are those of
+/// its operations. Success where the module has neither problem nor solution. Precondition:
+/// checkBuckets().
+mlir::LogicalResult checkPromises(const PlanFacts &facts, mlir::ModuleOp module);
 
 /// P9, P10: nothing is read that was not written or was overwritten.
 mlir::LogicalResult checkMemory(const PlanFacts &facts);

@@ -169,7 +169,8 @@ private:
 /// P18.
 static LogicalResult checkForward(const PlanFacts &facts) {
   for (const Step &step : facts.steps)
-    if (step.isForward && isa<plan::IssueOp, plan::GatherOp, plan::WaitOp, plan::UpdateOp>(step.op))
+    if (step.phase == plan::Phase::forward &&
+        isa<plan::IssueOp, plan::GatherOp, plan::WaitOp, plan::UpdateOp>(step.op))
       return step.op->emitOpError("P18: stands in the forward phase, which evaluation runs alone");
   return success();
 }

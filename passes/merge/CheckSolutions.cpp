@@ -1,6 +1,7 @@
 // Pass `check-solutions`: judges claimed solutions and their certificates without any solver's
 // code.
 #include "passes/Passes.h"
+#include "passes/merge/CheckOffer.h"
 #include "passes/merge/MergeOps.h"
 #include "passes/solver/joint/JointChecker.h"
 
@@ -40,8 +41,28 @@ LogicalResult check(sync::SolutionOp op) {
   return success();
 }
 
+/// Whether the problem is that of the cluster and the trace beside it. What states no cluster is no
+/// plan.
+LogicalResult checkProblem(ModuleOp module) {
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const auto problems = module.getOps<sync::ProblemOp>();
+  const auto solutions = module.getOps<sync::SolutionOp>();
+  if (!spec || solutions.empty())
+    return success();
+  if (!llvm::hasSingleElement(problems) || !llvm::hasSingleElement(solutions))
+    return (*solutions.begin()).emitOpError("expected one problem and one solution of a cluster");
+  if (failed(checkOffer(*problems.begin(), spec)))
+    return failure();
+  for (auto trace : module.getOps<sync::TraceOp>())
+    if (failed(checkTrace(*problems.begin(), trace, spec)))
+      return failure();
+  return success();
+}
+
 struct CheckSolutions : syncline::impl::CheckSolutionsBase<CheckSolutions> {
   void runOnOperation() override {
+    if (failed(checkProblem(getOperation())))
+      return signalPassFailure();
     for (auto solution : getOperation().getOps<sync::SolutionOp>())
       if (failed(check(solution)))
         return signalPassFailure();

@@ -1,0 +1,18 @@
+// Judges whether a problem speaks of the cluster, or the trace, beside it.
+#pragma once
+
+#include "ir/cluster/Cluster.h"
+#include "ir/sync/Sync.h"
+
+namespace syncline {
+
+/// S14: every lane and every way to travel alone is one that the cluster offers, with its cost, its
+/// traffic and its limits. A lane is what all gradients may share, or one scheme that was asked
+/// for. Numbers may differ by rounding. A diagnostic at the problem otherwise.
+mlir::LogicalResult checkOffer(sync::ProblemOp problem, cluster::SpecAttr spec);
+
+/// S15: gradients, their sizes and all times are the trace's on the cluster.
+mlir::LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace,
+                               cluster::SpecAttr spec);
+
+} // namespace syncline
