@@ -23,12 +23,13 @@ Command addCluster(CLI::App &app);
 Command addCompile(CLI::App &app);
 Command addInspect(CLI::App &app);
 Command addVerify(CLI::App &app);
-/// Help only: `run` is carried out by runTraining before the line is parsed, since the runtime
-/// parses its own.
+Command addSimulate(CLI::App &app);
+/// Help only: these are carried out by programs of the runtime, which parse the line themselves.
 Command addRun(CLI::App &app);
+Command addCalibrate(CLI::App &app);
 
-/// Replaces this process by the runtime's binary, which lies beside this one. Returns only on
+/// Replaces this process by a program of the runtime, which lies beside this one. Returns only on
 /// failure.
-Status runTraining(const std::vector<std::string> &arguments);
+Status replaceBy(const std::string &program, const std::vector<std::string> &arguments);
 
 } // namespace syncline::driver

@@ -25,11 +25,11 @@ struct Subcommand {
   driver::Command (*add)(CLI::App &);
 };
 
-constexpr Subcommand subcommands[] = {{"compile", driver::addCompile},
-                                      {"inspect", driver::addInspect},
-                                      {"verify", driver::addVerify},
-                                      {"run", driver::addRun},
-                                      {"cluster", driver::addCluster}};
+constexpr Subcommand subcommands[] = {
+    {"compile", driver::addCompile}, {"inspect", driver::addInspect},
+    {"verify", driver::addVerify},   {"simulate", driver::addSimulate},
+    {"run", driver::addRun},         {"calibrate", driver::addCalibrate},
+    {"cluster", driver::addCluster}};
 
 bool isSubcommand(const std::string &name) {
   for (const Subcommand &subcommand : subcommands)
@@ -58,8 +58,10 @@ int finishOutput(int code) {
 }
 
 int runCommand(int argc, char **argv) {
-  if (argc > 1 && std::string(argv[1]) == "run")
-    return report(driver::runTraining({argv + 2, argv + argc}));
+  for (const char *handedOver : {"run", "calibrate"})
+    if (argc > 1 && std::string(argv[1]) == handedOver)
+      return report(
+          driver::replaceBy("syncline-" + std::string(handedOver), {argv + 2, argv + argc}));
 
   if (argc > 1 && argv[1][0] != '-' && !isSubcommand(argv[1]))
     return report(Status::error(ErrorKind::badUsage, "unknown command '" + std::string(argv[1]) +

@@ -1,10 +1,9 @@
 // From a plan folder to an explanation.
 #include "frontend/driver/Why.h"
 
-#include "codegen/json/Hashes.h"
-#include "codegen/json/PlanFolder.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/GradientName.h"
+#include "frontend/driver/PlanModule.h"
 #include "frontend/driver/WhyReport.h"
 #include "ir/plan/Plan.h"
 #include "passes/RegisterAll.h"
@@ -12,33 +11,11 @@
 #include "passes/merge/MergeOps.h"
 #include "passes/solver/joint/JointChecker.h"
 
-#include "mlir/Parser/Parser.h"
-
 using namespace mlir;
 
 namespace syncline::driver {
 
 namespace {
-
-/// Checks the one file that is read; `verify` checks all.
-Result<OwningOpRef<ModuleOp>> readModule(const std::string &folder, MLIRContext &context) {
-  Result<nlohmann::json> document = readPlanJson(folder);
-  if (!document)
-    return document.status();
-  const std::string path = folder + "/plan.mlir";
-  Result<std::string> hash = sha256OfFile(path);
-  if (!hash)
-    return hash.status();
-  if (nlohmann::json expected = (*document)["hashes"]["files"].value("plan.mlir", nlohmann::json());
-      expected != *hash)
-    return Status::badInput("'" + path +
-                            "': the file was changed after it was compiled: its hash differs");
-  DiagnosticCollector diagnostics(&context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
-  if (!module)
-    return diagnostics.status("'" + path + "': not MLIR");
-  return module;
-}
 
 /// Whose operations read which parameters.
 void addLayerNames(ModuleOp module, std::vector<GradientName> &gradients) {
@@ -114,7 +91,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  Result<OwningOpRef<ModuleOp>> module = readModule(folder, context);
+  Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();
   DiagnosticCollector diagnostics(&context);

@@ -140,12 +140,16 @@ std::vector<solver::Scheme> PlannedProblem::measured() const {
 }
 
 Result<solver::JointProblem> PlannedProblem::pose(const Change &change) const {
-  Result<cost::Offer> offer = cost::offerOf(changed(spec, change));
+  return poseOn(changed(spec, change), change.batch);
+}
+
+Result<solver::JointProblem> PlannedProblem::poseOn(cluster::SpecAttr other, double batch) const {
+  Result<cost::Offer> offer = cost::offerOf(other);
   if (!offer)
     return offer.status();
   const Repricing repricing(planned, *offer);
   solver::JointProblem posed = problem;
-  posed.computeFree *= change.batch;
+  posed.computeFree *= batch;
   for (solver::Lane &lane : posed.lanes) {
     for (solver::SchemeOption &option : lane.options) {
       Result<solver::SchemeOption> priced = repricing.option(option);
@@ -157,9 +161,9 @@ Result<solver::JointProblem> PlannedProblem::pose(const Change &change) const {
       lane.capacity = offer->serverMemory.value_or(lane.capacity);
   }
   for (solver::JointLayer &layer : posed.layers) {
-    layer.ready *= change.batch;
+    layer.ready *= batch;
     for (solver::SoloOption &solo : layer.solos) {
-      Result<solver::SoloOption> priced = repricing.solo(solo, layer.bytes, change.batch);
+      Result<solver::SoloOption> priced = repricing.solo(solo, layer.bytes, batch);
       if (!priced)
         return priced.status();
       solo = *priced;

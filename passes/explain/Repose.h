@@ -36,6 +36,8 @@ public:
   /// compute stay the same on more ranks. badInput where the changed cluster offers less than the
   /// planned one. Precondition: bandwidth and ranks change only where there is nothing measured.
   Result<solver::JointProblem> pose(const Change &change) const;
+  /// The same on any cluster, with so many times the samples; batch > 0.
+  Result<solver::JointProblem> poseOn(cluster::SpecAttr other, double batch) const;
 
   /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
   /// links and ranks only.

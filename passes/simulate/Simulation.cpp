@@ -30,15 +30,18 @@ double Simulation::communicationEnd(int step) const {
 }
 
 double Simulation::exposed(const Scenario &scenario) const {
-  const int rank = lastRank();
-  double waited = 0;
-  for (int step = 0; step < steps; ++step)
-    for (std::size_t i = 0; i < operationCount; ++i)
-      if (scenario.operations[i].kind == Operation::Kind::wait) {
-        const Span &span = operation(step, rank, i);
-        waited += span.end - span.start;
-      }
-  return waited / steps;
+  double least = -1;
+  for (int rank = 0; rank < ranks; ++rank) {
+    double waited = 0;
+    for (int step = 0; step < steps; ++step)
+      for (std::size_t i = 0; i < operationCount; ++i)
+        if (scenario.operations[i].kind == Operation::Kind::wait) {
+          const Span &span = operation(step, rank, i);
+          waited += span.end - span.start;
+        }
+    least = least < 0 ? waited : std::min(least, waited);
+  }
+  return least / steps;
 }
 
 } // namespace syncline::simulate

@@ -57,7 +57,8 @@ struct Simulation {
   /// When the last message of a step is over on all ranks, from the step's beginning on the rank
   /// where it is over last; 0 where there is none.
   double communicationEnd(int step) const;
-  /// Seconds a step in which the last rank's compute stream waits for messages, on average.
+  /// Seconds a step in which the compute stream waits for messages, of the rank that waits least:
+  /// the others wait for it besides.
   double exposed(const Scenario &scenario) const;
 };
 

@@ -1,0 +1,31 @@
+// plan.mlir, with its hash checked.
+#include "frontend/driver/PlanModule.h"
+
+#include "codegen/json/Hashes.h"
+#include "codegen/json/PlanFolder.h"
+#include "frontend/driver/Diagnostics.h"
+
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+using namespace syncline;
+
+Result<OwningOpRef<ModuleOp>> driver::readPlanModule(const std::string &folder,
+                                                     MLIRContext &context) {
+  Result<nlohmann::json> document = readPlanJson(folder);
+  if (!document)
+    return document.status();
+  const std::string path = folder + "/plan.mlir";
+  Result<std::string> hash = sha256OfFile(path);
+  if (!hash)
+    return hash.status();
+  if (nlohmann::json expected = (*document)["hashes"]["files"].value("plan.mlir", nlohmann::json());
+      expected != *hash)
+    return Status::badInput("'" + path +
+                            "': the file was changed after it was compiled: its hash differs");
+  driver::DiagnosticCollector diagnostics(&context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  if (!module)
+    return diagnostics.status("'" + path + "': not MLIR");
+  return module;
+}

@@ -1,0 +1,18 @@
+// A plan folder's plan.mlir as a module.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+
+namespace syncline::driver {
+
+/// Checks the one file that is read; `verify` checks all. badInput where the folder is no plan or
+/// plan.mlir was changed. Precondition: the context has all dialects.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> readPlanModule(const std::string &folder,
+                                                         mlir::MLIRContext &context);
+
+} // namespace syncline::driver

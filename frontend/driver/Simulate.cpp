@@ -1,0 +1,133 @@
+// From a plan folder to a simulation, or to a sweep of them.
+#include "frontend/driver/Simulate.h"
+
+#include "codegen/json/PlanFolder.h"
+#include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/PlanModule.h"
+#include "frontend/driver/PlanText.h"
+#include "frontend/driver/SimulationReport.h"
+#include "frontend/driver/SimulationTrace.h"
+#include "frontend/driver/SweepReport.h"
+#include "frontend/driver/SweepRun.h"
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/ToAttr.h"
+#include "passes/RegisterAll.h"
+#include "passes/simulate/ReadScenario.h"
+
+#include <cstdio>
+#include <fstream>
+
+using namespace mlir;
+
+namespace syncline::driver {
+
+namespace {
+
+using simulate::Scenario;
+using simulate::SimulatedPlan;
+using simulate::Simulation;
+
+Status writeText(const std::string &path, const std::string &text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.flush();
+  return out ? Status::ok() : Status::badInput("cannot write '" + path + "'");
+}
+
+Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
+  simulate::Machines &machines = scenario.machines;
+  for (auto [rank, factor] : options.slow) {
+    if (rank >= machines.ranks)
+      return Status::badInput("--slow: there is no rank " + std::to_string(rank) + ", only 0 to " +
+                              std::to_string(machines.ranks - 1));
+    machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
+    machines.slowdown[static_cast<std::size_t>(rank)] *= factor;
+  }
+  return Status::ok();
+}
+
+Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
+                    cluster::SpecAttr cluster, const nlohmann::json &document) {
+  Result<Scenario> scenario = plan.asPlanned(cluster);
+  if (!scenario)
+    return scenario.status();
+  if (Status slow = addSlowRanks(*scenario, options); !slow)
+    return slow;
+  scenario->steps = options.steps;
+  scenario->jitter = options.jitter;
+  scenario->seed = options.seed;
+  Result<Simulation> simulation = simulate::runScenario(*scenario);
+  if (!simulation)
+    return simulation.status();
+  SimulationContext context{.plan = document.at("name"),
+                            .hash = document.at("hashes").at("plan"),
+                            .cluster = cluster.getName().str(),
+                            .isElsewhere = cluster != plan.problem().cluster() ||
+                                           options.jitter > 0 || !options.slow.empty(),
+                            .predicted = plan.predictedStep()};
+  if (!options.trace.empty())
+    if (Status written =
+            writeText(options.trace, simulationTrace(*scenario, *simulation, context.hash));
+        !written)
+      return written;
+  const std::string text =
+      options.json ? simulationJson(*scenario, *simulation, context)
+                             .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                         "\n"
+                   : simulationReport(*scenario, *simulation, context);
+  std::fputs(text.c_str(), stdout);
+  return Status::ok();
+}
+
+Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
+                cluster::SpecAttr cluster, const std::string &name) {
+  for (const SweepAxis &axis : options.sweeps) {
+    Result<Sweep> sweep = runSweep(plan, cluster, axis, options);
+    if (!sweep)
+      return sweep.status();
+    if (!options.csv.empty())
+      if (Status written = writeText(options.csv, sweepCsv(*sweep)); !written)
+        return written;
+    if (!options.plot.empty())
+      if (Status written =
+              writeText(options.plot,
+                        sweepSvg(*sweep, name + " on " + cluster.getName().str() + ", " +
+                                             (options.replan ? "planned anew by " + plan.planner()
+                                                             : "decisions kept")));
+          !written)
+        return written;
+    std::fputs((sweepTable(*sweep) + (options.sweeps.size() > 1 ? "\n" : "")).c_str(), stdout);
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Status simulatePlan(const SimulateOptions &options) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Result<nlohmann::json> document = readPlanJson(options.plan);
+  if (!document)
+    return document.status();
+  Result<OwningOpRef<ModuleOp>> module = readPlanModule(options.plan, context);
+  if (!module)
+    return module.status();
+  DiagnosticCollector diagnostics(&context);
+  Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
+  if (!plan)
+    return diagnostics.status("'" + options.plan + "/plan.mlir': " + plan.status().message());
+  cluster::SpecAttr cluster = plan->problem().cluster();
+  if (!options.cluster.empty()) {
+    Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
+    if (!file)
+      return file.status();
+    cluster = files::toAttr(*file, &context);
+  }
+  if (options.sweeps.empty())
+    return simulateOnce(options, *plan, cluster, *document);
+  return sweepAll(options, *plan, cluster, printable(document->at("name")));
+}
+
+} // namespace syncline::driver

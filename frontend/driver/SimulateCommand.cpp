@@ -1,0 +1,151 @@
+// The command line of `syncline simulate`.
+#include "frontend/driver/Commands.h"
+#include "frontend/driver/Simulate.h"
+#include "runtime/run/NumberChecks.h"
+
+#include "CLI/CLI.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+namespace syncline::driver {
+
+namespace {
+
+struct RawOptions {
+  std::string jitter;
+  std::vector<std::string> slow, sweeps;
+  std::string replan = "yes";
+};
+
+Status usage(const std::string &what) { return Status::error(ErrorKind::badUsage, what); }
+
+bool readNumber(std::string_view text, double &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+}
+
+Status readJitter(const std::string &text, double &jitter) {
+  std::string_view digits = text;
+  if (!digits.ends_with('%'))
+    return usage("--jitter: expected a percentage such as '5%', got '" + text + "'");
+  digits.remove_suffix(1);
+  if (!readNumber(digits, jitter) || jitter < 0 || jitter >= 100)
+    return usage("--jitter: expected a percentage from 0% to below 100%, got '" + text + "'");
+  jitter /= 100;
+  return Status::ok();
+}
+
+Status readSlow(const std::string &text, std::pair<int, double> &slow) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  auto [end, error] = std::from_chars(text.data(), text.data() + colon, slow.first);
+  if (colon == text.size() || error != std::errc() || end != text.data() + colon ||
+      slow.first < 0 || !readNumber(std::string_view(text).substr(colon + 1), slow.second) ||
+      slow.second <= 0)
+    return usage("--slow: expected RANK:FACTOR, as in '3:1.5', got '" + text + "'");
+  return Status::ok();
+}
+
+Status finish(const RawOptions &raw, SimulateOptions &options) {
+  if (!raw.jitter.empty())
+    if (Status read = readJitter(raw.jitter, options.jitter); !read)
+      return read;
+  for (const std::string &text : raw.slow)
+    if (Status read = readSlow(text, options.slow.emplace_back()); !read)
+      return read;
+  for (const std::string &text : raw.sweeps) {
+    Result<SweepAxis> axis = parseSweep(text);
+    if (!axis)
+      return axis.status();
+    options.sweeps.push_back(*axis);
+  }
+  options.replan = raw.replan == "yes";
+  if (options.sweeps.size() != 1 && !(options.csv + options.plot).empty())
+    return usage("--csv and --plot show one sweep, got " + std::to_string(options.sweeps.size()));
+  if (!options.sweeps.empty() && (options.json || !options.trace.empty()))
+    return usage("--json and --trace are of one simulation, not of a sweep");
+  return Status::ok();
+}
+
+void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *options) {
+  command
+      ->add_option("--sweep", raw->sweeps,
+                   "Simulate over a range instead: bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, "
+                   "ranks=4..2048, batch=8..256, slow=1..4 (times as long that rank 0 computes); "
+                   "may be repeated")
+      ->type_name("AXIS=FIRST..LAST")
+      ->allow_extra_args(false)
+      ->group("Sweeps");
+  command
+      ->add_option("--points", options->points,
+                   "So many points, in geometric progression; default: doubling")
+      ->check(wholeNumber(2, "points"))
+      ->type_name("N")
+      ->group("Sweeps");
+  command
+      ->add_option("--replan", raw->replan,
+                   "Let the plan's planner decide anew at every point (yes), or keep the plan's "
+                   "decisions (no)")
+      ->check(CLI::IsMember({"yes", "no"}))
+      ->capture_default_str()
+      ->group("Sweeps");
+  command->add_option("--csv", options->csv, "Write the points to this file as well")
+      ->type_name("FILE")
+      ->group("Sweeps");
+  command->add_option("--plot", options->plot, "Draw them to this file (SVG)")
+      ->type_name("FILE")
+      ->group("Sweeps");
+}
+
+} // namespace
+
+Command addSimulate(CLI::App &app) {
+  auto options = std::make_shared<SimulateOptions>();
+  auto raw = std::make_shared<RawOptions>();
+  CLI::App *command =
+      app.add_subcommand("simulate", "Run a plan in virtual time, here or on another cluster");
+  command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
+  command
+      ->add_option("--cluster", options->cluster,
+                   "Cluster file in place of the plan's; operations take the time they were "
+                   "planned with")
+      ->type_name("C.yaml")
+      ->group("What differs");
+  command
+      ->add_option("--jitter", raw->jitter,
+                   "Every operation takes up to so much longer or shorter, e.g. 5%")
+      ->type_name("PERCENT")
+      ->group("What differs");
+  command->add_option("--seed", options->seed, "Of the jitter")
+      ->check(wholeNumber(0, "a seed"))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("What differs");
+  command
+      ->add_option("--slow", raw->slow,
+                   "A rank whose operations take so many times as long; may be repeated")
+      ->type_name("RANK:FACTOR")
+      ->allow_extra_args(false)
+      ->group("What differs");
+  command->add_option("--steps", options->steps, "Steps, one behind the other")
+      ->check(wholeNumber(1, "steps"))
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("What differs");
+  command->add_flag("--json", options->json, "Print every number as JSON")->group("Output");
+  command
+      ->add_option("--trace", options->trace,
+                   "Write a Chrome trace to this file, for Perfetto or chrome://tracing")
+      ->type_name("FILE")
+      ->group("Output");
+  addSweepOptions(command, raw.get(), options.get());
+  return [options, raw]() -> Status {
+    if (Status ready = finish(*raw, *options); !ready)
+      return ready;
+    return simulatePlan(*options);
+  };
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,32 @@
+// A simulation as text for people and as JSON.
+#pragma once
+
+#include "passes/simulate/Simulation.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace syncline::driver {
+
+/// What a simulation does not know.
+struct SimulationContext {
+  std::string plan;         ///< for people
+  std::string hash;         ///< of the plan
+  std::string cluster;      ///< its name
+  bool isElsewhere = false; ///< another cluster than the plan's, or ranks that differ
+  double predicted = 0;     ///< the plan's step, seconds
+};
+
+/// The step and what is exposed of it, how busy every kind of resource is, and the critical path,
+/// neighbouring operations of a phase taken together.
+std::string simulationReport(const simulate::Scenario &scenario,
+                             const simulate::Simulation &simulation,
+                             const SimulationContext &context);
+
+/// The same, every number: README.md has the keys.
+nlohmann::json simulationJson(const simulate::Scenario &scenario,
+                              const simulate::Simulation &simulation,
+                              const SimulationContext &context);
+
+} // namespace syncline::driver

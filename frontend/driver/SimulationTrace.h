@@ -1,0 +1,16 @@
+// A simulation as a Chrome trace, for Perfetto or chrome://tracing.
+#pragma once
+
+#include "passes/simulate/Simulation.h"
+
+#include <string>
+
+namespace syncline::driver {
+
+/// The trace as JSON text, in the format that `run --trace` writes too: X events in microseconds, a
+/// process a rank, thread 0 its compute stream, thread 1 + c its channel c; flow events lead from
+/// the operation that completes a bucket to its message and on to its update.
+std::string simulationTrace(const simulate::Scenario &scenario,
+                            const simulate::Simulation &simulation, const std::string &planHash);
+
+} // namespace syncline::driver

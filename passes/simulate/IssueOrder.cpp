@@ -1,0 +1,143 @@
+// Issue as soon as ready, then wait and update in order.
+#include "passes/simulate/IssueOrder.h"
+
+#include <algorithm>
+
+namespace syncline::simulate {
+
+using solver::JointMessage;
+using solver::JointPlan;
+using solver::JointProblem;
+
+std::string summary(const std::vector<std::string> &members) {
+  if (members.empty())
+    return {};
+  if (members.size() == 1)
+    return members.front();
+  return members.front() + " .. " + members.back() + " (" + std::to_string(members.size()) + ")";
+}
+
+std::vector<Operation> operationsOf(const JointProblem &problem, double forwardEnd,
+                                    const std::vector<std::string> &names) {
+  std::vector<Operation> operations{{.layer = "forward", .seconds = forwardEnd}};
+  double clock = forwardEnd;
+  auto until = [&](double time, const std::string &name) {
+    if (time > clock)
+      operations.push_back({.phase = Phase::backward, .layer = name, .seconds = time - clock});
+    clock = std::max(clock, time);
+  };
+  for (std::size_t k = 0; k < problem.layers.size(); ++k)
+    until(problem.layers[k].ready, names[k]);
+  until(problem.computeFree, "backward");
+  return operations;
+}
+
+namespace {
+
+class Issuer {
+public:
+  Issuer(const JointProblem &problem, const JointPlan &decisions,
+         const std::vector<std::string> &names, double updates)
+      : problem(problem), decisions(decisions), names(names), updates(updates) {}
+
+  Scenario issue(std::vector<Operation> operations) {
+    addMessages();
+    double clock = 0;
+    for (Operation &op : operations) {
+      clock += op.seconds;
+      const bool mayIssue = op.phase == Phase::backward;
+      scenario.operations.push_back(std::move(op));
+      // Sums of the same times in another order differ in their last bits.
+      while (mayIssue && issued < ready.size() && ready[issued] <= clock * (1 + 1e-9))
+        issueNext();
+    }
+    while (issued < ready.size())
+      issueNext();
+    addTail();
+    return std::move(scenario);
+  }
+
+private:
+  void addMessages() {
+    for (const JointMessage &message : decisions.messages) {
+      std::vector<std::string> members;
+      std::int64_t bytes = 0;
+      double last = 0;
+      for (std::size_t layer : message.layers) {
+        members.push_back(names[layer]);
+        bytes += problem.layers[layer].bytes;
+        last = std::max(last, problem.layers[layer].ready);
+      }
+      gradientBytes.push_back(bytes);
+      if (message.isSolo)
+        addRiders(message.layers.front(), members);
+      const solver::Scheme scheme = decisions.scheme(problem, message);
+      if (scheme == solver::Scheme::factors)
+        bytes = soloOf(message)->factorBytes;
+      scenario.messages.push_back({.name = summary(members), .scheme = scheme, .bytes = bytes});
+      ready.push_back(last);
+    }
+  }
+
+  void addRiders(std::size_t carrier, std::vector<std::string> &members) {
+    for (std::size_t rider : decisions.riders)
+      if (problem.layers[rider].carrier == carrier) {
+        members.push_back(names[rider]);
+        gradientBytes.back() += problem.layers[rider].bytes;
+      }
+  }
+
+  const solver::SoloOption *soloOf(const JointMessage &message) const {
+    return message.isSolo ? &problem.layers[message.layers.front()].solos[message.option] : nullptr;
+  }
+
+  void issueNext() {
+    scenario.operations.push_back({.kind = Operation::Kind::issue,
+                                   .phase = Phase::backward,
+                                   .message = static_cast<int>(issued++)});
+  }
+
+  bool updatesItself(std::size_t message) const {
+    return scenario.messages[message].scheme == solver::Scheme::reduceScatter;
+  }
+
+  void addTail() {
+    double updated = 0;
+    for (std::size_t i = 0; i < gradientBytes.size(); ++i)
+      updated += updatesItself(i) ? 0 : static_cast<double>(gradientBytes[i]);
+    for (std::size_t i = 0; i < gradientBytes.size(); ++i) {
+      const int number = static_cast<int>(i);
+      scenario.operations.push_back(
+          {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
+      const solver::SoloOption *solo = soloOf(decisions.messages[i]);
+      if (solo && solo->rebuild > 0)
+        scenario.operations.push_back(
+            {.phase = Phase::update, .layer = scenario.messages[i].name, .seconds = solo->rebuild});
+      if (!updatesItself(i))
+        scenario.operations.push_back(
+            {.kind = Operation::Kind::update,
+             .phase = Phase::update,
+             .seconds = updated > 0 ? updates * static_cast<double>(gradientBytes[i]) / updated : 0,
+             .message = number});
+    }
+  }
+
+  const JointProblem &problem;
+  const JointPlan &decisions;
+  const std::vector<std::string> &names;
+  double updates;
+  Scenario scenario;
+  std::vector<double> ready;               ///< by message
+  std::vector<std::int64_t> gradientBytes; ///< by message
+  std::size_t issued = 0;
+};
+
+} // namespace
+
+Scenario issueMessages(std::vector<Operation> operations, const JointProblem &problem,
+                       const JointPlan &decisions, const std::vector<std::string> &names,
+                       double updates) {
+  return Issuer(problem, decisions, names, updates).issue(std::move(operations));
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,29 @@
+// IssueOrder: from a timeline of operations and a plan's messages to what a rank does, in order.
+#pragma once
+
+#include "passes/simulate/Scenario.h"
+#include "passes/solver/joint/JointProblem.h"
+
+#include <string>
+#include <vector>
+
+namespace syncline::simulate {
+
+/// Adds the messages of `decisions` to operations of the forward and backward pass: each is issued
+/// once the operations that its last member needs are over, as the problem's ready times say, and
+/// after the messages before it. Behind the backward pass follow waits, rebuilding and updates in
+/// the messages' order, `updates` seconds in all, shared out by bytes. Messages get names, schemes,
+/// bytes, not costs. Precondition: the decisions are a plan of the problem.
+Scenario issueMessages(std::vector<Operation> operations, const solver::JointProblem &problem,
+                       const solver::JointPlan &decisions, const std::vector<std::string> &names,
+                       double updates);
+
+/// One operation for the forward pass, and one for each stretch of the backward pass between ready
+/// times, named for the gradient that it completes.
+std::vector<Operation> operationsOf(const solver::JointProblem &problem, double forwardEnd,
+                                    const std::vector<std::string> &names);
+
+/// "fc.weight", "conv1.weight .. bn1.bias (3)".
+std::string summary(const std::vector<std::string> &members);
+
+} // namespace syncline::simulate

@@ -1,0 +1,310 @@
+// Plans' modules, by MLIR.
+#include "passes/simulate/ReadScenario.h"
+
+#include "ir/plan/Plan.h"
+#include "passes/cost/CollectiveTime.h"
+#include "passes/cost/Offer.h"
+#include "passes/merge/MergeOps.h"
+#include "passes/simulate/IssueOrder.h"
+#include "passes/solver/joint/JointChecker.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace syncline::simulate {
+
+namespace {
+
+using cluster::Scheme;
+
+solver::LinkRates rates(cluster::LinkAttr link) {
+  return {link.getAlpha(), link.getBeta(), link.getGamma()};
+}
+
+template <typename Op> Op firstOf(ModuleOp module) {
+  auto range = module.getOps<Op>();
+  return range.empty() ? Op() : *range.begin();
+}
+
+/// A line, a table, or a formula with constants of its own: a time that the network does not
+/// decide.
+bool isStated(cluster::SpecAttr spec, Scheme scheme) {
+  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
+    if (stated.getScheme() != scheme)
+      continue;
+    auto formula = dyn_cast<cluster::FormulaAttr>(stated.getCost());
+    cluster::LinkAttr link = spec.getLink();
+    return !formula || !link || formula.getAlpha() != link.getAlpha() ||
+           formula.getBeta() != link.getBeta() || formula.getGamma() != link.getGamma();
+  }
+  return false;
+}
+
+Result<std::shared_ptr<const solver::CollectiveCost>>
+costOf(cluster::SpecAttr spec, const cost::Offer &offer, Scheme scheme) {
+  Attribute cost;
+  if (scheme == Scheme::factors)
+    cost = offer.gather;
+  else if (sync::OptionAttr option = offer.option(scheme))
+    cost = option.getCost();
+  if (!cost) { // not offered, but possible: what it would cost alone
+    const solver::Scheme name = toSolverScheme(scheme);
+    cluster::LinkAttr link = cluster::slowestLink(spec);
+    if (!link || !solver::hasFormula(name))
+      return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
+                              cluster::stringifyScheme(scheme).str() + "' costs");
+    return std::shared_ptr<const solver::CollectiveCost>(std::make_shared<solver::AffineCost>(
+        solver::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link))));
+  }
+  Result<std::unique_ptr<solver::CollectiveCost>> time = cost::collectiveTime(cost);
+  if (!time)
+    return time.status();
+  return std::shared_ptr<const solver::CollectiveCost>(std::move(*time));
+}
+
+/// What the messages cost on a cluster, and its machines.
+Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
+  scenario.machines = machinesOf(spec);
+  Result<cost::Offer> offer = cost::offerOf(spec);
+  if (!offer)
+    return offer.status();
+  for (Message &message : scenario.messages) {
+    const Scheme scheme = toClusterScheme(message.scheme);
+    auto cost = costOf(spec, *offer, scheme);
+    if (!cost)
+      return cost.status();
+    message.cost = std::move(*cost);
+    message.isStated = isStated(spec, scheme);
+    message.shardUpdate = message.scheme == solver::Scheme::reduceScatter ? shardUpdate : 0;
+  }
+  return Status::ok();
+}
+
+/// Seconds per byte that a reduce-scatter takes besides its collective: its share of the update.
+double shardUpdateOf(const explain::PlannedProblem &planned) {
+  sync::OptionAttr offered = planned.offer().reduceScatter;
+  if (!offered)
+    return 0;
+  constexpr std::int64_t bytes = std::int64_t{1} << 30;
+  const double collective = (*cost::collectiveTime(offered.getCost()))->seconds(bytes);
+  for (const solver::Lane &lane : planned.asPlanned().lanes)
+    for (const solver::SchemeOption &option : lane.options)
+      if (option.scheme == solver::Scheme::reduceScatter)
+        return std::max(0.0, (option.cost->seconds(bytes) - collective) / bytes);
+  return 0;
+}
+
+std::string nameOf(plan::BucketOp bucket) {
+  std::vector<std::string> members;
+  for (StringAttr member : bucket.getMembers().getAsRange<StringAttr>())
+    members.push_back(member.str());
+  return summary(members);
+}
+
+Phase phaseOf(plan::Phase phase) {
+  switch (phase) {
+  case plan::Phase::forward:
+    return Phase::forward;
+  case plan::Phase::backward:
+    return Phase::backward;
+  case plan::Phase::update:
+    return Phase::update;
+  }
+  llvm_unreachable("every phase is named above");
+}
+
+/// A program's operations, one by one.
+class ProgramReader {
+public:
+  explicit ProgramReader(double updates) : updates(updates) {}
+
+  Scenario read(plan::ProgramOp program) {
+    for (auto bucket : program.getOps<plan::BucketOp>())
+      addBucket(bucket);
+    for (mlir::Operation &op : program.getBody().front())
+      add(&op);
+    return std::move(scenario);
+  }
+
+private:
+  using Kind = Operation::Kind;
+
+  void addBucket(plan::BucketOp bucket) {
+    const solver::Scheme scheme = *solver::parseScheme(bucket.getScheme().str());
+    const auto bytes = static_cast<std::int64_t>(bucket.getBytes());
+    scenario.messages.push_back({.name = nameOf(bucket),
+                                 .scheme = scheme,
+                                 .bytes = bytes,
+                                 .channel = static_cast<int>(bucket.getChannel())});
+    gradientBytes.push_back(static_cast<double>(bytes));
+    updated += plan::updatesItself(bucket) ? 0 : static_cast<double>(bytes);
+  }
+
+  void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
+    scenario.operations.push_back(
+        {.kind = kind, .phase = phase, .seconds = seconds, .message = static_cast<int>(bucket)});
+  }
+
+  void addCompute(mlir::Operation *op, StringRef layer) {
+    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
+    scenario.operations.push_back({.phase = phase,
+                                   .layer = layer.str(),
+                                   .seconds = seconds ? seconds.getValueAsDouble() : 0});
+  }
+
+  void add(mlir::Operation *op) {
+    if (auto marker = dyn_cast<plan::PhaseOp>(op))
+      phase = phaseOf(marker.getPhase());
+    else if (auto call = dyn_cast<plan::CallOp>(op))
+      addCompute(op, call.getLayer());
+    else if (auto loop = dyn_cast<plan::PointwiseOp>(op))
+      addCompute(op, loop.getLayer());
+    else if (auto issue = dyn_cast<plan::IssueOp>(op))
+      addStep(Kind::issue, issue.getBucket());
+    else if (auto gather = dyn_cast<plan::GatherOp>(op))
+      addGather(gather);
+    else if (auto wait = dyn_cast<plan::WaitOp>(op))
+      addStep(Kind::wait, wait.getBucket());
+    else if (auto update = dyn_cast<plan::UpdateOp>(op))
+      addStep(Kind::update, update.getBucket(),
+              updated > 0 ? updates * gradientBytes[update.getBucket()] / updated : 0);
+  }
+
+  void addGather(plan::GatherOp gather) {
+    std::int64_t bytes = 0;
+    for (Value factor : gather.getIns())
+      bytes += plan::denseBytes(cast<MemRefType>(factor.getType()));
+    scenario.messages[gather.getBucket()].bytes = bytes;
+    addStep(Kind::issue, gather.getBucket());
+  }
+
+  double updates;
+  Scenario scenario;
+  Phase phase = Phase::forward;
+  std::vector<double> gradientBytes;
+  double updated = 0; ///< bytes of the buckets that have an update
+};
+
+/// A trace's layers, forward and back.
+std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
+  std::vector<Operation> operations;
+  auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
+  for (sync::LayerOp layer : layers)
+    operations.push_back({.layer = layer.getName().str(),
+                          .seconds = slowdown * layer.getForward().convertToDouble()});
+  for (sync::LayerOp layer : llvm::reverse(layers))
+    operations.push_back({.phase = Phase::backward,
+                          .layer = layer.getName().str(),
+                          .seconds = slowdown * layer.getBackward().convertToDouble()});
+  return operations;
+}
+
+std::optional<std::int64_t> samplesOf(ModuleOp module) {
+  for (auto program : module.getOps<plan::ProgramOp>())
+    return program.getBatch();
+  std::optional<std::int64_t> samples;
+  bool agree = true;
+  module.walk([&](sync::LayerOp layer) {
+    if (!layer.getMatmul())
+      return;
+    const std::int64_t k = (*layer.getMatmul())[2];
+    agree &= samples.value_or(k) == k;
+    samples = k;
+  });
+  return agree ? samples : std::nullopt;
+}
+
+/// Times are those of the slowest node; scenarios state those of a node without slowdown.
+void undoSlowdown(Scenario &scenario, cluster::SpecAttr planned) {
+  for (Operation &op : scenario.operations)
+    op.seconds /= cluster::slowdown(planned);
+}
+
+} // namespace
+
+Machines machinesOf(cluster::SpecAttr spec) {
+  Machines machines{.ranks = static_cast<int>(spec.getRanks()),
+                    .devicesPerNode = static_cast<int>(spec.getDevicesPerNode()),
+                    .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
+                    .halfDuplex = spec.getHalfDuplex()};
+  if (spec.getLink())
+    machines.network = rates(spec.getLink());
+  if (spec.getInside())
+    machines.inside = rates(spec.getInside());
+  if (cluster::ServersAttr servers = spec.getServers()) {
+    machines.servers = static_cast<int>(servers.getCount());
+    machines.dedicated = servers.getDedicated();
+    machines.serverLink = rates(servers.getLink());
+  }
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    for (std::int64_t node : own.getNodes()) {
+      if (own.getLink())
+        machines.nodeNetwork[static_cast<int>(node)] = rates(own.getLink());
+      if (double(own.getSlowdown()) == 1)
+        continue;
+      machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
+      for (int rank = 0; rank < machines.ranks; ++rank)
+        if (machines.nodeOf(rank) == node)
+          machines.slowdown[static_cast<std::size_t>(rank)] = own.getSlowdown();
+    }
+  return machines;
+}
+
+Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
+  auto problem = firstOf<sync::ProblemOp>(module);
+  auto solution = firstOf<sync::SolutionOp>(module);
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  if (!problem || !solution || !spec)
+    return Status::badInput("expected a problem, its solution and a cluster");
+  FailureOr<explain::PlannedProblem> planned = explain::PlannedProblem::create(problem, spec);
+  if (failed(planned))
+    return Status::badInput("not a problem");
+  SimulatedPlan result(std::move(*planned));
+  FailureOr<solver::JointPlan> plan = toPlan(solution, result.posed.asPlanned());
+  if (failed(plan))
+    return Status::badInput("not a solution");
+  if (auto rejection = solver::checkJointPlan(result.posed.asPlanned(), *plan))
+    return Status::badInput(rejection->message);
+  result.module = module;
+  result.plan = std::move(*plan);
+  result.plannerName = solution.getPlanner().str();
+  for (StringAttr name : problem.getLayers().getAsRange<StringAttr>())
+    result.gradientNames.push_back(name.str());
+  result.batchSamples = samplesOf(module);
+  result.forwardEnd = problem.getForwardEnd().convertToDouble();
+  result.updates = problem.getUpdates().convertToDouble();
+  result.predicted = solution.getFinish().convertToDouble() + result.updates;
+  return result;
+}
+
+Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
+  Scenario scenario;
+  if (auto program = firstOf<plan::ProgramOp>(module)) {
+    scenario = ProgramReader(updates).read(program);
+  } else {
+    auto trace = firstOf<sync::TraceOp>(module);
+    const solver::JointProblem &problem = posed.asPlanned();
+    scenario = issueMessages(trace ? operationsOf(trace, cluster::slowdown(posed.cluster()))
+                                   : simulate::operationsOf(problem, forwardEnd, gradientNames),
+                             problem, plan, gradientNames, updates);
+  }
+  undoSlowdown(scenario, posed.cluster());
+  if (Status placed = place(scenario, cluster, shardUpdateOf(posed)); !placed)
+    return placed;
+  return scenario;
+}
+
+Result<Scenario> SimulatedPlan::withDecisions(const solver::JointProblem &problem,
+                                              const solver::JointPlan &decisions,
+                                              const Elsewhere &where) const {
+  Scenario scenario =
+      issueMessages(simulate::operationsOf(problem, forwardEnd * where.batch, gradientNames),
+                    problem, decisions, gradientNames, updates);
+  undoSlowdown(scenario, posed.cluster());
+  if (Status placed = place(scenario, where.cluster, shardUpdateOf(posed)); !placed)
+    return placed;
+  return scenario;
+}
+
+} // namespace syncline::simulate
