@@ -51,7 +51,7 @@ Status Calibration::open() {
   if (!madeDevice)
     return madeDevice.status();
   device = std::move(*madeDevice);
-  auto madeTeam = Team::create(transport);
+  auto madeTeam = Team::create(transport, "calibrate");
   if (!madeTeam)
     return madeTeam.status();
   team = std::move(*madeTeam);
@@ -77,7 +77,7 @@ Status Calibration::open() {
   std::iota(members.begin(), members.end(),
             transport.rank() / settings.ranksPerNode * settings.ranksPerNode);
   node = std::make_unique<RankSubset>(transport, members);
-  auto madeNode = Team::create(*node);
+  auto madeNode = Team::create(*node, "calibrate/node");
   if (!madeNode)
     return madeNode.status();
   nodeTeam = std::move(*madeNode);
@@ -241,7 +241,8 @@ Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until
   return Status::ok();
 }
 
-/// Whether all schemes can be measured at this size, the fewest rounds of each.
+/// Whether all schemes can be measured at this size, the fewest rounds of each. Short messages
+/// always can.
 bool Calibration::hasTimeFor(std::int64_t bytes, double until) const {
   double needed = 0;
   for (std::size_t i = 0; i < collectives.size(); ++i) {
@@ -255,7 +256,7 @@ bool Calibration::hasTimeFor(std::int64_t bytes, double until) const {
     if (last.bytes >= shortestOfInterference)
       needed += growth * (once + (leastRounds + 1) * both);
   }
-  return needed <= until - team->now();
+  return needed == 0 || needed <= until - team->now();
 }
 
 Status Calibration::measureGrid() {

@@ -67,9 +67,11 @@ void addHead(Lines &out, const Findings &f, const Analysis &a, const Labels &lab
   out.add("# Times are medians of the slowest rank's. Tables and the network's constants are of");
   out.add(a.isLoaded ? "# messages beside computation, all ranks computing, as in training."
                      : "# messages alone, while no rank computes.");
-  if (!a.isLoaded && !isReproducible(f.schemes))
-    out.add("# (Times beside computation were not reproducible here: fewer than three quarters of "
-            "them\n# are known within 10 %%.)");
+  for (bool isLoaded : {true, false})
+    if (!isReproducible(f.schemes, isLoaded))
+      out.add("# Times %s are hardly reproducible: less than three quarters of them are known "
+              "within 10 %%.",
+              isLoaded ? "beside computation" : "of messages alone");
   for (std::int64_t bytes : f.leftOut)
     out.add("# There was no time to measure messages of %s.", sizeText(bytes).c_str());
   out.add("name: %s", quoted(labels.name).c_str());

@@ -18,32 +18,36 @@ double interpolate(const Curve &curve, double bytes) {
   return std::max(0.0, a.seconds + share * (b.seconds - a.seconds));
 }
 
+/// Between the two in the middle geometrically.
+static double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : std::sqrt(values[middle - 1] * values[middle]);
+}
+
 Curve nondecreasing(const Curve &curve) {
-  // Weights 1/t² make errors relative; the weighted mean of a pool is Σ(1/t) / Σ(1/t²).
   struct Pool {
-    double inverse = 0, inverseSquare = 0;
-    std::size_t points = 0;
-    double value() const { return inverse / inverseSquare; }
+    std::vector<double> seconds;
+    double value;
   };
   std::vector<Pool> pools;
   for (const Point &point : curve) {
-    const double t = std::max(point.seconds, 1e-12);
-    pools.push_back({1 / t, 1 / (t * t), 1});
-    while (pools.size() > 1 && pools[pools.size() - 2].value() > pools.back().value()) {
-      const Pool last = pools.back();
+    pools.push_back({{point.seconds}, point.seconds});
+    while (pools.size() > 1 && pools[pools.size() - 2].value > pools.back().value) {
+      const Pool last = std::move(pools.back());
       pools.pop_back();
-      pools.back().inverse += last.inverse;
-      pools.back().inverseSquare += last.inverseSquare;
-      pools.back().points += last.points;
+      Pool &before = pools.back();
+      before.seconds.insert(before.seconds.end(), last.seconds.begin(), last.seconds.end());
+      before.value = median(before.seconds);
     }
   }
   Curve result;
   std::size_t at = 0;
   for (const Pool &pool : pools) {
     const bool isLast = &pool == &pools.back();
-    for (std::size_t i = 0; i < pool.points; ++i, ++at)
-      if (!isLast || pools.size() == 1 || i + 1 == pool.points)
-        result.push_back({curve[at].bytes, pool.value()});
+    for (std::size_t i = 0; i < pool.seconds.size(); ++i, ++at)
+      if (!isLast || pools.size() == 1 || i + 1 == pool.seconds.size())
+        result.push_back({curve[at].bytes, pool.value});
   }
   return result;
 }

@@ -19,9 +19,10 @@ using Curve = std::vector<Point>;
 /// curve is not empty.
 double interpolate(const Curve &curve, double bytes);
 
-/// The nondecreasing curve of the same sizes with the least sum of squared relative errors: what a
-/// table of costs must be (isotonic regression; neighbours that fall are pooled). Where the pool at
-/// the end has several points only the last is kept, so that a table goes on rising after it.
+/// A nondecreasing curve of the same sizes, which a table of costs must be, with little absolute
+/// error of the logarithms: isotonic regression by medians, which ignores outliers; neighbours that
+/// fall are pooled. Where the pool at the end has several points only the last is kept, so that a
+/// table goes on rising after it.
 Curve nondecreasing(const Curve &curve);
 
 /// Two neighbouring points between which the time grows otherwise than a fitted curve does.

@@ -23,15 +23,19 @@ static double rate(const std::vector<KernelFinding> &kernels, double KernelFindi
 double DeviceFinding::computeRate() const { return rate(compute, &KernelFinding::flops); }
 double DeviceFinding::memoryRate() const { return rate(memory, &KernelFinding::bytes); }
 
-bool isReproducible(const std::vector<SchemeFinding> &schemes) {
+bool isReproducible(const std::vector<SchemeFinding> &schemes, bool isLoaded) {
   constexpr double known = 0.1;
   int good = 0, all = 0;
   for (const SchemeFinding &scheme : schemes)
     for (const SizeFinding &size : scheme.sizes) {
       ++all;
-      good += size.loaded.samples > 1 && size.loaded.uncertainty() <= known;
+      good += size.of(isLoaded).samples > 1 && size.of(isLoaded).uncertainty() <= known;
     }
   return 4 * good >= 3 * all;
+}
+
+bool areLoadedTimesBetter(const std::vector<SchemeFinding> &schemes) {
+  return isReproducible(schemes, true) || !isReproducible(schemes, false);
 }
 
 } // namespace syncline::calibrate

@@ -68,8 +68,12 @@ struct Findings {
   double seconds = 0; ///< that all of it took
 };
 
-/// Whether the times beside computation are good enough to plan by: three quarters of them known
-/// within 10 %.
-bool isReproducible(const std::vector<SchemeFinding> &schemes);
+/// Whether the times (beside computation or idle) are good enough to plan by: three quarters of
+/// them known within 10 %.
+bool isReproducible(const std::vector<SchemeFinding> &schemes, bool isLoaded);
+
+/// Whether plans are made with the times beside computation: they are what training sees, unless
+/// only the idle ones can be reproduced.
+bool areLoadedTimesBetter(const std::vector<SchemeFinding> &schemes);
 
 } // namespace syncline::calibrate

@@ -5,12 +5,12 @@
 
 namespace syncline::calibrate {
 
-Result<std::unique_ptr<Team>> Team::create(Transport &transport) {
+Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::string &name) {
   // Of all schemes it lets its ranks go nearest to each other.
-  auto barrier = createAllReduce("recursive-doubling", transport, "calibrate/barrier", {});
+  auto barrier = createAllReduce("recursive-doubling", transport, name + "/barrier", {});
   if (!barrier)
     return barrier.status();
-  auto ring = Ring::create(transport, "calibrate/share");
+  auto ring = Ring::create(transport, name + "/share");
   if (!ring)
     return ring.status();
   return std::unique_ptr<Team>(new Team(transport, std::move(*barrier), std::move(*ring)));

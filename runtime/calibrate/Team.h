@@ -16,8 +16,9 @@ namespace syncline::calibrate {
 /// peerLost.
 class Team {
 public:
-  /// All ranks together. `transport` outlives the team.
-  static Result<std::unique_ptr<Team>> create(Transport &transport);
+  /// All ranks together. `transport` outlives the team; `name` tells the links of several teams
+  /// apart.
+  static Result<std::unique_ptr<Team>> create(Transport &transport, const std::string &name);
 
   int rank() const { return transport.rank(); }
   int size() const { return transport.size(); }

@@ -1,0 +1,139 @@
+"""`syncline calibrate`: the file it writes plans; bad lines, lost ranks and full disks end it."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+import harness
+from refusal import RefusalTest
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
+SHORT = ["--time", "2s", "--sizes", "1KiB,64KiB,1MiB"]
+
+
+class CalibrateTest(RefusalTest):
+    def test_measured_file_plans(self):
+        """What two local ranks measure is read by `compile`, whose plan is proven and can be run."""
+        output = self.folder / "measured.yaml"
+        done = self.command("calibrate", "-n", 2, *SHORT, "-o", output, "--name", "two 'local' ranks")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("s left", done.stderr)
+        text = output.read_text()
+        for part in ("ranks: 2", "recursive-doubling:", "all-gather:", "quartiles", "at once"):
+            self.assertIn(part, text)
+        plan = self.folder / "measured.plan"
+        words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--loss", "cross-entropy"]
+        harness.syncline(*words, "-o", plan)
+        harness.syncline("verify", plan)
+        self.assertIn("two 'local' ranks", harness.syncline("inspect", plan))
+        harness.syncline("run", plan, "-n", 2, "--steps", 2)
+
+    def test_filters(self):
+        """Only the schemes asked for are offered; --quiet says nothing; standard output is the file."""
+        words = ["calibrate", "-n", 2, *SHORT, "--schemes", "tree", "--idle", "--quiet"]
+        done = self.command(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("    tree:", done.stdout)
+        self.assertIn("messages alone", done.stdout)
+        for absent in ("ring:", "parameter-server:", "all-gather:"):
+            self.assertNotIn(absent, done.stdout)
+
+    def test_nodes_of_two(self):
+        """Local ranks taken for two nodes: hierarchies and the links inside a node are measured."""
+        output = self.folder / "nodes.yaml"
+        nodes = ["-n", 4, "--ranks-per-node", 2, "--schemes", "ring,hierarchical"]
+        done = self.command("calibrate", *nodes, *SHORT, "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = output.read_text()
+        for part in ("nodes: 2", "devices-per-node: 2", "inside:", "hierarchical:"):
+            self.assertIn(part, text)
+        harness.syncline(
+            *("compile", DIGITS, "--cluster", output, "--batch", 2, "-o", self.folder / "nodes.plan")
+        )
+
+    def test_wrong_command_lines(self):
+        """Contradictions are told before anything is measured."""
+        for words, name in [
+            ([], "at least 2 ranks"),
+            (["-n", 2, "--rank", 0, "--ranks", 2], "'-n' starts local ranks"),
+            (["--rank", 2, "--ranks", 2], "no rank of"),
+            (["-n", 2, "--schemes", "hierarchical"], "needs several nodes"),
+            (["-n", 2, "--time", "soon"], "expected a time"),
+            (["-n", 2, "--sizes", "1MiB,1KiB"], "ascending"),
+        ]:
+            with self.subTest(words=words):
+                self.refuses(["calibrate", *words, "-o", self.folder / "c.yaml"], name, code=2)
+        environment = {"RANK": "0", "WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1"}
+        done = self.command("calibrate", "-n", 2, environment=environment)
+        self.assert_refused(done, ["'-n 2' contradicts 'WORLD_SIZE'"], 2)
+
+    def test_unwritable_output(self):
+        """A file that cannot be written is told at once, not after a minute of measuring."""
+        started = time.monotonic()
+        self.refuses(["calibrate", "-n", 2, "-o", self.folder / "absent" / "c.yaml"], "absent")
+        self.assertLess(time.monotonic() - started, 10)
+
+    def test_full_disk(self):
+        """Where the file does not fit, nothing half-written stays and an older file is kept."""
+        output = self.write("c.yaml", "old")
+
+        def fill_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+        before = self.listing()
+        done = subprocess.run(
+            [str(harness.SYNCLINE), "calibrate", "-n", "2", "--quiet", *SHORT, "-o", str(output)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            restore_signals=False,
+            preexec_fn=fill_disk,
+        )
+        self.assert_refused(done, ["c.yaml", "cannot write"])
+        self.assertEqual(self.listing(), before)
+        self.assertEqual(output.read_text(), "old")
+
+
+class LostRankTest(RefusalTest):
+    def start(self, rank, port):
+        flags = ["--rank", rank, "--ranks", 3, "--master-port", port, "--time", "60s"]
+        process = subprocess.Popen(
+            [str(CALIBRATE), *map(str, flags), "-o", str(self.folder / "c.yaml")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")},
+        )
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_killed_rank(self):
+        """A rank that dies while measuring ends the others within seconds, by its name, and no file
+        is written."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        ranks = [self.start(rank, port) for rank in range(3)]
+        line = ranks[0].stderr.readline()
+        while line and "convolution" not in line and "rank" not in line:
+            line = ranks[0].stderr.readline()
+        self.assertTrue(line, "rank 0 has ended")
+        ranks[1].kill()
+        for rank in (0, 2):
+            self.assertEqual(ranks[rank].wait(15), 1)
+            errors = [line for line in ranks[rank].stderr if "error:" in line]
+            self.assertEqual(len(errors), 1)
+            self.assertIn("lost rank 1 (its process ended) while measuring", errors[0])
+        self.assertEqual(self.listing(), ["cluster.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+// From findings to constants and tables.
+#include "Invented.h"
+
+#include "runtime/calibrate/Analysis.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::calibrate {
+namespace {
+
+using namespace testing;
+const LinkConstants truth{50e-6, 8e-9, 1e-10};
+
+TEST(Analysis, PlansByTimesBesideComputation) {
+  const Analysis a = analyse(invent(4, truth), false);
+  EXPECT_TRUE(a.isLoaded);
+  EXPECT_TRUE(a.network.isFromRing);
+  EXPECT_NEAR(a.network.constants.alpha, 1.5 * truth.alpha, 1e-9);
+  EXPECT_NEAR(a.network.constants.beta, 1.5 * truth.beta, 1e-13);
+  EXPECT_LT(a.network.worstResidual, 1e-6);
+  ASSERT_EQ(a.tables.size(), 3u);
+  EXPECT_DOUBLE_EQ(a.tables[0].costs[2].seconds,
+                   invent(4, truth).schemes[0].sizes[2].loaded.median);
+}
+
+TEST(Analysis, IdleTimesWhenAskedFor) {
+  const Analysis a = analyse(invent(4, truth), true);
+  EXPECT_FALSE(a.isLoaded);
+  EXPECT_NEAR(a.network.constants.beta, truth.beta, 1e-13);
+}
+
+// Times beside computation that are all over the place lose to good idle ones, but not to idle ones
+// that are no better.
+TEST(Analysis, PrefersTimesThatCanBeReproduced) {
+  Findings f = invent(4, truth);
+  for (SchemeFinding &scheme : f.schemes)
+    for (SizeFinding &size : scheme.sizes)
+      size.loaded = wild(size.loaded.median);
+  EXPECT_FALSE(analyse(f, false).isLoaded);
+  for (SchemeFinding &scheme : f.schemes)
+    for (SizeFinding &size : scheme.sizes)
+      size.idle = wild(size.idle.median);
+  EXPECT_TRUE(analyse(f, false).isLoaded);
+}
+
+TEST(Analysis, SlowestPairWhereNoRingWasMeasured) {
+  Findings f = invent(4, truth);
+  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
+  const Analysis a = analyse(f, false);
+  EXPECT_FALSE(a.network.isFromRing);
+  EXPECT_DOUBLE_EQ(a.network.constants.alpha, 40e-6);
+  EXPECT_DOUBLE_EQ(a.network.constants.beta, 2e-9);
+}
+
+// A time that falls is smoothed in the costs, and told as a jump.
+TEST(Analysis, SmoothsAndTells) {
+  Findings f = invent(4, truth);
+  f.schemes[1].sizes[3].loaded = steady(f.schemes[1].sizes[5].loaded.median);
+  const Table table = analyse(f, false).tables[1];
+  EXPECT_GT(table.measured[3].seconds, table.measured[4].seconds);
+  for (std::size_t i = 1; i < table.costs.size(); ++i)
+    EXPECT_LE(table.costs[i - 1].seconds, table.costs[i].seconds);
+  ASSERT_FALSE(table.jumps.empty());
+  EXPECT_EQ(table.jumps.front().after, table.measured[3].bytes);
+}
+
+// Noise is no jump.
+TEST(Analysis, UncertainGrowthIsNotTold) {
+  Findings f = invent(4, truth);
+  SizeFinding &size = f.schemes[1].sizes[3];
+  size.loaded = wild(1.5 * size.loaded.median);
+  EXPECT_TRUE(analyse(f, false).tables[1].jumps.empty());
+}
+
+TEST(Analysis, LinkInsideNodes) {
+  Findings f = invent(4, truth);
+  f.ranksPerNode = 2;
+  EXPECT_FALSE(analyse(f, false).inside);
+  f.inside = invent(2, {1e-6, 1e-10, 0}).schemes[0];
+  const Analysis a = analyse(f, true);
+  ASSERT_TRUE(a.inside);
+  EXPECT_NEAR(a.inside->constants.alpha, 1e-6, 1e-9);
+  EXPECT_NEAR(a.inside->constants.beta, 1e-10, 1e-13);
+}
+
+} // namespace
+} // namespace syncline::calibrate

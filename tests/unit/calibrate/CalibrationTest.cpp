@@ -1,0 +1,150 @@
+// Measuring, with ranks as threads over loopback.
+#include "runtime/calibrate/Calibration.h"
+#include "tests/unit/runtime/Ranks.h"
+
+#include <cmath>
+#include <mutex>
+
+namespace syncline::calibrate {
+namespace {
+
+using syncline::testing::runRanks;
+
+/// What every rank finds.
+std::vector<Findings> calibrate(int ranks, const Settings &settings) {
+  std::vector<Findings> all(ranks);
+  runRanks(ranks, [&](int rank, Group &group) {
+    Progress silent(false, settings.seconds);
+    Calibration calibration(*group.transport(), settings, silent);
+    Result<Findings> found = calibration.run();
+    ASSERT_TRUE(found.isOk()) << found.status().message();
+    all[rank] = *found;
+  });
+  return all;
+}
+
+/// Each measured thing has a time, and sizes ascend.
+void expectComplete(const Findings &f) {
+  for (const auto *kernels : {&f.device.compute, &f.device.memory})
+    for (const KernelFinding &kernel : *kernels) {
+      EXPECT_GT(kernel.seconds.median, 0) << kernel.name;
+      EXPECT_GT(kernel.fastestRank, 0) << kernel.name;
+      EXPECT_LE(kernel.fastestRank, kernel.seconds.upperQuartile) << kernel.name;
+    }
+  EXPECT_GT(f.device.computeRate(), 1e8);
+  EXPECT_GT(f.device.memoryRate(), 1e8);
+  EXPECT_LT(f.device.smallest.seconds.median, 1e-4);
+  for (const SchemeFinding &scheme : f.schemes) {
+    ASSERT_FALSE(scheme.sizes.empty()) << scheme.scheme;
+    for (std::size_t i = 0; i < scheme.sizes.size(); ++i) {
+      EXPECT_GT(scheme.sizes[i].idle.median, 0);
+      EXPECT_GT(scheme.sizes[i].loaded.median, 0);
+      EXPECT_GE(scheme.sizes[i].idle.samples, 3);
+      if (i > 0)
+        EXPECT_GT(scheme.sizes[i].bytes, scheme.sizes[i - 1].bytes);
+    }
+  }
+}
+
+// Every scheme that three ranks can use is measured, and longer messages take longer.
+TEST(Calibration, MeasuresEverySchemeOfThreeRanks) {
+  Settings settings;
+  settings.seconds = 3;
+  settings.sizes = {4 << 10, 256 << 10, 1 << 20};
+  settings.schemes = usableSchemes(3, 1);
+  const std::vector<Findings> all = calibrate(3, settings);
+  const Findings &f = all[0];
+  expectComplete(f);
+  ASSERT_EQ(f.schemes.size(), 7u);
+  EXPECT_EQ(f.pairs.size(), 2u);
+  EXPECT_GT(f.interference.messages.median, 0.5);
+  for (const SchemeFinding &scheme : f.schemes)
+    if (scheme.sizes.back().bytes == 1 << 20)
+      EXPECT_GT(scheme.sizes.back().idle.median, scheme.sizes.front().idle.median);
+}
+
+// All ranks decide alike, so they measure the same sizes and have the same medians.
+TEST(Calibration, RanksFindTheSame) {
+  Settings settings;
+  settings.seconds = 2;
+  settings.sizes = {1 << 10, 64 << 10};
+  settings.schemes = {"ring", "factors"};
+  const std::vector<Findings> all = calibrate(3, settings);
+  for (const Findings &f : all) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      ASSERT_EQ(f.schemes[i].sizes.size(), all[0].schemes[i].sizes.size());
+      for (std::size_t j = 0; j < f.schemes[i].sizes.size(); ++j) {
+        EXPECT_EQ(f.schemes[i].sizes[j].bytes, all[0].schemes[i].sizes[j].bytes);
+        EXPECT_EQ(f.schemes[i].sizes[j].idle.median, all[0].schemes[i].sizes[j].idle.median);
+      }
+    }
+  }
+  // One rank contributes at most a third of the longest message.
+  EXPECT_LE(all[0].schemes[1].sizes.back().bytes, (64 << 10) / 3);
+}
+
+// Nodes of two ranks: their hierarchy and the ring inside each are measured as well.
+TEST(Calibration, NodesOfTwoRanks) {
+  Settings settings;
+  settings.seconds = 2;
+  settings.sizes = {4 << 10, 64 << 10};
+  settings.schemes = {"hierarchical"};
+  settings.ranksPerNode = 2;
+  const std::vector<Findings> all = calibrate(4, settings);
+  expectComplete(all[0]);
+  EXPECT_EQ(all[0].schemes[0].scheme, "hierarchical");
+  ASSERT_EQ(all[0].inside.sizes.size(), 2u);
+  for (const Findings &f : all)
+    EXPECT_EQ(f.inside.sizes[1].idle.median, all[0].inside.sizes[1].idle.median);
+}
+
+TEST(Calibration, HierarchiesNeedNodes) {
+  auto has = [](int ranks, int perNode) {
+    const auto schemes = usableSchemes(ranks, perNode);
+    return std::find(schemes.begin(), schemes.end(), "hierarchical") != schemes.end();
+  };
+  EXPECT_TRUE(has(4, 2));
+  EXPECT_FALSE(has(4, 1));
+  EXPECT_FALSE(has(4, 4));
+}
+
+// A long message without time for it is left out for all schemes, and named.
+TEST(Calibration, NoTimeForLongMessages) {
+  Settings settings;
+  settings.seconds = 1;
+  settings.sizes = {64 << 10, 1 << 20, 256 << 20};
+  settings.schemes = {"ring", "tree"};
+  const Findings f = calibrate(2, settings)[0];
+  ASSERT_FALSE(f.leftOut.empty());
+  EXPECT_EQ(f.leftOut.back(), 256 << 20);
+  EXPECT_LT(f.seconds, 20);
+}
+
+// A rank that is gone ends the others, which say so and what was being measured.
+TEST(Calibration, LostRanksAreNamed) {
+  Settings settings;
+  settings.seconds = 3;
+  settings.sizes = {4 << 10};
+  settings.schemes = {"ring"};
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  runRanks(
+      2,
+      [&](int rank, Group &group) {
+        if (rank == 1)
+          return group.abandon(Status::badInput("no more"));
+        Progress silent(false, settings.seconds);
+        Calibration calibration(*group.transport(), settings, silent);
+        Result<Findings> found = calibration.run();
+        ASSERT_FALSE(found.isOk());
+        std::lock_guard lock(mutex);
+        messages.push_back(found.status().message());
+      },
+      true, false);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_NE(messages[0].find("rank 1"), std::string::npos) << messages[0];
+  EXPECT_NE(messages[0].find("while measuring"), std::string::npos) << messages[0];
+}
+
+} // namespace
+} // namespace syncline::calibrate

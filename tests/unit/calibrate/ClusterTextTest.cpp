@@ -1,0 +1,81 @@
+// The file that a calibration writes, line by line where it matters.
+#include "Invented.h"
+
+#include "runtime/calibrate/ClusterText.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::calibrate {
+namespace {
+
+using namespace testing;
+const LinkConstants truth{50e-6, 8e-9, 1e-10};
+
+std::string textOf(const Findings &f, bool plansIdle = false) {
+  return clusterText(f, analyse(f, plansIdle), {"lab's", "Syncline 1"});
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ClusterText, SaysWhatWasMeasured) {
+  const std::string text = textOf(invent(4, truth));
+  for (const char *part :
+       {"# Written by 'syncline calibrate' (Syncline 1).\n# 4 ranks: 4 on alpha; ",
+        "messages beside computation, all ranks computing", "\nname: 'lab''s'\nranks: 4\n",
+        "\n  compute: 40 GFLOP/s\n", "\n  memory: 10 GB/s\n", "\n  launch-overhead: 1us\n",
+        "\nnetwork:\n", "\n  bandwidth: 83.333 MB/s\n  latency: 75us\n", "\ncollectives:\n",
+        "\n  all-reduce:\n    ring:\n", "\n    tree:\n", "\n  all-gather:\n",
+        "# Two messages at once, both together: 1.9 times as long"})
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+}
+
+TEST(ClusterText, TablesHoldTheChosenTimes) {
+  const Findings f = invent(4, truth);
+  const SizeFinding &size = f.schemes[0].sizes[2];
+  EXPECT_TRUE(contains(textOf(f), "      - [16KiB, " + timeText(size.loaded.median) + "] #"));
+  EXPECT_TRUE(contains(textOf(f), "; idle " + timeText(size.idle.median)));
+  EXPECT_TRUE(contains(textOf(f, true), "      - [16KiB, " + timeText(size.idle.median) + "] #"));
+  EXPECT_TRUE(contains(textOf(f, true), "messages alone, while no rank computes"));
+}
+
+TEST(ClusterText, SaysWhatWasSmoothed) {
+  Findings f = invent(4, truth);
+  SizeFinding &size = f.schemes[1].sizes[3];
+  size.loaded = steady(f.schemes[1].sizes[5].loaded.median);
+  EXPECT_TRUE(contains(textOf(f), "measured " + timeText(size.loaded.median) + ", smoothed"));
+  EXPECT_TRUE(contains(textOf(f), "# It does not fit from 16KiB to 64KiB"));
+}
+
+TEST(ClusterText, SaysWhatIsNotCertain) {
+  Findings f = invent(4, truth);
+  f.leftOut = {64 << 20};
+  for (SchemeFinding &scheme : f.schemes)
+    for (SizeFinding &size : scheme.sizes)
+      size.loaded = wild(size.loaded.median);
+  const std::string text = textOf(f);
+  EXPECT_TRUE(contains(text, "# There was no time to measure messages of 64MiB.\n"));
+  EXPECT_TRUE(contains(text, "# Times beside computation are hardly reproducible"));
+  EXPECT_TRUE(contains(text, "messages alone, while no rank computes"));
+}
+
+TEST(ClusterText, NodesOfSeveralRanks) {
+  Findings f = invent(4, truth);
+  f.ranksPerNode = 2;
+  f.hosts = {"a", "a", "b", "b"};
+  f.inside = invent(2, {1e-6, 1e-10, 0}).schemes[0];
+  const std::string text = textOf(f, true);
+  for (const char *part : {"2 on a, 2 on b", "\nnodes: 2\ndevices-per-node: 2\n", "\ninside:\n",
+                           "\n  bandwidth: 10000 MB/s\n  latency: 1us\n"})
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+}
+
+TEST(ClusterText, TimesHaveUnits) {
+  EXPECT_EQ(timeText(44.1e-6), "44.1us");
+  EXPECT_EQ(timeText(0.0123456789), "12.3457ms");
+  EXPECT_EQ(timeText(2), "2s");
+}
+
+} // namespace
+} // namespace syncline::calibrate

@@ -1,0 +1,80 @@
+// A link's constants found again in what they predict.
+#include "runtime/calibrate/LinkFit.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Messages of 1 KiB to 64 MiB by the ring and by an all-gather, as a link with these constants
+/// takes them, times `noise`.
+template <typename Noise>
+std::vector<Observation> observe(const LinkConstants &truth, int ranks, Noise &&noise) {
+  std::vector<Observation> all;
+  for (const char *scheme : {"ring", "factors"})
+    for (double bytes = 1 << 10; bytes <= 64 << 20; bytes *= 4) {
+      Observation o = *ringRounds(scheme, ranks, bytes);
+      o.seconds = truth.predict(o) * noise();
+      all.push_back(o);
+    }
+  return all;
+}
+
+TEST(LinkFit, CountsTheRingsRounds) {
+  const Observation ring = *ringRounds("ring", 4, 1000);
+  EXPECT_DOUBLE_EQ(ring.messages, 6);
+  EXPECT_DOUBLE_EQ(ring.sent, 1500);
+  EXPECT_DOUBLE_EQ(ring.reduced, 750);
+  const Observation gathered = *ringRounds("factors", 4, 1000);
+  EXPECT_DOUBLE_EQ(gathered.messages, 3);
+  EXPECT_DOUBLE_EQ(gathered.sent, 3000);
+  EXPECT_DOUBLE_EQ(gathered.reduced, 0);
+  EXPECT_FALSE(ringRounds("tree", 4, 1000));
+}
+
+TEST(LinkFit, FindsTheConstantsExactly) {
+  const LinkConstants truth{50e-6, 8e-9, 1e-10};
+  const auto fit = fitLink(observe(truth, 4, [] { return 1.0; }));
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->constants.alpha / truth.alpha, 1, 1e-6);
+  EXPECT_NEAR(fit->constants.beta / truth.beta, 1, 1e-6);
+  EXPECT_NEAR(fit->constants.gamma / truth.gamma, 1, 1e-6);
+  for (double residual : fit->residuals)
+    EXPECT_NEAR(residual, 0, 1e-6);
+}
+
+// With 5 % of noise both latency and bandwidth are within 5 %: neither short nor long messages
+// decide alone.
+TEST(LinkFit, FindsTheConstantsInNoise) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> noise(1, 0.05);
+  const LinkConstants truth{20e-6, 1e-9, 0};
+  const auto fit = fitLink(observe(truth, 8, [&] { return noise(random); }));
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->constants.alpha / truth.alpha, 1, 0.05);
+  EXPECT_NEAR(fit->constants.beta / truth.beta, 1, 0.05);
+}
+
+TEST(LinkFit, NoConstantIsNegative) {
+  // Time that falls with the size wants a negative bandwidth.
+  std::vector<Observation> all;
+  for (double bytes = 1000; bytes < 1e6; bytes *= 10)
+    all.push_back({1, bytes, 0, 1 / bytes});
+  const auto fit = fitLink(all);
+  ASSERT_TRUE(fit);
+  EXPECT_GE(fit->constants.alpha, 0);
+  EXPECT_GE(fit->constants.beta, 0);
+  EXPECT_EQ(fit->constants.gamma, 0);
+}
+
+TEST(LinkFit, OnePointIsExplained) {
+  const Observation one = {2, 1000, 500, 1e-3};
+  const auto fit = fitLink(std::span(&one, 1));
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->constants.predict(one), 1e-3, 1e-9);
+  EXPECT_FALSE(fitLink({}));
+}
+
+} // namespace
+} // namespace syncline::calibrate

@@ -1,0 +1,63 @@
+// Repeating ends when the medians are stable, or with the time.
+#include "runtime/calibrate/Repeat.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace syncline::calibrate {
+namespace {
+
+const auto never = [] { return 0.0; };
+
+TEST(Repeat, StopsWhenStable) {
+  int taken = 0;
+  const Sample steady = [&]() -> Result<double> { return ++taken, 2.0; };
+  const auto summaries = repeat(std::span(&steady, 1), {.until = 1}, never);
+  ASSERT_TRUE(summaries.isOk());
+  EXPECT_EQ(summaries->front().samples, fewestForInterval);
+  EXPECT_EQ(taken, fewestForInterval + 1);
+}
+
+// The first round, which is always slow, is in no summary.
+TEST(Repeat, ThrowsTheFirstRoundAway) {
+  bool isFirst = true;
+  const Sample sample = [&]() -> Result<double> { return std::exchange(isFirst, false) ? 100 : 1; };
+  const auto summaries = repeat(std::span(&sample, 1), {.until = 1}, never);
+  EXPECT_DOUBLE_EQ((*summaries)[0].upperQuartile, 1);
+}
+
+// One noisy condition keeps the other going, turn by turn; their medians are right.
+TEST(Repeat, AllConditionsHaveToBeStable) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(1, 0.1);
+  std::string order;
+  const Sample samples[] = {[&]() -> Result<double> { return order += 'a', 3.0; },
+                            [&]() -> Result<double> { return order += 'b', noise(random); }};
+  const auto summaries = repeat(samples, {.until = 1}, never);
+  EXPECT_GT((*summaries)[0].samples, fewestForInterval);
+  EXPECT_LT((*summaries)[1].samples, 200);
+  EXPECT_EQ((*summaries)[0].samples, (*summaries)[1].samples);
+  EXPECT_TRUE(isStable((*summaries)[1], 0.03));
+  EXPECT_NEAR((*summaries)[1].median, 1, 0.05);
+  EXPECT_EQ(order.substr(0, 4), "abab");
+}
+
+TEST(Repeat, StopsWithTheTimeButNotBeforeTheLeastRounds) {
+  int taken = 0;
+  const Sample wild = [&]() -> Result<double> { return ++taken % 7; };
+  const auto summaries =
+      repeat(std::span(&wild, 1), {.least = 3, .until = 5}, [&] { return 10.0; });
+  EXPECT_EQ(summaries->front().samples, 3);
+}
+
+TEST(Repeat, ErrorsEndIt) {
+  const Sample broken = []() -> Result<double> {
+    return Status::error(ErrorKind::peerLost, "lost rank 1");
+  };
+  const auto summaries = repeat(std::span(&broken, 1), {.until = 1}, never);
+  ASSERT_FALSE(summaries.isOk());
+  EXPECT_EQ(summaries.status().message(), "lost rank 1");
+}
+
+} // namespace
+} // namespace syncline::calibrate
