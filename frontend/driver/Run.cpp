@@ -1,4 +1,4 @@
-// `syncline run`: hands over to the runtime's own binary, which needs no compiler libraries.
+// `syncline run`: hands over to the runtime's own program, which needs no compiler libraries.
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Paths.h"
 
@@ -16,8 +16,8 @@ Command addRun(CLI::App &app) {
   return [] { return Status::ok(); };
 }
 
-Status runTraining(const std::vector<std::string> &arguments) {
-  std::string binary = (executableFolder() / "syncline-run").string();
+Status replaceBy(const std::string &program, const std::vector<std::string> &arguments) {
+  std::string binary = (executableFolder() / program).string();
   std::vector<char *> argv{binary.data()};
   std::vector<std::string> copies = arguments;
   for (std::string &argument : copies)
