@@ -22,6 +22,7 @@ using Command = std::function<Status()>;
 Command addCluster(CLI::App &app);
 Command addCompile(CLI::App &app);
 Command addInspect(CLI::App &app);
+Command addProfile(CLI::App &app);
 Command addVerify(CLI::App &app);
 Command addSimulate(CLI::App &app);
 /// Help only: these are carried out by programs of the runtime, which parse the line themselves.

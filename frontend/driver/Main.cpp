@@ -29,7 +29,7 @@ constexpr Subcommand subcommands[] = {
     {"compile", driver::addCompile}, {"inspect", driver::addInspect},
     {"verify", driver::addVerify},   {"simulate", driver::addSimulate},
     {"run", driver::addRun},         {"calibrate", driver::addCalibrate},
-    {"cluster", driver::addCluster}};
+    {"profile", driver::addProfile}, {"cluster", driver::addCluster}};
 
 bool isSubcommand(const std::string &name) {
   for (const Subcommand &subcommand : subcommands)

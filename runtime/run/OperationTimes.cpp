@@ -47,7 +47,8 @@ bool Steadiness::isSteady() const {
 }
 
 bool Steadiness::isDone() const {
-  return isSteady() || seconds.size() >= most || (total > longest && seconds.size() >= 2);
+  return (isSteady() && total >= shortest) || seconds.size() >= most ||
+         (total > longest && seconds.size() >= 2);
 }
 
 Status writeOperationTimes(const std::string &path, const Plan &plan, const Executable &executable,

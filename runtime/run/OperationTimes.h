@@ -12,15 +12,16 @@ namespace syncline {
 /// When to stop measuring: the first steps fill caches and pages, and a processor changes its pace.
 class Steadiness {
 public:
-  static constexpr std::size_t warmUp = 3, least = 10, most = 400;
-  static constexpr double tolerance = 0.01, longest = 60; ///< of the median; seconds in all
+  static constexpr std::size_t warmUp = 3, least = 10, most = 4000;
+  static constexpr double tolerance = 0.01;             ///< of the median
+  static constexpr double shortest = 0.5, longest = 60; ///< seconds in all
 
   /// Counts a step of so many seconds.
   void add(double seconds);
   /// The medians of the first and the second half of what was counted after the warm-up are within
   /// the tolerance of each other.
   bool isSteady() const;
-  /// Nothing is left to measure: steady, or as long as it may take.
+  /// Nothing is left to measure: steady for long enough, or as long as it may take.
   bool isDone() const;
 
 private:

@@ -147,7 +147,7 @@ void addMeasuring(CLI::App &app, Options &o) {
     alone->excludes(app.get_option(other));
   app.add_option("--op-times", o.opTimes,
                  "seconds of every operation in every step, as JSON; ends when the median step "
-                 "stands still, after --steps (default 400) or 60 s at the latest")
+                 "stands still, after --steps (default 4000) or 60 s at the latest")
       ->check(someText())
       ->type_name("FILE")
       ->needs(alone)

@@ -1,0 +1,119 @@
+// One plan, several processes, the first one's times.
+#include "frontend/driver/MeasureProfile.h"
+
+#include "codegen/json/PlanFolder.h"
+#include "frontend/driver/ChildProcesses.h"
+#include "frontend/driver/Paths.h"
+#include "frontend/driver/PlanText.h"
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/TextFile.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace syncline::driver {
+namespace {
+
+/// What a plan of one rank needs to be made; its predictions are of no interest.
+constexpr const char *kOneRank = "name: one rank\n"
+                                 "ranks: 1\n"
+                                 "device: {compute: 50 GFLOP/s, memory: 10 GB/s}\n"
+                                 "network: {bandwidth: 10 Gb/s, latency: 20 us}\n";
+
+std::string program(const char *name) { return (executableFolder() / name).string(); }
+
+Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children) {
+  const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
+  std::ofstream file(cluster);
+  file << kOneRank;
+  file.close();
+  if (!file)
+    return Status::badInput("cannot write '" + cluster + "'");
+  std::vector<std::string> words{
+      program("syncline"), "compile", options.source, "--cluster", cluster, "-o", plan};
+  words.insert(words.end(), options.compiling.begin(), options.compiling.end());
+  auto child = children.start(words);
+  if (!child)
+    return child.status();
+  if (Status s = children.wait(*child); !s)
+    return s;
+  return plan;
+}
+
+/// The devices of a node, as the cluster file or else the plan says.
+Result<int> ranksOf(const ProfileOptions &options, bool isPlan) {
+  if (options.ranks)
+    return *options.ranks;
+  if (!options.cluster.empty()) {
+    Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
+    return cluster ? Result<int>(static_cast<int>(cluster->devicesPerNode)) : cluster.status();
+  }
+  if (!isPlan)
+    return 1;
+  Result<nlohmann::json> plan = readPlanJson(options.source);
+  if (!plan)
+    return plan.status();
+  int ranks = 1;
+  Result<std::string> read = guarded([&] {
+    ranks = plan->at("cluster").at("devices_per_node").get<int>();
+    return std::string();
+  });
+  return read ? Result<int>(ranks) : read.status();
+}
+
+/// All but the first run until they are ended with `children`; the first starts when they do.
+Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
+                const std::string &times, ChildProcesses &children) {
+  std::vector<std::string> words{program("syncline-run"),
+                                 plan,
+                                 "--alone",
+                                 "--lr",
+                                 "1e-6",
+                                 "--momentum",
+                                 std::to_string(options.momentum),
+                                 "--threads",
+                                 std::to_string(options.threads)};
+  auto processor = [&](int rank) { return options.pin ? rank : -1; };
+  std::vector<ChildProcesses::Child> others;
+  for (int rank = 1; rank < ranks; ++rank) {
+    std::vector<std::string> endless = words;
+    endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
+    auto child = children.start(endless, processor(rank));
+    if (!child)
+      return child.status();
+    others.push_back(std::move(*child));
+  }
+  for (ChildProcesses::Child &other : others)
+    if (Status s = children.waitForOutput(other); !s)
+      return s;
+  words.insert(words.end(), {"--op-times", times});
+  auto first = children.start(words, processor(0));
+  return first ? children.wait(*first) : first.status();
+}
+
+} // namespace
+
+Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
+  std::error_code ignored;
+  const bool isPlan = std::filesystem::is_directory(options.source, ignored);
+  Result<int> ranks = ranksOf(options, isPlan);
+  if (!ranks)
+    return ranks.status();
+  ChildProcesses children;
+  if (Status s = children.create(); !s)
+    return s;
+  Result<std::string> plan = isPlan ? options.source : compileModel(options, children);
+  if (!plan)
+    return plan.status();
+  const std::string times = children.file("times.json");
+  if (Status s = runRanks(options, *plan, *ranks, times, children); !s)
+    return s;
+  constexpr std::size_t mostBytes = std::size_t{1} << 30;
+  Result<std::string> text = files::readTextFile(times, mostBytes);
+  if (!text)
+    return text.status();
+  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  return profileOfTimes(json);
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,30 @@
+// `syncline profile`: runs a model's step on this machine and takes the times of its operations.
+#pragma once
+
+#include "frontend/driver/OperationTimes.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace syncline::driver {
+
+struct ProfileOptions {
+  std::string source;  ///< ONNX model, or a plan folder
+  std::string cluster; ///< of its devices a node; empty for none
+  std::string output;
+  std::vector<std::string> compiling; ///< what `compile` is told besides, for a model
+  std::optional<int> ranks;           ///< at a time; default: devices of a node
+  bool pin = false;                   ///< each to a processor
+  int threads = 1;
+  double momentum = 0.9;
+
+  std::string trace, map; ///< a PyTorch trace instead of a source, and its layers
+};
+
+/// Compiles a model for one rank, in a temporary folder; then so many ranks run side by side,
+/// without talking, until the first one's median step stands still. Errors: as the programs that do
+/// it say.
+Result<MeasuredProfile> measureProfile(const ProfileOptions &options);
+
+} // namespace syncline::driver

@@ -1,0 +1,38 @@
+// What a rank alone measured (`syncline-run --op-times`) as a profile.
+#pragma once
+
+#include "frontend/files/Profile.h"
+#include "syncline/Status.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace syncline::driver {
+
+/// Seconds.
+struct MeasuredProfile {
+  files::Profile profile;
+  std::string model;
+  std::size_t steps = 0;
+  double step = 0, spread = 0; ///< median; between the quartiles
+  double operations = 0;       ///< sum of what all operations take
+  double forward = 0, backward = 0, updates = 0;
+  bool steady = true;    ///< the median did not move any more
+  bool averaged = false; ///< means of the middle half of the steps, not medians; see below
+
+  /// The operations' sum is within 2 % of the step.
+  bool addsUp() const;
+};
+
+/// Times by node: `forward` is the sum over its operations of that phase, `backward` of the others,
+/// medians over the steps. Weight gradients that are rebuilt from the factors of all ranks count
+/// with one rank's share. Where the medians do not add up to the median step, because operations
+/// are interrupted now and then (several ranks on one processor), all are means over the middle
+/// half of the steps instead, which do. Errors: badInput for another document.
+Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times);
+
+/// Some lines for people: model, steps, sums, whether they add up.
+std::string profileSummary(const MeasuredProfile &measured);
+
+} // namespace syncline::driver

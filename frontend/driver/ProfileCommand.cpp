@@ -1,0 +1,142 @@
+// The command line of `syncline profile`.
+#include "frontend/driver/Commands.h"
+#include "frontend/driver/MeasureProfile.h"
+#include "frontend/driver/TorchTrace.h"
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/OutputFile.h"
+#include "runtime/run/NumberChecks.h"
+
+#include "CLI/CLI.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace syncline::driver {
+namespace {
+
+/// Options of `compile` that say which step is measured: passed on as they are.
+void addModelOptions(CLI::App &command, ProfileOptions &options) {
+  struct Passed {
+    const char *name, *type, *help;
+  };
+  for (const Passed &option : std::initializer_list<Passed>{
+           {"--batch", "K", "Samples per rank; default: as in the model"},
+           {"--loss", "LOSS", "Loss on the model's output: cross-entropy (default) or mse"},
+           {"--loss-on", "OUTPUT", "Output the loss is taken on; default: the first"},
+           {"--freeze", "GLOB", "Do not train parameters that match; may be repeated"},
+           {"--dropout", "keep|off", "Train with the model's Dropout nodes, or without"}})
+    command
+        .add_option_function<std::vector<std::string>>(
+            option.name,
+            [&options, name = option.name](const std::vector<std::string> &values) {
+              for (const std::string &value : values)
+                options.compiling.insert(options.compiling.end(), {name, value});
+            },
+            option.help)
+        ->allow_extra_args(false)
+        ->type_name(option.type)
+        ->check(someText())
+        ->group("Model");
+}
+
+void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
+  const char *group = "Measuring";
+  command
+      .add_option("--cluster", options.cluster,
+                  "Cluster file (YAML): so many ranks as a node has devices, and its name")
+      ->group(group);
+  command
+      .add_option("-n", options.ranks,
+                  "Ranks side by side, which share processors and memory as in a run, but do not "
+                  "talk; the first one's times count; default: devices-per-node of the cluster or "
+                  "the plan, else 1")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->group(group);
+  command.add_flag("--pin", options.pin, "Rank i on processor i, modulo their number")
+      ->group(group);
+  command.add_option("--threads", options.threads, "Compute threads of a rank")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--momentum", options.momentum,
+                  "Of the optimizer whose updates are measured; 0 takes less time")
+      ->check(realNumber(0, 1, "a number from 0 to 1"))
+      ->capture_default_str()
+      ->group(group);
+}
+
+void addImport(CLI::App &command, ProfileOptions &options) {
+  auto *trace = command
+                    .add_option("--from-trace", options.trace,
+                                "Take times from a Chrome trace of torch.profiler instead")
+                    ->type_name("TRACE")
+                    ->check(someText())
+                    ->group("Import");
+  auto *map = command
+                  .add_option("--map", options.map,
+                              "Which of its events are which nodes (JSON): {\"operations\": "
+                              "{EVENT: NODE or [NODE of the 1st, 2nd, ... in a step]}}")
+                  ->type_name("MAP")
+                  ->check(someText())
+                  ->group("Import");
+  map->needs(trace);
+  trace->needs(map);
+  for (const char *other : {"MODEL", "--batch", "--loss", "--loss-on", "--freeze", "--dropout",
+                            "--cluster", "-n", "--pin", "--threads", "--momentum"})
+    trace->excludes(command.get_option(other));
+}
+
+Status checkUsage(const ProfileOptions &options) {
+  if (options.source.empty() && options.trace.empty())
+    return Status::error(ErrorKind::badUsage,
+                         "profile: expected a model, a plan or '--from-trace'");
+  std::error_code ignored;
+  if (!options.compiling.empty() && std::filesystem::is_directory(options.source, ignored))
+    return Status::error(ErrorKind::badUsage, options.compiling.front() + " is for models; '" +
+                                                  options.source + "' is a plan");
+  return files::expectWritableFile(options.output);
+}
+
+Status profile(const ProfileOptions &options) {
+  if (Status s = checkUsage(options); !s)
+    return s;
+  if (!options.trace.empty()) {
+    Result<ImportedProfile> imported = importTorchTrace(options.trace, options.map);
+    if (!imported)
+      return imported.status();
+    std::fprintf(stderr, "%s", importSummary(*imported).c_str());
+    return files::writeTextFile(options.output, files::formatProfile(imported->profile));
+  }
+  Result<MeasuredProfile> measured = measureProfile(options);
+  if (!measured)
+    return measured.status();
+  measured->profile.name = measured->model;
+  if (!options.cluster.empty())
+    if (Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster))
+      measured->profile.name += " on " + cluster->name;
+  std::fprintf(stderr, "%s", profileSummary(*measured).c_str());
+  return files::writeTextFile(options.output, files::formatProfile(measured->profile));
+}
+
+} // namespace
+
+Command addProfile(CLI::App &app) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App *command = app.add_subcommand(
+      "profile", "Measure what every operation of a model takes on this machine");
+  command->add_option("MODEL", options->source,
+                      "ONNX model, or a plan's folder: one of its ranks is measured");
+  command->add_option("-o,--output", options->output, "Profile to write (JSON)")
+      ->required()
+      ->check(someText());
+  addModelOptions(*command, *options);
+  addMeasuringOptions(*command, *options);
+  addImport(*command, *options);
+  return [options] { return profile(*options); };
+}
+
+} // namespace syncline::driver

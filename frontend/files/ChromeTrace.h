@@ -1,0 +1,43 @@
+// Traces in the trace event format: what `run --trace`, `simulate --trace` and torch.profiler
+// write.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace syncline::files {
+
+/// A complete event ("ph": "X"). Seconds from wherever the file's clock begins.
+struct TraceEvent {
+  std::string name, category;       ///< category may be empty
+  std::string process, thread;      ///< as text, whatever they are in the file
+  std::optional<std::int64_t> rank; ///< the process, where it is a number
+  double begin = 0, seconds = 0;
+  double end() const { return begin + seconds; }
+
+  // Arguments, as far as there are any.
+  std::string layer, phase, scheme;
+  std::optional<std::int64_t> step, bucket;
+  std::optional<double> ready;                    ///< seconds
+  std::optional<std::int64_t> sequence, external; ///< torch.profiler's numbers
+};
+
+struct ChromeTrace {
+  std::string schema, plan, kind; ///< of "otherData"; empty where there is none
+  double clockError = 0;          ///< seconds
+  std::vector<TraceEvent> events; ///< by beginning, then the longest first
+};
+
+/// Parses {"traceEvents": [...]} or the bare list. Events of other kinds are left out. Errors:
+/// badInput, naming file and event.
+Result<ChromeTrace> parseChromeTrace(std::string_view text, std::string_view fileName);
+
+/// Reads and parses `path`, which may hold at most 1 GiB.
+Result<ChromeTrace> readChromeTrace(const std::string &path);
+
+} // namespace syncline::files
