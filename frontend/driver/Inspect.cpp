@@ -1,7 +1,9 @@
 // `syncline inspect`: a plan's buckets, times and bound as a table, or what differs from another's.
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/MeasuredPlan.h"
 #include "frontend/driver/PlanDiff.h"
 #include "frontend/driver/PlanReport.h"
+#include "frontend/driver/PlanText.h"
 #include "frontend/driver/Why.h"
 
 #include "codegen/json/PlanFolder.h"
@@ -9,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -19,8 +22,10 @@ namespace {
 
 struct InspectOptions {
   std::string plan;
-  std::string other; ///< to compare with; empty for none
-  std::string why;   ///< a gradient to explain; empty for none
+  std::string other;    ///< to compare with; empty for none
+  std::string why;      ///< a gradient to explain; empty for none
+  std::string measured; ///< trace of a run; empty for none
+  std::string maxError; ///< of it; empty for any
   bool members = false;
 };
 
@@ -58,7 +63,31 @@ Result<std::string> reportOn(const InspectOptions &options) {
   return report;
 }
 
+/// The report stands also where the errors are larger than they may be.
+Status inspectMeasured(const InspectOptions &options) {
+  constexpr double usualTolerance = 0.05;
+  double limit = usualTolerance;
+  if (!options.maxError.empty()) {
+    Result<double> parsed = parseFraction(options.maxError, "--max-error");
+    if (!parsed)
+      return parsed.status();
+    limit = *parsed;
+  }
+  Result<Comparison> comparison = measurePlan(options.plan, options.measured, limit);
+  if (!comparison)
+    return comparison.status();
+  std::fputs(comparison->report.c_str(), stdout);
+  if (options.maxError.empty() || std::fabs(comparison->worst) <= limit)
+    return Status::ok();
+  std::fflush(stdout);
+  return Status::badInput(comparison->whose + " ends " + percent(std::fabs(comparison->worst)) +
+                          (comparison->worst < 0 ? " earlier" : " later") +
+                          " than predicted, expected at most " + percent(limit));
+}
+
 Status inspect(const InspectOptions &options) {
+  if (!options.measured.empty())
+    return inspectMeasured(options);
   Result<std::string> report = reportOn(options);
   if (!report)
     return report.status();
@@ -88,6 +117,22 @@ Command addInspect(CLI::App &app) {
       ->check(someText())
       ->excludes("--members")
       ->excludes("--diff");
+  auto *measured = command
+                       ->add_option("--measured", options->measured,
+                                    "Compare with what 'syncline run --trace' wrote: every bucket "
+                                    "and the step, predicted and measured, worst first")
+                       ->type_name("TRACE")
+                       ->check(someText())
+                       ->excludes("--members")
+                       ->excludes("--diff")
+                       ->excludes("--why");
+  command
+      ->add_option("--max-error", options->maxError,
+                   "With --measured: fail where the step or a bucket ends further from its "
+                   "prediction; a part such as 5%")
+      ->type_name("PART")
+      ->check(someText())
+      ->needs(measured);
   return [options] { return inspect(*options); };
 }
 

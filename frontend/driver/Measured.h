@@ -1,0 +1,35 @@
+// A plan's predictions beside what a run did.
+#pragma once
+
+#include "frontend/files/ChromeTrace.h"
+#include "syncline/Status.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+
+namespace syncline::driver {
+
+/// Seconds that a layer's operations take in a step.
+using LayerSeconds = std::map<std::string, double>;
+
+struct Comparison {
+  std::string report; ///< for people
+  double worst = 0;   ///< largest error of the step's and the buckets' ends, a fraction
+  std::string whose;  ///< "the step", "bucket 3"
+};
+
+/// Measured times are medians over the traced steps and ranks, from a rank's first event of the
+/// step on. A bucket's end is when its message ends; its message lasts from when the last rank
+/// begins it to when the last rank is through, by aligned clocks, so that waiting for a late rank
+/// is not the network's fault. Errors are measured / predicted - 1. The table has the worst first;
+/// hints follow on what to measure again: layers, the optimizer or a scheme that is off by more
+/// than `tolerance`.
+///
+/// `layers` are the plan's predictions, by forward and backward together. Errors: badInput for a
+/// trace of another plan, of no steps or without one of the plan's messages.
+Result<Comparison> compareMeasured(const nlohmann::json &plan, const LayerSeconds &layers,
+                                   const files::ChromeTrace &trace, double tolerance);
+
+} // namespace syncline::driver

@@ -1,0 +1,64 @@
+// The plan's predictions by layer stand in plan.mlir only.
+#include "frontend/driver/MeasuredPlan.h"
+
+#include "codegen/json/PlanFolder.h"
+#include "frontend/driver/PlanModule.h"
+#include "ir/plan/Plan.h"
+#include "passes/RegisterAll.h"
+
+#include <charconv>
+#include <cmath>
+
+using namespace mlir;
+
+namespace syncline::driver {
+
+static LayerSeconds layersOf(ModuleOp module) {
+  LayerSeconds layers;
+  module.walk([&](Operation *op) {
+    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
+    if (!seconds)
+      return;
+    if (auto call = dyn_cast<plan::CallOp>(op))
+      layers[call.getLayer().str()] += seconds.getValueAsDouble();
+    else if (auto loop = dyn_cast<plan::PointwiseOp>(op))
+      layers[loop.getLayer().str()] += seconds.getValueAsDouble();
+  });
+  return layers;
+}
+
+Result<Comparison> measurePlan(const std::string &folder, const std::string &trace,
+                               double tolerance) {
+  Result<nlohmann::json> plan = readPlanJson(folder);
+  if (!plan)
+    return plan.status();
+  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
+  if (!read)
+    return read.status();
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
+  if (!module)
+    return module.status();
+  Result<Comparison> comparison = compareMeasured(*plan, layersOf(**module), *read, tolerance);
+  if (!comparison)
+    return Status::badInput("'" + trace + "': " + comparison.status().message());
+  return comparison;
+}
+
+Result<double> parseFraction(const std::string &text, const std::string &option) {
+  double value = 0;
+  const char *end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  const bool isPercent = unit == "%" || unit == " %";
+  if (error != std::errc() || !(isPercent || unit.empty()) || !(value >= 0) ||
+      !std::isfinite(value))
+    return Status::error(ErrorKind::badUsage,
+                         option + ": expected a part such as '5%', got '" + text + "'");
+  return isPercent ? value / 100 : value;
+}
+
+} // namespace syncline::driver
