@@ -27,7 +27,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 STEP_MODELS = ["resnet50/4", "vgg11/4", "densenet121/4"]
 HOST_MODELS = ["resnet50/4", "googlenet/8", "alexnet/16", "vgg11/4"]
 SERVED_MODELS = ["resnet50/4", "googlenet/8"]
-RATES = {"1gbit": "1 Gb/s", "200mbit": "200 Mb/s"}
+# tc's words for a link's rate, and what of it TCP is left with behind the frames' headers.
+RATES = {"1gbit": "950 Mb/s", "200mbit": "190 Mb/s"}
 UNLIMITED = "10 Gb/s"  # what a plan takes links between processes of one machine for
 HOSTS = (2, 4)
 
@@ -99,10 +100,10 @@ def bench_servers(models, chosen, folder):
     faster = [word for i in range(servers) for word in ("-s", f"{workers + i}:1gbit")]
     for name, batch in map(split, models or SERVED_MODELS):
         served = measure.make_plan(
-            *(folder, name, batch, workers, "200 Mb/s"),
-            servers=measure.SERVERS.format(count=servers, bandwidth="1 Gb/s"),
+            *(folder, name, batch, workers, RATES["200mbit"]),
+            servers=measure.SERVERS.format(count=servers, bandwidth=RATES["1gbit"]),
         )
-        alone = measure.make_plan(folder, name, batch, workers, "200 Mb/s")
+        alone = measure.make_plan(folder, name, batch, workers, RATES["200mbit"])
         seconds, _ = alternate(
             chosen.rounds,
             lambda: measure.ours(served, chosen.steps, hosts(workers, "200mbit", ["-S", str(servers), *faster])),
