@@ -7,6 +7,7 @@
 #include "frontend/files/Units.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace syncline::driver {
@@ -137,11 +138,11 @@ private:
 /// The stretches of time that are steps.
 std::vector<std::pair<double, double>> stepsOf(const files::ChromeTrace &trace) {
   std::vector<std::pair<double, double>> steps;
-  double begin = 0, end = 0;
+  double begin = std::numeric_limits<double>::infinity(), end = -begin;
   for (const TraceEvent &event : trace.events) {
     if (event.name.starts_with(kStep) && event.category != "gpu_user_annotation")
       steps.push_back({event.begin, event.end()});
-    begin = std::min(begin == 0 ? event.begin : begin, event.begin);
+    begin = std::min(begin, event.begin);
     end = std::max(end, event.end());
   }
   if (steps.empty())

@@ -1,0 +1,184 @@
+"""Profiles, traces of runs, and predictions beside measurements."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import harness
+from refusal import RefusalTest
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+NODES = {"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+
+
+def seconds(text):
+    number, unit = text.split()
+    return float(number) * UNITS[unit]
+
+
+def total(profile, *phases):
+    """Seconds of all nodes in these phases."""
+    return sum(seconds(times.get(phase, "0 s")) for times in profile["operations"].values() for phase in phases)
+
+
+class ProfileTest(RefusalTest):
+    def profile(self, *words, **kwargs):
+        """What `profile words...` writes, and what it says."""
+        out = self.folder / "p.json"
+        done = self.command("profile", *words, "-o", out, **kwargs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(out.read_text()), done.stderr
+
+    def test_model(self):
+        """A profile names every layer and adds up to the step; compile takes it."""
+        profile, said = self.profile(DIGITS, "--batch", 8)
+        self.assertEqual(profile["batch"], 8)
+        self.assertLessEqual(NODES, profile["operations"].keys())
+        self.assertIn("backward", profile["operations"]["/conv1/Conv"])
+        self.assertNotIn("not to be trusted", said)
+        part = float(said.split(" % of the step")[0].split(", ")[-1])
+        self.assertAlmostEqual(part, 100, delta=2)
+        plan = self.folder / "p.plan"
+        words = ("compile", DIGITS, "--cluster", self.cluster, "--profile", self.folder / "p.json")
+        harness.syncline(*words, "--batch", 8, "-o", plan)
+        predicted = harness.plan_json(plan)["predicted"]
+        forward = total(profile, "forward")
+        self.assertAlmostEqual(predicted["forward_end"], forward, delta=0.01 * forward)
+        self.assertGreater(predicted["updates"], 0)
+        self.refuses([*words, "--batch", 4, "-o", self.folder / "q.plan"], "batch 8", "expected 4")
+
+    def test_ranks_side_by_side(self):
+        """Ranks that share a processor take longer than one alone."""
+        alone, _ = self.profile(DIGITS, "--batch", 64, "--pin")
+        shared, said = self.profile(DIGITS, "--batch", 64, "--pin", "-n", 2 * os.cpu_count() + 1)
+        self.assertNotIn("not to be trusted", said)
+        phases = ("forward", "backward")
+        self.assertGreater(total(shared, *phases), 1.3 * total(alone, *phases))
+
+    def test_plan(self):
+        """One rank of a plan for four, also under variables of a starter."""
+        plan = harness.compile_plan(DIGITS, self.folder, ranks=4, batch=8, extra=("--scheme", "fc*=sfb"))
+        profile, said = self.profile(plan, environment={"RANK": "3", "WORLD_SIZE": "4"})
+        self.assertLessEqual(NODES, profile["operations"].keys())
+        self.assertNotIn("not to be trusted", said)
+        self.refuses(["profile", plan, "--batch", 4, "-o", "x"], "--batch is for models", code=2)
+
+    def test_refusals(self):
+        self.refuses(["profile", "/nowhere.onnx", "-o", self.folder / "p"], "/nowhere.onnx")
+        self.refuses(["profile", DIGITS, "-o", "/nowhere/p.json"], "/nowhere/p.json", "cannot write")
+        self.refuses(["profile", "-o", self.folder / "p"], "expected a model", code=2)
+        self.refuses(["profile", DIGITS, "-o", self.folder / "p", "-n", 0], "-n", code=2)
+        self.refuses(["profile", DIGITS, "-o", "p", "--from-trace", "t", "--map", "m"], code=2)
+        self.refuses(["profile", "--from-trace", "t", "-o", "p"], "--map", code=2)
+
+    def test_interruption(self):
+        """Ctrl-C ends the ranks and removes the temporary folder."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        words = [str(harness.SYNCLINE), "profile", str(DIGITS), "--batch", "512", "-n", "3"]
+        child = subprocess.Popen(
+            [*words, "-o", str(self.folder / "p.json")],
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": str(temporary)},
+        )
+        deadline = time.monotonic() + 30
+        while not list(temporary.glob("*/output1")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        folder = str(next(temporary.iterdir()))
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(20), -signal.SIGINT)
+        self.assertEqual(list(temporary.iterdir()), [])
+        self.assertFalse((self.folder / "p.json").exists())
+        lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        self.assertNotIn(folder, lines)
+
+
+TORCH = """
+import sys, torch
+from torch.profiler import ProfilerActivity, profile, schedule
+model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Conv2d(8, 8, 3),
+                            torch.nn.Flatten(), torch.nn.Linear(8 * 12 * 12, 10))
+x, y = torch.randn(4, 3, 16, 16), torch.randint(0, 10, (4,))
+with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup=1, active=3)) as p:
+    for _ in range(5):
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        p.step()
+p.export_chrome_trace(sys.argv[1])
+"""
+
+
+class TorchTest(RefusalTest):
+    def test_import(self):
+        """A trace that this machine's PyTorch wrote becomes a profile; another map is refused."""
+        trace = self.folder / "t.json"
+        done = subprocess.run(["/usr/bin/python3", "-c", TORCH, str(trace)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        engine = "autograd::engine::evaluate_function: "
+        operations = {
+            "aten::conv2d": ["conv1", "conv2"],
+            engine + "ConvolutionBackward0": ["conv2", "conv1"],
+            "aten::linear": "fc",
+            engine + "AddmmBackward0": "fc",
+        }
+        out = self.folder / "p.json"
+        events = self.write("m.json", json.dumps({"schema": 1, "batch": 4, "operations": operations}))
+        harness.syncline("profile", "--from-trace", trace, "--map", events, "-o", out)
+        profile = json.loads(out.read_text())
+        self.assertEqual(profile["operations"].keys(), {"conv1", "conv2", "fc"})
+        for times in profile["operations"].values():
+            for phase in ("forward", "backward"):
+                self.assertNotEqual(float(times[phase].split()[0]), 0)
+        out.unlink()
+        operations["aten::conv2d"].append("conv3")
+        events = self.write("m.json", json.dumps({"schema": 1, "operations": operations}))
+        words = ["profile", "--from-trace", trace, "--map", events, "-o", out]
+        self.refuses(words, "aten::conv2d", "expected the 3 of the map")
+
+
+class MeasuredTest(RefusalTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.work = pathlib.Path(folder.name)
+        cls.plan = harness.compile_plan(DIGITS, cls.work, ranks=2, batch=4)
+        cls.trace = cls.work / "t.json"
+        harness.syncline("run", cls.plan, "--steps", 6, "--trace", cls.trace)
+
+    def test_report(self):
+        report = harness.syncline("inspect", self.plan, "--measured", self.trace)
+        self.assertIn("3 steps of 2 ranks, measured, clocks within", report)
+        for bucket in harness.plan_json(self.plan)["buckets"]:
+            self.assertRegex(report, rf"(?m)^ +{bucket['id']}  {bucket['members'][0]}")
+        self.assertRegex(report, r"(?m)^step: predicted .*, measured .*, [+-].* %$")
+
+    def test_limit(self):
+        """The report is told, then the error; a limit that is wide enough is kept."""
+        done = self.command("inspect", self.plan, "--measured", self.trace, "--max-error", "0.0001%")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("step: predicted", done.stdout)
+        self.assertRegex(done.stderr, r"than predicted, expected at most 0.00 %")
+        self.assertEqual(done.stderr.count("error:"), 1)
+        harness.syncline("inspect", self.plan, "--measured", self.trace, "--max-error", "100000000 %")
+
+    def test_refusals(self):
+        words = ["inspect", self.plan, "--measured"]
+        self.refuses([*words, "/nowhere"], "/nowhere")
+        self.refuses([*words, self.write("t", "{}")], "traceEvents")
+        self.refuses([*words, self.write("t", '{"traceEvents": []}')], "syncline run --trace")
+        other = json.loads(self.trace.read_text())
+        other["otherData"]["plan"] = "0" * 64
+        self.refuses([*words, self.write("t", json.dumps(other))], "another plan")
+        self.refuses([*words, self.trace, "--max-error", "much"], "--max-error", "5%", code=2)
+        self.refuses(["inspect", self.plan, "--max-error", "5%"], code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+// Traces of several writers, and files written whole.
+#include "frontend/files/ChromeTrace.h"
+#include "frontend/files/OutputFile.h"
+#include "frontend/files/TextFile.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace syncline::files {
+namespace {
+
+std::string failure(std::string_view text) {
+  const auto trace = parseChromeTrace(text, "t.json");
+  return trace ? "no error" : trace.status().message();
+}
+
+// Microseconds become seconds, other kinds of events are left out, the longer of two that begin
+// together comes first.
+TEST(ChromeTrace, reads) {
+  const auto trace = parseChromeTrace(R"({"traceEvents": [
+      {"ph": "M", "name": "process_name"},
+      {"ph": "X", "name": "in", "pid": 1, "tid": 0, "ts": 5, "dur": 1.5},
+      {"ph": "X", "name": "out", "cat": "message", "pid": 1, "tid": 2, "ts": 5, "dur": 9,
+       "args": {"step": 3, "bucket": 4, "ready": 2.5, "layer": "a", "scheme": "ring"}}],
+      "otherData": {"schema": "syncline-trace", "plan": "h", "kind": "measured",
+                    "clock_error_us": 3}})",
+                                      "t.json");
+  ASSERT_TRUE(trace) << trace.status().message();
+  ASSERT_EQ(trace->events.size(), 2u);
+  const TraceEvent &out = trace->events[0];
+  EXPECT_EQ(out.name, "out");
+  EXPECT_EQ(out.rank, 1);
+  EXPECT_EQ(out.thread, "2");
+  EXPECT_DOUBLE_EQ(out.begin, 5e-6);
+  EXPECT_DOUBLE_EQ(out.end(), 14e-6);
+  EXPECT_EQ(out.step, 3);
+  EXPECT_EQ(out.bucket, 4);
+  EXPECT_DOUBLE_EQ(*out.ready, 2.5e-6);
+  EXPECT_EQ(trace->plan, "h");
+  EXPECT_DOUBLE_EQ(trace->clockError, 3e-6);
+}
+
+// PyTorch built without Kineto writes the bare list, with processes that are names.
+TEST(ChromeTrace, bareList) {
+  const auto trace = parseChromeTrace(
+      R"([{"name": "a", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions"}])", "t");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->events[0].process, "CPU functions");
+  EXPECT_FALSE(trace->events[0].rank);
+}
+
+TEST(ChromeTrace, refuses) {
+  EXPECT_EQ(failure("{"), "t.json: not valid JSON, as a trace is");
+  EXPECT_EQ(failure("{}"), "t.json: expected a trace with 'traceEvents', got none");
+  EXPECT_EQ(failure("3"), "t.json: expected a trace with 'traceEvents', got none");
+  EXPECT_EQ(failure(R"([{"ph": "M"}, {"ph": "X", "ts": 1}])"),
+            "t.json: event 2: expected 'dur' in microseconds, got none");
+  EXPECT_EQ(failure(R"([{"ph": "X", "ts": 1, "dur": -2}])"),
+            "t.json: event 1: expected 'dur' in microseconds, got -2");
+  EXPECT_EQ(failure(R"([{"ph": "X", "ts": "now", "dur": 2}])"),
+            "t.json: event 1: expected 'ts' in microseconds, got \"now\"");
+}
+
+// A full disk leaves neither a file nor pieces of one.
+TEST(OutputFile, wholeOrNotThere) {
+  const auto folder =
+      std::filesystem::temp_directory_path() /
+      ("output-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+       std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string good = folder / "a", full = folder / "b";
+  EXPECT_TRUE(writeTextFile(good, "text"));
+  EXPECT_EQ(*readTextFile(good, 100), "text");
+  std::filesystem::create_symlink("/dev/full", full + ".partial");
+  EXPECT_EQ(writeTextFile(full, std::string(1 << 20, 'x')).message(),
+            "'" + full + "': cannot write: No space left on device");
+  EXPECT_FALSE(std::filesystem::exists(full));
+  EXPECT_FALSE(std::filesystem::is_symlink(full + ".partial"));
+  EXPECT_TRUE(expectWritableFile(full));
+  EXPECT_FALSE(expectWritableFile(folder));
+  EXPECT_FALSE(expectWritableFile(folder / "missing" / "c"));
+  EXPECT_FALSE(expectWritableFile(good + "/c"));
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace
+} // namespace syncline::files
