@@ -62,7 +62,7 @@ remove() {
   rm -rf "$logs"
 }
 trap remove EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT PIPE TERM
 
 # A token bucket of 5 ms at 1 Gb/s, as a switch port's queue: longer bursts would hide the rate.
 limit_rate() { # namespace, device, rate
