@@ -133,7 +133,7 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
 Status Calibration::measureDevice() {
   const double until = deviceEnd * settings.seconds;
   DeviceFinding &found = findings.device;
-  int left = static_cast<int>(device->compute().size() + device->memory().size()) + 2;
+  int left = static_cast<int>(device->compute().size() + device->memory().size()) + 1;
   for (auto [kernels, into] :
        {std::pair(&device->compute(), &found.compute), std::pair(&device->memory(), &found.memory)})
     for (const Kernel &kernel : *kernels) {
@@ -142,14 +142,10 @@ Status Calibration::measureDevice() {
         return measured.status();
       into->push_back(*measured);
     }
-  for (auto [kernel, into] :
-       {std::pair(&device->smallest(), &found.smallest), std::pair(&device->load(), &found.load)}) {
-    auto measured = measureKernel(*kernel, deadline(until, left--));
-    if (!measured)
-      return measured.status();
-    *into = *measured;
-  }
-  return Status::ok();
+  auto smallest = measureKernel(device->smallest(), deadline(until, left));
+  if (smallest)
+    found.smallest = *smallest;
+  return smallest.status();
 }
 
 Status Calibration::measurePairs() {
@@ -172,22 +168,28 @@ Status Calibration::measurePairs() {
 Result<SizeFinding> Calibration::measureSize(Team &among, const Collective &by, std::int64_t bytes,
                                              double until) {
   const Transfer transfer{&by, bytes};
-  auto once = timeTransfers(among, std::span(&transfer, 1), 1, nullptr);
+  // Here and now: what else the machine does comes and goes.
+  Result<double> alone = timeLoad(among, *device);
+  if (!alone)
+    return alone.status();
+  auto once = timeTransfers(among, std::span(&transfer, 1), {}, nullptr);
   if (!once)
     return once.status();
-  const int runs = runsFor(once->seconds);
+  double fastest = once->seconds;
+  double last[] = {fastest, fastest}; // idle, loaded
   std::vector<double> slowed;
-  const Sample samples[] = {
-      [&]() -> Result<double> {
-        auto timing = timeTransfers(among, std::span(&transfer, 1), runs, nullptr);
-        return timing ? Result<double>(timing->seconds) : timing.status();
-      },
-      [&]() -> Result<double> {
-        auto timing = timeTransfers(among, std::span(&transfer, 1), runs, device.get());
-        if (timing && timing->computing > 0)
-          slowed.push_back(timing->computing / findings.device.load.seconds.median);
-        return timing ? Result<double>(timing->seconds) : timing.status();
-      }};
+  auto sample = [&](Device *load) -> Result<double> {
+    double &seconds = last[load ? 1 : 0];
+    auto timing = timeTransfers(among, std::span(&transfer, 1),
+                                Repetitions::of(bytes, fastest, seconds), load);
+    if (!timing)
+      return timing.status();
+    if (timing->computing > 0)
+      slowed.push_back(timing->computing / *alone);
+    fastest = std::min(fastest, timing->seconds);
+    return seconds = timing->seconds;
+  };
+  const Sample samples[] = {[&] { return sample(nullptr); }, [&] { return sample(device.get()); }};
   auto summaries =
       repeat(samples, {.least = leastRounds, .until = until}, [&] { return among.now(); });
   if (!summaries)
@@ -313,14 +315,18 @@ Status Calibration::measureMessages() {
   for (std::int64_t bytes : sizes) {
     progress.tell("two messages of " + sizeText(bytes) + " at once", team->now());
     const Transfer transfers[] = {{&collectives.front(), bytes}, {&second.front(), bytes}};
-    double alone = 0;
+    double alone = 1, fastest = 1; // seconds; so that the first sample is one message
     auto time = [&](std::size_t atOnce) -> Result<double> {
-      auto timing = timeTransfers(*team, std::span(transfers).first(atOnce), 1, load);
-      return timing ? Result<double>(timing->seconds) : timing.status();
+      auto timing = timeTransfers(*team, std::span(transfers).first(atOnce),
+                                  Repetitions::of(bytes, fastest, alone), load);
+      if (!timing)
+        return timing.status();
+      fastest = std::min(fastest, timing->seconds);
+      return timing->seconds;
     };
-    const Sample samples[] = {[&] {
+    const Sample samples[] = {[&]() -> Result<double> {
                                 Result<double> one = time(1);
-                                alone = one ? *one : 0;
+                                alone = one ? *one : alone;
                                 return one;
                               },
                               [&]() -> Result<double> {

@@ -42,7 +42,7 @@ struct KernelFinding {
 
 struct DeviceFinding {
   std::vector<KernelFinding> compute, memory;
-  KernelFinding smallest, load;
+  KernelFinding smallest;
 
   double computeRate() const; ///< FLOP/s over all of `compute`
   double memoryRate() const;  ///< bytes/s over all of `memory`

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <cmath>
 #include <thread>
 
@@ -15,10 +16,11 @@ constexpr int fewestLoads = 10;
 /// The threads of one sample.
 class Carriers {
 public:
-  Carriers(Team &team, std::span<const Transfer> atOnce, int runs)
-      : team(team), states(atOnce.size()), pending(static_cast<int>(atOnce.size())) {
+  Carriers(Team &team, std::span<const Transfer> atOnce, Repetitions times)
+      : team(team), times(times), states(atOnce.size()), pending(static_cast<int>(atOnce.size())),
+        warm(static_cast<int>(atOnce.size())) {
     for (std::size_t i = 0; i < atOnce.size(); ++i)
-      threads.emplace_back([this, i, transfer = atOnce[i], runs] { carry(i, transfer, runs); });
+      threads.emplace_back([this, i, transfer = atOnce[i]] { carry(i, transfer); });
   }
   bool isDone() const { return pending.load(std::memory_order_acquire) == 0; }
   void join() {
@@ -31,48 +33,58 @@ public:
         return state.status;
     return Status::ok();
   }
-  /// From the common start to the end of the last.
+  /// Of one run: from the common start to the end of the last, by the number of runs.
   double seconds() const {
-    Clock::time_point last = begin;
-    for (const State &state : states)
+    Clock::time_point first = Clock::time_point::max(), last = Clock::time_point::min();
+    for (const State &state : states) {
+      first = std::min(first, state.begin);
       last = std::max(last, state.end);
-    return std::chrono::duration<double>(last - begin).count();
+    }
+    return std::chrono::duration<double>(last - first).count() / times.runs;
   }
 
 private:
   struct State {
     Status status;
-    Clock::time_point end;
+    Clock::time_point begin, end;
   };
 
-  void carry(std::size_t index, const Transfer &transfer, int runs) {
+  void repeat(const Transfer &transfer, int count, Status &status) {
+    for (int run = 0; run < count && status; ++run)
+      status = transfer.by->run(transfer.bytes);
+  }
+
+  void carry(std::size_t index, const Transfer &transfer) {
     State &own = states[index];
     if (index == 0) {
       own.status = team.align();
-      begin = Clock::now();
-      hasBegun = true;
-      hasBegun.notify_all();
+      isAligned = true;
+      isAligned.notify_all();
     } else {
-      hasBegun.wait(false);
+      isAligned.wait(false);
     }
-    for (int run = 0; run < runs && own.status; ++run)
-      own.status = transfer.by->run(transfer.bytes);
+    repeat(transfer, times.warmUps, own.status);
+    warm.arrive_and_wait();
+    own.begin = Clock::now();
+    repeat(transfer, times.runs, own.status);
     own.end = Clock::now();
     pending.fetch_sub(1, std::memory_order_release);
   }
 
   Team &team;
+  const Repetitions times;
   std::vector<State> states;
   std::atomic<int> pending;
-  std::atomic<bool> hasBegun = false;
-  Clock::time_point begin;
+  std::atomic<bool> isAligned = false;
+  std::barrier<> warm;
   std::vector<std::thread> threads;
 };
 
 } // namespace
 
-Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, int runs, Device *load) {
-  Carriers carriers(team, atOnce, runs);
+Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times,
+                             Device *load) {
+  Carriers carriers(team, atOnce, times);
   Status computed;
   int loads = 0;
   auto start = Clock::now();
@@ -84,7 +96,7 @@ Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, int r
     return s;
   if (!computed)
     return computed;
-  Result<double> seconds = team.slowest(carriers.seconds() / runs);
+  Result<double> seconds = team.slowest(carriers.seconds());
   if (!seconds)
     return seconds.status();
   if (!load)
@@ -96,20 +108,30 @@ Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, int r
   return Timing{*seconds, isKnown ? *std::max_element(all->begin(), all->end()) : 0};
 }
 
-Result<double> timeLoad(Team &team, Device &device, int runs) {
-  if (Status s = team.align(); !s)
-    return s;
-  auto start = Clock::now();
-  for (int run = 0; run < runs; ++run)
-    if (Status s = device.run(device.load()); !s)
+Result<double> timeLoad(Team &team, Device &device) {
+  std::vector<double> seconds;
+  for (int sample = 0; sample < 3; ++sample) {
+    if (Status s = team.align(); !s)
       return s;
-  return team.slowest(secondsSince(start) / runs);
+    auto start = Clock::now();
+    for (int load = 0; load < fewestLoads; ++load)
+      if (Status s = device.run(device.load()); !s)
+        return s;
+    Result<double> slowest = team.slowest(secondsSince(start) / fewestLoads);
+    if (!slowest)
+      return slowest;
+    seconds.push_back(*slowest);
+  }
+  return summarize(seconds).median;
 }
 
-int runsFor(double seconds) {
-  constexpr double sample = 1e-3;
-  constexpr double most = 20;
-  return static_cast<int>(std::clamp(std::ceil(sample / std::max(seconds, 1e-9)), 1.0, most));
+Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {
+  constexpr double half = 5e-3, most = 50;
+  constexpr std::int64_t burst = 2 << 20;
+  auto times = [&](double seconds) {
+    return static_cast<int>(std::ceil(std::min(half / std::max(seconds, 1e-9), most)));
+  };
+  return {static_cast<int>(std::min<std::int64_t>(times(fastest), burst / bytes)), times(last)};
 }
 
 } // namespace syncline::calibrate

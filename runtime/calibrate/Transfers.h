@@ -3,6 +3,7 @@
 
 #include "runtime/calibrate/Collectives.h"
 #include "runtime/calibrate/Device.h"
+#include "runtime/calibrate/Statistics.h"
 #include "runtime/calibrate/Team.h"
 
 #include <span>
@@ -14,21 +15,30 @@ struct Transfer {
   std::int64_t bytes;
 };
 
+/// How often a message is repeated for one sample.
+struct Repetitions {
+  int warmUps = 0, runs = 1;
+
+  /// Of a message of so many bytes that took so many seconds, the last time and at its fastest:
+  /// runs until the clock and the start do not show; as long before, or some 2 MiB if that is less.
+  /// Switches and traffic shapers let a burst pass after a rest; in training messages follow each
+  /// other, so what counts is the rate behind the burst, which the fastest time does not tell.
+  static Repetitions of(std::int64_t bytes, double fastest, double last);
+};
+
 struct Timing {
   double seconds = 0;   ///< of one run, on the slowest rank; the same on all ranks
   double computing = 0; ///< of one load operation beside it, likewise; 0 where too few ran to tell
 };
 
-/// Carries out each transfer `runs` times, each on a thread of its own, as channels do, all from a
-/// common start to the end of the last. With `load` all ranks run its load operation meanwhile, on
-/// the calling thread; without, that thread waits. All ranks together.
-Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, int runs, Device *load);
+/// Carries out each transfer again and again, each on a thread of its own, as channels do:
+/// `warmUps` times that do not count, then `runs` times from a common start to the end of the last.
+/// With `load` all ranks run its load operation meanwhile, on the calling thread; without, that
+/// thread waits. All ranks together.
+Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times,
+                             Device *load);
 
 /// Seconds of one load operation on the slowest rank while all ranks run it and nobody sends.
-Result<double> timeLoad(Team &team, Device &device, int runs);
-
-/// How often a message of so many seconds is repeated for one sample, so that the clock and the
-/// start do not show.
-int runsFor(double seconds);
+Result<double> timeLoad(Team &team, Device &device);
 
 } // namespace syncline::calibrate
