@@ -66,6 +66,11 @@ ChildProcesses::~ChildProcesses() {
   _exit(1);
 }
 
+int usableProcessors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
 /// The n-th processor, modulo their number, that this process may use.
 static int usableProcessor(int n) {
   cpu_set_t set;

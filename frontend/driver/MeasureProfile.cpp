@@ -113,7 +113,7 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   if (!text)
     return text.status();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return profileOfTimes(json);
+  return profileOfTimes(json, *ranks * options.threads > usableProcessors());
 }
 
 } // namespace syncline::driver

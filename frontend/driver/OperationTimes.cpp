@@ -130,7 +130,11 @@ void fill(MeasuredProfile &measured, const Times &times, Typical &&typical) {
     measured.profile.update = measured.updates / times.updatedBytes;
 }
 
-MeasuredProfile measure(const Json &json) {
+double mean(const Series &values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+MeasuredProfile measure(const Json &json, bool sharesProcessors) {
   if (json.at("schema") != 1)
     throw SchemaError{"expected schema 1, got " + json.at("schema").dump()};
   MeasuredProfile measured;
@@ -140,9 +144,14 @@ MeasuredProfile measure(const Json &json) {
   const Times times = sorted(json);
   measured.steps = times.steps.size();
   measured.spread = spreadOf(times.steps);
+  if (sharesProcessors) {
+    measured.kind = MeasuredProfile::Kind::means;
+    fill(measured, times, mean);
+    return measured;
+  }
   fill(measured, times, [](const Series &values) { return quantile(values, 0.5); });
   if (!measured.addsUp()) {
-    measured.averaged = true;
+    measured.kind = MeasuredProfile::Kind::middle;
     fill(measured, times, Midmean(times.steps));
   }
   return measured;
@@ -152,15 +161,27 @@ MeasuredProfile measure(const Json &json) {
 
 bool MeasuredProfile::addsUp() const { return std::fabs(operations - step) <= 0.02 * step; }
 
-Result<MeasuredProfile> profileOfTimes(const Json &times) {
+Result<MeasuredProfile> profileOfTimes(const Json &times, bool sharesProcessors) {
   MeasuredProfile measured;
   Result<std::string> done = guarded([&] {
-    measured = measure(times);
+    measured = measure(times, sharesProcessors);
     return std::string();
   });
   if (!done)
     return done.status();
   return measured;
+}
+
+static const char *describe(MeasuredProfile::Kind kind) {
+  switch (kind) {
+  case MeasuredProfile::Kind::medians:
+    return "";
+  case MeasuredProfile::Kind::middle:
+    return ", by means of the middle half of the steps: they were interrupted";
+  case MeasuredProfile::Kind::means:
+    return ", by means: the ranks share processors";
+  }
+  return "";
 }
 
 std::string profileSummary(const MeasuredProfile &m) {
@@ -176,8 +197,7 @@ std::string profileSummary(const MeasuredProfile &m) {
   std::snprintf(rate, sizeof rate, " (%.3g ns/B)", m.profile.update.value_or(0) * 1e9);
   text += (m.profile.update ? rate : "") + std::string("\n");
   text += "operations add up to " + formatSeconds(m.operations) + ", " +
-          percent(m.step > 0 ? m.operations / m.step : 0) + " of the step" +
-          (m.averaged ? ", by means of the middle half of the steps: they were interrupted" : "") +
+          percent(m.step > 0 ? m.operations / m.step : 0) + " of the step" + describe(m.kind) +
           (m.addsUp() ? "" : "; expected it within 2 %: the profile is not to be trusted") + "\n";
   return text;
 }

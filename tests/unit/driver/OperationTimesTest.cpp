@@ -45,7 +45,7 @@ TEST(OperationTimes, SumsByNodeAndPhase) {
   EXPECT_EQ(m.profile.batch, 8);
   EXPECT_EQ(m.operations, 10.5);
   EXPECT_TRUE(m.addsUp());
-  EXPECT_FALSE(m.averaged);
+  EXPECT_EQ(m.kind, MeasuredProfile::Kind::medians);
 }
 
 // One slow step moves neither medians nor, much, the spread.
@@ -61,11 +61,21 @@ TEST(OperationTimes, AveragesInterruptedSteps) {
   const MeasuredProfile m =
       measure(document({operation("a", "forward", {2, 1, 1}), operation("b", "forward", {1, 2, 1}),
                         operation("c", "forward", {1, 1, 2})}));
-  EXPECT_TRUE(m.averaged);
+  EXPECT_EQ(m.kind, MeasuredProfile::Kind::middle);
   EXPECT_TRUE(m.addsUp());
   EXPECT_NEAR(m.profile.operations.at("a").forward, 4.0 / 3, 1e-12);
   EXPECT_NE(profileSummary(m).find("100.00 % of the step, by means"), std::string::npos)
       << profileSummary(m);
+}
+
+// Ranks that share a processor: the one step in four that waits counts.
+TEST(OperationTimes, AveragesRanksThatShareProcessors) {
+  auto measured = profileOfTimes(document({operation("a", "forward", {1, 1, 1, 5})}),
+                                 /*sharesProcessors=*/true);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->profile.operations.at("a").forward, 2);
+  EXPECT_EQ(measured->step, 2);
+  EXPECT_TRUE(measured->addsUp());
 }
 
 // What is rebuilt from the factors of four ranks costs one rank a quarter.
