@@ -44,7 +44,8 @@ wanted() {
     echo libgtest-dev iproute2
     # An optimised BLAS: without one PyTorch's linear layers run on the reference loops.
     [[ $compiler == OFF ]] || echo clang-format-19 clang-tidy-19 python3-torch \
-      python3-torchvision python3-onnx python3-numpy python3-yaml libopenblas0-pthread
+      python3-torchvision python3-onnx python3-numpy python3-yaml libopenblas0-pthread \
+      libsimgrid-dev
   fi
 }
 

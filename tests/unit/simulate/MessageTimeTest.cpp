@@ -47,8 +47,8 @@ TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
                    solver::formulaCost(scheme, ranks, slowLink).seconds(bytes));
 }
 
-// The formulas take rounds to be in step; ranks that serve two others in fact drift behind, and in a
-// tree the latencies of what arrives early are hidden.
+// The formulas take rounds to be in step; ranks that serve two others in fact drift behind, and in
+// a tree the latencies of what arrives early are hidden.
 TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
   for (Scheme scheme : {Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree})
     for (int ranks : {3, 5, 6, 7, 12, 31}) {
