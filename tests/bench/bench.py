@@ -6,6 +6,8 @@
                                            against the same on links that are not limited (root)
     bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers, against the
                                            workers alone (root)
+    bench.py prediction [MODEL/BATCH ...]  the step that a plan predicts from a calibrated cluster and a
+                                           profile, against the step that is run (root)
     bench.py planning                      the solver's time
     bench.py all
 
@@ -112,6 +114,21 @@ def bench_servers(models, chosen, folder):
         row(f"{name}/{batch}, {workers} workers", seconds[0], seconds[1:])
 
 
+def bench_prediction(models, chosen, folder):
+    print(f"{'s a step':36} {'predicted':>10} {'measured':>10} {'error':>8}")
+    for name, batch in map(split, models or HOST_MODELS):
+        for count in HOSTS:
+            times = measure.profile(folder, name, batch, count)
+            for rate in RATES:
+                wrap = hosts(count, rate)
+                cluster = measure.calibrate(folder, count, rate, wrap, chosen.calibration)
+                plan, predicted = measure.compile_measured(folder, name, batch, cluster, times)
+                samples = [measure.ours(plan, chosen.steps, wrap) for _ in range(chosen.rounds)]
+                measured = statistics.median(sample.seconds for sample in samples)
+                label = f"{name}/{batch}, {count} hosts, {rate}"
+                print(f"{label:36} {predicted:10.3f} {measured:10.3f} {predicted / measured - 1:8.1%}", flush=True)
+
+
 def bench_planning():
     program = measure.BUILD / "bin" / "bench-planning"
     subprocess.run([str(program)], check=True)
@@ -119,12 +136,13 @@ def bench_planning():
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["step", "hosts", "servers", "planning", "all"])
+    parser.add_argument("what", choices=["step", "hosts", "servers", "prediction", "planning", "all"])
     parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4")
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
+    parser.add_argument("--calibration", type=int, default=60, help="seconds to calibrate hosts (default: 60)")
     chosen = parser.parse_args(words)
-    if chosen.what in ("hosts", "servers", "all") and os.geteuid() != 0:
+    if chosen.what in ("hosts", "servers", "prediction", "all") and os.geteuid() != 0:
         parser.error("emulated hosts need root")
     print(measure.machine())
     with tempfile.TemporaryDirectory() as name:
@@ -135,6 +153,8 @@ def main(words):
             bench_hosts(chosen.models, chosen, folder)
         if chosen.what in ("servers", "all"):
             bench_servers(chosen.models, chosen, folder)
+        if chosen.what in ("prediction", "all"):
+            bench_prediction(chosen.models, chosen, folder)
         if chosen.what in ("planning", "all"):
             bench_planning()
 

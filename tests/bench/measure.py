@@ -42,13 +42,44 @@ def run(command):
     return output, usage.ru_maxrss * 1024
 
 
-def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
-    """Exports and compiles a torchvision model for a cluster of `ranks`, and `servers` as a cluster
-    file says it; the plan's folder."""
+def model_file(folder, name):
+    """A torchvision model, exported where it is not there yet."""
     model = folder / f"{name}.onnx"
     if not model.exists():
         export = TOP / "samples" / "models" / "export.py"
         run([PYTHON, str(export), name, "-o", str(model)])
+    return model
+
+
+def calibrate(folder, ranks, label, wrap, seconds):
+    """The cluster file that `syncline calibrate` writes on the hosts of `wrap`."""
+    cluster = folder / f"{ranks}-{label}.yaml"
+    if not cluster.exists():
+        run([*wrap, SYNCLINE, "calibrate", "--quiet", "--time", f"{seconds}s", "-o", str(cluster)])
+    return cluster
+
+
+def profile(folder, name, batch, ranks):
+    """Times of a model's operations while `ranks` ranks compute side by side, pinned as on hosts."""
+    out = folder / f"{name}-{batch}-{ranks}.json"
+    if not out.exists():
+        words = ["--batch", str(batch), "-n", str(ranks), "--pin", "-o", str(out)]
+        run([SYNCLINE, "profile", str(model_file(folder, name)), *words])
+    return out
+
+
+def compile_measured(folder, name, batch, cluster, times):
+    """A plan by a cluster file and a profile that were measured; its folder and predicted step."""
+    plan = folder / f"{times.stem}-{cluster.stem}.plan"
+    words = ["--cluster", str(cluster), "--profile", str(times), "--batch", str(batch)]
+    run([SYNCLINE, "compile", str(model_file(folder, name)), *words, "-o", str(plan)])
+    return plan, json.loads((plan / "plan.json").read_text())["predicted"]["step"]
+
+
+def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
+    """Exports and compiles a torchvision model for a cluster of `ranks`, and `servers` as a cluster
+    file says it; the plan's folder."""
+    model = model_file(folder, name)
     label = f"{name}-{batch}-{ranks}-{bandwidth.replace('/', '').replace(' ', '')}"
     label += "".join(extra).replace("/", "") + ("-servers" if servers else "")
     cluster, plan = folder / f"{label}.yaml", folder / f"{label}.plan"
