@@ -5,6 +5,7 @@ Usage: poseidon.py [SYNCLINE]: the command, found on the PATH by default. Prints
 crossovers are not those of the paper's formulas.
 """
 
+import csv
 import json
 import pathlib
 import re
@@ -29,8 +30,9 @@ CROSSOVERS = {
     ("googlenet", "loss3/classifier"): 7.9, ("inception-v3", "fc"): 42, ("resnet152", "fc"): 42,
     ("alexnet", "fc6"): 22, ("alexnet", "fc7"): 16, ("alexnet", "fc8"): 6.3,
 }  # fmt: skip
-# The authors' own measurements, VGG19-22K on 40 GbE, Poseidon on Caffe.
+# The authors' own measurements, VGG19-22K on 40 GbE, Poseidon on Caffe; then Caffe with WFBP, all through servers.
 SPEEDUPS = {2: 1.96, 4: 3.83, 8: 7.63, 16: 15.03, 32: 29.45}
+WFBP = {2: 1.78, 4: 3.28, 8: 6.12, 16: 11.56, 32: 21.37}
 
 
 class Planner:
@@ -44,6 +46,14 @@ class Planner:
         trace = str(SAMPLES / "traces" / f"{trace}.csv")
         self.run("compile", trace, "--cluster", str(CLUSTER), "--nodes", str(nodes), "--planner", planner, "-o", self.plan)
         return json.loads((pathlib.Path(self.plan) / "plan.json").read_text())["predicted"]
+
+    def scaling(self, trace, planner):
+        """Seconds a step by nodes, simulated from 2 to 32 nodes, planned anew at each number."""
+        self.compile(trace, 2, planner)
+        table = pathlib.Path(self.plan).with_suffix(".csv")
+        self.run("simulate", self.plan, "--sweep", "ranks=2..32", "--csv", str(table))
+        with table.open(encoding="utf-8", newline="") as file:
+            return {int(row["ranks"]): float(row["step"]) for row in csv.DictReader(file)}
 
     def crossover(self, trace, layer):
         """The last number of nodes at which Poseidon's planner sends the layer by factors."""
@@ -80,12 +90,24 @@ def speedup_table(planner):
         print(f"| {nodes} nodes | {measured} | {' | '.join(f'{nodes * BASE / step:.2f}' for step in steps)} |")
 
 
+def scaling_table(planner):
+    print("\n| VGG19-22K, 40 GbE, simulated / measured | `poseidon` | WFBP through servers |\n|---|---|---|")
+    steps = [planner.scaling("vgg19-22k", name) for name in ("poseidon", "ps")]
+    for nodes in SPEEDUPS:
+        cells = []
+        for step, measured in zip(steps, (SPEEDUPS, WFBP)):
+            got = nodes * BASE / step[nodes]
+            cells.append(f"{got:.2f} / {measured[nodes]:.2f} ({100 * (got / measured[nodes] - 1):+.0f} %)")
+        print(f"| over one node, {nodes} nodes | {' | '.join(cells)} |")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         planner = Planner(sys.argv[1] if len(sys.argv) > 1 else "syncline", folder)
         good = traffic_table(planner)
         good = crossover_table(planner) and good
         speedup_table(planner)
+        scaling_table(planner)
     return 0 if good else 1
 
 
