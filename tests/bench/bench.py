@@ -140,7 +140,7 @@ def main(words):
     parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4")
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
-    parser.add_argument("--calibration", type=int, default=60, help="seconds to calibrate hosts (default: 60)")
+    parser.add_argument("--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)")
     chosen = parser.parse_args(words)
     if chosen.what in ("hosts", "servers", "prediction", "all") and os.geteuid() != 0:
         parser.error("emulated hosts need root")

@@ -76,8 +76,8 @@ TEST(TraceFile, aligns) {
   EXPECT_EQ(trace->clockError, 0.25);
 }
 
-json tracedRun(int ranks, const std::string &scheme) {
-  TinyPlan plan(ranks, 4, "", scheme);
+json tracedRun(int ranks, const std::string &scheme, int servers = 0) {
+  TinyPlan plan(ranks, 4, "", scheme, servers);
   TemporaryFolder files;
   Outcome run = runToEnd(
       {plan.folder(), "--steps", "5", "--trace", files.file("t.json"), "--trace-steps", "2"});
@@ -126,6 +126,15 @@ TEST(TraceRun, linksMessages) {
     for (const auto &[id, phases] : flows)
       EXPECT_EQ(phases, "stf") << scheme;
   }
+}
+
+// Servers keep no records and hold nobody up.
+TEST(TraceRun, LeavesServersOut) {
+  std::set<int> ranks;
+  const json trace = tracedRun(2, "parameter-server", 1);
+  for (const json &event : trace["traceEvents"])
+    ranks.insert(event["pid"].get<int>());
+  EXPECT_EQ(ranks, (std::set<int>{0, 1}));
 }
 
 // A trace that could not be written is refused before the first step.
