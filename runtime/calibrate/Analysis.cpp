@@ -81,7 +81,7 @@ LinkCosts linkOfPairs(const std::vector<PairFinding> &pairs) {
 
 Analysis analyse(const Findings &findings, bool plansIdle) {
   Analysis result;
-  result.isLoaded = !plansIdle && areLoadedTimesBetter(findings.schemes);
+  result.isLoaded = !plansIdle && isReproducible(findings.schemes, true);
   std::vector<const SchemeFinding *> schemes;
   for (const SchemeFinding &scheme : findings.schemes) {
     schemes.push_back(&scheme);

@@ -36,7 +36,8 @@ struct Analysis {
   std::vector<Table> tables; ///< as Findings::schemes, those with at least one size
 };
 
-/// `plansIdle`: as asked for; otherwise by areLoadedTimesBetter(). Precondition: some pair was
+/// `plansIdle`: as asked for; otherwise the times beside computation are used where they can be
+/// reproduced. Precondition: some pair was
 /// measured.
 Analysis analyse(const Findings &findings, bool plansIdle);
 

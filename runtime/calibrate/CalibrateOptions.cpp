@@ -64,8 +64,8 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
       ->type_name("SCHEME,..")
       ->group(group);
   app.add_flag("--idle", o.idle,
-               "plan by messages while no rank computes (default: beside computation, unless only "
-               "idle ones are reproducible)")
+               "plan by messages while no rank computes (default: beside computation, where that "
+               "is reproducible)")
       ->group(group);
   app.add_option("--threads", o.threads, "compute threads of a rank")
       ->check(CLI::Range(1, 1024))

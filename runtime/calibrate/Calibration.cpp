@@ -172,21 +172,23 @@ Result<SizeFinding> Calibration::measureSize(Team &among, const Collective &by, 
   Result<double> alone = timeLoad(among, *device);
   if (!alone)
     return alone.status();
-  auto once = timeTransfers(among, std::span(&transfer, 1), {}, nullptr);
-  if (!once)
-    return once.status();
-  double fastest = once->seconds;
-  double last[] = {fastest, fastest}; // idle, loaded
+  double last[2], fastest[2]; // idle, loaded
+  for (Device *load : {static_cast<Device *>(nullptr), device.get()}) {
+    auto once = timeTransfers(among, std::span(&transfer, 1), {}, load);
+    if (!once)
+      return once.status();
+    last[load ? 1 : 0] = fastest[load ? 1 : 0] = once->seconds;
+  }
   std::vector<double> slowed;
   auto sample = [&](Device *load) -> Result<double> {
-    double &seconds = last[load ? 1 : 0];
-    auto timing = timeTransfers(among, std::span(&transfer, 1),
-                                Repetitions::of(bytes, fastest, seconds), load);
+    double &seconds = last[load ? 1 : 0], &least = fastest[load ? 1 : 0];
+    auto timing =
+        timeTransfers(among, std::span(&transfer, 1), Repetitions::of(bytes, least, seconds), load);
     if (!timing)
       return timing.status();
     if (timing->computing > 0)
       slowed.push_back(timing->computing / *alone);
-    fastest = std::min(fastest, timing->seconds);
+    least = std::min(least, timing->seconds);
     return seconds = timing->seconds;
   };
   const Sample samples[] = {[&] { return sample(nullptr); }, [&] { return sample(device.get()); }};
@@ -253,10 +255,10 @@ bool Calibration::hasTimeFor(std::int64_t bytes, double until) const {
       continue;
     const SizeFinding &last = sizes.back();
     const double growth = static_cast<double>(bytes) / static_cast<double>(last.bytes);
-    const double once = last.idle.median, both = once + last.loaded.median;
+    const double both = last.idle.median + last.loaded.median;
     // Short messages cost their latency, which does not grow.
     if (last.bytes >= shortestOfInterference)
-      needed += growth * (once + (leastRounds + 1) * both);
+      needed += growth * (leastRounds + 2) * both;
   }
   return needed == 0 || needed <= until - team->now();
 }

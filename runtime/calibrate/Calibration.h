@@ -51,7 +51,7 @@ private:
                                   double until);
   Status addSize(std::size_t scheme, std::int64_t bytes, double until);
   bool hasTimeFor(std::int64_t bytes, double until) const;
-  bool plansLoaded() const { return !settings.plansIdle && areLoadedTimesBetter(findings.schemes); }
+  bool plansLoaded() const { return !settings.plansIdle && isReproducible(findings.schemes, true); }
 
   Transport &transport;
   const Settings &settings;

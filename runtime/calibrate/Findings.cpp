@@ -34,8 +34,4 @@ bool isReproducible(const std::vector<SchemeFinding> &schemes, bool isLoaded) {
   return 4 * good >= 3 * all;
 }
 
-bool areLoadedTimesBetter(const std::vector<SchemeFinding> &schemes) {
-  return isReproducible(schemes, true) || !isReproducible(schemes, false);
-}
-
 } // namespace syncline::calibrate

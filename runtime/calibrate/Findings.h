@@ -72,8 +72,4 @@ struct Findings {
 /// them known within 10 %.
 bool isReproducible(const std::vector<SchemeFinding> &schemes, bool isLoaded);
 
-/// Whether plans are made with the times beside computation: they are what training sees, unless
-/// only the idle ones can be reproduced.
-bool areLoadedTimesBetter(const std::vector<SchemeFinding> &schemes);
-
 } // namespace syncline::calibrate
