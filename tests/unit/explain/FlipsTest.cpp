@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace syncline::explain;
 
 namespace {
@@ -34,6 +36,13 @@ TEST(Flips, GridOfCountsIsWhole) {
   const Range range{.planned = 5, .least = 1, .most = 11, .step = 1};
   EXPECT_EQ(gridOf(range, true), (std::vector<double>{10, 11}));
   EXPECT_EQ(gridOf(range, false), (std::vector<double>{2, 1}));
+}
+
+TEST(Flips, NoGridWhereAnEndIsNoNumber) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const Range range{.planned = 2, .least = none, .most = none};
+  EXPECT_TRUE(gridOf(range, true).empty());
+  EXPECT_TRUE(gridOf(range, false).empty());
 }
 
 TEST(Flips, NoGridWhereThereIsNoRange) {
