@@ -146,6 +146,9 @@ private:
         {.kind = kind, .phase = phase, .seconds = seconds, .message = static_cast<int>(bucket)});
   }
 
+  /// Whether there is such a bucket; where not, validate() refuses the scenario.
+  bool isKnown(std::uint64_t bucket) const { return bucket < scenario.messages.size(); }
+
   void addCompute(mlir::Operation *op, StringRef layer) {
     auto seconds = op->getAttrOfType<FloatAttr>("seconds");
     scenario.operations.push_back({.phase = phase,
@@ -168,14 +171,17 @@ private:
       addStep(Kind::wait, wait.getBucket());
     else if (auto update = dyn_cast<plan::UpdateOp>(op))
       addStep(Kind::update, update.getBucket(),
-              updated > 0 ? updates * gradientBytes[update.getBucket()] / updated : 0);
+              isKnown(update.getBucket()) && updated > 0
+                  ? updates * gradientBytes[update.getBucket()] / updated
+                  : 0);
   }
 
   void addGather(plan::GatherOp gather) {
     std::int64_t bytes = 0;
     for (Value factor : gather.getIns())
       bytes += plan::denseBytes(cast<MemRefType>(factor.getType()));
-    scenario.messages[gather.getBucket()].bytes = bytes;
+    if (isKnown(gather.getBucket()))
+      scenario.messages[gather.getBucket()].bytes = bytes;
     addStep(Kind::issue, gather.getBucket());
   }
 

@@ -18,6 +18,9 @@ double noise(std::uint64_t seed, std::uint64_t place) {
   return static_cast<double>(z >> 11) * 0x1p-52 - 1;
 }
 
+/// Operations of all ranks and steps, about 20 bytes each.
+constexpr double mostSpans = 2e8;
+
 class Simulator {
 public:
   explicit Simulator(const Scenario &scenario)
@@ -31,9 +34,6 @@ public:
     result.steps = scenario.steps;
     result.operationCount = scenario.operations.size();
     result.messageCount = scenario.messages.size();
-    const auto rankSteps = static_cast<std::size_t>(scenario.steps) * result.ranks;
-    result.operations.resize(rankSteps * result.operationCount);
-    result.messages.resize(rankSteps * result.messageCount);
     int channels = 0;
     for (const Message &message : scenario.messages)
       channels = std::max(channels, message.channel + 1);
@@ -41,7 +41,14 @@ public:
       ranks.emplace_back().channels.resize(static_cast<std::size_t>(channels));
   }
 
-  Simulation run() {
+  Result<Simulation> run() {
+    const auto rankSteps = static_cast<std::size_t>(scenario.steps) * result.ranks;
+    if (static_cast<double>(rankSteps) * static_cast<double>(result.operationCount) > mostSpans)
+      return Status::badInput("scenario: " + std::to_string(scenario.steps) + " steps of " +
+                              std::to_string(result.ranks) +
+                              " ranks are more than can be kept, expected fewer steps or ranks");
+    result.operations.resize(rankSteps * result.operationCount);
+    result.messages.resize(rankSteps * result.messageCount);
     for (int rank = 0; rank < result.ranks; ++rank)
       proceed(0, rank);
     runs.settle(0);

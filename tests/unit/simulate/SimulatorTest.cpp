@@ -190,6 +190,9 @@ TEST(SimulatorTest, RefusesWhatMakesNoSense) {
   scenario = twoMessages();
   scenario.machines.slowdown = {1};
   EXPECT_EQ(message(scenario), "scenario: expected a slowdown for each of 2 ranks, got 1");
+  scenario = twoMessages();
+  scenario.steps = 2'000'000'000;
+  EXPECT_NE(message(scenario).find("expected fewer steps or ranks"), std::string::npos);
   scenario = oneMessage(Scheme::hierarchical, 8, 4);
   EXPECT_NE(message(scenario).find("expected nodes of several devices"), std::string::npos);
 }

@@ -1,0 +1,54 @@
+// Ranges on the command line, and the values between their ends.
+#include "frontend/driver/SweepAxis.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using namespace syncline::driver;
+
+TEST(SweepAxisTest, ReadsARangeWithUnits) {
+  Result<SweepAxis> axis = parseSweep("bandwidth=1Gb/s..100Gb/s");
+  ASSERT_TRUE(axis) << axis.status().message();
+  EXPECT_EQ(axis->kind, SweepAxis::Kind::bandwidth);
+  EXPECT_DOUBLE_EQ(axis->first, 1.25e8);
+  EXPECT_DOUBLE_EQ(axis->last, 1.25e10);
+  axis = parseSweep("ranks=16");
+  ASSERT_TRUE(axis);
+  EXPECT_EQ(axis->first, axis->last);
+}
+
+TEST(SweepAxisTest, RefusesWhatIsNoRange) {
+  for (const char *text : {"", "bandwidth", "speed=1..2", "bandwidth=1..2", "latency=0s..1ms",
+                           "ranks=0..4", "ranks=1.5..4", "slow=-1..2", "slow=1..x", "batch=8..4",
+                           "slow=nan..2", "ranks=..4", "ranks=4.."}) {
+    Result<SweepAxis> axis = parseSweep(text);
+    ASSERT_FALSE(axis) << text;
+    EXPECT_EQ(axis.status().exitCode(), 2) << text;
+  }
+}
+
+TEST(SweepAxisTest, DoublesAndKeepsBothEnds) {
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 6}, {}, 1), (std::vector<double>{1, 2, 4, 6}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 4}, {}, 1), (std::vector<double>{1, 2, 4}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 3, 3}, 5, 1), (std::vector<double>{3}));
+}
+
+TEST(SweepAxisTest, SpreadsPointsGeometrically) {
+  const std::vector<double> values = sweepValues({SweepAxis::Kind::latency, 1e-6, 1e-3}, 4, 1);
+  ASSERT_EQ(values.size(), 4u);
+  EXPECT_NEAR(values[1], 1e-5, 1e-12);
+  EXPECT_EQ(values[3], 1e-3);
+}
+
+TEST(SweepAxisTest, RanksAreWholeNodes) {
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 2, 32}, {}, 8), (std::vector<double>{8, 16, 32}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::batch, 1, 4}, 20, 1), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_TRUE(sweepValues({SweepAxis::Kind::ranks, 2, 3}, {}, 8).empty());
+}
+
+TEST(SweepAxisTest, WritesValuesForPeople) {
+  EXPECT_EQ(axisValue(SweepAxis::Kind::bandwidth, 1.25e9), "10 Gb/s");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::latency, 5e-5), "50.0 us");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::ranks, 2048), "2048");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::slow, 1.5), "1.5");
+}

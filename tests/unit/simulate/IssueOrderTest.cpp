@@ -1,0 +1,78 @@
+// From a problem's decisions to operations in issue order.
+#include "passes/simulate/IssueOrder.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using namespace syncline::simulate;
+using solver::JointPlan;
+using solver::JointProblem;
+using solver::Scheme;
+using Kind = Operation::Kind;
+
+namespace {
+
+/// Gradients a (rebuilt from factors, with its rider b) and c, d in a bucket.
+JointProblem problem() {
+  JointProblem problem;
+  auto cost = std::make_shared<solver::AffineCost>(1, 0);
+  problem.lanes = {{{{Scheme::ring, cost, 3}, {Scheme::reduceScatter, cost, 3}}}};
+  problem.layers = {{100, 2, 1, {{Scheme::factors, 1, 0.25, 12, 6}}, {}},
+                    {20, 2, 1, {}, 0},
+                    {40, 3, 1, {}, {}},
+                    {60, 5, 1, {}, {}}};
+  problem.computeFree = 6;
+  return problem;
+}
+
+JointPlan plan(std::size_t option) {
+  JointPlan plan;
+  plan.messages = {{.layers = {0}, .isSolo = true}, {.layers = {2, 3}, .option = option}};
+  plan.riders = {1};
+  return plan;
+}
+
+const std::vector<std::string> names = {"a", "b", "c", "d"};
+
+std::string text(const std::vector<Operation> &operations) {
+  std::string result;
+  for (const Operation &op : operations) {
+    const char *kinds[] = {"compute ", "issue ", "wait ", "update "};
+    result += kinds[static_cast<int>(op.kind)] +
+              (op.kind == Kind::compute ? op.layer : std::to_string(op.message)) + "; ";
+  }
+  return result;
+}
+
+} // namespace
+
+TEST(IssueOrderTest, TheBackwardPassIsCutAtReadyTimes) {
+  const std::vector<Operation> operations = operationsOf(problem(), 1, names);
+  EXPECT_EQ(text(operations),
+            "compute forward; compute a; compute c; compute d; compute backward; ");
+  EXPECT_DOUBLE_EQ(operations[3].seconds, 2);
+  EXPECT_EQ(operations[0].phase, Phase::forward);
+  EXPECT_EQ(operations[1].phase, Phase::backward);
+}
+
+TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreRebuiltAndUpdatedInOrder) {
+  const Scenario scenario =
+      issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, 2.2);
+  EXPECT_EQ(text(scenario.operations),
+            "compute forward; compute a; issue 0; compute c; compute d; issue 1; compute backward; "
+            "wait 0; compute a .. b (2); update 0; wait 1; update 1; ");
+  EXPECT_EQ(scenario.messages[0].bytes, 6); // one rank's factors
+  EXPECT_EQ(scenario.messages[0].scheme, Scheme::factors);
+  EXPECT_EQ(scenario.messages[1].bytes, 100);
+  EXPECT_EQ(scenario.messages[1].name, "c .. d (2)");
+  EXPECT_DOUBLE_EQ(scenario.operations[8].seconds, 0.25);
+  EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 1.2); // by 120 of 220 bytes
+  EXPECT_DOUBLE_EQ(scenario.operations[11].seconds, 1);
+}
+
+TEST(IssueOrderTest, AReduceScatterHasNoUpdate) {
+  const Scenario scenario =
+      issueMessages(operationsOf(problem(), 1, names), problem(), plan(1), names, 2.2);
+  EXPECT_EQ(scenario.operations.back().kind, Kind::wait);
+  EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 2.2);
+}
