@@ -88,8 +88,12 @@ Analysis analyse(const Findings &findings, bool plansIdle) {
     if (!scheme.sizes.empty())
       result.tables.push_back(tabulate(scheme, result.isLoaded));
   }
-  result.network =
-      linkOf(schemes, findings.ranks, result.isLoaded).value_or(linkOfPairs(findings.pairs));
+  const LinkCosts pairs = linkOfPairs(findings.pairs);
+  result.network = linkOf(schemes, findings.ranks, result.isLoaded).value_or(pairs);
+  if (result.network.constants.alpha == 0) {
+    result.network.constants.alpha = pairs.constants.alpha;
+    result.network.isLatencyFromPairs = true;
+  }
   result.inside = linkOf({&findings.inside}, findings.ranksPerNode, result.isLoaded);
   return result;
 }

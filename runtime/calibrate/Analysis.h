@@ -24,6 +24,8 @@ struct LinkCosts {
   /// From the ring's rounds; otherwise, for want of a scheme that has them or because no positive
   /// bandwidth explains them, from rank 0's pairs.
   bool isFromRing = false;
+  /// The ring's rounds, of long messages, explain no latency: that is the slowest pair's.
+  bool isLatencyFromPairs = false;
   double medianResidual = 0, worstResidual = 0; ///< relative, absolute value
   std::string worstScheme;
   std::int64_t worstBytes = 0;

@@ -110,6 +110,8 @@ void addLink(Lines &out, const char *key, const LinkCosts &link) {
             link.worstScheme.c_str(), sizeText(link.worstBytes).c_str());
   else
     out.add("  # Of rank 0's slowest pair: the ring's rounds say nothing of the bandwidth.");
+  if (link.isLatencyFromPairs)
+    out.add("  # They explain no latency: it is that of rank 0's slowest pair.");
   const LinkConstants &c = link.constants;
   out.add("  bandwidth: %.5g MB/s", 1e-6 / c.beta);
   out.add("  latency: %s", timeText(c.alpha).c_str());

@@ -12,6 +12,8 @@ namespace {
 
 /// Fewer load operations than this do not tell what one of them takes.
 constexpr int fewestLoads = 10;
+/// Bytes that are enough to use a burst up.
+constexpr std::int64_t longestWarmUp = 1 << 20;
 
 /// The threads of one sample.
 class Carriers {
@@ -63,7 +65,7 @@ private:
     } else {
       isAligned.wait(false);
     }
-    repeat(transfer, times.warmUps, own.status);
+    repeat({transfer.by, std::min(transfer.bytes, longestWarmUp)}, times.warmUps, own.status);
     warm.arrive_and_wait();
     own.begin = Clock::now();
     repeat(transfer, times.runs, own.status);
@@ -127,11 +129,12 @@ Result<double> timeLoad(Team &team, Device &device) {
 
 Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {
   constexpr double half = 5e-3, most = 50;
-  constexpr std::int64_t burst = 2 << 20;
+  constexpr std::int64_t burst = 2 * longestWarmUp;
   auto times = [&](double seconds) {
     return static_cast<int>(std::ceil(std::min(half / std::max(seconds, 1e-9), most)));
   };
-  return {static_cast<int>(std::min<std::int64_t>(times(fastest), burst / bytes)), times(last)};
+  return {static_cast<int>(std::clamp<std::int64_t>(burst / bytes, 1, times(fastest))),
+          times(last)};
 }
 
 } // namespace syncline::calibrate

@@ -20,9 +20,10 @@ struct Repetitions {
   int warmUps = 0, runs = 1;
 
   /// Of a message of so many bytes that took so many seconds, the last time and at its fastest:
-  /// runs until the clock and the start do not show; as long before, or some 2 MiB if that is less.
-  /// Switches and traffic shapers let a burst pass after a rest; in training messages follow each
-  /// other, so what counts is the rate behind the burst, which the fastest time does not tell.
+  /// runs until the clock and the start do not show; as long before, or some 2 MiB if that is less,
+  /// but once at least. Switches and traffic shapers let a burst pass after a rest; in training
+  /// messages follow each other, so what counts is the rate behind the burst, which the fastest
+  /// time does not tell.
   static Repetitions of(std::int64_t bytes, double fastest, double last);
 };
 
@@ -32,9 +33,9 @@ struct Timing {
 };
 
 /// Carries out each transfer again and again, each on a thread of its own, as channels do:
-/// `warmUps` times that do not count, then `runs` times from a common start to the end of the last.
-/// With `load` all ranks run its load operation meanwhile, on the calling thread; without, that
-/// thread waits. All ranks together.
+/// `warmUps` times, which do not count and take 1 MiB of longer messages; then `runs` times, from a
+/// common start to the end of the last. With `load` all ranks run its load operation meanwhile, on
+/// the calling thread; without, that thread waits. All ranks together.
 Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times,
                              Device *load);
 

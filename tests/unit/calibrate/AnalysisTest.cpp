@@ -54,6 +54,18 @@ TEST(Analysis, SlowestPairWhereNoRingWasMeasured) {
   EXPECT_DOUBLE_EQ(a.network.constants.beta, 2e-9);
 }
 
+// Long messages over a link without latency tell of none: then pairs do.
+TEST(Analysis, LatencyOfThePairsWhereTheRingTellsNone) {
+  Findings f = invent(4, {0, 8e-9, 0});
+  for (SchemeFinding &scheme : f.schemes) // less than proportional: a latency would be negative
+    scheme.sizes.front().idle = steady(0.9 * scheme.sizes.front().idle.median);
+  const Analysis a = analyse(f, true);
+  EXPECT_TRUE(a.network.isFromRing && a.network.isLatencyFromPairs);
+  EXPECT_DOUBLE_EQ(a.network.constants.alpha, 40e-6);
+  EXPECT_NEAR(a.network.constants.beta, 8e-9, 8e-10);
+  EXPECT_FALSE(analyse(invent(4, truth), true).network.isLatencyFromPairs);
+}
+
 // A time that falls is smoothed in the costs, and told as a jump.
 TEST(Analysis, SmoothsAndTells) {
   Findings f = invent(4, truth);

@@ -1,5 +1,6 @@
 // Repeating ends when the medians are stable, or with the time.
 #include "runtime/calibrate/Repeat.h"
+#include "runtime/calibrate/Transfers.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -57,6 +58,27 @@ TEST(Repeat, ErrorsEndIt) {
   const auto summaries = repeat(std::span(&broken, 1), {.until = 1}, never);
   ASSERT_FALSE(summaries.isOk());
   EXPECT_EQ(summaries.status().message(), "lost rank 1");
+}
+
+// A sample takes about 5 ms, and the same before it that does not count: bursts are used up.
+TEST(Repetitions, FillMillisecondsWithShortMessages) {
+  const Repetitions latencyBound = Repetitions::of(1 << 10, 1e-3, 1e-3);
+  EXPECT_EQ(latencyBound.runs, 5);
+  EXPECT_EQ(latencyBound.warmUps, 5);
+  EXPECT_EQ(Repetitions::of(1 << 10, 1e-9, 1e-9).runs, 50);
+}
+
+// Where a burst made the fastest time, as many messages as it may have held go ahead.
+TEST(Repetitions, WarmUpsFollowTheFastestTime) {
+  const Repetitions bursting = Repetitions::of(64 << 10, 70e-6, 2.8e-3);
+  EXPECT_EQ(bursting.runs, 2);
+  EXPECT_EQ(bursting.warmUps, 32);
+}
+
+TEST(Repetitions, LongMessagesRunOnceBehindOne) {
+  const Repetitions once = Repetitions::of(64 << 20, 0.5, 0.6);
+  EXPECT_EQ(once.runs, 1);
+  EXPECT_EQ(once.warmUps, 1);
 }
 
 } // namespace
