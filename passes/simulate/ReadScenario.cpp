@@ -6,6 +6,7 @@
 #include "passes/cost/Offer.h"
 #include "passes/merge/MergeOps.h"
 #include "passes/simulate/IssueOrder.h"
+#include "passes/simulate/ReadProgram.h"
 #include "passes/solver/joint/JointChecker.h"
 
 #include <algorithm>
@@ -94,103 +95,6 @@ double shardUpdateOf(const explain::PlannedProblem &planned) {
         return std::max(0.0, (option.cost->seconds(bytes) - collective) / bytes);
   return 0;
 }
-
-std::string nameOf(plan::BucketOp bucket) {
-  std::vector<std::string> members;
-  for (StringAttr member : bucket.getMembers().getAsRange<StringAttr>())
-    members.push_back(member.str());
-  return summary(members);
-}
-
-Phase phaseOf(plan::Phase phase) {
-  switch (phase) {
-  case plan::Phase::forward:
-    return Phase::forward;
-  case plan::Phase::backward:
-    return Phase::backward;
-  case plan::Phase::update:
-    return Phase::update;
-  }
-  llvm_unreachable("every phase is named above");
-}
-
-/// A program's operations, one by one.
-class ProgramReader {
-public:
-  explicit ProgramReader(double updates) : updates(updates) {}
-
-  Scenario read(plan::ProgramOp program) {
-    for (auto bucket : program.getOps<plan::BucketOp>())
-      addBucket(bucket);
-    for (mlir::Operation &op : program.getBody().front())
-      add(&op);
-    return std::move(scenario);
-  }
-
-private:
-  using Kind = Operation::Kind;
-
-  void addBucket(plan::BucketOp bucket) {
-    const solver::Scheme scheme = *solver::parseScheme(bucket.getScheme().str());
-    const auto bytes = static_cast<std::int64_t>(bucket.getBytes());
-    scenario.messages.push_back({.name = nameOf(bucket),
-                                 .scheme = scheme,
-                                 .bytes = bytes,
-                                 .channel = static_cast<int>(bucket.getChannel())});
-    gradientBytes.push_back(static_cast<double>(bytes));
-    updated += plan::updatesItself(bucket) ? 0 : static_cast<double>(bytes);
-  }
-
-  void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
-    scenario.operations.push_back(
-        {.kind = kind, .phase = phase, .seconds = seconds, .message = static_cast<int>(bucket)});
-  }
-
-  /// Whether there is such a bucket; where not, validate() refuses the scenario.
-  bool isKnown(std::uint64_t bucket) const { return bucket < scenario.messages.size(); }
-
-  void addCompute(mlir::Operation *op, StringRef layer) {
-    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
-    scenario.operations.push_back({.phase = phase,
-                                   .layer = layer.str(),
-                                   .seconds = seconds ? seconds.getValueAsDouble() : 0});
-  }
-
-  void add(mlir::Operation *op) {
-    if (auto marker = dyn_cast<plan::PhaseOp>(op))
-      phase = phaseOf(marker.getPhase());
-    else if (auto call = dyn_cast<plan::CallOp>(op))
-      addCompute(op, call.getLayer());
-    else if (auto loop = dyn_cast<plan::PointwiseOp>(op))
-      addCompute(op, loop.getLayer());
-    else if (auto issue = dyn_cast<plan::IssueOp>(op))
-      addStep(Kind::issue, issue.getBucket());
-    else if (auto gather = dyn_cast<plan::GatherOp>(op))
-      addGather(gather);
-    else if (auto wait = dyn_cast<plan::WaitOp>(op))
-      addStep(Kind::wait, wait.getBucket());
-    else if (auto update = dyn_cast<plan::UpdateOp>(op))
-      addStep(Kind::update, update.getBucket(),
-              isKnown(update.getBucket()) && updated > 0
-                  ? updates * gradientBytes[update.getBucket()] / updated
-                  : 0);
-  }
-
-  void addGather(plan::GatherOp gather) {
-    std::int64_t bytes = 0;
-    for (Value factor : gather.getIns())
-      bytes += plan::denseBytes(cast<MemRefType>(factor.getType()));
-    if (isKnown(gather.getBucket()))
-      scenario.messages[gather.getBucket()].bytes = bytes;
-    addStep(Kind::issue, gather.getBucket());
-  }
-
-  double updates;
-  Scenario scenario;
-  Phase phase = Phase::forward;
-  std::vector<double> gradientBytes;
-  double updated = 0; ///< bytes of the buckets that have an update
-};
 
 /// A trace's layers, forward and back.
 std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
@@ -287,7 +191,7 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   Scenario scenario;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
-    scenario = ProgramReader(updates).read(program);
+    scenario = readProgram(program, updates);
   } else {
     auto trace = firstOf<sync::TraceOp>(module);
     const solver::JointProblem &problem = posed.asPlanned();
