@@ -11,6 +11,8 @@ namespace {
 
 /// Growth that differs by more from the line, noise apart, is told of.
 constexpr double jumpShare = 0.25;
+/// Relative uncertainty that does not matter when times are weighed against each other.
+constexpr double certain = 0.02;
 
 double uncertainty(const SchemeFinding &scheme, std::int64_t bytes, bool isLoaded) {
   for (const SizeFinding &size : scheme.sizes)
@@ -21,7 +23,10 @@ double uncertainty(const SchemeFinding &scheme, std::int64_t bytes, bool isLoade
 
 Table tabulate(const SchemeFinding &scheme, bool isLoaded) {
   Table table{scheme.scheme, scheme.curve(isLoaded), {}, {}, {}};
-  table.costs = nondecreasing(table.measured);
+  std::vector<double> weights;
+  for (const SizeFinding &size : scheme.sizes)
+    weights.push_back(1 / (certain + size.of(isLoaded).uncertainty()));
+  table.costs = nondecreasing(table.measured, weights);
   std::vector<Observation> points;
   for (const Point &point : table.measured)
     points.push_back({1, static_cast<double>(point.bytes), 0, point.seconds});

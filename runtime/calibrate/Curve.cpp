@@ -18,35 +18,48 @@ double interpolate(const Curve &curve, double bytes) {
   return std::max(0.0, a.seconds + share * (b.seconds - a.seconds));
 }
 
-/// Between the two in the middle geometrically.
-static double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : std::sqrt(values[middle - 1] * values[middle]);
-}
+namespace {
 
-Curve nondecreasing(const Curve &curve) {
-  struct Pool {
-    std::vector<double> seconds;
-    double value;
-  };
+struct Pool {
+  std::vector<std::pair<double, double>> members; ///< seconds and weight
+  double value = 0;
+
+  /// The weighted median; between two halves of equal weight geometrically.
+  void settle() {
+    std::sort(members.begin(), members.end());
+    double left = 0;
+    for (const auto &[seconds, weight] : members)
+      left += weight / 2;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      left -= members[i].second;
+      const bool isEven = std::abs(left) <= 1e-9 * members[i].second && i + 1 < members.size();
+      value = isEven ? std::sqrt(members[i].first * members[i + 1].first) : members[i].first;
+      if (left <= 1e-9 * members[i].second)
+        return;
+    }
+  }
+};
+
+} // namespace
+
+Curve nondecreasing(const Curve &curve, const std::vector<double> &weights) {
   std::vector<Pool> pools;
-  for (const Point &point : curve) {
-    pools.push_back({{point.seconds}, point.seconds});
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    pools.push_back({{{curve[i].seconds, weights.empty() ? 1 : weights[i]}}, curve[i].seconds});
     while (pools.size() > 1 && pools[pools.size() - 2].value > pools.back().value) {
       const Pool last = std::move(pools.back());
       pools.pop_back();
       Pool &before = pools.back();
-      before.seconds.insert(before.seconds.end(), last.seconds.begin(), last.seconds.end());
-      before.value = median(before.seconds);
+      before.members.insert(before.members.end(), last.members.begin(), last.members.end());
+      before.settle();
     }
   }
   Curve result;
   std::size_t at = 0;
   for (const Pool &pool : pools) {
     const bool isLast = &pool == &pools.back();
-    for (std::size_t i = 0; i < pool.seconds.size(); ++i, ++at)
-      if (!isLast || pools.size() == 1 || i + 1 == pool.seconds.size())
+    for (std::size_t i = 0; i < pool.members.size(); ++i, ++at)
+      if (!isLast || pools.size() == 1 || i + 1 == pool.members.size())
         result.push_back({curve[at].bytes, pool.value});
   }
   return result;

@@ -21,9 +21,10 @@ double interpolate(const Curve &curve, double bytes);
 
 /// A nondecreasing curve of the same sizes, which a table of costs must be, with little absolute
 /// error of the logarithms: isotonic regression by medians, which ignores outliers; neighbours that
-/// fall are pooled. Where the pool at the end has several points only the last is kept, so that a
-/// table goes on rising after it.
-Curve nondecreasing(const Curve &curve);
+/// fall are pooled. `weights`, one above zero a point, say how much each is worth; all the same
+/// when empty. Where the pool at the end has several points only the last is kept, so that a table
+/// goes on rising after it.
+Curve nondecreasing(const Curve &curve, const std::vector<double> &weights = {});
 
 /// Two neighbouring points between which the time grows otherwise than a fitted curve does.
 struct Jump {

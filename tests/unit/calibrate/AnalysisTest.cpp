@@ -78,6 +78,15 @@ TEST(Analysis, SmoothsAndTells) {
   EXPECT_EQ(table.jumps.front().after, table.measured[3].bytes);
 }
 
+// A wild time gives way to certain neighbours.
+TEST(Analysis, CertainTimesDecide) {
+  Findings f = invent(4, truth);
+  f.schemes[1].sizes[2].loaded = wild(3 * f.schemes[1].sizes[3].loaded.median);
+  const Table table = analyse(f, false).tables[1];
+  EXPECT_DOUBLE_EQ(table.costs[2].seconds, f.schemes[1].sizes[3].loaded.median);
+  EXPECT_DOUBLE_EQ(table.costs[3].seconds, f.schemes[1].sizes[3].loaded.median);
+}
+
 // Noise is no jump.
 TEST(Analysis, UncertainGrowthIsNotTold) {
   Findings f = invent(4, truth);

@@ -39,6 +39,14 @@ TEST(Curve, OneOutlierDoesNotLiftItsPool) {
   EXPECT_DOUBLE_EQ(pooled[2].seconds, 1.1);
 }
 
+// Of two points that fall, the one that is worth more decides.
+TEST(Curve, CertainPointsDecide) {
+  const Curve fall{{1, 1}, {2, 8}, {3, 2}, {4, 9}};
+  EXPECT_DOUBLE_EQ(nondecreasing(fall, {1, 1, 5, 1})[1].seconds, 2);
+  EXPECT_DOUBLE_EQ(nondecreasing(fall, {1, 5, 1, 1})[2].seconds, 8);
+  EXPECT_DOUBLE_EQ(nondecreasing(fall, {1, 1, 1, 1})[1].seconds, 4);
+}
+
 // After the last point a reader goes on with the last line, which must not be level.
 TEST(Curve, RisesToTheEnd) {
   const Curve pooled = nondecreasing({{1, 1}, {2, 4}, {3, 4}, {4, 3.9}});
