@@ -34,6 +34,18 @@ TEST(Identity, Default) {
   EXPECT_FALSE(find({}, {}, {.ranks = 1})->launchesLocally);
 }
 
+// Without a plan there are as many ranks as were, or are to be, started.
+TEST(Identity, AnyRanks) {
+  const RunShape any{.ranks = RunShape::anyRanks};
+  EXPECT_EQ(find({}, {.localRanks = 3}, any)->size, 3);
+  EXPECT_TRUE(find({}, {.localRanks = 3}, any)->launchesLocally);
+  EXPECT_EQ(find({}, {}, any)->size, 1);
+  EXPECT_FALSE(find({}, {}, any)->launchesLocally);
+  const Variables torchrun{{"RANK", "6"}, {"WORLD_SIZE", "7"}, {"MASTER_ADDR", "host"}};
+  EXPECT_EQ(find(torchrun, {}, any)->size, 7);
+  EXPECT_EQ(find({}, {.rank = 1, .ranks = 5}, any)->size, 5);
+}
+
 // A plan for a large cluster does not flood the one host it is tried on; as one of its ranks a
 // process may well run.
 TEST(Identity, MoreRanksThanOneHostStarts) {
