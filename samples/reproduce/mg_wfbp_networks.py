@@ -8,6 +8,23 @@ import architectures  # noqa: E402
 from architectures import Network, joined, pool  # noqa: E402
 
 resnet152 = architectures.resnet152
+googlenet = architectures.googlenet
+
+
+def resnet50():
+    """He et al. 2015, table 1."""
+    net = Network("resnet50")
+    x = pool(net.conv_norm("conv1", (3, 224, 224), 64, 7, stride=2, pad=3), 3, 2, pad=1)
+    for stage, (count, width) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)], 2):
+        for i in range(1, count + 1):
+            name, stride = f"conv{stage}_{i}", 2 if i == 1 and stage > 2 else 1
+            if i == 1:
+                net.conv_norm(f"{name}/shortcut", x, 4 * width, 1, stride)
+            x = net.conv_norm(f"{name}/a", x, width, 1, stride)
+            x = net.conv_norm(f"{name}/b", x, width, 3, pad=1)
+            x = net.conv_norm(f"{name}/c", x, 4 * width, 1)
+    net.dense("fc", x[0], 1000)
+    return net
 
 
 def densenet(name, growth, first, blocks):
@@ -75,7 +92,10 @@ def densenet201():
 
 
 # Parameters as published with the authors' models.
-PARAMETERS = {"resnet152": 60_192_808, "inception-v4": 42_679_816, "densenet161": 28_681_000, "densenet201": 20_013_928}
+PARAMETERS = {
+    "resnet152": 60_192_808, "inception-v4": 42_679_816, "densenet161": 28_681_000, "densenet201": 20_013_928,
+    "resnet50": 25_557_032, "googlenet": 6_998_552,
+}  # fmt: skip
 
 
 def rows(net, seconds, element):
