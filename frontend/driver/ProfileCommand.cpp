@@ -72,19 +72,21 @@ void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
 void addImport(CLI::App &command, ProfileOptions &options) {
   auto *trace = command
                     .add_option("--from-trace", options.trace,
-                                "Take times from a Chrome trace of torch.profiler instead")
+                                "Take times from a trace instead: one that 'syncline run --trace' "
+                                "wrote, with messages beside the operations, or a Chrome trace of "
+                                "torch.profiler")
                     ->type_name("TRACE")
                     ->check(someText())
                     ->group("Import");
-  auto *map = command
-                  .add_option("--map", options.map,
-                              "Which of its events are which nodes (JSON): {\"operations\": "
-                              "{EVENT: NODE or [NODE of the 1st, 2nd, ... in a step]}}")
-                  ->type_name("MAP")
-                  ->check(someText())
-                  ->group("Import");
+  auto *map =
+      command
+          .add_option("--map", options.map,
+                      "Which events of torch.profiler are which nodes (JSON): {\"operations\": "
+                      "{EVENT: NODE or [NODE of the 1st, 2nd, ... in a step]}}")
+          ->type_name("MAP")
+          ->check(someText())
+          ->group("Import");
   map->needs(trace);
-  trace->needs(map);
   for (const char *other : {"MODEL", "--batch", "--loss", "--loss-on", "--freeze", "--dropout",
                             "--cluster", "-n", "--pin", "--threads", "--momentum"})
     trace->excludes(command.get_option(other));
@@ -105,7 +107,7 @@ Status profile(const ProfileOptions &options) {
   if (Status s = checkUsage(options); !s)
     return s;
   if (!options.trace.empty()) {
-    Result<ImportedProfile> imported = importTorchTrace(options.trace, options.map);
+    Result<ImportedProfile> imported = importTrace(options.trace, options.map);
     if (!imported)
       return imported.status();
     std::fprintf(stderr, "%s", importSummary(*imported).c_str());

@@ -249,16 +249,24 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
   return imported;
 }
 
-Result<ImportedProfile> importTorchTrace(const std::string &trace, const std::string &map) {
+Result<ImportedProfile> importTrace(const std::string &trace, const std::string &map) {
+  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
+  if (!read)
+    return read.status();
+  const bool isRun = read->schema == "syncline-trace";
+  if (isRun != map.empty())
+    return Status::error(ErrorKind::badUsage,
+                         isRun ? "--map is for traces of torch.profiler; '" + trace +
+                                     "' is of a run and names its nodes"
+                               : "--map: expected which events of '" + trace + "' are which nodes");
+  if (isRun)
+    return importRun(*read, trace);
   constexpr std::size_t mostBytes = 64u << 20;
   Result<std::string> text = files::readTextFile(map, mostBytes);
   if (!text)
     return text.status();
   Result<EventMap> events = parseEventMap(*text, map);
-  if (!events)
-    return events.status();
-  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
-  return read ? importEvents(*read, *events, trace) : Result<ImportedProfile>(read.status());
+  return events ? importEvents(*read, *events, trace) : Result<ImportedProfile>(events.status());
 }
 
 std::string importSummary(const ImportedProfile &imported) {

@@ -1,4 +1,4 @@
-// A trace of torch.profiler as a profile.
+// A trace of torch.profiler, or of a run, as a profile.
 #pragma once
 
 #include "frontend/files/ChromeTrace.h"
@@ -42,8 +42,14 @@ struct ImportedProfile {
 Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const EventMap &map,
                                      const std::string &fileName);
 
-/// The same of files.
-Result<ImportedProfile> importTorchTrace(const std::string &trace, const std::string &map);
+/// Times by node of a trace that `syncline run` wrote, medians over the steps of all ranks: what
+/// operations take with messages under way beside them. Rebuilding from factors counts with one
+/// rank's share. Errors: badInput for a trace without steps.
+Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::string &fileName);
+
+/// Whichever of both the file is; `map` is empty for a run's own. Errors: badUsage where a map
+/// lacks or is one too many.
+Result<ImportedProfile> importTrace(const std::string &trace, const std::string &map);
 
 /// Steps, nodes, and how much of a step they are.
 std::string importSummary(const ImportedProfile &imported);

@@ -65,6 +65,7 @@ TraceEvent eventFrom(const Json &json) {
   event.scheme = textOf(*found, "scheme");
   event.step = numberOf(*found, "step");
   event.bucket = numberOf(*found, "bucket");
+  event.bytes = numberOf(*found, "bytes");
   event.sequence = numberOf(*found, "Sequence number");
   event.external = numberOf(*found, "External id");
   if (found->contains("ready"))
@@ -83,6 +84,9 @@ void readHead(const Json &json, ChromeTrace &trace) {
   trace.schema = textOf(*other, "schema");
   trace.plan = textOf(*other, "plan");
   trace.kind = textOf(*other, "kind");
+  trace.name = textOf(*other, "name");
+  trace.ranks = numberOf(*other, "ranks");
+  trace.batch = numberOf(*other, "batch");
   if (other->contains("clock_error_us"))
     trace.clockError = seconds(*other, "clock_error_us", 0);
 }

@@ -22,15 +22,16 @@ struct TraceEvent {
 
   // Arguments, as far as there are any.
   std::string layer, phase, scheme;
-  std::optional<std::int64_t> step, bucket;
+  std::optional<std::int64_t> step, bucket, bytes;
   std::optional<double> ready;                    ///< seconds
   std::optional<std::int64_t> sequence, external; ///< torch.profiler's numbers
 };
 
 struct ChromeTrace {
-  std::string schema, plan, kind; ///< of "otherData"; empty where there is none
-  double clockError = 0;          ///< seconds
-  std::vector<TraceEvent> events; ///< by beginning, then the longest first
+  std::string schema, plan, kind, name;     ///< of "otherData"; empty where there is none
+  std::optional<std::int64_t> ranks, batch; ///< likewise
+  double clockError = 0;                    ///< seconds
+  std::vector<TraceEvent> events;           ///< by beginning, then the longest first
 };
 
 /// Parses {"traceEvents": [...]} or the bare list. Events of other kinds are left out. Errors:

@@ -35,7 +35,9 @@ public:
     Json other{{"schema", "syncline-trace"},
                {"plan", plan.hash},
                {"kind", "measured"},
+               {"name", plan.name},
                {"ranks", ranks},
+               {"batch", plan.batch},
                {"clock_error_us", microseconds(trace.clockError)}};
     return "{\"traceEvents\": [\n" + events +
            "\n], \"displayTimeUnit\": \"ms\", \"otherData\": " + other.dump() + "}\n";
@@ -115,6 +117,9 @@ private:
         args["layer"] = op.layer;
       if (op.bucket >= 0)
         args["bucket"] = op.bucket;
+      if (const auto b = bucketById.find(op.bucket);
+          op.kind == OperationKind::update && b != bucketById.end())
+        args["bytes"] = b->second->extent;
       const StepRecord::Span &span = step.operations[i];
       complete(cat, op.name, 0, step.start + span.begin, step.start + span.end, std::move(args));
     }

@@ -38,10 +38,10 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
 
 /// JSON, an event a line. Complete events: ts and dur in microseconds from the first step's start,
 /// pid = rank, tid 0 = the computing thread, 1 + c = channel c; cat "compute", "message", "wait" or
-/// "update"; args {"step", "layer", "phase", "bucket", "scheme", "ready"} as far as they apply. A
-/// message's `ready` is when it was issued. Flows lead from the operation that completes a bucket
-/// to its message and on to its update, or where there is none to its wait; their id is
-/// (step·buckets + bucket)·ranks + rank. Issuing, which takes no time, has no event.
+/// "update"; args {"step", "layer", "phase", "bucket", "bytes" (updated), "scheme", "ready"} as far
+/// as they apply. A message's `ready` is when it was issued. Flows lead from the operation that
+/// completes a bucket to its message and on to its update, or where there is none to its wait;
+/// their id is (step·buckets + bucket)·ranks + rank. Issuing, which takes no time, has no event.
 std::string traceText(const Plan &plan, const Executable &executable, const Trace &trace);
 
 } // namespace syncline

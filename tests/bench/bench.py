@@ -115,18 +115,28 @@ def bench_servers(models, chosen, folder):
 
 
 def bench_prediction(models, chosen, folder):
-    print(f"{'s a step':36} {'predicted':>10} {'measured':>10} {'error':>8}")
+    """Predicted and measured steps: of a plan by a profile taken without messages, then of one by a
+    profile of that plan's run."""
+    columns = "".join(f"{word:>10}" for word in ("predicted", "measured", "error"))
+    print(f"{'s a step':36}{columns}{columns}   the right ones by a profile of the run")
+
+    def cells(name, batch, cluster, times, wrap):
+        plan, predicted = measure.compile_measured(folder, name, batch, cluster, times)
+        samples = [measure.ours(plan, chosen.steps, wrap) for _ in range(chosen.rounds)]
+        measured = statistics.median(sample.seconds for sample in samples)
+        return plan, f"{predicted:10.3f}{measured:10.3f}{predicted / measured - 1:10.1%}"
+
     for name, batch in map(split, models or HOST_MODELS):
         for count in HOSTS:
             times = measure.profile(folder, name, batch, count)
             for rate in RATES:
                 wrap = hosts(count, rate)
                 cluster = measure.calibrate(folder, count, rate, wrap, chosen.calibration)
-                plan, predicted = measure.compile_measured(folder, name, batch, cluster, times)
-                samples = [measure.ours(plan, chosen.steps, wrap) for _ in range(chosen.rounds)]
-                measured = statistics.median(sample.seconds for sample in samples)
+                plan, left = cells(name, batch, cluster, times, wrap)
+                again = measure.profile_of_run(plan, chosen.steps, wrap)
+                _, right = cells(name, batch, cluster, again, wrap)
                 label = f"{name}/{batch}, {count} hosts, {rate}"
-                print(f"{label:36} {predicted:10.3f} {measured:10.3f} {predicted / measured - 1:8.1%}", flush=True)
+                print(f"{label:36}{left}{right}", flush=True)
 
 
 def bench_planning():

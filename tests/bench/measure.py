@@ -91,9 +91,17 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
     return plan
 
 
-def ours(plan, steps, wrap):
+def profile_of_run(plan, steps, wrap):
+    """Times of operations as they were in a run, with messages beside them."""
+    trace, out = plan.with_suffix(".trace"), plan.with_suffix(".profile")
+    ours(plan, steps, wrap, ["--trace", str(trace), "--trace-steps", str(steps)])
+    run([SYNCLINE, "profile", "--from-trace", str(trace), "-o", str(out)])
+    return out
+
+
+def ours(plan, steps, wrap, extra=()):
     """A Sample of `syncline run` on synthetic data, started through `wrap`."""
-    words = ["--steps", str(WARM_UP + steps), "--lr", "0.001", "--momentum", "0.9", "--log", "json"]
+    words = ["--steps", str(WARM_UP + steps), "--lr", "0.001", "--momentum", "0.9", "--log", "json", *extra]
     output, peak = run([*wrap, SYNCLINE, "run", str(plan), *words])
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     times = [line["seconds"] for line in lines if "step" in line]

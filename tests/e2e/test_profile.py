@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
@@ -76,7 +77,8 @@ class ProfileTest(RefusalTest):
         self.refuses(["profile", "-o", self.folder / "p"], "expected a model", code=2)
         self.refuses(["profile", DIGITS, "-o", self.folder / "p", "-n", 0], "-n", code=2)
         self.refuses(["profile", DIGITS, "-o", "p", "--from-trace", "t", "--map", "m"], code=2)
-        self.refuses(["profile", "--from-trace", "t", "-o", "p"], "--map", code=2)
+        foreign = self.write("t.json", '{"traceEvents": []}')
+        self.refuses(["profile", "--from-trace", foreign, "-o", "p"], "--map", code=2)
 
     def test_interruption(self):
         """Ctrl-C ends the ranks and removes the temporary folder."""
@@ -158,6 +160,22 @@ class MeasuredTest(RefusalTest):
         for bucket in harness.plan_json(self.plan)["buckets"]:
             self.assertRegex(report, rf"(?m)^ +{bucket['id']}  {bucket['members'][0]}")
         self.assertRegex(report, r"(?m)^step: predicted .*, measured .*, [+-].* %$")
+
+    def test_profile_of_a_run(self):
+        """The trace of a run is a profile of it; the plan made by it computes as long as the run."""
+        out = self.folder / "p.json"
+        harness.syncline("profile", "--from-trace", self.trace, "-o", out)
+        profile = json.loads(out.read_text())
+        self.assertEqual(profile["batch"], 4)
+        self.assertIn("update", profile)
+        events = [e for e in json.loads(self.trace.read_text())["traceEvents"] if e["ph"] == "X"]
+        runs = {(e["pid"], e["args"]["step"]) for e in events}
+        conv = [e for e in events if e["args"].get("layer") == "/conv2/Conv" and e["args"]["phase"] == "forward"]
+        self.assertEqual(len(conv), len(runs))
+        middle = statistics.median(e["dur"] for e in conv) * 1e-6
+        self.assertAlmostEqual(seconds(profile["operations"]["/conv2/Conv"]["forward"]), middle, delta=1e-4 * middle)
+        words = ["profile", "--from-trace", self.trace, "--map", out, "-o", self.folder / "q"]
+        self.refuses(words, "--map is for traces of torch.profiler", code=2)
 
     def test_limit(self):
         """The report is told, then the error; a limit that is wide enough is kept."""

@@ -118,6 +118,29 @@ TEST(TorchTrace, CountsKernels) {
   EXPECT_DOUBLE_EQ(times(t, R"({"aten::linear": "fc"})", "fc").forward, 100e-6);
 }
 
+// A run's own trace needs no map: medians over steps and ranks, updates by the byte, of rebuilding
+// one rank's share.
+TEST(RunTrace, TakesMediansOfStepsAndRanks) {
+  TraceText t;
+  for (const int step : {0, 1, 2}) {
+    const std::string of = "\"step\": " + std::to_string(step) + ", \"layer\": \"fc\", ";
+    t.add("matmul", 100 * step, 3 + step, of + R"("phase": "forward")", 0, "compute")
+        .add("matmul", 100 * step + 10, 5, of + R"("phase": "backward")", 0, "compute")
+        .add("matmul", 100 * step + 20, 8, of + R"("phase": "update")", 0, "compute")
+        .add("update", 100 * step + 30, 2, of + R"("bucket": 0, "bytes": 4)", 0, "update");
+  }
+  files::ChromeTrace trace = t.parse();
+  trace.ranks = 4;
+  auto imported = importRun(trace, "t.json");
+  ASSERT_TRUE(imported);
+  const files::OperationTimes &fc = imported->profile.operations.at("fc");
+  EXPECT_DOUBLE_EQ(fc.forward, 4e-6);
+  EXPECT_DOUBLE_EQ(*fc.backward, 7e-6);
+  EXPECT_DOUBLE_EQ(*imported->profile.update, 0.5e-6);
+  EXPECT_DOUBLE_EQ(imported->step, 32e-6);
+  EXPECT_FALSE(importRun(files::ChromeTrace(), "t.json"));
+}
+
 // A list of another length, no event at all, and maps that are none.
 TEST(TorchTrace, Refuses) {
   EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv2d": ["a"]})"),
