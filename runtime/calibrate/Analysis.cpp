@@ -14,6 +14,8 @@ constexpr double jumpShare = 0.25;
 /// Relative uncertainty that does not matter when times are weighed against each other.
 constexpr double certain = 0.02;
 
+double weightOf(const Summary &summary) { return 1 / (certain + summary.uncertainty()); }
+
 double uncertainty(const SchemeFinding &scheme, std::int64_t bytes, bool isLoaded) {
   for (const SizeFinding &size : scheme.sizes)
     if (size.bytes == bytes)
@@ -25,7 +27,7 @@ Table tabulate(const SchemeFinding &scheme, bool isLoaded) {
   Table table{scheme.scheme, scheme.curve(isLoaded), {}, {}, {}};
   std::vector<double> weights;
   for (const SizeFinding &size : scheme.sizes)
-    weights.push_back(1 / (certain + size.of(isLoaded).uncertainty()));
+    weights.push_back(weightOf(size.of(isLoaded)));
   table.costs = nondecreasing(table.measured, weights);
   std::vector<Observation> points;
   for (const Point &point : table.measured)
@@ -49,12 +51,16 @@ std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &scheme
   std::vector<Observation> observations;
   std::vector<std::pair<std::string, std::int64_t>> origins;
   for (const SchemeFinding *scheme : schemes)
-    for (const Point &point : scheme->curve(isLoaded))
-      if (auto rounds =
-              ringRounds(scheme->scheme, ranks, static_cast<double>(point.bytes), point.seconds)) {
-        observations.push_back(*rounds);
-        origins.emplace_back(scheme->scheme, point.bytes);
-      }
+    for (const SizeFinding &size : scheme->sizes) {
+      const Summary &summary = size.of(isLoaded);
+      auto rounds =
+          ringRounds(scheme->scheme, ranks, static_cast<double>(size.bytes), summary.median);
+      if (!rounds)
+        continue;
+      rounds->weight = weightOf(summary);
+      observations.push_back(*rounds);
+      origins.emplace_back(scheme->scheme, size.bytes);
+    }
   std::optional<LinkFit> fit = fitLink(observations);
   if (!fit || !(fit->constants.beta > 0))
     return std::nullopt;

@@ -47,7 +47,7 @@ LinkConstants constants(const Vector &x) { return {x[0], x[1], x[2]}; }
 double squaredErrors(const LinkConstants &c, std::span<const Observation> observations) {
   double sum = 0;
   for (const Observation &o : observations)
-    sum += std::pow(c.predict(o) / o.seconds - 1, 2);
+    sum += std::pow(o.weight * (c.predict(o) / o.seconds - 1), 2);
   return sum;
 }
 
@@ -69,7 +69,8 @@ std::optional<LinkFit> fitLink(std::span<const Observation> observations) {
   std::vector<Vector> rows;
   Vector scale{};
   for (const Observation &o : observations) {
-    rows.push_back({o.messages / o.seconds, o.sent / o.seconds, o.reduced / o.seconds});
+    const double factor = o.weight / o.seconds;
+    rows.push_back({o.messages * factor, o.sent * factor, o.reduced * factor});
     for (int i = 0; i < 3; ++i)
       scale[i] += rows.back()[i] * rows.back()[i];
   }
@@ -77,11 +78,11 @@ std::optional<LinkFit> fitLink(std::span<const Observation> observations) {
   Vector right{};
   for (double &s : scale)
     s = s > 0 ? std::sqrt(s) : 1;
-  for (const Vector &row : rows)
+  for (std::size_t at = 0; at < rows.size(); ++at)
     for (int i = 0; i < 3; ++i) {
-      right[i] += row[i] / scale[i];
+      right[i] += rows[at][i] / scale[i] * observations[at].weight;
       for (int j = 0; j < 3; ++j)
-        normal[i][j] += row[i] / scale[i] * row[j] / scale[j];
+        normal[i][j] += rows[at][i] / scale[i] * rows[at][j] / scale[j];
     }
   // The best of the subsets whose solution is feasible is the constrained optimum.
   std::optional<LinkFit> best;

@@ -14,6 +14,7 @@ struct Observation {
   double sent = 0;     ///< bytes a rank sends, over all rounds
   double reduced = 0;  ///< bytes a rank sums
   double seconds = 0;
+  double weight = 1; ///< of its relative error; above zero
 };
 
 /// What a message of `bytes` by "ring", "reduce-scatter" or "factors" (bytes that one rank
@@ -37,8 +38,9 @@ struct LinkFit {
   std::vector<double> residuals; ///< measured / fitted - 1, one an observation
 };
 
-/// Least squares of the relative errors, no constant negative: without the relative weights the
-/// longest messages alone would decide and latency would be noise. Nothing for no observations.
+/// Least squares of the weighted relative errors, no constant negative: without the relative
+/// weights the longest messages alone would decide and latency would be noise. Nothing for no
+/// observations.
 std::optional<LinkFit> fitLink(std::span<const Observation> observations);
 
 } // namespace syncline::calibrate

@@ -87,6 +87,16 @@ TEST(Analysis, CertainTimesDecide) {
   EXPECT_DOUBLE_EQ(table.costs[3].seconds, f.schemes[1].sizes[3].loaded.median);
 }
 
+// Of times that are known within a factor of two the constants take little notice.
+TEST(Analysis, CertainTimesDecideTheConstants) {
+  Findings f = invent(4, truth);
+  for (std::size_t i = 0; i < f.schemes[2].sizes.size(); ++i) // factors
+    f.schemes[2].sizes[i].idle = wild((i % 2 ? 0.3 : 4) * f.schemes[2].sizes[i].idle.median);
+  const LinkConstants found = analyse(f, true).network.constants;
+  EXPECT_NEAR(found.alpha / truth.alpha, 1, 0.02);
+  EXPECT_NEAR((2 * found.beta + found.gamma) / (2 * truth.beta + truth.gamma), 1, 0.02);
+}
+
 // Noise is no jump.
 TEST(Analysis, UncertainGrowthIsNotTold) {
   Findings f = invent(4, truth);
