@@ -170,19 +170,28 @@ Result<double> parseQuantity(std::string_view original, const Dimension &dimensi
   return value;
 }
 
+/// What is slower or faster is a slip; within the limits, sums of times stay finite and quotients
+/// keep their digits.
+Result<double> parseRate(std::string_view text, const Dimension &dimension, double slowest,
+                         double fastest, std::string_view range) {
+  Result<double> rate = parseQuantity(text, dimension);
+  if (rate && (*rate < slowest || *rate > fastest))
+    return Status::badInput("expected " + std::string(dimension.name) + " " + std::string(range) +
+                            ", got " + quoted(trim(text)));
+  return rate;
+}
+
 } // namespace
 
 Result<double> parseSeconds(std::string_view text) { return parseQuantity(text, kTime); }
 
 Result<double> parseByteRate(std::string_view text) {
-  Result<double> rate = parseQuantity(text, kByteRate);
-  if (rate && !std::isfinite(1 / *rate))
-    return Status::badInput("expected a data rate within the range of a double, got " +
-                            quoted(trim(text)));
-  return rate;
+  return parseRate(text, kByteRate, 1.0 / 8, 1e18, "from 1 b/s to 1 EB/s");
 }
 
-Result<double> parseComputeRate(std::string_view text) { return parseQuantity(text, kComputeRate); }
+Result<double> parseComputeRate(std::string_view text) {
+  return parseRate(text, kComputeRate, 1, 1e21, "from 1 FLOP/s to 1000 EFLOP/s");
+}
 
 Result<double> parseSecondsPerByte(std::string_view text) {
   return parseQuantity(text, kSecondsPerByte);

@@ -21,11 +21,12 @@ Result<double> parseSeconds(std::string_view text);
 /// A whole number of bytes, zero to 2^53: B, kB, KB, KiB, MB, MiB, ... Bits are refused.
 Result<std::int64_t> parseBytes(std::string_view text);
 
-/// A data rate above zero whose inverse is finite, in bytes per second: b/s, bit/s, bps (bits) or
-/// B/s (bytes), prefixed.
+/// A data rate from 1 b/s to 1 EB/s, in bytes per second: b/s, bit/s, bps (bits) or B/s (bytes),
+/// prefixed.
 Result<double> parseByteRate(std::string_view text);
 
-/// A compute rate above zero, in floating-point operations per second: FLOP/s or FLOPS, prefixed.
+/// A compute rate from 1 FLOP/s to 1000 EFLOP/s, in floating-point operations per second: FLOP/s or
+/// FLOPS, prefixed.
 Result<double> parseComputeRate(std::string_view text);
 
 /// A time per data of zero or more, in seconds per byte: s/B, ns/B, us/KiB, s/GB, ...

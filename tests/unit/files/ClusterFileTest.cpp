@@ -147,7 +147,7 @@ TEST(ClusterFile, zeroRatesNegativeTimes) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 0 Gb/s, latency: 1us}\n"),
             "c.yaml:3:22: 'network.bandwidth': expected a data rate above zero, got '0 Gb/s'");
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 1e-315 B/s, latency: 1us}\n"),
-            "c.yaml:3:22: 'network.bandwidth': expected a data rate within the range of a double, "
+            "c.yaml:3:22: 'network.bandwidth': expected a data rate from 1 b/s to 1 EB/s, "
             "got '1e-315 B/s'");
   EXPECT_NE(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: -1us}\n")
                 .find("expected a time of zero or more, got '-1us'"),

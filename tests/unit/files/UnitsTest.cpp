@@ -96,6 +96,23 @@ TEST(Units, notANumberOrNegative) {
   EXPECT_FALSE(parseSeconds("0x10 s"));
 }
 
+// Rates that no link and no device has are refused; the limits themselves are not.
+TEST(Units, rateLimits) {
+  EXPECT_EQ(*parseByteRate("1 b/s"), 0.125);
+  EXPECT_EQ(*parseByteRate("1 EB/s"), 1e18);
+  EXPECT_EQ(failure(parseByteRate("0.9 b/s")),
+            "expected a data rate from 1 b/s to 1 EB/s, got '0.9 b/s'");
+  EXPECT_EQ(failure(parseByteRate("1.1 EB/s")),
+            "expected a data rate from 1 b/s to 1 EB/s, got '1.1 EB/s'");
+  EXPECT_FALSE(parseByteRate("1e308 B/s"));
+  EXPECT_EQ(*parseComputeRate("1 FLOP/s"), 1);
+  EXPECT_EQ(*parseComputeRate("1000 EFLOP/s"), 1e21);
+  EXPECT_EQ(failure(parseComputeRate("1e-300 GFLOP/s")),
+            "expected a compute rate from 1 FLOP/s to 1000 EFLOP/s, got '1e-300 GFLOP/s'");
+  EXPECT_EQ(failure(parseComputeRate("1e300 FLOP/s")),
+            "expected a compute rate from 1 FLOP/s to 1000 EFLOP/s, got '1e300 FLOP/s'");
+}
+
 // Bytes are whole and exact.
 TEST(Units, wholeBytes) {
   EXPECT_EQ(failure(parseBytes("1.5B")),
