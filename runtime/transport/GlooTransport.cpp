@@ -139,10 +139,13 @@ Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const L
       return s;
   }
   for (const LinkEnd &end : ends) {
-    Result<std::string> address = store.get(key(end, end.peer, !end.sends), deadline);
+    Watch::Waiting waiting(watch, end.peer, end.sends);
+    auto address = store.get(key(end, end.peer, !end.sends), deadline);
     if (!address)
       return address.status();
-    peers.push_back(*address);
+    if (!*address)
+      return blame(end.peer, "it did not connect in time");
+    peers.push_back(**address);
   }
   // At once: a pair that listens waits for its peer, which may wait at another link.
   std::vector<std::future<Status>> connecting;

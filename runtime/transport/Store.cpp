@@ -53,14 +53,12 @@ Status Store::set(const std::string &key, const std::string &value) {
   return reply ? Status::ok() : reply.status();
 }
 
-Result<std::string> Store::get(const std::string &key, Deadline deadline) {
+Result<std::optional<std::string>> Store::get(const std::string &key, Deadline deadline) {
   Result<Frame> reply =
       request({"get", key, std::to_string(remaining(deadline).count())}, deadline);
   if (!reply)
     return reply.status();
-  if (reply->size() != 2)
-    return Status::error(ErrorKind::peerLost, "no rank gave '" + key + "' in time");
-  return reply->at(1);
+  return reply->size() == 2 ? std::optional(reply->at(1)) : std::nullopt;
 }
 
 Result<std::vector<std::string>> Store::gather(const std::string &key, const std::string &value,

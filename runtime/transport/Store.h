@@ -20,8 +20,8 @@ public:
                                Deadline deadline);
 
   Status set(const std::string &key, const std::string &value);
-  /// Waits until the key is set.
-  Result<std::string> get(const std::string &key, Deadline deadline);
+  /// Waits until the key is set; nothing when it was not by the deadline.
+  Result<std::optional<std::string>> get(const std::string &key, Deadline deadline);
   /// Waits until every rank, or every worker, has given its value for the key; returns them by
   /// rank. Late ranks are named.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,

@@ -1,6 +1,8 @@
 // The meeting point's poll loop: requests, pings and verdicts.
 #include "runtime/transport/StoreServer.h"
 
+#include "runtime/transport/Store.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -257,7 +259,7 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
     return;
   decided = true;
   investigation.reset();
-  refuse(names.of(culprit) + " ended during start-up" + (message.empty() ? "" : ": " + message));
+  refuse("lost " + Verdict{culprit, kind, message}.describe(names) + " during start-up");
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {"verdict", std::to_string(culprit), kind, message});

@@ -6,6 +6,8 @@
 #include "runtime/core/Executable.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
+#include <barrier>
+
 namespace syncline {
 namespace {
 
@@ -89,6 +91,38 @@ TEST(DedicatedServers, OverlapsBothDirections) {
       EXPECT_EQ(difference(ElementType::i32, m,
                            gatherAndSum(ElementType::i32, count, roles.workers, 1), roles.workers),
                 "");
+    });
+  for (std::thread &rank : ranks)
+    rank.join();
+}
+
+// A server that joins and then never opens its side of a link is named by all who wait for it.
+TEST(DedicatedServers, ServerThatDoesNotConnectIsNamed) {
+  Result<Socket> listener = Socket::listen(0);
+  ASSERT_TRUE(listener.isOk()) << listener.status().message();
+  const int port = listener->localPort(), fd = listener->release();
+  std::barrier finished(3);
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 3; ++rank)
+    ranks.emplace_back([&, rank] {
+      GroupOptions options;
+      options.rank = rank;
+      options.size = 3;
+      options.workers = 2;
+      options.port = port;
+      options.listener = rank == 0 ? fd : -1;
+      options.startSeconds = 2;
+      auto group = Group::join(options);
+      EXPECT_TRUE(group.isOk()) << group.status().message();
+      if (group.isOk() && rank < 2) {
+        EXPECT_TRUE((*group)->connect(20).isOk());
+        Status s = createServerClient(*(*group)->transport(), "test", {2, 1}).status();
+        EXPECT_EQ(s.kind(), ErrorKind::peerLost);
+        EXPECT_NE(s.message().find("lost server 0 (rank 2) (it answers, but did not come in time)"),
+                  std::string::npos)
+            << s.message();
+      }
+      finished.arrive_and_wait();
     });
   for (std::thread &rank : ranks)
     rank.join();
