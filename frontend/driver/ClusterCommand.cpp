@@ -4,7 +4,7 @@
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/ImportCluster.h"
 #include "frontend/files/Units.h"
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 

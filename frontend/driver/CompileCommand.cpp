@@ -2,7 +2,7 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
 #include "passes/solver/Planner.h"
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 

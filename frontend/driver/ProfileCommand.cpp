@@ -4,7 +4,7 @@
 #include "frontend/driver/TorchTrace.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/OutputFile.h"
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 

@@ -1,7 +1,7 @@
 // The command line of `syncline simulate`.
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Simulate.h"
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 

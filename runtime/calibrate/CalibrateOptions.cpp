@@ -2,7 +2,8 @@
 #include "runtime/calibrate/CalibrateOptions.h"
 
 #include "runtime/calibrate/SizeText.h"
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
+#include "runtime/launch/RankFlags.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <algorithm>
@@ -16,33 +17,6 @@ namespace {
 constexpr double longest = 1e6;
 /// Bytes; every rank holds a few buffers of this size.
 constexpr std::int64_t smallestSize = 4, largestSize = std::int64_t{1} << 30;
-
-void addRanks(CLI::App &app, CalibrateOptions &o) {
-  const char *group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)";
-  app.add_option("-n,--local-ranks", o.identity.localRanks, "start N ranks on this host")
-      ->check(wholeNumber(2, "ranks"))
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--ranks-per-node", o.identity.ranksPerNode,
-                 "take as many consecutive ranks for a node, wherever they run (default what the "
-                 "starter says; local ranks share one node)")
-      ->check(wholeNumber(1, "ranks"))
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--rank", o.identity.rank, "this process is rank R, from 0")
-      ->type_name("R")
-      ->group(group);
-  app.add_option("--ranks", o.identity.ranks, "how many ranks there are, on all hosts")
-      ->type_name("P")
-      ->group(group);
-  app.add_option("--master-addr", o.identity.masterAddress, "host of rank 0 (default 127.0.0.1)")
-      ->type_name("HOST")
-      ->group(group);
-  app.add_option("--master-port", o.identity.masterPort, "where rank 0 listens (default 29500)")
-      ->check(CLI::Range(1, 65535))
-      ->type_name("PORT")
-      ->group(group);
-}
 
 struct Texts {
   std::string time = "60s", sizes, schemes;
@@ -167,7 +141,11 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
                "syncline-calibrate");
   app.option_defaults()->always_capture_default(false);
   Texts texts;
-  addRanks(app, o);
+  addRankFlags(app, o.identity,
+               {.group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)",
+                .localRanks = "start N ranks on this host",
+                .ranksPerNode = "local ranks share one node",
+                .fewestRanks = 2});
   addMeasurements(app, o, texts);
   addOutput(app, o);
   try {

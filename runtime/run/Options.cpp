@@ -1,7 +1,8 @@
 // Switches, each documented once, with default and unit.
 #include "runtime/run/Options.h"
 
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
+#include "runtime/launch/RankFlags.h"
 
 #include <sstream>
 
@@ -14,39 +15,18 @@ namespace {
 constexpr double longestWait = 1e6;
 
 void addRanks(CLI::App &app, Options &o) {
-  const char *group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them "
-                      "as many local ranks as the plan has)";
-  app.add_option("-n,--local-ranks", o.identity.localRanks,
-                 "start N ranks on this host, and the plan's servers")
-      ->check(wholeNumber(1, "ranks"))
-      ->type_name("N")
-      ->group(group);
+  const RankFlagTexts texts = {
+      .group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them as many "
+               "local ranks as the plan has)",
+      .localRanks = "start N ranks on this host, and the plan's servers",
+      .ranksPerNode = "of local ranks, the plan's number"};
+  addRankFlags(app, o.identity, texts);
   app.add_option("--servers", o.identity.servers,
                  "how many processes behind the ranks are parameter servers (default, and all that "
                  "is accepted, the plan's number)")
       ->check(wholeNumber(0, "servers"))
       ->type_name("S")
-      ->group(group);
-  app.add_option("--ranks-per-node", o.identity.ranksPerNode,
-                 "take as many consecutive ranks for a node, wherever they run (default what the "
-                 "starter says; of local ranks, the plan's number)")
-      ->check(wholeNumber(1, "ranks"))
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--rank", o.identity.rank, "this process is rank R, from 0")
-      ->type_name("R")
-      ->group(group);
-  app.add_option("--ranks", o.identity.ranks,
-                 "how many ranks there are, on all hosts, servers included")
-      ->type_name("P")
-      ->group(group);
-  app.add_option("--master-addr", o.identity.masterAddress, "host of rank 0 (default 127.0.0.1)")
-      ->type_name("HOST")
-      ->group(group);
-  app.add_option("--master-port", o.identity.masterPort, "where rank 0 listens (default 29500)")
-      ->check(CLI::Range(1, 65535))
-      ->type_name("PORT")
-      ->group(group);
+      ->group(texts.group);
 }
 
 void addData(CLI::App &app, Options &o) {
