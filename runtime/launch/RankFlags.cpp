@@ -1,0 +1,35 @@
+// The flags that say which rank this is, each documented once.
+#include "runtime/launch/RankFlags.h"
+
+#include "runtime/launch/NumberChecks.h"
+
+namespace syncline {
+
+void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts) {
+  app.add_option("-n,--local-ranks", flags.localRanks, texts.localRanks)
+      ->check(wholeNumber(texts.fewestRanks, "ranks"))
+      ->type_name("N")
+      ->group(texts.group);
+  app.add_option("--ranks-per-node", flags.ranksPerNode,
+                 "take as many consecutive ranks for a node, wherever they run (default what the "
+                 "starter says; " +
+                     texts.ranksPerNode + ")")
+      ->check(wholeNumber(1, "ranks"))
+      ->type_name("N")
+      ->group(texts.group);
+  app.add_option("--rank", flags.rank, "this process is rank R, from 0")
+      ->type_name("R")
+      ->group(texts.group);
+  app.add_option("--ranks", flags.ranks, "how many ranks there are, on all hosts, servers included")
+      ->type_name("P")
+      ->group(texts.group);
+  app.add_option("--master-addr", flags.masterAddress, "host of rank 0 (default 127.0.0.1)")
+      ->type_name("HOST")
+      ->group(texts.group);
+  app.add_option("--master-port", flags.masterPort, "where rank 0 listens (default 29500)")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("PORT")
+      ->group(texts.group);
+}
+
+} // namespace syncline
