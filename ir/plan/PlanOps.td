@@ -150,7 +150,7 @@ def Plan_WaitOp : Plan_BucketStepOp<"wait", "blocks the compute stream until the
   let description = [{`plan.wait 0`.}];
 }
 def Plan_UpdateOp : Plan_BucketStepOp<"update", "the optimizer's step for a bucket's parameters"> {
-  let description = [{`plan.update 0`: one loop over the bucket's interval.}];
+  let description = [{`plan.update 0 {seconds = 1.0e-4 : f64}`: one loop over the bucket's interval; `seconds`, predicted, may be missing.}];
 }
 
 #endif

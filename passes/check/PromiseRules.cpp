@@ -38,7 +38,7 @@ public:
     if (failed(checkCluster()) || failed(checkBuckets()))
       return failure();
     runClock();
-    return failure(failed(checkEnds()) || failed(checkReady()));
+    return failure(failed(checkEnds()) || failed(checkUpdates()) || failed(checkReady()));
   }
 
 private:
@@ -187,7 +187,9 @@ private:
       const double taken = seconds ? seconds.getValueAsDouble() : 0;
       const bool ofAllRanks =
           llvm::any_of(step.reads, [&](plan::TensorOp read) { return gathered.contains(read); });
-      if (step.phase == plan::Phase::update)
+      if (isa<plan::UpdateOp>(step.op))
+        updates += taken;
+      else if (step.phase == plan::Phase::update)
         moved += ofAllRanks ? taken / static_cast<double>(program.getRanks()) : taken;
       else
         clock += taken;
@@ -226,6 +228,18 @@ private:
                  backward + moved);
   }
 
+  /// P20: all updates; those that reduce-scatters take over are in their messages.
+  LogicalResult checkUpdates() {
+    const double claimed = problem.getUpdates().convertToDouble();
+    if (!differ(claimed, updates))
+      return success();
+    InFlightDiagnostic diagnostic = problem.emitOpError("P20: the updates take ")
+                                    << claimed << " s, but by the program's operations " << updates
+                                    << " s";
+    diagnostic.attachNote(plan::ProgramOp(facts.program).getLoc()) << "the program";
+    return diagnostic;
+  }
+
   /// P20: every gradient's ready time.
   LogicalResult checkReady() {
     const double backwardEnd = problem.getBackwardEnd().convertToDouble();
@@ -258,6 +272,7 @@ private:
   llvm::StringMap<plan::TensorOp> gradients, parameters;
   std::vector<double> ends;      ///< by step, seconds from the first one's beginning
   double forward = 0, moved = 0; ///< seconds of the forward pass, and of what follows messages
+  double updates = 0;            ///< seconds
 };
 
 } // namespace

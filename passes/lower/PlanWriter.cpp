@@ -207,9 +207,25 @@ private:
       builder.create<plan::WaitOp>(step.getLoc(), bucket());
       return;
     case ActionKind::update:
-      builder.create<plan::UpdateOp>(step.getLoc(), bucket());
-      return;
+      return appendUpdate(action.bucket);
     }
+  }
+
+  /// Takes what the updates of all members take; unknown where one is.
+  void appendUpdate(std::int64_t bucket) {
+    auto update = builder.create<plan::UpdateOp>(step.getLoc(), builder.getI64IntegerAttr(bucket));
+    double seconds = 0;
+    for (const Member &member : decisions.buckets[bucket].members) {
+      nn::ParameterOp parameter = member.parameter;
+      for (Operation *user : parameter.getResult().getUsers())
+        if (isa<nn::UpdateOp>(user)) {
+          auto taken = user->getAttrOfType<FloatAttr>(nn::secondsAttr);
+          if (!taken)
+            return;
+          seconds += taken.getValueAsDouble();
+        }
+    }
+    update->setAttr("seconds", builder.getF64FloatAttr(seconds));
   }
 
   void appendGather(const Bucket &bucket) {

@@ -46,11 +46,11 @@ nn.step @factors batch 4 {
   // CHECK-NEXT: plan.wait 1
   // CHECK-NEXT: plan.call matmul "fc1" ["a", "b", "y"] ins([[DHS]], [[XS]] : memref<8x2xf32>, memref<8x8xf32>) outs([[DW]] : memref<2x8xf32>)
   // CHECK-NEXT: plan.call reduce "fc1" ["x", "y"] ins([[DHS]] : memref<8x2xf32>) outs([[DB]] : memref<2xf32>)
-  // CHECK-NEXT: plan.update 1
+  // CHECK-NEXT: plan.update 1 {seconds = 3.000000e-03 : f64}
   // CHECK-NEXT: }
   nn.update %v, %av : tensor<2x2xf32>, tensor<2x2xf32>
-  nn.update %w, %aw : tensor<2x8xf32>, tensor<2x8xf32>
-  nn.update %b, %ab : tensor<2xf32>, tensor<2xf32>
+  nn.update %w, %aw {nn.seconds = 1.0e-3 : f64} : tensor<2x8xf32>, tensor<2x8xf32>
+  nn.update %b, %ab {nn.seconds = 2.0e-3 : f64} : tensor<2xf32>, tensor<2xf32>
 }
 }
 

@@ -74,10 +74,10 @@ nn.step @mlp batch 4 {
   %a1 = sync.all_reduce %dw1 {members = ["fc1.weight"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 3.0 : f64, start = 3.0 : f64, end = 4.0 : f64} : (tensor<16x8xf32>) -> tensor<16x8xf32>
   // CHECK-NEXT: plan.phase update
   // CHECK-NEXT: plan.wait 0
-  // CHECK-NEXT: plan.update 0
+  // CHECK-NEXT: plan.update 0 {seconds = 2.000000e-03 : f64}
   // CHECK-NEXT: plan.wait 1
-  // CHECK-NEXT: plan.update 1
-  nn.update %w2, %a2 : tensor<2x16xf32>, tensor<2x16xf32>
+  // CHECK-NEXT: plan.update 1{{$}}
+  nn.update %w2, %a2 {nn.seconds = 2.0e-3 : f64} : tensor<2x16xf32>, tensor<2x16xf32>
   nn.update %w1, %a1 : tensor<16x8xf32>, tensor<16x8xf32>
 }
 
