@@ -223,6 +223,10 @@ Status addPrediction(Json &plan, sync::ProblemOp problem, sync::SolutionOp solut
   for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
     communicationEnd = std::max<double>(communicationEnd, message.getEnd());
   plan["planner"] = solution.getPlanner().str();
+  plan["asked"] = Json::array();
+  if (problem.getAsked())
+    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
+      plan["asked"].push_back(text.str());
   plan["predicted"] = {{"step", finish + updates},
                        {"forward_end", problem.getForwardEnd().convertToDouble()},
                        {"backward_end", backwardEnd},

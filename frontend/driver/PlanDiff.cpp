@@ -138,6 +138,14 @@ std::string value(const json &entry) {
   return entry.is_string() ? printable(entry) : entry.dump();
 }
 
+/// The schemes that were asked for.
+std::string askedText(const json &plan) {
+  std::string text;
+  for (const json &entry : plan.at("asked"))
+    text += (text.empty() ? "" : " and ") + printable(entry);
+  return text.empty() ? "-" : text;
+}
+
 /// Of what the plans were made for, what differs.
 std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   Table table({{""}, {left.name}, {right.name}});
@@ -159,6 +167,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compareFiles("cluster", a.at("cluster").at("name") == b.at("cluster").at("name"));
   for (const char *key : {"planner", "ranks", "servers", "batch"})
     compare(key, a.at(key), b.at(key));
+  compare("asked for", askedText(a), askedText(b));
   return table.isEmpty() ? "" : table.toString() + "\n";
 }
 

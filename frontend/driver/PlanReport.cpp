@@ -31,6 +31,9 @@ static std::string header(const nlohmann::json &plan) {
     text += " and " + counted(servers, "server");
   if (plan.at("batch").is_number())
     text += ", batch " + std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
+  const nlohmann::json &asked = plan.at("asked");
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    text += (i == 0 ? ", asked for " : " and ") + printable(asked[i]);
   if (!plan.at("runnable").get<bool>())
     text += ", from a layer trace: to read, not to run";
   return text + "\n\n";
@@ -60,7 +63,8 @@ static std::string totals(const nlohmann::json &plan) {
       formatSeconds(predicted.at("backward_end")) + ", communication at " +
       formatSeconds(predicted.at("communication_end")) + rebuilding(plan) + ", exposed " +
       formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) + ")\n";
-  text += "no plan finishes before " + formatSeconds(bound) + ": ";
+  text += plan.at("asked").empty() ? "no plan" : "no plan with the schemes asked for";
+  text += " finishes before " + formatSeconds(bound) + ": ";
   text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
                                          : "gap " + percent(gap) + "\n";
   return text;

@@ -73,6 +73,7 @@ WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
   const double finish = solution.getFinish().convertToDouble();
   context.optimal = solution.getCertificate().has_value() &&
                     finish <= solution.getBound().convertToDouble() * (1 + 1e-11);
+  context.isAsked = op.getAsked().has_value();
   if (explanation.rides)
     context.carrier = names[*problem.layers[layer].carrier].parameter;
   for (std::size_t mate : explanation.message.layers)

@@ -45,7 +45,9 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
   if (message.rebuilt > message.end)
     text += ", rebuilt at " + formatSeconds(message.rebuilt);
   text += "; chosen by planner " + printable(context.planner);
-  return text + (context.optimal ? ", proved optimal\n\n" : "\n\n");
+  if (context.optimal)
+    text += context.isAsked ? ", proved optimal for the schemes asked for" : ", proved optimal";
+  return text + "\n\n";
 }
 
 std::string schemesTable(const Explanation &explanation, double updates) {

@@ -16,6 +16,7 @@ struct WhyContext {
   double ready = 0; ///< seconds from the step's beginning
   std::string planner;
   bool optimal = false;                 ///< proved
+  bool isAsked = false;                 ///< some schemes were asked for by name
   std::string carrier = {};             ///< of a rider
   std::vector<std::string> mates = {};  ///< the others in its message
   std::vector<std::string> riders = {}; ///< that come with its factors

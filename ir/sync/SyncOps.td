@@ -84,7 +84,8 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
     Layers in backward order: gradient k of `bytes[k]` is ready at `ready[k]` (ascending). Messages go one after the other on one channel. A
     gradient travels in a bucket of one of the `lanes` (those whose bit is set in `only[k]`; all where `only` is absent), alone by one of its
     `solos`, or, where `riders` has the pair [k, c], without a message when c travels alone. A plan's finish is the latest of the backward
-    pass's end, its last message's, and the last gradient's rebuilding. `forward_end` and `updates` (the time of all updates) are kept for
+    pass's end, its last message's, and the last gradient's rebuilding. `asked` holds the schemes that were asked for by name, as they were
+    written ("fc*=factors"): answers are judged among plans that have them. `forward_end` and `updates` (the time of all updates) are kept for
     the prediction of the whole step: finish + updates. The model: passes/solver/README.md.
 
     ```mlir
@@ -98,10 +99,10 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
                        TypedArrayAttrBase<Sync_LaneAttr, "lanes">:$lanes,
                        OptionalAttr<TypedArrayAttrBase<Sync_SoloAttr, "ways to travel alone">>:$solos,
                        OptionalAttr<DenseI64ArrayAttr>:$riders, OptionalAttr<DenseI64ArrayAttr>:$only,
-                       F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates);
+                       OptionalAttr<StrArrayAttr>:$asked, F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates);
   let assemblyFormat = [{
     $sym_name `layers` $layers `bytes` $bytes `ready` $ready `lanes` $lanes (`solos` $solos^)? (`riders` $riders^)? (`only` $only^)?
-    `forward_end` $forward_end `backward_end` $backward_end `updates` $updates attr-dict
+    (`asked` $asked^)? `forward_end` $forward_end `backward_end` $backward_end `updates` $updates attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

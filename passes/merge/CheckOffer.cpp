@@ -3,7 +3,11 @@
 
 #include "passes/cost/CollectiveTime.h"
 #include "passes/cost/Offer.h"
-#include "passes/cost/Timeline.h"
+#include "passes/merge/Instance.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,9 +67,29 @@ bool isSameOption(sync::OptionAttr claimed, sync::OptionAttr offered) {
           isSameCost(claimed.getCost(), withUpdates(offered.getCost(), claimed.getCost())));
 }
 
+/// What was asked for by name.
+FailureOr<llvm::SmallVector<ForcedScheme>> askedOf(sync::ProblemOp problem) {
+  llvm::SmallVector<ForcedScheme> patterns;
+  if (problem.getAsked())
+    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>()) {
+      Result<ForcedScheme> pattern = parseForcedScheme(text);
+      if (!pattern)
+        return problem.emitOpError("S14: ") << pattern.status().message();
+      patterns.push_back(*pattern);
+    }
+  return patterns;
+}
+
+/// The lanes that a layer may take, as a set.
+std::int64_t lanesFor(sync::ProblemOp problem, std::size_t layer) {
+  return problem.getOnly() ? (*problem.getOnly())[layer]
+                           : (std::int64_t{1} << problem.getLanes().size()) - 1;
+}
+
 class OfferCheck {
 public:
-  OfferCheck(sync::ProblemOp problem, const cost::Offer &offer) : problem(problem), offer(offer) {
+  OfferCheck(sync::ProblemOp problem, const cost::Offer &offer, ArrayRef<ForcedScheme> asked)
+      : problem(problem), offer(offer), asked(asked) {
     std::int64_t total = 0;
     for (std::int64_t bytes : problem.getBytes())
       total += bytes;
@@ -79,7 +103,7 @@ public:
     for (sync::SoloAttr solo : problem.soloList())
       if (failed(checkSolo(solo)))
         return failure();
-    return success();
+    return checkWays();
   }
 
 private:
@@ -121,22 +145,114 @@ private:
     return success();
   }
 
+  /// The set of lanes that any layer may take; nothing where they are not there.
+  std::optional<std::int64_t> sharedLanes() const {
+    const bool hasServers = offer.servers && isTight,
+               hasOthers = !offer.collectives.empty() || (offer.servers && !isTight);
+    const auto lanes =
+        llvm::to_vector(sync::ProblemOp(problem).getLanes().getAsRange<sync::LaneAttr>());
+    const std::size_t count = (hasOthers ? 1 : 0) + (hasServers ? 1 : 0);
+    if (lanes.size() < count || (hasOthers && !isShared(lanes.front())))
+      return std::nullopt;
+    if (hasServers && (lanes[count - 1].getOptions().size() != 1 ||
+                       !isSameOption(lanes[count - 1].getOptions().front(), offer.servers)))
+      return std::nullopt;
+    return (std::int64_t{1} << count) - 1;
+  }
+
+  /// The ways that a layer may have to travel; nothing is any way. The name of a layer that reads
+  /// the parameter may match too, and is not known here.
+  llvm::SmallVector<std::optional<Scheme>> waysOf(StringRef gradient) const {
+    llvm::SmallVector<std::optional<Scheme>> ways{std::nullopt};
+    for (const ForcedScheme &entry : asked) {
+      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(entry.glob);
+      if (!pattern)
+        llvm::consumeError(pattern.takeError());
+      else if (pattern->match(gradient) || pattern->match(gradient.rsplit('.').first))
+        ways.clear();
+      ways.push_back(entry.scheme);
+    }
+    return ways;
+  }
+
+  bool travels(std::size_t layer, std::optional<Scheme> way) {
+    const std::int64_t lanes = lanesFor(problem, layer);
+    if (!way)
+      return sharedLanes() == lanes;
+    const bool isAlone = alone.contains(static_cast<std::int64_t>(layer));
+    if (*way == Scheme::factors)
+      return lanes == 0 && isAlone;
+    if (isAlone || !llvm::isPowerOf2_64(lanes))
+      return false;
+    const auto options =
+        cast<sync::LaneAttr>(problem.getLanes()[llvm::Log2_64(lanes)]).getOptions();
+    return options.size() == 1 && options.front().getScheme() == *way;
+  }
+
+  LogicalResult checkWays() {
+    for (sync::SoloAttr solo : problem.soloList())
+      alone.insert(solo.getLayer());
+    const auto pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>());
+    for (std::size_t i = 0; i < pairs.size(); i += 2)
+      alone.insert(pairs[i]);
+    for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
+      if (llvm::none_of(waysOf(name), [&](auto way) { return travels(layer, way); }))
+        return problem.emitOpError("S14: layer '")
+               << name << "' may travel neither by all that the cluster offers nor by a scheme "
+               << "asked for by name";
+    return success();
+  }
+
   sync::ProblemOp problem;
   const cost::Offer &offer;
-  bool isTight = false; ///< servers cannot hold every gradient
+  ArrayRef<ForcedScheme> asked;
+  llvm::DenseSet<std::int64_t> alone; ///< layers that have a solo, or ride
+  bool isTight = false;               ///< servers cannot hold every gradient
 };
 
 } // namespace
+
+/// S15: sets of lanes, solos and riders are those that the trace gives.
+static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expected) {
+  const auto solos = problem.soloList();
+  const bool isSame =
+      llvm::equal(solos, expected.solos, [](sync::SoloAttr got, sync::SoloAttr wanted) {
+        return got.getLayer() == wanted.getLayer() && got.getScheme() == wanted.getScheme() &&
+               got.getFactorBytes() == wanted.getFactorBytes() &&
+               !differ(got.getRebuild(), wanted.getRebuild());
+      });
+  if (!isSame)
+    return problem.emitOpError("S15: expected the ways to travel alone that the trace has")
+           << ", got " << solos.size() << " where it has " << expected.solos.size();
+  if (problem.getRiders().value_or(ArrayRef<std::int64_t>()) != ArrayRef(expected.riders))
+    return problem.emitOpError("S15: expected the trace's riders");
+  for (std::size_t k = 0; k < expected.only.size(); ++k)
+    if (lanesFor(problem, k) != expected.only[k])
+      return problem.emitOpError("S15: expected layer ")
+             << k << " to have the set " << expected.only[k] << " of lanes, got "
+             << lanesFor(problem, k);
+  return success();
+}
 
 LogicalResult checkOffer(sync::ProblemOp problem, cluster::SpecAttr spec) {
   Result<cost::Offer> offer = cost::offerOf(spec);
   if (!offer)
     return problem.emitOpError(offer.status().message());
-  return OfferCheck(problem, *offer).check();
+  const auto asked = askedOf(problem);
+  return failure(failed(asked) || failed(OfferCheck(problem, *offer, *asked).check()));
 }
 
 LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace, cluster::SpecAttr spec) {
-  const cost::Timeline timeline = cost::timelineOf(trace, cluster::slowdown(spec));
+  Result<cost::Offer> offer = cost::offerOf(spec);
+  const auto asked = askedOf(problem);
+  if (!offer || failed(asked))
+    return failure(); // checkOffer said why
+  Result<Instance> instance =
+      poseInstance(problem.getContext(), cost::timelineOf(trace, cluster::slowdown(spec)),
+                   cluster::slowestDevice(spec), *offer, *asked);
+  if (!instance)
+    return problem.emitOpError("S15: ") << instance.status().message();
+  const cost::Timeline &timeline = instance->timeline;
   const auto ready = problem.getReady().getValues();
   if (timeline.gradients.size() != problem.getLayers().size() ||
       differ(timeline.forward, problem.getForwardEnd().convertToDouble()) ||
@@ -151,7 +267,7 @@ LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace, cluster::
       return problem.emitOpError("S15: expected gradient ")
              << index << " to be the trace's '" << gradient.name << "', " << gradient.bytes
              << " B ready at " << gradient.ready << " s";
-  return success();
+  return checkInstance(problem, *instance);
 }
 
 } // namespace syncline

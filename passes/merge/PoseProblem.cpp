@@ -29,7 +29,9 @@ template <typename Attr> ArrayAttr arrayAttr(OpBuilder &builder, llvm::ArrayRef<
   return builder.getArrayAttr(llvm::SmallVector<Attribute>(list.begin(), list.end()));
 }
 
-void createProblem(OpBuilder &builder, Location place, const Instance &instance) {
+/// `asked`: the schemes asked for by name, as they were written.
+void createProblem(OpBuilder &builder, Location place, const Instance &instance,
+                   llvm::ArrayRef<StringRef> asked) {
   llvm::SmallVector<StringRef> names;
   llvm::SmallVector<std::int64_t> bytes;
   llvm::SmallVector<double> ready;
@@ -48,6 +50,7 @@ void createProblem(OpBuilder &builder, Location place, const Instance &instance)
       instance.solos.empty() ? ArrayAttr() : arrayAttr<sync::SoloAttr>(builder, instance.solos),
       instance.riders.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(instance.riders),
       isRestricted ? builder.getDenseI64ArrayAttr(instance.only) : DenseI64ArrayAttr(),
+      asked.empty() ? ArrayAttr() : builder.getStrArrayAttr(asked),
       builder.getF64FloatAttr(instance.timeline.forward),
       builder.getF64FloatAttr(instance.timeline.backwardEnd),
       builder.getF64FloatAttr(instance.timeline.updates));
@@ -92,7 +95,8 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
     if (!instance)
       return source->emitError(instance.status().message());
     OpBuilder builder(source);
-    createProblem(builder, source->getLoc(), *instance);
+    createProblem(builder, source->getLoc(), *instance,
+                  llvm::SmallVector<StringRef>(forced.begin(), forced.end()));
     return success();
   }
 };

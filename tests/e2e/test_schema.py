@@ -48,6 +48,7 @@ class SchemaTest(unittest.TestCase):
             with self.subTest(scheme=scheme):
                 plan = self.plan(DIGITS, words=("--scheme", f"*={scheme}"))
                 self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {scheme})
+                self.assertEqual(plan["asked"], [f"*={scheme}"])
                 self.assertIn("finish_times", plan["certificate"])
 
     def test_factors(self):
@@ -80,6 +81,8 @@ class SchemaTest(unittest.TestCase):
             lambda plan: plan["buckets"][0].update(scheme="pigeon"),
             lambda plan: plan["buckets"][0].pop("rebuilt"),
             lambda plan: plan.update(extra=1),
+            lambda plan: plan.update(asked=["ring"]),
+            lambda plan: plan.pop("asked"),
             lambda plan: plan.update(certificate={"bound": 1}),
             lambda plan: plan["hashes"].update(model="x"),
         ):

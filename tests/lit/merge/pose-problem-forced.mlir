@@ -4,10 +4,10 @@
 // RUN: syncline-opt %s --pose-problem='forced=fc*=factors,conv=reduce-scatter' | FileCheck %s --check-prefix=SHARD
 
 // What matches travels in a lane of its scheme alone, and not by factors; the rest has every way it had.
-// SERVERS: lanes [#sync.lane<[<ring, {{.*}}>]>, #sync.lane<[<"parameter-server", {{.*}}>, traffic = 3.0>]>] only [2, 2, 1] forward_end
+// SERVERS: lanes [#sync.lane<[<ring, {{.*}}>]>, #sync.lane<[<"parameter-server", {{.*}}>, traffic = 3.0>]>] only [2, 2, 1] asked ["fc*=ps"] forward_end
 
 // Where every layer is forced to one scheme, merging alone is left.
-// ALL: lanes [#sync.lane<[<tree, {{[^>]*}}>, traffic = 4.0>]>] forward_end
+// ALL: lanes [#sync.lane<[<tree, {{[^>]*}}>, traffic = 4.0>]>] asked ["*=tree"] forward_end
 // ALL: certificate #sync.times
 
 // The last pattern that matches counts; factors take no lane.

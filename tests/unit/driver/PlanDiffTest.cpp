@@ -16,7 +16,7 @@ struct Bucket {
 /// A plan of these buckets; layers are their members in order.
 json planOf(const std::vector<Bucket> &buckets) {
   json plan = json::parse(R"({
-    "name": "net", "planner": "optimal", "ranks": 4, "servers": 0, "batch": 16, "runnable": true,
+    "name": "net", "planner": "optimal", "asked": [], "ranks": 4, "servers": 0, "batch": 16, "runnable": true,
     "optimal": true, "buckets": [], "layers": [], "cluster": {"name": "lab"},
     "hashes": {"model": "aa", "cluster": "bb"},
     "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
@@ -68,6 +68,7 @@ TEST(PlanDiff, HeaderHasOnlyDifferences) {
   right["planner"] = "wfbp";
   right["ranks"] = 8;
   right["batch"] = nullptr;
+  right["asked"] = {"w=ring", "v*=ps"};
   right["hashes"]["cluster"] = "cc";
   EXPECT_TRUE(diffOf(left, right)
                   .starts_with("              a.plan   b.plan\n"
@@ -75,6 +76,7 @@ TEST(PlanDiff, HeaderHasOnlyDifferences) {
                                "planner       optimal  wfbp\n"
                                "ranks         4        8\n"
                                "batch         16       -\n"
+                               "asked for     -        w=ring and v*=ps\n"
                                "\n"))
       << diffOf(left, right);
 }
@@ -149,7 +151,7 @@ TEST(PlanDiff, RefusesPlansWithNothingInCommon) {
 TEST(PlanDiff, RefusesWhatIsNoPlan) {
   const json whole = planOf({{{"a"}}});
   for (const char *key : {"name", "planner", "ranks", "servers", "batch", "buckets", "layers",
-                          "cluster", "hashes", "predicted"}) {
+                          "cluster", "hashes", "predicted", "asked"}) {
     json plan = whole;
     plan.erase(key);
     const std::string text = diffOf(whole, plan);

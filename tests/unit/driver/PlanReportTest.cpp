@@ -11,7 +11,7 @@ namespace {
 /// Two buckets; the backward pass ends at 2 ms, the second message at 3 ms.
 json smallPlan() {
   return json::parse(R"({
-    "name": "small", "planner": "optimal", "ranks": 4, "servers": 0, "batch": 16,
+    "name": "small", "planner": "optimal", "asked": [], "ranks": 4, "servers": 0, "batch": 16,
     "runnable": true,
     "optimal": true,
     "buckets": [
@@ -93,6 +93,18 @@ TEST(PlanReport, SaysOptimalOnlyWhereProved) {
   plan["predicted"]["gap"] = 0.5;
   EXPECT_FALSE(contains(reportOf(plan), "optimal"));
   EXPECT_TRUE(contains(reportOf(plan), "gap 50.00 %"));
+}
+
+// What was asked for narrows what is proved.
+TEST(PlanReport, NamesTheSchemesAskedFor) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "asked"));
+  json plan = smallPlan();
+  plan["asked"] = {"fc*=factors", "*=ring"};
+  const std::string report = reportOf(plan);
+  EXPECT_TRUE(contains(report, "batch 16 a rank, asked for fc*=factors and *=ring\n")) << report;
+  EXPECT_TRUE(contains(report, "\nno plan with the schemes asked for finishes before 3.00 ms: "
+                               "optimal, proved by the certificate\n"))
+      << report;
 }
 
 TEST(PlanReport, OfATraceIsNotToRun) {

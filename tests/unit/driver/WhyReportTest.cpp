@@ -57,6 +57,10 @@ TEST(WhyReport, Heading) {
                   .starts_with("fc.weight: 4000 B, ready at 9.00 ms, by factors alone\n"
                                "on the channel from 10.0 ms to 12.0 ms, rebuilt at 20.0 ms; chosen "
                                "by planner optimal, proved optimal\n\n"));
+  WhyContext asked = context();
+  asked.isAsked = true;
+  EXPECT_TRUE(contains(whyReport(byFactors(), asked),
+                       "planner optimal, proved optimal for the schemes asked for\n\n"));
   WhyContext unproved = context();
   unproved.optimal = false;
   unproved.mates = {"conv2", "conv1"};
