@@ -14,8 +14,8 @@ nlohmann::json clusterJson(cluster::SpecAttr spec);
 /// Gradients in backward order, as the planner saw them.
 nlohmann::json layersJson(sync::ProblemOp problem);
 
-/// Sets `planner`, `asked`, `predicted`, `optimal` and `certificate`. badInput where a message travels by a
-/// scheme that its problem does not offer, or a layer that there is not.
+/// Sets `planner`, `asked`, `predicted`, `optimal` and `certificate`. badInput where a message
+/// travels by a scheme that its problem does not offer, or a layer that there is not.
 Status addPrediction(nlohmann::json &plan, sync::ProblemOp problem, sync::SolutionOp solution);
 
 /// What the solution says of the buckets of a program, which are its messages: `traffic` and

@@ -1,0 +1,188 @@
+// Problems that restrict layers in ways that nobody asked for: S14, S15.
+// RUN: syncline-opt --check-solutions --split-input-file --verify-diagnostics %s
+
+// A layer that may not take the servers, where nobody asked for that.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: layer 'b' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [1, 3]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// Another layer than the one that was asked for.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: layer 'a' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [1, 3] asked ["a=ring"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// More layers than the one that was asked for.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S15: expected layer 0 to have the set 3 of lanes, got 1}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    only [1, 1] asked ["a=ring"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// Another scheme than the one that was asked for: the last counts.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: layer 'b' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [1, 3] asked ["b=ring", "b=tree"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// A layer that should be restricted and is not.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: layer 'b' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] asked ["b=ring"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// A lane that nobody may take.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: layer 'b' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [0, 3]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// Nobody knows the scheme that was asked for.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: expected one of ring, }}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [1, 3] asked ["b=pigeon"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// A layer that could travel alone, and may not.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S15: expected the ways to travel alone that the trace has, got 0 where it has 1}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// Factors that are rebuilt faster than the trace's layer.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S15: expected the ways to travel alone that the trace has}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 0.5, traffic = 128.0, factorBytes = 64>]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
