@@ -7,7 +7,7 @@
 #include "frontend/driver/Why.h"
 
 #include "codegen/json/PlanFolder.h"
-#include "runtime/run/NumberChecks.h"
+#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 
