@@ -41,22 +41,6 @@ std::vector<GradientName> namesOf(ModuleOp module, sync::ProblemOp problem) {
   return gradients;
 }
 
-/// Of a model's plan; of a trace K, where its fully connected layers agree on it.
-std::optional<std::int64_t> samplesOf(ModuleOp module) {
-  for (auto program : module.getOps<plan::ProgramOp>())
-    return program.getBatch();
-  std::optional<std::int64_t> samples;
-  bool agree = true;
-  module.walk([&](sync::LayerOp layer) {
-    if (!layer.getMatmul())
-      return;
-    const std::int64_t k = (*layer.getMatmul())[2];
-    agree &= samples.value_or(k) == k;
-    samples = k;
-  });
-  return agree ? samples : std::nullopt;
-}
-
 template <typename Op> Op firstOf(ModuleOp module) {
   auto range = module.getOps<Op>();
   return range.empty() ? Op() : *range.begin();

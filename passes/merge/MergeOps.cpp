@@ -1,6 +1,7 @@
 // Problems and solutions: from operations to structs and back.
 #include "passes/merge/MergeOps.h"
 
+#include "ir/plan/Plan.h"
 #include "passes/cost/CollectiveTime.h"
 
 using namespace mlir;
@@ -224,4 +225,19 @@ solver::Scheme syncline::toSolverScheme(cluster::Scheme scheme) {
     return solver::Scheme::factors;
   }
   llvm_unreachable("every scheme is named above");
+}
+
+std::optional<std::int64_t> syncline::samplesOf(ModuleOp module) {
+  for (auto program : module.getOps<plan::ProgramOp>())
+    return program.getBatch();
+  std::optional<std::int64_t> samples;
+  bool agree = true;
+  module.walk([&](sync::LayerOp layer) {
+    if (!layer.getMatmul())
+      return;
+    const std::int64_t k = (*layer.getMatmul())[2];
+    agree &= samples.value_or(k) == k;
+    samples = k;
+  });
+  return agree ? samples : std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include "passes/solver/Planner.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace syncline {
 
@@ -32,6 +33,10 @@ sync::TimesAttr timesAttr(mlir::OpBuilder &builder, llvm::ArrayRef<double> secon
 
 /// The problem a solution answers; a diagnostic at the solution when there is none of that name.
 mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
+
+/// Samples a rank, of a module with a plan; of one with a trace K, where its fully connected layers
+/// agree on it.
+std::optional<std::int64_t> samplesOf(mlir::ModuleOp module);
 
 /// A scheme as the solver's enum, which has no MLIR, and the dialects' name it.
 cluster::Scheme toClusterScheme(solver::Scheme scheme);

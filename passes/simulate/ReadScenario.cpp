@@ -110,21 +110,6 @@ std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
   return operations;
 }
 
-std::optional<std::int64_t> samplesOf(ModuleOp module) {
-  for (auto program : module.getOps<plan::ProgramOp>())
-    return program.getBatch();
-  std::optional<std::int64_t> samples;
-  bool agree = true;
-  module.walk([&](sync::LayerOp layer) {
-    if (!layer.getMatmul())
-      return;
-    const std::int64_t k = (*layer.getMatmul())[2];
-    agree &= samples.value_or(k) == k;
-    samples = k;
-  });
-  return agree ? samples : std::nullopt;
-}
-
 /// Times are those of the slowest node; scenarios state those of a node without slowdown.
 void undoSlowdown(Scenario &scenario, cluster::SpecAttr planned) {
   for (Operation &op : scenario.operations)
