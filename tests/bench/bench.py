@@ -8,6 +8,8 @@
                                            workers alone (root)
     bench.py prediction [MODEL/BATCH ...]  the step that a plan predicts from a calibrated cluster and a
                                            profile, against the step that is run (root)
+    bench.py order [MODEL/BATCH ...]       the same for several planners: whether they come in the
+                                           predicted order (root)
     bench.py planning                      the solver's time
     bench.py all
 
@@ -16,6 +18,7 @@ one thread a rank; a figure is the median over rounds of a round's median step.
 """
 
 import argparse
+import itertools
 import os
 import pathlib
 import statistics
@@ -28,6 +31,9 @@ import measure
 HERE = pathlib.Path(__file__).resolve().parent
 STEP_MODELS = ["resnet50/4", "vgg11/4", "densenet121/4"]
 HOST_MODELS = ["resnet50/4", "googlenet/8", "alexnet/16", "vgg11/4"]
+PREDICTED_MODELS = ["resnet50/4", "googlenet/8", "vgg11/4"]
+ORDERED_MODELS = ["resnet50/4", "googlenet/8"]
+PLANNERS = ["optimal", "mg-wfbp", "ddp:25MiB", "wfbp", "single"]
 SERVED_MODELS = ["resnet50/4", "googlenet/8"]
 # tc's words for a link's rate, and what of it TCP is left with behind the frames' headers.
 RATES = {"1gbit": "950 Mb/s", "200mbit": "190 Mb/s"}
@@ -114,29 +120,55 @@ def bench_servers(models, chosen, folder):
         row(f"{name}/{batch}, {workers} workers", seconds[0], seconds[1:])
 
 
+def predicted_and_measured(name, batch, count, rate, planner, chosen, folder):
+    """Seconds of a step by `planner`: what its plan predicts from calibrated hosts and a profile that
+    knows of no messages, and the median over rounds of what it takes."""
+    wrap = hosts(count, rate)
+    cluster = measure.calibrate(folder, count, rate, wrap, chosen.calibration)
+    times = measure.profile(folder, name, batch, count)
+    plan, predicted = measure.compile_measured(folder, name, batch, cluster, times, planner)
+    samples = [measure.ours(plan, chosen.steps, wrap) for _ in range(chosen.rounds)]
+    return predicted, statistics.median(sample.seconds for sample in samples)
+
+
 def bench_prediction(models, chosen, folder):
-    """Predicted and measured steps: of a plan by a profile taken without messages, then of one by a
-    profile of that plan's run."""
-    columns = "".join(f"{word:>10}" for word in ("predicted", "measured", "error"))
-    print(f"{'s a step':36}{columns}{columns}   the right ones by a profile of the run")
-
-    def cells(name, batch, cluster, times, wrap):
-        plan, predicted = measure.compile_measured(folder, name, batch, cluster, times)
-        samples = [measure.ours(plan, chosen.steps, wrap) for _ in range(chosen.rounds)]
-        measured = statistics.median(sample.seconds for sample in samples)
-        return plan, f"{predicted:10.3f}{measured:10.3f}{predicted / measured - 1:10.1%}"
-
-    for name, batch in map(split, models or HOST_MODELS):
+    print(f"{'s a step':36}{'predicted':>10}{'measured':>10}{'error':>10}")
+    errors = []
+    for name, batch in map(split, models or PREDICTED_MODELS):
         for count in HOSTS:
-            times = measure.profile(folder, name, batch, count)
             for rate in RATES:
-                wrap = hosts(count, rate)
-                cluster = measure.calibrate(folder, count, rate, wrap, chosen.calibration)
-                plan, left = cells(name, batch, cluster, times, wrap)
-                again = measure.profile_of_run(plan, chosen.steps, wrap)
-                _, right = cells(name, batch, cluster, again, wrap)
+                predicted, measured = predicted_and_measured(name, batch, count, rate, "optimal", chosen, folder)
+                errors.append(predicted / measured - 1)
                 label = f"{name}/{batch}, {count} hosts, {rate}"
-                print(f"{label:36}{left}{right}", flush=True)
+                print(f"{label:36}{predicted:10.3f}{measured:10.3f}{errors[-1]:10.1%}", flush=True)
+    close = sum(abs(error) <= 0.05 for error in errors)
+    print(f"{close} of {len(errors)} within 5 %, the worst {max(errors, key=abs):+.1%}")
+
+
+def bench_order(models, chosen, folder):
+    """Whether planners come in the order that their plans predict, where predictions differ by more
+    than 5 %."""
+    print(f"{'s a step':48}{'predicted':>10}{'measured':>10}{'error':>10}")
+    pairs, wrong = 0, []
+    for name, batch in map(split, models or ORDERED_MODELS):
+        for count in HOSTS:
+            for rate in RATES:
+                label = f"{name}/{batch}, {count} hosts, {rate}"
+                steps = {}
+                for planner in PLANNERS:
+                    steps[planner] = predicted_and_measured(name, batch, count, rate, planner, chosen, folder)
+                    predicted, measured = steps[planner]
+                    print(
+                        f"{label + ', ' + planner:48}{predicted:10.3f}{measured:10.3f}{predicted / measured - 1:10.1%}",
+                        flush=True,
+                    )
+                for a, b in itertools.permutations(PLANNERS, 2):
+                    if steps[a][0] * 1.05 < steps[b][0]:
+                        pairs += 1
+                        if steps[a][1] >= steps[b][1]:
+                            wrong.append(f"{label}: {a} is slower than {b}")
+    print(f"{pairs - len(wrong)} of {pairs} pairs of planners in the predicted order")
+    print("".join(f"  not so: {line}\n" for line in wrong), end="")
 
 
 def bench_planning():
@@ -146,17 +178,19 @@ def bench_planning():
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["step", "hosts", "servers", "prediction", "planning", "all"])
+    parser.add_argument("what", choices=["step", "hosts", "servers", "prediction", "order", "planning", "all"])
     parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4")
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep what is made there, and use what already is")
     parser.add_argument("--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)")
     chosen = parser.parse_args(words)
-    if chosen.what in ("hosts", "servers", "prediction", "all") and os.geteuid() != 0:
+    if chosen.what in ("hosts", "servers", "prediction", "order", "all") and os.geteuid() != 0:
         parser.error("emulated hosts need root")
     print(measure.machine())
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+        folder = pathlib.Path(chosen.keep or name)
+        folder.mkdir(parents=True, exist_ok=True)
         if chosen.what in ("step", "all"):
             bench_step(chosen.models, chosen, folder)
         if chosen.what in ("hosts", "all"):
@@ -165,6 +199,8 @@ def main(words):
             bench_servers(chosen.models, chosen, folder)
         if chosen.what in ("prediction", "all"):
             bench_prediction(chosen.models, chosen, folder)
+        if chosen.what in ("order", "all"):
+            bench_order(chosen.models, chosen, folder)
         if chosen.what in ("planning", "all"):
             bench_planning()
 

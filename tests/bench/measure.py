@@ -68,10 +68,10 @@ def profile(folder, name, batch, ranks):
     return out
 
 
-def compile_measured(folder, name, batch, cluster, times):
+def compile_measured(folder, name, batch, cluster, times, planner):
     """A plan by a cluster file and a profile that were measured; its folder and predicted step."""
-    plan = folder / f"{times.stem}-{cluster.stem}.plan"
-    words = ["--cluster", str(cluster), "--profile", str(times), "--batch", str(batch)]
+    plan = folder / f"{times.stem}-{cluster.stem}-{planner.replace(':', '')}.plan"
+    words = ["--cluster", str(cluster), "--profile", str(times), "--batch", str(batch), "--planner", planner]
     run([SYNCLINE, "compile", str(model_file(folder, name)), *words, "-o", str(plan)])
     return plan, json.loads((plan / "plan.json").read_text())["predicted"]["step"]
 
@@ -89,14 +89,6 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
     words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy", *extra]
     run([SYNCLINE, "compile", str(model), *words, "-o", str(plan)])
     return plan
-
-
-def profile_of_run(plan, steps, wrap):
-    """Times of operations as they were in a run, with messages beside them."""
-    trace, out = plan.with_suffix(".trace"), plan.with_suffix(".profile")
-    ours(plan, steps, wrap, ["--trace", str(trace), "--trace-steps", str(steps)])
-    run([SYNCLINE, "profile", "--from-trace", str(trace), "-o", str(out)])
-    return out
 
 
 def ours(plan, steps, wrap, extra=()):
