@@ -43,8 +43,8 @@ cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
                                                    slow(own.getLink())));
   return cluster::SpecAttr::get(context, spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
                                 spec.getCardsPerNode(), spec.getDevice(), slow(spec.getLink()),
-                                spec.getInside(), spec.getHalfDuplex(), collectives, servers,
-                                spec.getLargestMessage(), overrides);
+                                spec.getInside(), spec.getHalfDuplex(), spec.getInterference(),
+                                collectives, servers, spec.getLargestMessage(), overrides);
 }
 
 class Sweeper {
@@ -55,16 +55,17 @@ public:
 
   Result<SweepPoint> at(Kind kind, double value) const {
     simulate::Elsewhere where{cluster};
+    explain::Change change;
     double slowest = 1; // of rank 0
     switch (kind) {
     case Kind::bandwidth:
-      where.cluster = explain::changed(cluster, {.bandwidth = value * cluster.getLink().getBeta()});
+      change.bandwidth = value * cluster.getLink().getBeta();
       break;
     case Kind::latency:
       where.cluster = withLatency(cluster, value);
       break;
     case Kind::ranks:
-      where.cluster = explain::changed(cluster, {.ranks = std::llround(value)});
+      change.ranks = std::llround(value);
       break;
     case Kind::batch:
       where.batch = value / static_cast<double>(*plan.samples());
@@ -73,6 +74,10 @@ public:
       slowest = value;
       break;
     }
+    Result<cluster::SpecAttr> there = explain::changed(where.cluster, change);
+    if (!there)
+      return there.status();
+    where.cluster = *there;
     Result<SweepPoint> point = simulateThere(where, slowest);
     if (point)
       point->value = value;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace mlir;
@@ -65,8 +66,15 @@ Attribute costAttr(MLIRContext *context, const solver::CollectiveCost &cost,
     add(first);
   }
   // The last line goes on; a long stretch of it keeps its slope to the last digits.
-  add(pieces.back().firstByte + std::max(pieces.back().firstByte, std::int64_t{1} << 20));
+  const std::int64_t last = pieces.back().firstByte,
+                     stretch = std::max(last, std::int64_t{1} << 20);
+  add(last + std::min(stretch, std::numeric_limits<std::int64_t>::max() - last));
   return cluster::TableAttr::get(context, points);
+}
+
+double extraPerByte(const solver::CollectiveCost &whole, const solver::CollectiveCost &collective) {
+  constexpr std::int64_t large = std::int64_t{1} << 40; // latencies, which both have, round little
+  return std::max(0.0, (whole.seconds(large) - collective.seconds(large)) / large);
 }
 
 } // namespace syncline::cost

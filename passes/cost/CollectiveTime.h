@@ -19,4 +19,8 @@ Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(mlir::Attribute c
 mlir::Attribute costAttr(mlir::MLIRContext *context, const solver::CollectiveCost &cost,
                          double secondsPerByte = 0);
 
+/// Seconds per byte of a large message that `whole` takes besides `collective`, at least 0: where
+/// both are of a reduce-scatter, what its message takes to update a rank's shard.
+double extraPerByte(const solver::CollectiveCost &whole, const solver::CollectiveCost &collective);
+
 } // namespace syncline::cost

@@ -11,10 +11,10 @@ using namespace mlir;
 
 namespace syncline::cost {
 
-namespace {
-
 using cluster::LinkAttr;
 using cluster::Scheme;
+
+namespace {
 
 /// As servers cut a message: pulling a piece overlaps pushing the next.
 constexpr std::int64_t serverPieceBytes = std::int64_t{1} << 20;
@@ -47,15 +47,8 @@ private:
   Attribute stated(Scheme scheme) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
       if (collective.getScheme() == scheme)
-        return isOfNetwork(collective.getCost()) ? formula(scheme) : collective.getCost();
+        return isOfNetwork(spec, collective.getCost()) ? formula(scheme) : collective.getCost();
     return {};
-  }
-
-  bool isOfNetwork(Attribute cost) const {
-    auto formula = dyn_cast<cluster::FormulaAttr>(cost);
-    LinkAttr nominal = spec.getLink();
-    return formula && nominal && formula.getAlpha() == nominal.getAlpha() &&
-           formula.getBeta() == nominal.getBeta() && formula.getGamma() == nominal.getGamma();
   }
 
   static solver::LinkRates rates(LinkAttr link) {
@@ -206,6 +199,13 @@ sync::OptionAttr Offer::option(cluster::Scheme scheme) const {
     if (option.getScheme() == scheme)
       return option;
   return {};
+}
+
+bool isOfNetwork(cluster::SpecAttr spec, Attribute cost) {
+  auto formula = dyn_cast<cluster::FormulaAttr>(cost);
+  LinkAttr link = spec.getLink();
+  return formula && link && formula.getAlpha() == link.getAlpha() &&
+         formula.getBeta() == link.getBeta() && formula.getGamma() == link.getGamma();
 }
 
 Result<Offer> offerOf(cluster::SpecAttr spec) { return OfferBuilder(spec).build(); }

@@ -31,6 +31,10 @@ struct Offer {
 /// devices send at the same time (ir/cluster/SPEC.md, "What a collective costs").
 Result<Offer> offerOf(cluster::SpecAttr spec);
 
+/// Whether a cost that the cluster states is derived from its network: a formula over the network's
+/// own constants.
+bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost);
+
 /// Of a factors message: bytes of one rank's factors. Precondition: offer.gather.
 double gatherSeconds(const Offer &offer, std::int64_t bytes);
 double gatherTraffic(const Offer &offer, std::int64_t bytes);

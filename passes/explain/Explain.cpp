@@ -97,9 +97,11 @@ Axis batchAxis(const PlannedProblem &problem, std::optional<std::int64_t> sample
 Axis nodesAxis(const PlannedProblem &problem, const Elsewhere &elsewhere) {
   const std::int64_t devices = problem.cluster().getDevicesPerNode(),
                      planned = problem.cluster().getRanks() / devices;
+  const std::int64_t fewest = (fewestRanks(problem.cluster()) + devices - 1) / devices,
+                     least = std::max(fewest, std::int64_t{devices > 1 ? 1 : 2});
   Axis axis{.kind = Axis::Kind::nodes};
   axis.range = {.planned = static_cast<double>(planned),
-                .least = static_cast<double>(std::min(planned, std::int64_t{devices > 1 ? 1 : 2})),
+                .least = static_cast<double>(std::min(planned, least)),
                 .most = static_cast<double>(std::max(planned, mostNodes)),
                 .step = 1,
                 .factor = gridFactor(problem.asPlanned())};

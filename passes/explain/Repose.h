@@ -30,14 +30,19 @@ public:
   const cost::Offer &offer() const { return planned; }
   cluster::SpecAttr cluster() const { return spec; }
 
-  /// The same layers with the same choices, at the costs that the changed cluster has. Compute
-  /// times, factors and rebuilding grow with the batch, updates do not. With no change it is the
-  /// problem as planned. Idealised: a batch's time is proportional to its samples; ready times and
-  /// compute stay the same on more ranks. badInput where the changed cluster offers less than the
-  /// planned one. Precondition: bandwidth and ranks change only where there is nothing measured.
+  /// The same layers with the same choices, at the costs and within the limits that the changed
+  /// cluster has. Compute times, factors and rebuilding grow with the batch, updates do not; all
+  /// but factors grow with the slowest node's slowdown, which the problem's times thus contain.
+  /// With no change it is the problem as planned. Idealised: a batch's time is proportional to its
+  /// samples; but for slowdowns, ready times and compute stay the same on other ranks and devices.
+  /// badInput where the changed cluster offers less than the planned one, where its servers can no
+  /// longer hold what shares a lane with all-reduces, or see changed(). Precondition: bandwidth and
+  /// ranks change only where there is nothing measured.
   Result<solver::JointProblem> pose(const Change &change) const;
   /// The same on any cluster, with so many times the samples; batch > 0.
   Result<solver::JointProblem> poseOn(cluster::SpecAttr other, double batch) const;
+  /// How many times as long as planned an operation takes on the other cluster's slowest node.
+  double slowerOn(cluster::SpecAttr other) const;
 
   /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
   /// links and ranks only.
@@ -52,8 +57,11 @@ private:
   cost::Offer planned;
 };
 
-/// The cluster with faster links and other ranks; formulas that the file states, too. Colocated
-/// servers are no more than ranks.
-cluster::SpecAttr changed(cluster::SpecAttr spec, const Change &change);
+/// The cluster with faster links and other ranks; formulas that the file states, too. badInput
+/// where so few ranks have no room for a colocated server, or none of an overridden node.
+Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change);
+
+/// The fewest ranks for which `changed` finds room.
+std::int64_t fewestRanks(cluster::SpecAttr spec);
 
 } // namespace syncline::explain

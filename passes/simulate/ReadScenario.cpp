@@ -31,14 +31,9 @@ template <typename Op> Op firstOf(ModuleOp module) {
 /// A line, a table, or a formula with constants of its own: a time that the network does not
 /// decide.
 bool isStated(cluster::SpecAttr spec, Scheme scheme) {
-  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
-    if (stated.getScheme() != scheme)
-      continue;
-    auto formula = dyn_cast<cluster::FormulaAttr>(stated.getCost());
-    cluster::LinkAttr link = spec.getLink();
-    return !formula || !link || formula.getAlpha() != link.getAlpha() ||
-           formula.getBeta() != link.getBeta() || formula.getGamma() != link.getGamma();
-  }
+  for (cluster::CollectiveAttr stated : spec.getCollectives())
+    if (stated.getScheme() == scheme)
+      return !cost::isOfNetwork(spec, stated.getCost());
   return false;
 }
 
@@ -82,17 +77,16 @@ Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
   return Status::ok();
 }
 
-/// Seconds per byte that a reduce-scatter takes besides its collective: its share of the update.
-double shardUpdateOf(const explain::PlannedProblem &planned) {
-  sync::OptionAttr offered = planned.offer().reduceScatter;
-  if (!offered)
+/// Seconds per byte that a reduce-scatter takes besides its collective, as `offer` has that: its
+/// share of the update.
+double shardUpdateOf(const solver::JointProblem &problem, const cost::Offer &offer) {
+  if (!offer.reduceScatter)
     return 0;
-  constexpr std::int64_t bytes = std::int64_t{1} << 30;
-  const double collective = (*cost::collectiveTime(offered.getCost()))->seconds(bytes);
-  for (const solver::Lane &lane : planned.asPlanned().lanes)
+  for (const solver::Lane &lane : problem.lanes)
     for (const solver::SchemeOption &option : lane.options)
       if (option.scheme == solver::Scheme::reduceScatter)
-        return std::max(0.0, (option.cost->seconds(bytes) - collective) / bytes);
+        return cost::extraPerByte(*option.cost,
+                                  **cost::collectiveTime(offer.reduceScatter.getCost()));
   return 0;
 }
 
@@ -110,10 +104,10 @@ std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
   return operations;
 }
 
-/// Times are those of the slowest node; scenarios state those of a node without slowdown.
-void undoSlowdown(Scenario &scenario, cluster::SpecAttr planned) {
+/// Times are those of the cluster's slowest node; scenarios state those of one without slowdown.
+void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
   for (Operation &op : scenario.operations)
-    op.seconds /= cluster::slowdown(planned);
+    op.seconds /= cluster::slowdown(spec);
 }
 
 } // namespace
@@ -176,7 +170,7 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   Scenario scenario;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
-    scenario = readProgram(program, updates);
+    scenario = readProgram(program);
   } else {
     auto trace = firstOf<sync::TraceOp>(module);
     const solver::JointProblem &problem = posed.asPlanned();
@@ -185,7 +179,9 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
                              problem, plan, gradientNames, updates);
   }
   undoSlowdown(scenario, posed.cluster());
-  if (Status placed = place(scenario, cluster, shardUpdateOf(posed)); !placed)
+  const double shardUpdate =
+      shardUpdateOf(posed.asPlanned(), posed.offer()) * posed.slowerOn(cluster);
+  if (Status placed = place(scenario, cluster, shardUpdate); !placed)
     return placed;
   return scenario;
 }
@@ -193,11 +189,15 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
 Result<Scenario> SimulatedPlan::withDecisions(const solver::JointProblem &problem,
                                               const solver::JointPlan &decisions,
                                               const Elsewhere &where) const {
-  Scenario scenario =
-      issueMessages(simulate::operationsOf(problem, forwardEnd * where.batch, gradientNames),
-                    problem, decisions, gradientNames, updates);
-  undoSlowdown(scenario, posed.cluster());
-  if (Status placed = place(scenario, where.cluster, shardUpdateOf(posed)); !placed)
+  const double slower = posed.slowerOn(where.cluster); // as the posed problem's times are
+  Result<cost::Offer> offer = cost::offerOf(where.cluster);
+  if (!offer)
+    return offer.status();
+  Scenario scenario = issueMessages(
+      simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
+      decisions, gradientNames, updates * slower);
+  undoSlowdown(scenario, where.cluster);
+  if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *offer)); !placed)
     return placed;
   return scenario;
 }

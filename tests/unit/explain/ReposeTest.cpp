@@ -5,6 +5,7 @@
 #include "passes/RegisterAll.h"
 #include "passes/solver/Planner.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -72,6 +73,7 @@ void expectSame(const solver::JointProblem &a, const solver::JointProblem &b) {
   for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
     ASSERT_EQ(a.lanes[lane].options.size(), b.lanes[lane].options.size());
     EXPECT_EQ(a.lanes[lane].capacity, b.lanes[lane].capacity);
+    EXPECT_EQ(a.lanes[lane].largestMessage, b.lanes[lane].largestMessage);
     for (std::size_t i = 0; i < a.lanes[lane].options.size(); ++i) {
       const auto &one = a.lanes[lane].options[i], &other = b.lanes[lane].options[i];
       EXPECT_EQ(one.scheme, other.scheme);
@@ -93,6 +95,24 @@ void expectSame(const solver::JointProblem &a, const solver::JointProblem &b) {
       EXPECT_EQ(one.factorBytes, other.factorBytes);
     }
   }
+}
+
+/// The problem planned on `from`, posed on `to`.
+Result<solver::JointProblem> posedOn(const std::string &from, const std::string &to) {
+  const Posed planned = pose(from, 32);
+  const std::string text = "#cluster.spec<" + to + ">";
+  return planned.problem().poseOn(
+      cast<cluster::SpecAttr>(parseAttribute(text, planned.context.get())), 1);
+}
+
+/// The cluster with so much memory for each of two servers, and such a largest message; 0 is no
+/// limit. All gradients are 4,180,000 B.
+std::string limited(std::int64_t memory, std::int64_t largest) {
+  const std::string link = "<alpha = 5.0e-5, beta = 8.0e-9, gamma = 1.0e-10>";
+  return "name = \"lab\", ranks = 8, " + std::string(device) + ", link = " + link +
+         ", servers = <count = 2, dedicated = true, link = " + link +
+         (memory ? ", memory = " + std::to_string(memory) : "") + ">" +
+         (largest ? ", largestMessage = " + std::to_string(largest) : "");
 }
 
 } // namespace
@@ -161,15 +181,70 @@ TEST(Repose, SaysWhatIsMeasured) {
   EXPECT_EQ(stated.problem().measured(), std::vector<solver::Scheme>{solver::Scheme::ring});
 }
 
-// Colocated servers stand beside ranks.
-TEST(Repose, ServersAreNoMoreThanRanks) {
-  const Posed posed = pose("name = \"lab\", ranks = 8, " + std::string(device) +
-                               ", link = <alpha = 5.0e-5, beta = 8.0e-9, gamma = 0.0>, servers = "
-                               "<count = 6, dedicated = false, link = <alpha = 5.0e-5, beta = "
-                               "8.0e-9, gamma = 0.0>>",
-                           32);
-  EXPECT_EQ(changed(posed.problem().cluster(), {.ranks = 4}).getServers().getCount(), 4);
-  EXPECT_EQ(changed(posed.problem().cluster(), {.ranks = 9}).getServers().getCount(), 6);
+// Times are those of the slowest node, here and there.
+TEST(Repose, OnSlowerNodes) {
+  const std::string slow = ", overrides = [<nodes = [3], slowdown = 8.0>]",
+                    slower = ", overrides = [<nodes = [0, 2], slowdown = 10.0>]";
+  const std::string specs[] = {clusterOf(8, 1), clusterOf(8, 1, slow), clusterOf(8, 1, slower)};
+  for (const std::string &from : specs)
+    for (const std::string &to : specs)
+      expectSame(*posedOn(from, to), pose(to, 32).problem().asPlanned());
+}
+
+// The limits are those of the cluster that it is posed for.
+TEST(Repose, TakesTheOtherClustersLimits) {
+  const auto tight = [](std::int64_t largest) { return limited(2'000'000, largest); };
+  expectSame(*posedOn(limited(0, 0), limited(0, 5'000'000)),
+             pose(limited(0, 5'000'000), 32).problem().asPlanned());
+  expectSame(*posedOn(tight(5'000'000), limited(1'500'000, 0)),
+             pose(limited(1'500'000, 0), 32).problem().asPlanned());
+  // Servers that have room there keep their lane.
+  Result<solver::JointProblem> roomy = posedOn(tight(0), limited(0, 0));
+  ASSERT_TRUE(roomy);
+  ASSERT_EQ(roomy->lanes.size(), 2u);
+  EXPECT_EQ(roomy->lanes[1].capacity, solver::unlimited);
+}
+
+TEST(Repose, RefusesServersThatGetTight) {
+  Result<solver::JointProblem> posed = posedOn(limited(0, 0), limited(2'000'000, 0));
+  ASSERT_FALSE(posed);
+  EXPECT_EQ(posed.status().kind(), ErrorKind::badInput);
+  EXPECT_EQ(posed.status().message(),
+            "servers hold 4000000 B there and all gradients are 4180000 B, where the plan was made "
+            "servers could hold them all");
+}
+
+// Colocated servers stand beside ranks, and a node that is overridden is there.
+TEST(Repose, RefusesTooFewRanks) {
+  const std::string network = ", link = <alpha = 5.0e-5, beta = 8.0e-9, gamma = 0.0>",
+                    start = "name = \"lab\", ranks = 8, " + std::string(device) + network;
+  const Posed six = pose(start + ", servers = <count = 6, dedicated = false, link = <alpha = "
+                                 "5.0e-5, beta = 8.0e-9, gamma = 0.0>>",
+                         32);
+  const cluster::SpecAttr servers = six.problem().cluster();
+  EXPECT_EQ(changed(servers, {.ranks = 9})->getServers().getCount(), 6);
+  EXPECT_EQ(changed(servers, {.ranks = 5}).status().message(),
+            "cluster 'lab' has 6 servers beside the ranks, expected at most 5, the ranks");
+  EXPECT_EQ(fewestRanks(servers), 6);
+
+  const Posed slow = pose(start + ", overrides = [<nodes = [1, 3], slowdown = 2.0>]", 32);
+  const cluster::SpecAttr overridden = slow.problem().cluster();
+  EXPECT_TRUE(changed(overridden, {.ranks = 4}));
+  EXPECT_EQ(changed(overridden, {.ranks = 3}).status().message(),
+            "cluster 'lab' overrides node 3, expected nodes below 3");
+  EXPECT_EQ(fewestRanks(overridden), 4);
+  EXPECT_FALSE(slow.problem().pose({.ranks = 2}));
+}
+
+// Fewer nodes than the cluster file speaks of are not looked at.
+TEST(Explain, AsksForNodesThatThereCanBe) {
+  const Posed posed = pose(clusterOf(8, 1, ", overrides = [<nodes = [4], slowdown = 2.0>]"), 32);
+  const PlannedProblem planned = posed.problem();
+  auto planner = *solver::parsePlanner("ps");
+  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  Result<Explanation> explanation = explain::explain(planned, plan, "ps", 0, 32);
+  ASSERT_TRUE(explanation);
+  EXPECT_EQ(explanation->axes[2].range.least, 5);
 }
 
 // Of every axis the planned value chooses what is planned; both sides of a flip differ.
