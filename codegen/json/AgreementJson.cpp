@@ -197,6 +197,7 @@ Json clusterJson(cluster::SpecAttr spec) {
           {"link", linkJson(spec.getLink())},
           {"inside", linkJson(spec.getInside())},
           {"half_duplex", spec.getHalfDuplex()},
+          {"interference", real(spec.getInterference())},
           {"collectives", collectives},
           {"servers", serversJson(spec.getServers())},
           {"largest_message", nullable(spec.getLargestMessage())},

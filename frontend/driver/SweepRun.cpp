@@ -44,7 +44,8 @@ cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
   return cluster::SpecAttr::get(context, spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
                                 spec.getCardsPerNode(), spec.getDevice(), slow(spec.getLink()),
                                 spec.getInside(), spec.getHalfDuplex(), spec.getInterference(),
-                                collectives, servers, spec.getLargestMessage(), overrides);
+                                spec.getInterference(), collectives, servers,
+                                spec.getLargestMessage(), overrides);
 }
 
 class Sweeper {

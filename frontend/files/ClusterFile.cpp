@@ -16,12 +16,15 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 4u << 20;
 
-constexpr std::array<std::string_view, 11> kClusterKeys = {
-    "name",   "ranks",   "nodes",  "devices-per-node", "device",   "network",
-    "inside", "servers", "limits", "collectives",      "overrides"};
+constexpr std::array<std::string_view, 12> kClusterKeys = {
+    "name",   "ranks",   "nodes",  "devices-per-node", "device",      "network",
+    "inside", "servers", "limits", "interference",     "collectives", "overrides"};
 constexpr std::array<std::string_view, 5> kDeviceKeys = {"kind", "compute", "memory", "memory-size",
                                                          "launch-overhead"};
 constexpr std::array<std::string_view, 1> kLimitKeys = {"message"};
+constexpr std::array<std::string_view, 1> kInterferenceKeys = {"computation"};
+/// More is no interference but a machine that does not compute.
+constexpr double kMostInterference = 1000;
 
 /// 'ranks', or 'nodes' times 'devices-per-node' (1 when absent).
 Status readRanks(const YamlMap &map, ClusterFile &cluster) {
@@ -80,6 +83,22 @@ Status readLimits(const YamlMap &root, ClusterFile &cluster) {
   return map ? readSize(*map, "message", cluster.largestMessage) : map.status();
 }
 
+Status readInterference(const YamlMap &root, ClusterFile &cluster) {
+  const auto value = root.find("interference");
+  if (!value)
+    return Status::ok();
+  Result<YamlMap> map = YamlMap::open(*value, kInterferenceKeys);
+  if (!map)
+    return map.status();
+  const auto computation = map->find("computation");
+  if (!computation)
+    return Status::ok();
+  Result<double> times = readMultiple(*computation, kMostInterference);
+  if (times)
+    cluster.interference = *times;
+  return times.status();
+}
+
 /// What 'collectives' states; something must tell what it costs to synchronise any gradient.
 Status readCosts(const YamlMap &map, ClusterFile &cluster) {
   if (const auto value = map.find("collectives")) {
@@ -117,7 +136,8 @@ Status readCluster(const YamlMap &map, ClusterFile &cluster) {
     return s;
   if (Status s = readDevice(map, cluster.device); !s)
     return s;
-  for (auto read : {readNetwork, readInside, readServers, readOverrides, readLimits, readCosts})
+  for (auto read : {readNetwork, readInside, readServers, readOverrides, readLimits,
+                    readInterference, readCosts})
     if (Status s = read(map, cluster); !s)
       return s;
   return Status::ok();

@@ -54,8 +54,8 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
                                                    linkAttr(change.network, context)));
   return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode,
                                 file.cardsPerNode, device, linkAttr(file.network, context),
-                                linkAttr(file.inside, context), file.halfDuplex, collectives,
-                                servers, file.largestMessage, overrides);
+                                linkAttr(file.inside, context), file.halfDuplex, file.interference,
+                                collectives, servers, file.largestMessage, overrides);
 }
 
 DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {

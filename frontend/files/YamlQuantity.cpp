@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 namespace syncline::files {
 
@@ -49,17 +50,29 @@ Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, st
   return index;
 }
 
-Result<double> readFactor(const YamlValue &value) {
-  constexpr std::string_view wanted = "a number above zero such as 1.5";
+/// A plain number that `isAllowed`, which is never asked about what is not finite.
+static Result<double> readNumber(const YamlValue &value, const std::string &wanted,
+                                 const std::function<bool(double)> &isAllowed) {
   Result<std::string> text = value.scalar(wanted);
   if (!text)
     return text.status();
-  double factor = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), factor);
-  if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(factor) ||
-      factor <= 0)
-    return value.error("expected " + std::string(wanted) + ", got '" + text->substr(0, 60) + "'");
-  return factor;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(number) ||
+      !isAllowed(number))
+    return value.error("expected " + wanted + ", got '" + text->substr(0, 60) + "'");
+  return number;
+}
+
+Result<double> readFactor(const YamlValue &value) {
+  return readNumber(value, "a number above zero such as 1.5",
+                    [](double factor) { return factor > 0; });
+}
+
+Result<double> readMultiple(const YamlValue &value, double limit) {
+  return readNumber(value,
+                    "a number from 1 to " + std::to_string(std::llround(limit)) + " such as 1.5",
+                    [&](double times) { return times >= 1 && times <= limit; });
 }
 
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,

@@ -55,6 +55,9 @@ Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, st
 /// A finite number above zero, without a unit.
 Result<double> readFactor(const YamlValue &value);
 
+/// A finite number from 1 to `limit`, without a unit.
+Result<double> readMultiple(const YamlValue &value, double limit);
+
 /// One of `words`: its index. `what` names the choice in errors, such as "formula".
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,
                                std::span<const std::string_view> words);

@@ -27,6 +27,13 @@ inline bool isCost(mlir::Attribute attr) {
 /// Whether a scheme is an all-reduce: every rank ends up with the sum, without servers or factors.
 bool isAllReduce(Scheme scheme);
 
+/// The largest interference that a spec may have (C15).
+inline constexpr double mostInterference = 1000;
+
+/// How many times as long a rank's operations take while a message is under way on one of its
+/// channels: at least 1, which is also what a spec without it has.
+double interference(SpecAttr spec);
+
 /// Every step waits for the slowest node: the values that hold for the cluster as a whole.
 ///
 /// The largest slowdown of its nodes.

@@ -179,13 +179,13 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
   let summary = "a cluster of equal ranks, but for overrides";
   let description = [{
     `collectives` holds only what the cluster file states; SPEC.md says what is offered besides, over `link`. Ranks
-    n·devicesPerNode and on share node n, joined by `inside`, and its cards. What is absent or at its default is not printed (C1, C6,
-    C10, C12, C13, C14).
+    n·devicesPerNode and on share node n, joined by `inside`, and its cards. While a message is under way on one of a rank's channels,
+    its operations take `interference` times as long. What is absent or at its default is not printed (C1, C6, C10, C12, C13, C14, C15).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2, device = <launchOverhead = 0.0>,
       link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>,
-      halfDuplex = true, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
+      halfDuplex = true, interference = 1.35, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
       servers = <count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>, largestMessage = 67108864,
       overrides = [<nodes = [1], slowdown = 1.5>]>
     ```
@@ -199,6 +199,7 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     OptionalParameter<"::syncline::cluster::LinkAttr", "of each network card">:$link,
     OptionalParameter<"::syncline::cluster::LinkAttr", "between the devices of one node">:$inside,
     DefaultValuedParameter<"bool", "false", "whether links, but those inside a node, carry one direction at a time">:$halfDuplex,
+    DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)", "operations beside a message take so many times as long">:$interference,
     Cluster_Collectives:$collectives,
     OptionalParameter<"::syncline::cluster::ServersAttr", "the parameter servers; when absent, one beside every rank">:$servers,
     OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage,

@@ -88,6 +88,14 @@ static LogicalResult checkBytes(EmitError emitError, StringRef rule, StringRef n
   return emitError() << rule << ": expected '" << name << "' of at least one byte, got " << *bytes;
 }
 
+/// C15: messages make nothing faster.
+static LogicalResult checkInterference(EmitError emitError, Real times) {
+  if (times >= 1 && times <= mostInterference)
+    return success();
+  return emitError() << "C15: expected 'interference' from 1 to " << text(mostInterference)
+                     << ", got " << text(times);
+}
+
 /// Whether #cluster.formula gives the scheme's time.
 static bool hasFormula(Scheme scheme) {
   switch (scheme) {
@@ -232,12 +240,14 @@ static int64_t nodesOf(int64_t ranks, int64_t devicesPerNode) {
 
 LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
                                int64_t devicesPerNode, int64_t cardsPerNode, DeviceAttr,
-                               LinkAttr link, LinkAttr, bool, ArrayRef<CollectiveAttr> collectives,
-                               ServersAttr servers, std::optional<int64_t> largestMessage,
+                               LinkAttr link, LinkAttr, bool, Real interference,
+                               ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
+                               std::optional<int64_t> largestMessage,
                                ArrayRef<OverrideAttr> overrides) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
       failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
+      failed(checkInterference(emitError, interference)) ||
       failed(checkCollectives(emitError, collectives, ranks)) ||
       failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)) ||
       failed(checkOverrides(emitError, overrides, nodesOf(ranks, devicesPerNode), link)))
@@ -314,6 +324,8 @@ static double largest(SpecAttr spec, double common,
     }
   return others > 0 ? std::max(most.value_or(common), common) : *most;
 }
+
+double syncline::cluster::interference(SpecAttr spec) { return spec.getInterference(); }
 
 double syncline::cluster::slowdown(SpecAttr spec) {
   return largest(spec, 1,

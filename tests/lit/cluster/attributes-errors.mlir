@@ -197,3 +197,13 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPe
 
 // expected-error @+1 {{C14: expected the spec to have a 'link' where an override has, got none}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 1.0>>], overrides = [<nodes = [1], link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>]>} {}
+
+// -----
+
+// expected-error @+1 {{C15: expected 'interference' from 1 to 1000.0, got 0.99}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, interference = 0.99>} {}
+
+// -----
+
+// expected-error @+1 {{C15: expected 'interference' from 1 to 1000.0, got 1000.5}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, interference = 1000.5>} {}

@@ -47,6 +47,7 @@ TEST(ClusterFile, ranksDeviceNetwork) {
   EXPECT_FALSE(cluster->inside);
   EXPECT_FALSE(cluster->servers);
   EXPECT_FALSE(cluster->largestMessage);
+  EXPECT_EQ(cluster->interference, 1);
   EXPECT_TRUE(cluster->collectives.empty());
 }
 
@@ -111,7 +112,7 @@ TEST(ClusterFile, emptyOrNoMap) {
   EXPECT_EQ(failure("- a\n- b\n"),
             "c.yaml:1:1: expected a map with the keys 'name', 'ranks', 'nodes', "
             "'devices-per-node', 'device', 'network', 'inside', 'servers', 'limits', "
-            "'collectives', 'overrides', got a list");
+            "'interference', 'collectives', 'overrides', got a list");
   EXPECT_NE(failure("hello").find("got 'hello'"), std::string::npos);
   EXPECT_NE(failure("name: a\n---\nname: b\n")
                 .find("c.yaml:2:1: expected the end of the one YAML document, got more"),

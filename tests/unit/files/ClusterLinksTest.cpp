@@ -177,6 +177,22 @@ TEST(ClusterLimits, message) {
             "c.yaml:5:10: 'limits': unknown key 'mesage', did you mean 'message'?");
 }
 
+// Messages make computation slower, never faster.
+TEST(ClusterInterference, computation) {
+  EXPECT_EQ(read(lab("interference: {computation: 1.35}")).interference, 1.35);
+  EXPECT_EQ(read(lab("interference: {computation: 1000}")).interference, 1000);
+  EXPECT_EQ(read(lab("interference: {}")).interference, 1);
+  for (const char *bad : {"0.99", "1000.5", "-2", "nan", "inf", "1.35x", "35 %"})
+    EXPECT_EQ(failure(lab("interference: {computation: " + std::string(bad) + "}")),
+              "c.yaml:5:29: 'interference.computation': expected a number from 1 to 1000 such as "
+              "1.5, got '" +
+                  std::string(bad) + "'");
+  EXPECT_EQ(failure(lab("interference: 1.35")),
+            "c.yaml:5:15: 'interference': expected a map with the keys 'computation', got '1.35'");
+  EXPECT_NE(failure(lab("interference: {communication: 2}")).find("unknown key 'communication'"),
+            std::string::npos);
+}
+
 // Several devices a node need no link of their own.
 TEST(ClusterInside, optional) { EXPECT_EQ(read(lab("")).devicesPerNode, 2); }
 

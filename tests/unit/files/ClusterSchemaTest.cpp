@@ -63,7 +63,7 @@ std::string lab(const std::string &rest) {
 TEST(ClusterSchema, keys) {
   const nlohmann::json &maps = schema().at("properties");
   EXPECT_EQ(keysOf(schema()), readersKeys("{zzzzzzzzzzzz: 1}"));
-  for (const char *key : {"device", "network", "servers", "limits", "collectives"})
+  for (const char *key : {"device", "network", "servers", "limits", "interference", "collectives"})
     EXPECT_EQ(keysOf(maps.at(key)), readersKeys(lab(std::string(key) + ": {zzzzzzzzzzzz: 1}")))
         << key;
   const std::string network = "network: {kind: ethernet-1g}, ";
