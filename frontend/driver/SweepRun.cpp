@@ -44,8 +44,7 @@ cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
   return cluster::SpecAttr::get(context, spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
                                 spec.getCardsPerNode(), spec.getDevice(), slow(spec.getLink()),
                                 spec.getInside(), spec.getHalfDuplex(), spec.getInterference(),
-                                spec.getInterference(), collectives, servers,
-                                spec.getLargestMessage(), overrides);
+                                collectives, servers, spec.getLargestMessage(), overrides);
 }
 
 class Sweeper {
