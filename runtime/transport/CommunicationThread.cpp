@@ -1,6 +1,8 @@
 // One channel's queue and thread.
 #include "runtime/transport/CommunicationThread.h"
 
+#include "runtime/core/Guarded.h"
+#include "runtime/transport/RankNames.h"
 #include "runtime/transport/collectives/RankSubset.h"
 
 #include <algorithm>
@@ -144,17 +146,15 @@ Status CommunicationThread::carryOut(const Job &job) {
   if (!job.carryOut)
     return Status::error(ErrorKind::internal, "bucket " + std::to_string(job.timing.bucket) +
                                                   " has a scheme that its channel does not offer");
-  Status s = job.carryOut();
+  Status s = guarded(job.carryOut);
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
-  std::string last =
-      job.step == 0 ? "no step completed" : "last completed step " + std::to_string(job.step - 1);
   return Status::error(
       ErrorKind::peerLost,
       "rank " + std::to_string(rank) + ": " + s.message() + " in the " + std::string(job.what) +
           " of " +
           (job.timing.bucket < 0 ? "the loss" : "bucket " + std::to_string(job.timing.bucket)) +
-          " in step " + std::to_string(job.step) + "; " + last);
+          " in step " + std::to_string(job.step) + "; " + lastCompletedStep(job.step));
 }
 
 } // namespace syncline

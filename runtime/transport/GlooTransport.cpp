@@ -59,6 +59,7 @@ public:
   }
 
   Status connect(const std::string &peerAddress) {
+    Watch::Waiting waiting(transport.watcher(), end.peer, end.sends);
     return guarded([&] {
       pair().connect({peerAddress.begin(), peerAddress.end()});
       pair().setSync(true, /*busyPoll=*/false);

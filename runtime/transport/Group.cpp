@@ -89,11 +89,11 @@ Status Group::verdict() const {
                : Status::ok();
 }
 
-Status Group::probe() {
+Status Group::probe(double seconds) {
   Status known = verdict();
   if (!known)
     return known;
-  if (store->set("probe/" + std::to_string(options.rank), ""))
+  if (store->set("probe/" + std::to_string(options.rank), "", seconds))
     return Status::ok();
   known = verdict();
   return known
@@ -102,6 +102,7 @@ Status Group::probe() {
 }
 
 Status Group::leave(double seconds) {
+  store->enter("at the end of the run");
   auto all = store->gather("leave", "", deadlineIn(seconds));
   return all ? Status::ok() : all.status();
 }

@@ -55,11 +55,16 @@ public:
   /// 0.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
                                           double seconds, Among who = Among::all);
-  /// Ok while nobody is known to be lost and rank 0 answers, within 20 seconds; else peerLost,
-  /// naming who is. Not at the same time as the other methods, nor as links are opened.
-  Status probe();
+  /// Ok while nobody is known to be lost and rank 0 answers within `seconds`; else peerLost, naming
+  /// who is. Not at the same time as the other methods, nor as links are opened.
+  Status probe(double seconds = 20);
   /// The same without asking rank 0; at any time, from any thread.
   Status verdict() const;
+  /// "rank 1", "ranks 0, 2": whom this rank's links wait for now; empty: nobody. As verdict().
+  std::string waitsFor() const { return names.of(watch->waitsFor()); }
+  /// What errors of gather() say of when somebody was lost: "during evaluation". At first "during
+  /// start-up".
+  void enter(const std::string &when) { store->enter(when); }
   /// Tells the others that this rank ends with an error, unless they know better. After this the
   /// process may end at once; rank 0 lets the others hear of it first.
   void abandon(const Status &error);

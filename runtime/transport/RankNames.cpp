@@ -21,4 +21,9 @@ std::string RankNames::of(const std::vector<int> &ranks) const {
   return (count == 1 ? "rank " : "ranks ") + computing + (serving.empty() ? "" : ", ") + serving;
 }
 
+std::string lastCompletedStep(std::int64_t completed) {
+  return completed == 0 ? "no step completed"
+                        : "last completed step " + std::to_string(completed - 1);
+}
+
 } // namespace syncline

@@ -1,6 +1,7 @@
-// What messages call the processes of a run.
+// What messages call the processes of a run, and how far it came.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,5 +17,8 @@ struct RankNames {
   /// "ranks 0, 2, server 1 (rank 5)".
   std::string of(const std::vector<int> &ranks) const;
 };
+
+/// "last completed step 4" of a run of which `completed` steps are complete.
+std::string lastCompletedStep(std::int64_t completed);
 
 } // namespace syncline

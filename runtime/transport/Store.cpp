@@ -4,12 +4,13 @@
 #include "runtime/transport/StoreServer.h"
 
 #include <charconv>
+#include <set>
 #include <sys/socket.h>
 
 namespace syncline {
 
-/// Seconds a request may take beyond the time the server itself waits.
-static constexpr double answerSeconds = 10;
+/// Seconds that an answer may take beyond the time the server itself waits.
+static Deadline answerBy(Deadline deadline) { return deadline + std::chrono::seconds(10); }
 
 static Result<Socket> join(const char *role, const std::string &host, int port, int rank, int size,
                            Deadline deadline) {
@@ -22,6 +23,8 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
       reply.empty())
     return Status::badInput("what answers at " + host + ":" + std::to_string(port) +
                             " is not rank 0 of this run");
+  if (reply[0] == "lost" && reply.size() == 2)
+    return Status::error(ErrorKind::peerLost, "lost " + reply[1] + " during start-up");
   if (reply[0] != "ok")
     return Status::badInput(reply.size() > 1 ? reply[1] : "rank 0 refused this rank");
   return socket;
@@ -37,25 +40,24 @@ Result<Store> Store::connect(const std::string &host, int port, int rank, int si
 
 Result<Frame> Store::request(const Frame &frame, Deadline deadline) {
   Frame reply;
-  if (!sendFrame(socket, frame, deadline) ||
-      !receiveFrame(socket, reply,
-                    deadline + std::chrono::duration_cast<Clock::duration>(
-                                   std::chrono::duration<double>(answerSeconds))) ||
+  if (!sendFrame(socket, frame, deadline) || !receiveFrame(socket, reply, deadline) ||
       reply.empty())
-    return Status::error(ErrorKind::peerLost, "rank 0 ended or does not answer during start-up");
+    return Status::error(ErrorKind::peerLost, "rank 0 ended or does not answer " + phase);
+  if (reply.size() == 2 && reply[0] == "lost")
+    return Status::error(ErrorKind::peerLost, "lost " + reply[1] + " " + phase);
   if (reply[0] == "error")
     return Status::error(ErrorKind::peerLost, reply.size() > 1 ? reply[1] : "rank 0 refused");
   return reply;
 }
 
-Status Store::set(const std::string &key, const std::string &value) {
-  Result<Frame> reply = request({"set", key, value}, deadlineIn(answerSeconds));
+Status Store::set(const std::string &key, const std::string &value, double seconds) {
+  Result<Frame> reply = request({"set", key, value}, deadlineIn(seconds));
   return reply ? Status::ok() : reply.status();
 }
 
 Result<std::optional<std::string>> Store::get(const std::string &key, Deadline deadline) {
   Result<Frame> reply =
-      request({"get", key, std::to_string(remaining(deadline).count())}, deadline);
+      request({"get", key, std::to_string(remaining(deadline).count())}, answerBy(deadline));
   if (!reply)
     return reply.status();
   return reply->size() == 2 ? std::optional(reply->at(1)) : std::nullopt;
@@ -65,7 +67,7 @@ Result<std::vector<std::string>> Store::gather(const std::string &key, const std
                                                Deadline deadline, bool workersOnly) {
   Result<Frame> reply = request({workersOnly ? "gather-workers" : "gather", key, value,
                                  std::to_string(remaining(deadline).count())},
-                                deadline);
+                                answerBy(deadline));
   if (!reply)
     return reply.status();
   if (reply->at(0) != "ok")
@@ -112,8 +114,8 @@ void Watch::listen() {
     if (frame[0] == "bye")
       return;
     if (frame[0] == "ping") {
+      const int peer = waitsMostFor();
       std::lock_guard lock(sendMutex);
-      int peer = receivesFrom >= 0 ? receivesFrom : sendsTo;
       sendFrame(socket, {"pong", std::to_string(peer)}, deadlineIn(1));
     } else if (frame[0] == "verdict" && frame.size() == 4) {
       int rank = -1;
@@ -136,16 +138,39 @@ void Watch::conclude(Verdict v) {
 }
 
 Watch::Waiting::Waiting(Watch *watch, int peer, bool sends)
-    : place(!watch  ? nullptr
-            : sends ? &watch->sendsTo
-                    : &watch->receivesFrom) {
-  if (place)
-    *place = peer;
+    : watch(watch), peer(peer), sends(sends) {
+  if (!watch)
+    return;
+  std::lock_guard lock(watch->waitsMutex);
+  earlier = watch->lastWait;
+  (earlier ? earlier->later : watch->firstWait) = this;
+  watch->lastWait = this;
 }
 
 Watch::Waiting::~Waiting() {
-  if (place)
-    *place = -1;
+  if (!watch)
+    return;
+  std::lock_guard lock(watch->waitsMutex);
+  (earlier ? earlier->later : watch->firstWait) = later;
+  (later ? later->earlier : watch->lastWait) = earlier;
+}
+
+/// The longest wait to receive; a send may only wait for full buffers to be emptied, so it comes
+/// second. -1: for nobody.
+int Watch::waitsMostFor() const {
+  std::lock_guard lock(waitsMutex);
+  for (const Waiting *w = firstWait; w; w = w->later)
+    if (!w->sends)
+      return w->peer;
+  return firstWait ? firstWait->peer : -1;
+}
+
+std::vector<int> Watch::waitsFor() const {
+  std::set<int> peers;
+  std::lock_guard lock(waitsMutex);
+  for (const Waiting *w = firstWait; w; w = w->later)
+    peers.insert(w->peer);
+  return {peers.begin(), peers.end()};
 }
 
 std::optional<Verdict> Watch::verdict() const {

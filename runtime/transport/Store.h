@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace syncline {
 
@@ -19,7 +20,8 @@ public:
   static Result<Store> connect(const std::string &host, int port, int rank, int size,
                                Deadline deadline);
 
-  Status set(const std::string &key, const std::string &value);
+  /// Ends within `seconds`, whether rank 0 answers or not.
+  Status set(const std::string &key, const std::string &value, double seconds = 20);
   /// Waits until the key is set; nothing when it was not by the deadline.
   Result<std::optional<std::string>> get(const std::string &key, Deadline deadline);
   /// Waits until every rank, or every worker, has given its value for the key; returns them by
@@ -27,13 +29,18 @@ public:
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
                                           Deadline deadline, bool workersOnly = false);
 
+  /// What errors say of when somebody was lost: "during evaluation"; at first "during start-up".
+  void enter(std::string when) { phase = std::move(when); }
+
   /// This rank's address on the way to rank 0.
   std::string localAddress() const { return socket.localAddress(); }
 
 private:
   explicit Store(Socket socket) : socket(std::move(socket)) {}
+  /// The deadline is that of the answer.
   Result<Frame> request(const Frame &frame, Deadline deadline);
   Socket socket;
+  std::string phase = "during start-up";
 };
 
 /// Who is to blame for the end of a run.
@@ -54,7 +61,8 @@ public:
   /// Says goodbye: closing the connection is no failure.
   ~Watch();
 
-  /// Says, while it lives, that this rank waits for a peer. `watch` may be null.
+  /// Says, while it lives, that this rank waits for a peer; any number at once. `watch` may be
+  /// null.
   class Waiting {
   public:
     Waiting(Watch *watch, int peer, bool sends);
@@ -62,8 +70,15 @@ public:
     Waiting(const Waiting &) = delete;
 
   private:
-    std::atomic<int> *place;
+    friend class Watch;
+    Watch *watch;
+    int peer;
+    bool sends;
+    Waiting *earlier = nullptr, *later = nullptr; ///< in the watch's list
   };
+
+  /// Whom this rank waits for now, in ascending order.
+  std::vector<int> waitsFor() const;
 
   std::optional<Verdict> verdict() const;
   /// Says that `peer` is late or gone and returns whose fault it is, which may be known
@@ -76,9 +91,12 @@ private:
   explicit Watch(Socket socket);
   void listen();
   void conclude(Verdict v);
+  int waitsMostFor() const;
 
   Socket socket;
-  std::atomic<int> sendsTo{-1}, receivesFrom{-1}; ///< whom this rank waits for now
+  // A list through the waits themselves: every message has one, and none is to allocate.
+  mutable std::mutex waitsMutex;
+  Waiting *firstWait = nullptr, *lastWait = nullptr;
   mutable std::mutex mutex;
   std::mutex sendMutex;
   std::condition_variable changed;

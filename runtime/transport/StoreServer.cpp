@@ -20,6 +20,13 @@ static int toInt(const std::string &text) {
   return value;
 }
 
+/// In so many milliseconds, which may be more than an int holds; at once when it is no number.
+static Deadline deadlineFrom(const std::string &text) {
+  std::int64_t milliseconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), milliseconds);
+  return deadlineIn(static_cast<double>(milliseconds) / 1e3);
+}
+
 StoreServer::StoreServer(Socket listener, int size, const RankNames &names)
     : listener(std::move(listener)), size(size), names(names) {
   int pair[2] = {-1, -1};
@@ -129,12 +136,12 @@ void StoreServer::greet(Peer &peer, const Frame &frame) {
     return p->rank == rank && p->watch == watch && !p->closed;
   });
   if (theirs != size)
-    refuse("rank " + frame[2] + " was started as one of " + frame[3] + " ranks, rank 0 as one of " +
-           std::to_string(size));
+    refuse({"error", "rank " + frame[2] + " was started as one of " + frame[3] +
+                         " ranks, rank 0 as one of " + std::to_string(size)});
   else if (rank < 0 || rank >= size || taken)
-    refuse("two processes were started as rank " + frame[2]);
+    refuse({"error", "two processes were started as rank " + frame[2]});
   if (!refusal.empty()) {
-    send(peer, {"error", refusal});
+    send(peer, refusal);
     peer.closed = true;
     return;
   }
@@ -146,15 +153,15 @@ void StoreServer::greet(Peer &peer, const Frame &frame) {
 void StoreServer::handleStore(Peer &peer, const Frame &frame) {
   const std::string &request = frame[0];
   if (!refusal.empty()) {
-    send(peer, {"error", refusal});
+    send(peer, refusal);
   } else if (request == "set" && frame.size() == 3) {
     values[frame[1]] = frame[2];
     send(peer, {"ok"});
   } else if (request == "get" && frame.size() == 3) {
-    peer.waiter = Waiter{request, frame[1], deadlineIn(toInt(frame[2]) / 1e3)};
+    peer.waiter = Waiter{request, frame[1], deadlineFrom(frame[2])};
   } else if ((request == "gather" || request == "gather-workers") && frame.size() == 4) {
     gathered[frame[1]][peer.rank] = frame[2];
-    peer.waiter = Waiter{request, frame[1], deadlineIn(toInt(frame[3]) / 1e3)};
+    peer.waiter = Waiter{request, frame[1], deadlineFrom(frame[3])};
   } else {
     peer.closed = true;
   }
@@ -198,7 +205,7 @@ void StoreServer::answerWaiters() {
     if (p->closed || !p->waiter)
       continue;
     if (!refusal.empty())
-      reply = {"error", refusal};
+      reply = refusal;
     if (reply.empty() && !answer(*p, late.contains(p->waiter->key), reply))
       continue;
     p->waiter.reset();
@@ -206,20 +213,22 @@ void StoreServer::answerWaiters() {
   }
 }
 
-void StoreServer::refuse(const std::string &message) {
+void StoreServer::refuse(const Frame &answer) {
   if (refusal.empty())
-    refusal = message;
+    refusal = answer;
 }
 
 void StoreServer::handleWatch(Peer &peer, const Frame &frame) {
-  if (frame[0] == "bye")
+  if (frame[0] == "bye") {
     peer.done = true;
-  else if (frame[0] == "report" && frame.size() == 3)
+    departed.insert(peer.rank);
+  } else if (frame[0] == "report" && frame.size() == 3) {
     investigate(peer.rank, toInt(frame[1]));
-  else if (frame[0] == "failed" && frame.size() == 2)
+  } else if (frame[0] == "failed" && frame.size() == 2) {
     announce(peer.rank, "failed", frame[1]);
-  else if (frame[0] == "pong" && frame.size() == 2 && investigation)
+  } else if (frame[0] == "pong" && frame.size() == 2 && investigation) {
     investigation->waitsFor[peer.rank] = toInt(frame[1]);
+  }
 }
 
 void StoreServer::lost(const Peer &peer) {
@@ -242,6 +251,8 @@ void StoreServer::decide() {
   int culprit = found.peer;
   std::set<int> seen{found.reporter};
   while (seen.insert(culprit).second) {
+    if (departed.contains(culprit))
+      return announce(culprit, "ended", "");
     auto next = found.waitsFor.find(culprit);
     if (next == found.waitsFor.end() || next->second < 0)
       return announce(culprit, next == found.waitsFor.end() ? "stuck" : "busy", "");
@@ -249,7 +260,7 @@ void StoreServer::decide() {
   }
   // They wait in a circle: whoever is silent holds it up, otherwise the one first complained of.
   for (int r = 0; r < size; ++r)
-    if (!found.waitsFor.contains(r))
+    if (!found.waitsFor.contains(r) && !departed.contains(r))
       return announce(r, "stuck", "");
   announce(found.peer, "busy", "");
 }
@@ -259,7 +270,7 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
     return;
   decided = true;
   investigation.reset();
-  refuse("lost " + Verdict{culprit, kind, message}.describe(names) + " during start-up");
+  refuse({"lost", Verdict{culprit, kind, message}.describe(names)});
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {"verdict", std::to_string(culprit), kind, message});

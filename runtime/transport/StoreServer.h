@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace syncline {
@@ -25,6 +26,7 @@ namespace syncline {
 ///                                       sent its own | {"late", names of the missing ranks}
 ///   {"gather-workers", key, value, ms}  the same among the workers
 ///   any                                 {"error", message} when the run cannot start
+///                                       {"lost", who} once somebody is lost
 /// watch:
 ///   server: {"ping"}                    rank: {"pong", rank it waits for, or -1}
 ///   rank: {"report", peer, message}     it waited for peer in vain
@@ -34,7 +36,8 @@ namespace syncline {
 ///
 /// Whose fault a failure is: a rank whose watch connection closes without goodbye has ended. When a
 /// rank reports a late peer, all are asked whom they wait for; following the answers from the
-/// reporter ends at a rank that does not answer (stuck) or waits for nobody (busy).
+/// reporter ends at a rank that does not answer (stuck), has left (ended) or waits for nobody
+/// (busy).
 class StoreServer {
 public:
   /// Seconds that ranks have to answer a ping.
@@ -71,7 +74,7 @@ private:
   void handleWatch(Peer &peer, const Frame &frame);
   void answerWaiters();
   bool answer(const Peer &peer, bool late, Frame &reply) const;
-  void refuse(const std::string &message);
+  void refuse(const Frame &answer);
   void lost(const Peer &peer);
   void investigate(int reporter, int peer);
   void decide();
@@ -85,7 +88,8 @@ private:
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
   std::map<std::string, std::map<int, std::string>> gathered;
-  std::string refusal;
+  Frame refusal;          ///< what every request is answered from now on; empty: none yet
+  std::set<int> departed; ///< ranks that said goodbye
 
   struct Investigation {
     int reporter, peer;
