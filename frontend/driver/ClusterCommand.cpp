@@ -5,12 +5,12 @@
 #include "frontend/files/ImportCluster.h"
 #include "frontend/files/Units.h"
 #include "runtime/launch/NumberChecks.h"
+#include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 namespace syncline::driver {
@@ -45,21 +45,6 @@ CLI::Option *addKind(CLI::App *command, const std::string &option,
       ->check(known)
       ->type_name("KIND")
       ->group("What files do not say");
-}
-
-/// The file appears whole or not at all.
-Status writeText(const std::string &path, const std::string &text) {
-  const std::string partial = path + ".partial";
-  std::ofstream out(partial, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out)
-    std::filesystem::rename(partial, path, error);
-  if (out && !error)
-    return Status::ok();
-  std::filesystem::remove(partial, error);
-  return Status::badInput("cannot write '" + path + "'");
 }
 
 template <typename T>
@@ -112,7 +97,7 @@ Status import(ClusterOptions &options) {
   if (!text)
     return text.status();
   if (!options.output.empty())
-    return writeText(options.output, *text);
+    return writeWholeFile(options.output, *text);
   std::fputs(text->c_str(), stdout);
   return Status::ok();
 }

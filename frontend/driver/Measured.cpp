@@ -1,6 +1,7 @@
 // Medians over steps and ranks, errors, hints.
 #include "frontend/driver/Measured.h"
 
+#include "frontend/driver/Median.h"
 #include "frontend/driver/PlanText.h"
 #include "frontend/driver/Table.h"
 #include "frontend/files/FormatUnits.h"
@@ -16,12 +17,6 @@ namespace {
 using files::formatSeconds;
 using files::TraceEvent;
 using Json = nlohmann::json;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 /// Thrown inside this file only: what is wrong with the trace, not with the plan.
 struct TraceError {

@@ -3,8 +3,8 @@
 #include "frontend/driver/MeasureProfile.h"
 #include "frontend/driver/TorchTrace.h"
 #include "frontend/files/ClusterFile.h"
-#include "frontend/files/OutputFile.h"
 #include "runtime/launch/NumberChecks.h"
+#include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"
 
@@ -100,7 +100,7 @@ Status checkUsage(const ProfileOptions &options) {
   if (!options.compiling.empty() && std::filesystem::is_directory(options.source, ignored))
     return Status::error(ErrorKind::badUsage, options.compiling.front() + " is for models; '" +
                                                   options.source + "' is a plan");
-  return files::expectWritableFile(options.output);
+  return expectWritableFile(options.output);
 }
 
 Status profile(const ProfileOptions &options) {
@@ -111,7 +111,7 @@ Status profile(const ProfileOptions &options) {
     if (!imported)
       return imported.status();
     std::fprintf(stderr, "%s", importSummary(*imported).c_str());
-    return files::writeTextFile(options.output, files::formatProfile(imported->profile));
+    return writeWholeFile(options.output, files::formatProfile(imported->profile));
   }
   Result<MeasuredProfile> measured = measureProfile(options);
   if (!measured)
@@ -121,7 +121,7 @@ Status profile(const ProfileOptions &options) {
     if (Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster))
       measured->profile.name += " on " + cluster->name;
   std::fprintf(stderr, "%s", profileSummary(*measured).c_str());
-  return files::writeTextFile(options.output, files::formatProfile(measured->profile));
+  return writeWholeFile(options.output, files::formatProfile(measured->profile));
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // What operations took in a run, with messages beside them.
 #include "frontend/driver/TorchTrace.h"
 
+#include "frontend/driver/Median.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -8,12 +10,6 @@ namespace syncline::driver {
 namespace {
 
 using files::TraceEvent;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 struct RankStep {
   double begin = std::numeric_limits<double>::infinity(), end = -begin;
@@ -24,6 +20,9 @@ struct RankStep {
 } // namespace
 
 Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::string &fileName) {
+  if (trace.kind != "measured")
+    return Status::badInput(fileName + ": expected a trace of a run, got one that is '" +
+                            trace.kind + "'");
   std::map<std::pair<std::int64_t, std::int64_t>, RankStep> steps; ///< by step and rank
   std::map<std::string, bool> nodes;                               ///< has a backward
   const auto ranks = static_cast<double>(std::max<std::int64_t>(1, trace.ranks.value_or(1)));

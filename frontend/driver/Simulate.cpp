@@ -13,9 +13,9 @@
 #include "frontend/files/ToAttr.h"
 #include "passes/RegisterAll.h"
 #include "passes/simulate/ReadScenario.h"
+#include "syncline/OutputFile.h"
 
 #include <cstdio>
-#include <fstream>
 
 using namespace mlir;
 
@@ -26,13 +26,6 @@ namespace {
 using simulate::Scenario;
 using simulate::SimulatedPlan;
 using simulate::Simulation;
-
-Status writeText(const std::string &path, const std::string &text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.flush();
-  return out ? Status::ok() : Status::badInput("cannot write '" + path + "'");
-}
 
 Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
   simulate::Machines &machines = scenario.machines;
@@ -67,7 +60,7 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
                             .predicted = plan.predictedStep()};
   if (!options.trace.empty())
     if (Status written =
-            writeText(options.trace, simulationTrace(*scenario, *simulation, context.hash));
+            writeWholeFile(options.trace, simulationTrace(*scenario, *simulation, context.hash));
         !written)
       return written;
   const std::string text =
@@ -86,14 +79,14 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
     if (!sweep)
       return sweep.status();
     if (!options.csv.empty())
-      if (Status written = writeText(options.csv, sweepCsv(*sweep)); !written)
+      if (Status written = writeWholeFile(options.csv, sweepCsv(*sweep)); !written)
         return written;
     if (!options.plot.empty())
-      if (Status written =
-              writeText(options.plot,
-                        sweepSvg(*sweep, name + " on " + cluster.getName().str() + ", " +
-                                             (options.replan ? "planned anew by " + plan.planner()
-                                                             : "decisions kept")));
+      if (Status written = writeWholeFile(
+              options.plot,
+              sweepSvg(*sweep, name + " on " + cluster.getName().str() + ", " +
+                                   (options.replan ? "planned anew by " + plan.planner()
+                                                   : "decisions kept")));
           !written)
         return written;
     std::fputs((sweepTable(*sweep) + (options.sweeps.size() > 1 ? "\n" : "")).c_str(), stdout);
@@ -104,6 +97,9 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
 } // namespace
 
 Status simulatePlan(const SimulateOptions &options) {
+  for (const std::string &output : {options.trace, options.csv, options.plot})
+    if (Status writable = output.empty() ? Status::ok() : expectWritableFile(output); !writable)
+      return writable;
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

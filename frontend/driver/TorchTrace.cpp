@@ -1,8 +1,10 @@
 // Events to nodes: by name and order, backward by sequence number, kernels by external id.
 #include "frontend/driver/TorchTrace.h"
 
+#include "frontend/driver/Median.h"
 #include "frontend/driver/PlanText.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/files/JsonDepth.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
 
@@ -31,12 +33,6 @@ bool contains(const TraceEvent &outer, const TraceEvent &inner) {
          outer.begin <= inner.begin && inner.end() <= outer.end() + 1e-9;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 struct NodeTimes {
   double forward = 0, backward = 0;
   bool hasBackward = false;
@@ -63,6 +59,8 @@ public:
   std::string map(const EventMap &map) {
     for (const auto &[name, nodes] : map.operations) {
       const Events found = eventsOf(name);
+      if (!found.empty())
+        seen.insert(name);
       const auto *list = std::get_if<std::vector<std::string>>(&nodes);
       if (list && list->size() != found.size())
         return "a step has " + std::to_string(found.size()) + " events '" + name +
@@ -74,6 +72,7 @@ public:
   }
 
   std::map<std::string, NodeTimes> nodes;
+  std::set<std::string> seen; ///< events of the map that the step has
 
 private:
   bool insideEngine(const TraceEvent &event) const {
@@ -175,16 +174,43 @@ void fill(ImportedProfile &imported, const std::vector<std::map<std::string, Nod
   }
 }
 
+decltype(EventMap::operations) operationsFrom(const nlohmann::json &json) {
+  const std::string expected =
+      "'operations': expected an object of node names, or lists of them, by event, got ";
+  const auto found = json.find("operations");
+  if (found == json.end())
+    throw SchemaError{expected + "none"};
+  if (!found->is_object())
+    throw SchemaError{expected + found->type_name()};
+  decltype(EventMap::operations) operations;
+  for (const auto &[event, nodes] : found->items()) {
+    const bool isList =
+        nodes.is_array() && std::ranges::all_of(nodes, [](auto &n) { return n.is_string(); });
+    if (!nodes.is_string() && !isList)
+      throw SchemaError{expected + (nodes.is_array() ? "a list of others" : nodes.type_name()) +
+                        " of '" + event.substr(0, 60) + "'"};
+    if (isList)
+      operations[event] = nodes.get<std::vector<std::string>>();
+    else
+      operations[event] = nodes.get<std::string>();
+  }
+  return operations;
+}
+
 EventMap mapFrom(const nlohmann::json &json) {
   EventMap map;
-  if (!json.is_object() || json.value("schema", 0) != 1)
+  if (!json.is_object() || !json.contains("schema") || json["schema"] != 1)
     throw SchemaError{"expected \"schema\": 1"};
   for (const auto &[key, value] : json.items()) {
     constexpr std::string_view known[] = {"schema", "name", "batch", "operations"};
     if (std::ranges::find(known, key) == std::end(known))
       throw SchemaError{"unknown key '" + key + "'" + files::suggestion(key, known)};
   }
-  map.name = json.value("name", std::string());
+  if (json.contains("name")) {
+    if (!json["name"].is_string())
+      throw SchemaError{"'name': expected a text, got " + std::string(json["name"].type_name())};
+    map.name = json["name"].get<std::string>();
+  }
   if (json.contains("batch")) {
     Result<std::int64_t> batch =
         files::parseCount(json["batch"].dump(), "samples per rank", std::int64_t{1} << 31);
@@ -192,17 +218,16 @@ EventMap mapFrom(const nlohmann::json &json) {
       throw SchemaError{"'batch': " + batch.status().message()};
     map.batch = *batch;
   }
-  for (const auto &[event, nodes] : json.at("operations").items())
-    if (nodes.is_string())
-      map.operations[event] = nodes.get<std::string>();
-    else
-      map.operations[event] = nodes.get<std::vector<std::string>>();
+  map.operations = operationsFrom(json);
   return map;
 }
 
 } // namespace
 
 Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName) {
+  constexpr int mostLevels = 8;
+  if (Status s = files::checkJsonDepth(text, fileName, mostLevels); !s)
+    return s;
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())
     return Status::badInput(std::string(fileName) + ": not valid JSON");
@@ -210,10 +235,6 @@ Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName)
     return mapFrom(json);
   } catch (const SchemaError &bad) {
     return Status::badInput(std::string(fileName) + ": " + bad.message);
-  } catch (const nlohmann::json::exception &) {
-    return Status::badInput(std::string(fileName) +
-                            ": 'operations': expected an object of node names, or lists of them, "
-                            "by event");
   }
 }
 
@@ -224,6 +245,7 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
   imported.profile.batch = map.batch;
   std::vector<std::map<std::string, NodeTimes>> all;
   std::vector<double> lengths;
+  std::set<std::string> seen;
   for (const auto &[begin, end] : stepsOf(trace)) {
     Events events, kernels;
     std::set<std::int64_t> launched;
@@ -239,13 +261,18 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
     if (const std::string wrong = step.map(map); !wrong.empty())
       return Status::badInput(fileName + ": " + wrong);
     all.push_back(std::move(step.nodes));
+    seen.merge(step.seen);
     lengths.push_back(end - begin);
   }
+  for (const auto &[name, nodes] : map.operations)
+    if (!seen.contains(name))
+      return Status::badInput(fileName + ": no step has an event '" + name +
+                              "', which the map names");
   imported.steps = all.size();
   imported.step = median(lengths);
   fill(imported, all);
   if (imported.profile.operations.empty())
-    return Status::badInput(fileName + ": has none of the events that the map names");
+    return Status::badInput(fileName + ": the map names no events");
   return imported;
 }
 

@@ -38,13 +38,14 @@ struct ImportedProfile {
 /// operation with the number inside the event. Times are those of the kernels that an event
 /// launched, where the trace has kernels, else the event's own. In a list only events outside of
 /// engine and optimizer count, unless the name is the engine's. Errors: badInput, naming the file
-/// and the event of which a step has another number than the map.
+/// and the event of which a step has another number than the map, or that no step has.
 Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const EventMap &map,
                                      const std::string &fileName);
 
 /// Times by node of a trace that `syncline run` wrote, medians over the steps of all ranks: what
 /// operations take with messages under way beside them. Rebuilding from factors counts with one
-/// rank's share. Errors: badInput for a trace without steps.
+/// rank's share. Errors: badInput for a trace without steps, and
+/// for one that nobody measured.
 Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::string &fileName);
 
 /// Whichever of both the file is; `map` is empty for a run's own. Errors: badUsage where a map

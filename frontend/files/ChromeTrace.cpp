@@ -1,6 +1,7 @@
 // Complete events of a trace, with the arguments that somebody asks for.
 #include "frontend/files/ChromeTrace.h"
 
+#include "frontend/files/JsonDepth.h"
 #include "frontend/files/TextFile.h"
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+constexpr int kMaxDepth = 32; ///< shapes of lists of tensors nest in arguments
 constexpr double kMicrosecond = 1e-6;
 constexpr double kLatest = 1e18; ///< microseconds
 
@@ -22,9 +24,10 @@ struct BadEvent {
   std::string message;
 };
 
+/// Text, or a number in its digits; empty where there is neither.
 std::string textOf(const Json &object, const char *key) {
   const auto found = object.find(key);
-  if (found == object.end())
+  if (found == object.end() || found->is_structured())
     return {};
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
@@ -36,15 +39,19 @@ std::optional<std::int64_t> numberOf(const Json &object, const char *key) {
   return found->get<std::int64_t>();
 }
 
+/// For messages.
+std::string shortText(const Json &value) {
+  return value.is_structured() ? std::string(value.type_name()) : value.dump().substr(0, 60);
+}
+
 double seconds(const Json &object, const char *key, double least) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number())
     throw BadEvent{"expected '" + std::string(key) + "' in microseconds, got " +
-                   (found == object.end() ? "none" : found->dump().substr(0, 60))};
+                   (found == object.end() ? "none" : shortText(*found))};
   const auto value = found->get<double>();
   if (!(value >= least && value <= kLatest))
-    throw BadEvent{"expected '" + std::string(key) + "' in microseconds, got " +
-                   found->dump().substr(0, 60)};
+    throw BadEvent{"expected '" + std::string(key) + "' in microseconds, got " + shortText(*found)};
   return value * kMicrosecond;
 }
 
@@ -94,6 +101,8 @@ void readHead(const Json &json, ChromeTrace &trace) {
 } // namespace
 
 Result<ChromeTrace> parseChromeTrace(std::string_view text, std::string_view fileName) {
+  if (Status s = checkJsonDepth(text, fileName, kMaxDepth); !s)
+    return s;
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const Json *events = json.is_array() ? &json : nullptr;
   if (json.is_object() && json.contains("traceEvents"))

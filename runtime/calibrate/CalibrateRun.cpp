@@ -4,8 +4,8 @@
 #include "runtime/calibrate/Analysis.h"
 #include "runtime/calibrate/Calibration.h"
 #include "runtime/calibrate/ClusterText.h"
-#include "runtime/run/OutputPath.h"
 #include "runtime/transport/Group.h"
+#include "syncline/OutputFile.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,12 +2,13 @@
 #include "runtime/data/Npy.h"
 
 #include "runtime/core/Executable.h"
+#include "syncline/OutputFile.h"
 
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <ostream>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -201,19 +202,12 @@ Status writeNpy(const std::string &path, ElementType type, const Shape &shape, c
   start += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   start += header;
 
-  std::string partial = path + ".partial";
-  std::FILE *file = std::fopen(partial.c_str(), "wb");
-  if (!file)
-    return bad(path, std::string("cannot write: ") + std::strerror(errno));
-  std::size_t bytes = elementCount(shape) * elementBytes(type);
-  bool good = std::fwrite(start.data(), 1, start.size(), file) == start.size() &&
-              std::fwrite(data, 1, bytes, file) == bytes;
-  good = std::fclose(file) == 0 && good;
-  if (good && std::rename(partial.c_str(), path.c_str()) == 0)
+  const std::size_t bytes = elementCount(shape) * elementBytes(type);
+  return writeWholeFile(path, [&](std::ostream &out) {
+    out << start;
+    out.write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));
     return Status::ok();
-  Status s = bad(path, std::string("cannot write: ") + std::strerror(errno));
-  std::remove(partial.c_str());
-  return s;
+  });
 }
 
 } // namespace syncline

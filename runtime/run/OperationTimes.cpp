@@ -1,7 +1,7 @@
 // Steps until the median stands still, and their times as JSON.
 #include "runtime/run/OperationTimes.h"
 
-#include "runtime/run/OutputPath.h"
+#include "syncline/OutputFile.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,6 @@
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/OperationTimes.h"
-#include "runtime/run/OutputPath.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/ServerRun.h"
@@ -13,6 +12,7 @@
 #include "runtime/run/TraceRecorder.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
+#include "syncline/OutputFile.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Comparing clocks around the traced steps.
 #include "runtime/run/TraceRecorder.h"
 
-#include "runtime/run/OutputPath.h"
 #include "runtime/run/TraceFile.h"
+#include "syncline/OutputFile.h"
 
 #include <algorithm>
 

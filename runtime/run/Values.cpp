@@ -4,6 +4,7 @@
 #include "runtime/data/HalfFloat.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/run/OnnxRecord.h"
+#include "syncline/OutputFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -82,27 +83,27 @@ Result<std::vector<std::byte>> presentValues(const Plan &plan, Executable &execu
   return values;
 }
 
-Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
-                  std::ofstream &out) {
+Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed, std::ostream &out) {
   std::ifstream skeleton(plan.file("model.onnx"), std::ios::binary);
   if (!skeleton)
     return Status::badInput("'" + plan.file("model.onnx") +
                             "': cannot open: " + std::strerror(errno));
-  out << skeleton.rdbuf();
+  const std::string head(std::istreambuf_iterator<char>(skeleton), {});
+  out << head;
+  std::uint64_t bytes = head.size(); // a pipe does not know where it is
   for (const PlanTensor &t : plan.tensors) {
     if (t.kind == PlanTensor::Kind::constant)
       continue;
     auto values = presentValues(plan, executable, t, seed);
     if (!values)
       return values.status();
-    out << onnxRecordHead(t.name, t.type, t.shape, values->size());
+    const std::string record = onnxRecordHead(t.name, t.type, t.shape, values->size());
+    out << record;
     out.write(reinterpret_cast<const char *>(values->data()),
               static_cast<std::streamsize>(values->size()));
+    bytes += record.size() + values->size();
   }
-  out.flush();
-  if (!out)
-    return Status::ok(); // a full disk: the caller closes the file and says so
-  if (static_cast<std::uint64_t>(out.tellp()) > largestOnnxBytes)
+  if (out && bytes > largestOnnxBytes)
     return Status::badInput("the trained model is larger than the 2 GiB of an ONNX file");
   return Status::ok();
 }
@@ -144,17 +145,8 @@ Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed) 
 
 Status saveOnnx(const Plan &plan, Executable &executable, std::uint64_t seed,
                 const std::string &path) {
-  std::string partial = path + ".partial";
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  if (!out)
-    return Status::badInput("'" + path + "': cannot write: " + std::strerror(errno));
-  Status s = writeModel(plan, executable, seed, out);
-  out.close();
-  if (s && (!out || std::rename(partial.c_str(), path.c_str()) != 0))
-    s = Status::badInput("'" + path + "': cannot write: " + std::strerror(errno));
-  if (!s)
-    std::filesystem::remove(partial);
-  return s;
+  return writeWholeFile(path,
+                        [&](std::ostream &out) { return writeModel(plan, executable, seed, out); });
 }
 
 } // namespace syncline

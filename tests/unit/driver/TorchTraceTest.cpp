@@ -131,6 +131,7 @@ TEST(RunTrace, TakesMediansOfStepsAndRanks) {
   }
   files::ChromeTrace trace = t.parse();
   trace.ranks = 4;
+  trace.kind = "measured";
   auto imported = importRun(trace, "t.json");
   ASSERT_TRUE(imported);
   const files::OperationTimes &fc = imported->profile.operations.at("fc");
@@ -138,7 +139,13 @@ TEST(RunTrace, TakesMediansOfStepsAndRanks) {
   EXPECT_DOUBLE_EQ(*fc.backward, 7e-6);
   EXPECT_DOUBLE_EQ(*imported->profile.update, 0.5e-6);
   EXPECT_DOUBLE_EQ(imported->step, 32e-6);
-  EXPECT_FALSE(importRun(files::ChromeTrace(), "t.json"));
+  trace.kind = "simulated"; // without bytes and ranks, so updates would cost nothing
+  EXPECT_EQ(importRun(trace, "t.json").status().message(),
+            "t.json: expected a trace of a run, got one that is 'simulated'");
+  files::ChromeTrace empty;
+  empty.kind = "measured";
+  EXPECT_EQ(importRun(empty, "t.json").status().message(),
+            "t.json: expected a trace with operations of layers, got none");
 }
 
 // A list of another length, no event at all, and maps that are none.
@@ -146,12 +153,26 @@ TEST(TorchTrace, Refuses) {
   EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv2d": ["a"]})"),
             "t.json: a step has 2 events 'aten::conv2d', expected the 1 of the map");
   EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv3d": "a"})"),
-            "t.json: has none of the events that the map names");
+            "t.json: no step has an event 'aten::conv3d', which the map names");
+  EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv2d": "a", "aten::conv3d": "b"})"),
+            "t.json: no step has an event 'aten::conv3d', which the map names");
+  EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv2d": "a", "aten::conv3d": []})"),
+            "t.json: no step has an event 'aten::conv3d', which the map names");
+  EXPECT_EQ(failure(twoConvolutions(), "{}"), "t.json: the map names no events");
   auto told = [](const char *text) { return parseEventMap(text, "m.json").status().message(); };
   EXPECT_EQ(told("{"), "m.json: not valid JSON");
   EXPECT_EQ(told("{}"), "m.json: expected \"schema\": 1");
   EXPECT_EQ(told(R"({"schema": 1, "operation": {}})"),
             "m.json: unknown key 'operation', did you mean 'operations'?");
-  EXPECT_EQ(told(R"({"schema": 1, "operations": {"a": 1}})"),
-            "m.json: 'operations': expected an object of node names, or lists of them, by event");
+  EXPECT_EQ(told(R"({"schema": "1", "operations": {}})"), "m.json: expected \"schema\": 1");
+  EXPECT_EQ(told(R"({"schema": 1, "name": 5, "operations": {}})"),
+            "m.json: 'name': expected a text, got number");
+  EXPECT_EQ(told(std::string(200'000, '[').c_str()), "m.json: expected at most 8 levels");
+  const std::string operations =
+      "m.json: 'operations': expected an object of node names, or lists of them, by event, got ";
+  EXPECT_EQ(told(R"({"schema": 1})"), operations + "none");
+  EXPECT_EQ(told(R"({"schema": 1, "operations": ["a"]})"), operations + "array");
+  EXPECT_EQ(told(R"({"schema": 1, "operations": {"a": 1}})"), operations + "number of 'a'");
+  EXPECT_EQ(told(R"({"schema": 1, "operations": {"a": ["b", 1]}})"),
+            operations + "a list of others of 'a'");
 }

@@ -1,11 +1,7 @@
-// Traces of several writers, and files written whole.
+// Traces of several writers.
 #include "frontend/files/ChromeTrace.h"
-#include "frontend/files/OutputFile.h"
-#include "frontend/files/TextFile.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace syncline::files {
 namespace {
@@ -62,26 +58,22 @@ TEST(ChromeTrace, refuses) {
             "t.json: event 1: expected 'ts' in microseconds, got \"now\"");
 }
 
-// A full disk leaves neither a file nor pieces of one.
-TEST(OutputFile, wholeOrNotThere) {
-  const auto folder =
-      std::filesystem::temp_directory_path() /
-      ("output-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-       std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
-  const std::string good = folder / "a", full = folder / "b";
-  EXPECT_TRUE(writeTextFile(good, "text"));
-  EXPECT_EQ(*readTextFile(good, 100), "text");
-  std::filesystem::create_symlink("/dev/full", full + ".partial");
-  EXPECT_EQ(writeTextFile(full, std::string(1 << 20, 'x')).message(),
-            "'" + full + "': cannot write: No space left on device");
-  EXPECT_FALSE(std::filesystem::exists(full));
-  EXPECT_FALSE(std::filesystem::is_symlink(full + ".partial"));
-  EXPECT_TRUE(expectWritableFile(full));
-  EXPECT_FALSE(expectWritableFile(folder));
-  EXPECT_FALSE(expectWritableFile(folder / "missing" / "c"));
-  EXPECT_FALSE(expectWritableFile(good + "/c"));
-  std::filesystem::remove_all(folder);
+// What nests deeper than any trace is refused before it is parsed: printing it would end the
+// program. Brackets in texts do not count, and a name that is none is no name.
+TEST(ChromeTrace, limitsDepth) {
+  const std::string deep(200'000, '['), close(200'000, ']');
+  auto named = [](const std::string &name) {
+    return R"([{"ph": "X", "ts": 1, "dur": 1, "name": )" + name + "}]";
+  };
+  EXPECT_EQ(failure(named(deep + close)), "t.json: expected at most 32 levels");
+  const auto text = parseChromeTrace(named("\"\\\"" + deep + "\""), "t.json");
+  ASSERT_TRUE(text) << text.status().message();
+  EXPECT_EQ(text->events[0].name, "\"" + deep);
+  const auto list = parseChromeTrace(named("[[1]]"), "t.json");
+  ASSERT_TRUE(list) << list.status().message();
+  EXPECT_EQ(list->events[0].name, "");
+  EXPECT_EQ(failure(R"([{"ph": "X", "ts": [[1]], "dur": 1}])"),
+            "t.json: event 1: expected 'ts' in microseconds, got array");
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 #include "TinyPlan.h"
 
 #include "runtime/run/OperationTimes.h"
-#include "runtime/run/OutputPath.h"
 
 #include <gtest/gtest.h>
 
@@ -84,18 +83,6 @@ TEST(OpTimes, usage) {
   EXPECT_EQ(runToEnd({plan.folder(), "--op-times", plan.file("o")}).code, 2);
   EXPECT_EQ(runToEnd({plan.folder(), "--alone", "-n", "2"}).code, 2);
   EXPECT_EQ(runToEnd({plan.folder(), "--alone", "--trace", plan.file("t")}).code, 2);
-}
-
-// A disk that is full leaves nothing behind.
-TEST(OutputPath, wholeOrNothing) {
-  TemporaryFolder files;
-  EXPECT_TRUE(writeWholeFile(files.file("a"), "text").isOk());
-  EXPECT_EQ(readFile(files.file("a")), "text");
-  std::filesystem::create_symlink("/dev/full", files.file("b.partial"));
-  Status s = writeWholeFile(files.file("b"), std::string(1 << 20, 'x'));
-  EXPECT_EQ(s.message(), "'" + files.file("b") + "': cannot write: No space left on device");
-  EXPECT_FALSE(std::filesystem::exists(files.file("b")));
-  EXPECT_FALSE(std::filesystem::is_symlink(files.file("b.partial")));
 }
 
 } // namespace

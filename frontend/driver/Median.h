@@ -1,0 +1,11 @@
+// The middle of several measurements.
+#pragma once
+
+#include <vector>
+
+namespace syncline::driver {
+
+/// Of an even number the mean of the middle two; 0 of none.
+double median(std::vector<double> values);
+
+} // namespace syncline::driver
