@@ -62,8 +62,8 @@ enum class OperationKind {
   update,  ///< run() applies the optimizer to the bucket
 };
 
-/// One tensor that an all-gather completes, in the device's memory: dense row-major, the ranks'
-/// parts one behind the other in rank order, all equally long.
+/// One tensor that an all-gather completes, in the device's memory: the ranks' parts one behind the
+/// other in rank order, all equally long and laid out alike.
 struct GatherPart {
   void *data = nullptr;
   std::int64_t bytes = 0; ///< of each rank
@@ -167,7 +167,8 @@ public:
   /// The step's loss over this rank's batch; waits for the device. NaN when the step names none.
   virtual double loss() = 0;
 
-  /// Equal on two ranks exactly when their parameters and gradients have the same layouts.
+  /// Equal on two ranks exactly when what is exchanged between ranks, parameters, gradients and
+  /// gathered factors, has the same layouts.
   virtual std::string layoutFingerprint() const = 0;
   /// Bytes held beside the spaces: scratch and velocity.
   virtual std::int64_t extraBytes() const = 0;

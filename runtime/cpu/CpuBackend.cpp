@@ -174,7 +174,8 @@ std::string CpuExecutable::layoutFingerprint() const {
   std::uint64_t hash = stableHash("cpu");
   for (std::size_t id = 0; id < program.table.tensors.size(); ++id) {
     const StepTensor &tensor = program.table.tensors[id];
-    if (tensor.space == Space::parameters || tensor.space == Space::gradients)
+    if (tensor.space == Space::parameters || tensor.space == Space::gradients ||
+        program.placements[id].isGathered)
       hash = stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
                             describe(program.placements[id].layout) + ";",
                         hash);

@@ -1,6 +1,7 @@
-// Puts this rank's factors where the all-gather completes them: results are plain, whatever layout
-// the factors have, so that every rank's part is one stretch of them and the factors' own memory is
-// free again.
+// Puts this rank's factors where the all-gather completes them. Samples are outermost in every
+// layout of an activation, so the gathered tensor has its factors' layout and every rank's part is
+// one stretch of it: nothing is converted, neither here nor where gradients are rebuilt from it.
+// Where channels are padded it is plain, since padding would travel too.
 #include "runtime/cpu/CpuBuilder.h"
 
 #include <cstring>
@@ -8,6 +9,12 @@
 namespace syncline::cpu {
 
 namespace {
+
+/// The layout in which ranks' parts of a layout lie one behind the other.
+Layout gatheredLayout(const Layout &part, const Shape &dims) {
+  const std::optional<Layout> alike = isPadded(part) ? std::nullopt : likeLayout(part, dims);
+  return alike ? *alike : plainLayout(dims, part.data_type());
+}
 
 /// Appends the copy of `in` into this rank's part of `out`; what the channel has to gather.
 GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) {
@@ -21,17 +28,20 @@ GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) {
     p.fail("'" + to.name + "': expected '" + from.name + "' of " + std::to_string(options.ranks) +
            " ranks along dimension 0");
   const Layout current = p.layout(in);
-  const dnnl::memory result = p.plainOutput(out);
-  if (!isPlain(p.layout(out)))
-    p.fail("'" + to.name + "': expected a plain layout");
+  const bool isKnown = dataType(from.type) != DataType::undef; // eight-byte types stay plain
+  const Layout all = isKnown ? gatheredLayout(current, wanted) : p.plain(out);
+  const dnnl::memory result = p.output(out, all);
+  if (!(p.layout(out) == all))
+    p.fail("'" + to.name + "': expected the layout of '" + from.name + "' or none");
+  p.program.placement(out).isGathered = true;
   const std::int64_t bytes = elementCount(from.shape) * elementBytes(from.type);
   std::byte *part = pointer<std::byte>(result) + options.rank * bytes;
-  if (isPlain(current))
-    p.call("copy", [=, own = p.plainInput(in)] {
+  if (isPlain(all) && !isPlain(current))
+    p.reorder(p.input(in, current), dnnl::memory(plainLike(current), p.program.engine, part));
+  else
+    p.call("copy", [=, own = p.input(in, current)] {
       std::memcpy(part, pointer<std::byte>(own), static_cast<std::size_t>(bytes));
     });
-  else
-    p.reorder(p.input(in, current), dnnl::memory(plainLike(current), p.program.engine, part));
   return {pointer<void>(result), bytes};
 }
 

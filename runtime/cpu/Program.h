@@ -28,6 +28,7 @@ struct Command {
 struct Placement {
   Layout layout;
   bool isLaidOut = false;
+  bool isGathered = false; ///< other ranks write parts of it
   std::byte *data = nullptr;
 };
 

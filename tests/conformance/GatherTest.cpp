@@ -60,12 +60,13 @@ protected:
   const Backend &backend() const { return std::get<0>(GetParam()); }
   Form form() const { return std::get<1>(GetParam()); }
   int ranks() const { return std::get<2>(GetParam()); }
+  void rebuildConvolution(std::int64_t channels, std::int64_t filters);
 };
 
 // Every rank sees all ranks' factors in rank order, and the convolution's gradient rebuilt from
 // them is the sum of the ranks' gradients; the factors' own memory is free once the gather has run.
-TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) {
-  const Shape x{2, 5, 6, 7}, dy{2, 20, 6, 7}, w{20, 5, 3, 3};
+void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters) {
+  const Shape x{2, channels, 6, 7}, dy{2, filters, 6, 7}, w{filters, channels, 3, 3};
   auto times = [&](Shape shape) { return shape[0] *= ranks(), shape; };
   std::vector<std::unique_ptr<StepCase>> runs;
   std::vector<std::array<Tensor, 5>> tensors; // x, dy, xs, dys, dw
@@ -74,7 +75,7 @@ TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) {
     const Tensor dw = run.parameter("w", Array(w)).second;
     const Tensor ownX = run.operand(valuesOf(r, x, 1)), ownDy = run.operand(valuesOf(r, dy, 2));
     const Tensor xs = run.result(times(x)), dys = run.result(times(dy));
-    run.step().bucket({0, 0, "factors", 0, 20 * 5 * 9 * 4, 0, 0});
+    run.step().bucket({0, 0, "factors", 0, filters * channels * 9 * 4, 0, 0});
     run.step().gather(0, std::array{ownX, ownDy}, std::array{xs, dys});
     run.step().wait(0);
     run.step().convBackwardWeights("conv", xs, dys, dw, none, same3);
@@ -100,6 +101,12 @@ TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) {
     expectNear(run, tensors[r][4], sum);
   }
 }
+
+// Channels that no vector divides: gathered factors are plain.
+TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) { rebuildConvolution(5, 20); }
+
+// Channels in blocks: gathered factors are too.
+TEST_P(GatherTest, RebuildsTheSumOfGradientsInBlocks) { rebuildConvolution(16, 32); }
 
 // The same for a product: rows of activations and of gradients, contracted over all samples.
 TEST_P(GatherTest, RebuildsTheSumOfMatmulGradients) {

@@ -90,6 +90,25 @@ TEST(LayoutTest, SlicesAndConcatsAtBlockEdgesConvertNothing) {
   EXPECT_EQ((*run).operations().back().reorders, 0);
 }
 
+TEST(LayoutTest, FactorsKeepTheirLayoutOnTheWay) {
+  if (!hasVectorKernels())
+    GTEST_SKIP() << "no vector kernels on this processor";
+  StepCase run(cpuBackend(), conformance::Form::blocked, 2);
+  const auto [w, dw] = run.parameter("w", randomArray({32, 16, 3, 3}, 1));
+  const Tensor x = run.operand(randomArray({2, 16, 4, 4}, 2));
+  const Tensor dy = run.operand(randomArray({2, 32, 4, 4}, 3));
+  const Tensor xs = run.result({4, 16, 4, 4}), dys = run.result({4, 32, 4, 4});
+  run.step().bucket({0, 0, "factors", 0, 32 * 16 * 9 * 4, 0, 0});
+  run.step().gather(0, std::array{x, dy}, std::array{xs, dys});
+  run.step().convBackwardWeights("conv", xs, dys, dw, none, same3);
+  run.run();
+  EXPECT_EQ(run.reorders("gather") + run.reorders("convBackwardWeights"), 0);
+  for (const OperationInfo &operation : (*run).operations())
+    if (operation.name == "gather") {
+      EXPECT_EQ(operation.implementation, "copy");
+    }
+}
+
 TEST(LayoutTest, ParametersAndGradientsShareOneLayoutThatFillsNoMoreThanPlanned) {
   StepCase run(cpuBackend());
   const auto [w, dw] = run.parameter("w", randomArray({24, 24, 3, 3}, 1));
