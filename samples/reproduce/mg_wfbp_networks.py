@@ -12,19 +12,7 @@ googlenet = architectures.googlenet
 
 
 def resnet50():
-    """He et al. 2015, table 1."""
-    net = Network("resnet50")
-    x = pool(net.conv_norm("conv1", (3, 224, 224), 64, 7, stride=2, pad=3), 3, 2, pad=1)
-    for stage, (count, width) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)], 2):
-        for i in range(1, count + 1):
-            name, stride = f"conv{stage}_{i}", 2 if i == 1 and stage > 2 else 1
-            if i == 1:
-                net.conv_norm(f"{name}/shortcut", x, 4 * width, 1, stride)
-            x = net.conv_norm(f"{name}/a", x, width, 1, stride)
-            x = net.conv_norm(f"{name}/b", x, width, 3, pad=1)
-            x = net.conv_norm(f"{name}/c", x, 4 * width, 1)
-    net.dense("fc", x[0], 1000)
-    return net
+    return architectures.resnet("resnet50", (3, 4, 6, 3))
 
 
 def densenet(name, growth, first, blocks):

@@ -102,20 +102,24 @@ def googlenet():
     return net
 
 
-def resnet152():
-    """He et al. 2015, table 1; a stage's first 1x1 convolution has its stride."""
-    net = Network("resnet152")
+def resnet(name, counts):
+    """He et al. 2015, table 1: so many blocks in each stage, whose first 1x1 convolution has the stage's stride."""
+    net = Network(name)
     x = pool(net.conv_norm("conv1", (3, 224, 224), 64, 7, stride=2, pad=3), 3, 2, pad=1)
-    for stage, (count, width) in enumerate([(3, 64), (8, 128), (36, 256), (3, 512)], 2):
+    for stage, (count, width) in enumerate(zip(counts, (64, 128, 256, 512)), 2):
         for i in range(1, count + 1):
-            name, stride = f"conv{stage}_{i}", 2 if i == 1 and stage > 2 else 1
+            block, stride = f"conv{stage}_{i}", 2 if i == 1 and stage > 2 else 1
             if i == 1:
-                net.conv_norm(f"{name}/shortcut", x, 4 * width, 1, stride)
-            x = net.conv_norm(f"{name}/a", x, width, 1, stride)
-            x = net.conv_norm(f"{name}/b", x, width, 3, pad=1)
-            x = net.conv_norm(f"{name}/c", x, 4 * width, 1)
+                net.conv_norm(f"{block}/shortcut", x, 4 * width, 1, stride)
+            x = net.conv_norm(f"{block}/a", x, width, 1, stride)
+            x = net.conv_norm(f"{block}/b", x, width, 3, pad=1)
+            x = net.conv_norm(f"{block}/c", x, 4 * width, 1)
     net.dense("fc", x[0], 1000)
     return net
+
+
+def resnet152():
+    return resnet("resnet152", (3, 8, 36, 3))
 
 
 class InceptionV3:

@@ -90,8 +90,10 @@ class LintTest(unittest.TestCase):
         self.none(sorted({f"README.md: no '{n}'" for n in named if not (tree.TOP / n).exists()}))
 
     def test_scripts_run(self):
-        """Shell scripts can be executed, and bash can read them."""
-        wrong = []
+        """Shell scripts and samples that name their interpreter can be executed, and bash can read the former."""
+        samples = [path for path in tree.files(".py") if path.parts[0] == "samples"]
+        started = [path for path in samples if tree.lines(path)[:1][0].startswith("#!")]
+        wrong = [f"{p}: not executable" for p in started if not (tree.TOP / p).stat().st_mode & 0o100]
         for path in [*tree.files(".sh"), *[p for p in tree.files() if str(p) == ".ci/run"]]:
             if not (tree.TOP / path).stat().st_mode & 0o100:
                 wrong.append(f"{path}: not executable")
