@@ -34,7 +34,8 @@ using Loop = void (*)(void *const *outs, const void *const *ins, std::int64_t fi
                       std::int64_t last);
 
 // Splits [0, n) over the compute threads; elements are independent, so results do not depend on it.
-template <Loop loop> void split(void *const *outs, const void *const *ins, std::int64_t n) {
+template <Loop loop>
+void split(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   constexpr std::int64_t line = 64, worthwhile = 1 << 15;
 #pragma omp parallel if (n >= worthwhile)
   {
@@ -47,7 +48,7 @@ template <Loop loop> void split(void *const *outs, const void *const *ins, std::
 
 // The same for dense operands of which some broadcast: the loop walks rows of so many elements.
 template <std::int64_t rows, std::int64_t perRow, Loop loop>
-void splitRows(void *const *outs, const void *const *ins, std::int64_t) {
+void splitRows(void *const *outs, const void *const *ins, std::int64_t, void *) {
   constexpr std::int64_t worthwhile = 1 << 15;
 #pragma omp parallel if (rows * perRow >= worthwhile)
   {
@@ -96,6 +97,7 @@ public:
                            "syncline",
                            "synclineBuildStep",
                            "synclineStepAbi",
+                           "synclineStepBackend",
                            "forward",
                            "backward",
                            "update",
@@ -221,6 +223,7 @@ private:
   std::string entryPoints() {
     std::string text =
         "\n} // namespace\n\nextern \"C\" int synclineStepAbi() { return stepAbi; }\n"
+        "\nextern \"C\" const char *synclineStepBackend() { return \"cpu\"; }\n"
         "\nextern \"C\" void synclineBuildStep(StepBuilder &step) {\n";
     for (const std::string &name : calls)
       text += "  " + name + "(step);\n";

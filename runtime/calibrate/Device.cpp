@@ -9,7 +9,7 @@
 namespace syncline::calibrate {
 namespace {
 
-void add(void *const *outs, const void *const *ins, std::int64_t n) {
+void add(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   auto *__restrict y = static_cast<float *>(outs[0]);
   const auto *a = static_cast<const float *>(ins[0]), *b = static_cast<const float *>(ins[1]);
   for (std::int64_t i = 0; i < n; ++i)

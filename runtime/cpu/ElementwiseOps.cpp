@@ -64,7 +64,7 @@ void runPart(PointwiseKernel kernel, const std::vector<Operand> &outs,
     results.push_back(pointer<std::byte>(out.memory) + begin * out.elementBytes);
   for (const Operand &in : ins)
     operands.push_back(pointer<std::byte>(in.memory) + begin * in.elementBytes);
-  kernel(results.data(), operands.data(), n);
+  kernel(results.data(), operands.data(), n, /*queue=*/nullptr);
 }
 
 /// Sums x over dimensions whose stride in `sums` is 0; shape and strides outermost first.

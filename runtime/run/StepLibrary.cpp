@@ -8,6 +8,32 @@
 
 namespace syncline {
 
+/// What step.so exports.
+using StepAbi = int();
+using StepBackend = const char *();
+using BuildStep = void(StepBuilder &);
+
+template <typename Function> static Function *symbol(void *library, const char *name) {
+  return reinterpret_cast<Function *>(dlsym(library, name));
+}
+
+/// The function that builds, of a library that is a step of this version for this backend.
+static Result<BuildStep *> checkedEntry(void *library, const std::string &path,
+                                        const std::string &backend) {
+  auto abi = symbol<StepAbi>(library, "synclineStepAbi");
+  if (abi && abi() != stepAbi) // the others may be missing in another version
+    return Status::badInput("'" + path + "': expected step interface " + std::to_string(stepAbi) +
+                            ", got " + std::to_string(abi()) + "; compile the model again");
+  auto compiledFor = symbol<StepBackend>(library, "synclineStepBackend");
+  auto build = symbol<BuildStep>(library, "synclineBuildStep");
+  if (!abi || !compiledFor || !build)
+    return Status::badInput("'" + path + "': not a compiled step");
+  if (backend != compiledFor())
+    return Status::badInput("'" + path + "': expected a step for backend '" + backend +
+                            "', got one for '" + compiledFor() + "'");
+  return build;
+}
+
 Result<StepLibrary> StepLibrary::load(const Plan &plan, const ExecutableOptions &options) {
   // An absolute path: otherwise the loader would search its own folders.
   std::string path = std::filesystem::absolute(plan.file("step.so")).string();
@@ -18,19 +44,14 @@ Result<StepLibrary> StepLibrary::load(const Plan &plan, const ExecutableOptions 
   });
   if (!library.handle)
     return Status::badInput("'" + path + "': cannot load: " + dlerror());
-  auto abi = reinterpret_cast<int (*)()>(dlsym(library.handle.get(), "synclineStepAbi"));
-  auto build =
-      reinterpret_cast<void (*)(StepBuilder &)>(dlsym(library.handle.get(), "synclineBuildStep"));
-  if (!abi || !build)
-    return Status::badInput("'" + path + "': not a compiled step");
-  if (abi() != stepAbi)
-    return Status::badInput("'" + path + "': expected step interface " + std::to_string(stepAbi) +
-                            ", got " + std::to_string(abi()) + "; compile the model again");
+  Result<BuildStep *> build = checkedEntry(library.handle.get(), path, plan.backend);
+  if (!build)
+    return build.status();
   Result<std::unique_ptr<Executable>> executable = cpu::createCpuExecutable(options);
   if (!executable)
     return executable.status();
   library.prepared = std::move(*executable);
-  build(library.prepared->builder());
+  (*build)(library.prepared->builder());
   if (Status s = library.prepared->finish(); !s)
     return s;
   return library;

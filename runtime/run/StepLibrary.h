@@ -11,8 +11,8 @@ namespace syncline {
 /// An executable together with the library whose code it calls.
 class StepLibrary {
 public:
-  /// Loads step.so and builds its step. Errors: badInput for a library of another version and for
-  /// what the backend refuses.
+  /// Loads step.so and builds its step. Errors: badInput for a library of another version or
+  /// backend and for what the backend refuses.
   static Result<StepLibrary> load(const Plan &plan, const ExecutableOptions &options);
 
   Executable &executable() const { return *prepared; }

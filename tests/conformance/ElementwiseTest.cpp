@@ -8,7 +8,7 @@ namespace syncline::conformance {
 namespace {
 
 /// What codegen emits: y = relu(a + b), mask = a + b > 0.
-void addRelu(void *const *outs, const void *const *ins, std::int64_t n) {
+void addRelu(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   auto *y = static_cast<float *>(outs[0]);
   auto *mask = static_cast<std::uint8_t *>(outs[1]);
   auto *a = static_cast<const float *>(ins[0]), *b = static_cast<const float *>(ins[1]);
@@ -19,13 +19,13 @@ void addRelu(void *const *outs, const void *const *ins, std::int64_t n) {
 }
 
 /// y = x + 1: does not keep zeros.
-void addOne(void *const *outs, const void *const *ins, std::int64_t n) {
+void addOne(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   for (std::int64_t i = 0; i < n; ++i)
     static_cast<float *>(outs[0])[i] = static_cast<const float *>(ins[0])[i] + 1;
 }
 
 /// y[2,5,3,3] = x · s[5] along dimension 1, on dense operands.
-void scaleChannels(void *const *outs, const void *const *ins, std::int64_t) {
+void scaleChannels(void *const *outs, const void *const *ins, std::int64_t, void *) {
   for (int i = 0; i < 90; ++i)
     static_cast<float *>(outs[0])[i] =
         static_cast<const float *>(ins[0])[i] * static_cast<const float *>(ins[1])[i / 9 % 5];

@@ -83,7 +83,7 @@ TEST_P(ExecutableTest, VelocityIsSavedAndRestored) {
 }
 
 /// y = 2x, one part of it at a time.
-void twice(void *const *outs, const void *const *ins, std::int64_t n) {
+void twice(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   for (std::int64_t i = 0; i < n; ++i)
     static_cast<float *>(outs[0])[i] = 2 * static_cast<const float *>(ins[0])[i];
 }

@@ -1,9 +1,10 @@
 // The seam between generated code and the runtime: generated code describes one training step to a
 // StepBuilder, a backend prepares it once and executes it once per step.
 //
-// step.so exports
-//     extern "C" int  synclineStepAbi();                                // returns
-//     syncline::stepAbi extern "C" void synclineBuildStep(syncline::StepBuilder &step);
+// step.so exports, with C linkage,
+//     int synclineStepAbi();             // returns syncline::stepAbi
+//     const char *synclineStepBackend(); // whom it was compiled for: "cpu", "cuda"
+//     void synclineBuildStep(syncline::StepBuilder &step);
 // and has no undefined symbols of the runtime: StepBuilder is abstract.
 //
 // Call order: tensors and buckets are declared before an operation names them; operations are
@@ -22,7 +23,7 @@
 namespace syncline {
 
 /// Changes whenever this header does so incompatibly.
-inline constexpr int stepAbi = 2;
+inline constexpr int stepAbi = 3;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -81,8 +82,11 @@ struct Window {
 enum class Activation { none, relu };
 
 /// Generated loop over n elements (n counts a layout's padding); operand i of ins/outs is typed by
-/// its tensor.
-using PointwiseKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n);
+/// its tensor. `queue` is where the backend's work stands in line, and the call returns when the
+/// loop stands there too: a cudaStream_t on "cuda"; null on "cpu", where the loop has run by then.
+/// A launch that CUDA refuses is what the caller's cudaGetLastError says.
+using PointwiseKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n,
+                                 void *queue);
 
 struct PointwiseInfo {
   /// All operands have the result's shape: any layout common to all will do. Otherwise the kernel

@@ -11,21 +11,21 @@ namespace {
 float *result(void *const *outs) { return static_cast<float *>(outs[0]); }
 const float *operand(const void *const *ins, int i) { return static_cast<const float *>(ins[i]); }
 
-void add(void *const *outs, const void *const *ins, std::int64_t n) {
+void add(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   float *__restrict y = result(outs);
   const float *a = operand(ins, 0), *b = operand(ins, 1);
   for (std::int64_t i = 0; i < n; ++i)
     y[i] = a[i] + b[i];
 }
 
-void addThenRelu(void *const *outs, const void *const *ins, std::int64_t n) {
+void addThenRelu(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   float *__restrict y = result(outs);
   const float *a = operand(ins, 0), *b = operand(ins, 1);
   for (std::int64_t i = 0; i < n; ++i)
     y[i] = std::max(a[i] + b[i], 0.0f);
 }
 
-void maskByResult(void *const *outs, const void *const *ins, std::int64_t n) {
+void maskByResult(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   float *__restrict dx = result(outs);
   const float *dy = operand(ins, 0), *y = operand(ins, 1);
   for (std::int64_t i = 0; i < n; ++i)

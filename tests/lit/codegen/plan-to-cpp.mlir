@@ -76,6 +76,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   plan.update 0
 }
 // CHECK: extern "C" int synclineStepAbi() { return stepAbi; }
+// CHECK: extern "C" const char *synclineStepBackend() { return "cpu"; }
 // CHECK: extern "C" void synclineBuildStep(StepBuilder &step) {
 // CHECK-NEXT: tensors1(step);
 // CHECK-NEXT: buckets1(step);

@@ -57,7 +57,7 @@ std::vector<float> run(PointwiseKernel kernel, const std::vector<std::vector<flo
   for (const auto &in : ins)
     pointers.push_back(in.data());
   void *outs[] = {out.data()};
-  kernel(outs, pointers.data(), static_cast<std::int64_t>(count));
+  kernel(outs, pointers.data(), static_cast<std::int64_t>(count), nullptr);
   return out;
 }
 
@@ -151,7 +151,7 @@ TEST(GeneratedLoop, ResultMayTakeItsOperandsPlace) {
     b[i] = static_cast<float>(i);
   const void *ins[] = {a.data(), b.data()};
   void *outs[] = {b.data()};
-  kernel(outs, ins, 1000);
+  kernel(outs, ins, 1000, nullptr);
   for (int i = 0; i < 1000; ++i)
     ASSERT_EQ(b[i], static_cast<float>(i - 1));
 }

@@ -148,9 +148,12 @@ void loadStep(const std::string &object, StepBuilder &builder) {
   ASSERT_NE(library, nullptr) << dlerror();
   auto abi = reinterpret_cast<int (*)()>(dlsym(library, "synclineStepAbi"));
   auto build = reinterpret_cast<void (*)(StepBuilder &)>(dlsym(library, "synclineBuildStep"));
+  auto backend = reinterpret_cast<const char *(*)()>(dlsym(library, "synclineStepBackend"));
   ASSERT_NE(abi, nullptr);
+  ASSERT_NE(backend, nullptr);
   ASSERT_NE(build, nullptr);
   EXPECT_EQ(abi(), stepAbi);
+  EXPECT_STREQ(backend(), "cpu");
   build(builder);
 }
 

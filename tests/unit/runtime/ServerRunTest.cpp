@@ -92,7 +92,7 @@ TEST(ServerRun, WaitsForSlowWorkers) {
   std::string source = readFile(plan.file("step.cpp"));
   source.replace(source.find("extern \"C\" void"), 0, R"(
 #include <unistd.h>
-static void slow(void *const *, const void *const *, std::int64_t) { usleep(1500000); }
+static void slow(void *const *, const void *const *, std::int64_t, void *) { usleep(1500000); }
 )");
   const std::string phase = "s.phase(\"forward\");";
   source.insert(source.find(phase) + phase.size(),

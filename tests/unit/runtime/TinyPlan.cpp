@@ -16,6 +16,8 @@ using namespace syncline;
 
 extern "C" int synclineStepAbi() { return stepAbi; }
 
+extern "C" const char *synclineStepBackend() { return "cpu"; }
+
 extern "C" void synclineBuildStep(StepBuilder &s) {
   auto f32 = ElementType::f32;
   Tensor x = s.tensor({"x", Space::input, f32, {BATCH, 4}, 0, BATCH * 16});

@@ -1,0 +1,62 @@
+// Which step.so the runtime takes.
+#include "TinyPlan.h"
+
+#include "runtime/run/StepLibrary.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+
+/// The error of loading a tiny plan's step after `text` in its source became `replacement`, for
+/// `backend`; empty when there is none.
+std::string errorOf(const std::string &text, const std::string &replacement,
+                    const std::string &backend = "cpu") {
+  TinyPlan tiny(1);
+  std::string source = readFile(tiny.file("step.cpp"));
+  const std::size_t at = source.find(text);
+  EXPECT_NE(at, std::string::npos) << text;
+  writeFile(tiny.file("step.cpp"), source.replace(at, text.size(), replacement));
+  const std::string compile = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
+                              tiny.file("step.so") + " " + tiny.file("step.cpp");
+  EXPECT_EQ(std::system(compile.c_str()), 0);
+  tiny.json["backend"] = backend;
+  tiny.seal();
+  Result<Plan> plan = loadPlan(tiny.folder());
+  EXPECT_TRUE(plan.isOk()) << plan.status().message();
+  Result<StepLibrary> library = StepLibrary::load(*plan, {.sizes = plan->sizes});
+  if (library)
+    return "";
+  EXPECT_EQ(library.status().exitCode(), 1);
+  const std::string message = library.status().message(),
+                    start = "'" + tiny.file("step.so") + "': ";
+  return message.starts_with(start) ? message.substr(start.size()) : message;
+}
+
+// Steps of another backend would call what is not there, or with memory that is not theirs.
+TEST(StepLibrary, OfAnotherBackend) {
+  EXPECT_EQ(errorOf("\"cpu\"", "\"cuda\""),
+            "expected a step for backend 'cpu', got one for 'cuda'");
+  EXPECT_EQ(errorOf("\"cpu\"", "\"cpu\"", "cuda"),
+            "expected a step for backend 'cuda', got one for 'cpu'");
+}
+
+// A step of another interface is refused before anything of it is called but its version.
+TEST(StepLibrary, OfAnotherInterface) {
+  EXPECT_EQ(errorOf("return stepAbi;", "return 2;"), "expected step interface " +
+                                                         std::to_string(stepAbi) +
+                                                         ", got 2; compile the model again");
+}
+
+// Libraries that are no steps are named.
+TEST(StepLibrary, NoStep) {
+  EXPECT_EQ(errorOf("synclineStepAbi", "somethingElse"), "not a compiled step");
+  EXPECT_EQ(errorOf("synclineStepBackend", "somethingElse"), "not a compiled step");
+  EXPECT_EQ(errorOf("\"cpu\"", "\"cpu\""), "");
+}
+
+} // namespace
+} // namespace syncline
