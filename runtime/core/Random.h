@@ -3,6 +3,8 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
 #pragma once
 
+#include "runtime/core/HostDevice.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -10,8 +12,8 @@
 namespace syncline {
 
 /// Four random words that depend on the key and the counter only.
-inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 2> key,
-                                           std::array<std::uint32_t, 4> counter) {
+SYNCLINE_HOST_DEVICE inline std::array<std::uint32_t, 4>
+philox(std::array<std::uint32_t, 2> key, std::array<std::uint32_t, 4> counter) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];

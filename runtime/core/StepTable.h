@@ -39,6 +39,7 @@ public:
   const StepTensor &of(Tensor tensor) const { return tensors[tensor.id]; }
   int find(Space space, std::string_view name) const;
   const Bucket *findBucket(int id) const;
+  std::int64_t spaceBytes(Space space) const { return sizes.of(space); }
   /// The gradient of a parameter, the parameter of a gradient: same offset, same shape. Invalid
   /// for any other tensor, and for a parameter whose gradient is not declared.
   Tensor counterpart(Tensor tensor) const;

@@ -22,12 +22,12 @@ struct Geometry {
 };
 
 /// Grouped weights get a dimension for the group; dilations count from 0.
-Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor y, const Window &window) {
+Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y,
+                    const Window &window) {
+  checkConv(p, x, w, bias, y, window);
   Geometry g{p.shape(x), p.shape(w),       p.shape(y), window.strides,
              {},         window.padsBegin, {},         p.type(x)};
   const std::size_t spatial = window.strides.size();
-  if (g.x.size() != spatial + 2 || g.w.size() != spatial + 2 || g.y.size() != spatial + 2)
-    p.fail("expected operands of " + std::to_string(spatial + 2) + " dimensions");
   for (std::size_t i = 0; i < spatial; ++i) {
     g.dilations.push_back(window.dilations[i] - 1);
     g.padsEnd.push_back(paddingEnd(window, i, g.w[i + 2], g.x[i + 2], g.y[i + 2]));
@@ -97,7 +97,7 @@ void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, T
                       const Window &window, Activation activation) {
   prepare("conv", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
-    const Geometry g = geometryOf(p, x, w, y, window);
+    const Geometry g = geometryOf(p, x, w, bias, y, window);
     dnnl::primitive_attr attributes = p.attributes();
     if (activation == Activation::relu) {
       dnnl::post_ops after;
@@ -132,7 +132,7 @@ void CpuBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, T
                                   const Window &window) {
   prepare("convBackwardData", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32, ElementType::bf16});
-    const Geometry g = geometryOf(p, dx, w, dy, window);
+    const Geometry g = geometryOf(p, dx, w, none, dy, window);
     const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
     const Layout nowY = currentOr(p, dy, anyY), nowW = weightsOr(p, w, anyW);
     using Desc = dnnl::convolution_backward_data::primitive_desc;
@@ -153,7 +153,7 @@ void CpuBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy
                                      Tensor dbias, const Window &window) {
   prepare("convBackwardWeights", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
-    const Geometry g = geometryOf(p, x, dw, dy, window);
+    const Geometry g = geometryOf(p, x, dw, dbias, dy, window);
     const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
     const Layout nowX = currentOr(p, x, anyX), nowY = currentOr(p, dy, anyY);
     const Layout nowW = weightsOr(p, dw, anyW);

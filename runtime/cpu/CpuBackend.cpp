@@ -1,9 +1,10 @@
 // The CPU backend's Executable: memory, running, and dense access to tensors in any layout.
 #include "runtime/cpu/CpuBackend.h"
+#include "runtime/core/Optimizer.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
-#include "runtime/cpu/Optimizer.h"
 #include "runtime/cpu/Program.h"
+#include "runtime/cpu/Sgd.h"
 
 #include <omp.h>
 
@@ -21,10 +22,38 @@ std::int64_t denseBytes(const StepTensor &tensor) {
   return elementCount(tensor.shape) * elementBytes(tensor.type);
 }
 
+/// Updates on the calling thread and its OpenMP threads.
+class CpuOptimizerDevice final : public OptimizerDevice {
+public:
+  explicit CpuOptimizerDevice(Program &program) : program(program) {}
+
+  std::byte *allocateVelocity(std::int64_t bytes) override {
+    return velocity.emplace_back(bytes).data();
+  }
+
+  Status update(std::int64_t begin, std::int64_t bytes, std::byte *velocity,
+                const SgdOptions &options, bool onChannel) override {
+    // A channel's thread leaves the processors to the computation: the network is slower anyway.
+    if (onChannel)
+      omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
+    auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+    sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + begin),
+              at(program.spaces[static_cast<int>(Space::gradients)].data() + begin), at(velocity),
+              bytes / static_cast<std::int64_t>(sizeof(float)), options,
+              1.0 / program.options.ranks);
+    return Status::ok();
+  }
+
+private:
+  Program &program;
+  std::vector<HostMemory> velocity;
+};
+
 class CpuExecutable final : public Executable {
 public:
   explicit CpuExecutable(const ExecutableOptions &options)
-      : program(options), steps(program), optimizer(program) {}
+      : program(options), steps(program), updates(program),
+        optimizer(program.table, options.ranks, updates) {}
 
   Status allocate();
 
@@ -72,6 +101,7 @@ private:
 
   Program program;
   CpuBuilder steps;
+  CpuOptimizerDevice updates;
   Optimizer optimizer;
 };
 
@@ -155,7 +185,7 @@ Status CpuExecutable::run(int operation) {
   const OperationInfo &info = program.table.operations[operation];
   omp_set_num_threads(program.options.threads); // the calling thread's, and not another's
   if (info.kind == OperationKind::update)
-    optimizer.update(*program.table.findBucket(info.bucket));
+    return optimizer.update(*program.table.findBucket(info.bucket));
   try {
     for (const Command &command : program.commands[operation]) {
       if (command.call)

@@ -25,21 +25,6 @@ bool isUnitStep(const Shape &steps) {
   return std::all_of(steps.begin(), steps.end(), [](auto step) { return step == 1; });
 }
 
-/// Byte offset of an index in a dense tensor, and the strides times `steps`.
-struct Walk {
-  std::int64_t offset = 0;
-  Shape strides;
-};
-
-Walk walkOf(const Shape &shape, const Shape &starts, const Shape &steps, std::int64_t bytes) {
-  Walk walk{0, denseStrides(shape)};
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    walk.offset += starts[i] * walk.strides[i] * bytes;
-    walk.strides[i] *= steps[i];
-  }
-  return walk;
-}
-
 /// Zeroes `whole`, then puts `part` at `starts` of it; both blocked. False: the plain way it is.
 bool placeBlocked(Preparation &p, Tensor part, Tensor whole, const Shape &starts) {
   const Layout from = p.layout(part);
@@ -66,8 +51,8 @@ void placePlain(Preparation &p, Tensor whole, double value, dnnl::memory part, s
   p.call("loop", [=, type = p.info(whole).type, result = p.plainOutput(whole)] {
     std::byte *to = pointer<std::byte>(result);
     fill(to, type, value, n);
-    stridedCopy(to + walk.offset, walk.strides, pointer<std::byte>(part) + skipped, partStrides,
-                extents, bytes);
+    stridedCopy(to + walk.offset * bytes, walk.strides, pointer<std::byte>(part) + skipped * bytes,
+                partStrides, extents, bytes);
   });
 }
 
@@ -119,10 +104,8 @@ bool concatBlocked(Preparation &p, std::span<const Tensor> xs, Tensor y, std::in
 void CpuBuilder::concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
                         std::int64_t axis) {
   prepare("concat", layer, [&](Preparation &p) {
-    if (xs.empty())
-      p.fail("expected at least one operand");
-    if (axis < 0)
-      axis += static_cast<std::int64_t>(p.shape(y).size());
+    checkConcat(p, xs, y, axis);
+    axis = p.expectAxis(y, axis);
     const bool blocked =
         std::any_of(xs.begin(), xs.end(), [&](Tensor x) { return !isPlain(p.layout(x)); });
     if (!blocked || !concatBlocked(p, xs, y, axis))
@@ -133,6 +116,7 @@ void CpuBuilder::concat(std::string_view layer, std::span<const Tensor> xs, Tens
 void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &starts,
                        const Shape &steps) {
   prepare("slice", layer, [&](Preparation &p) {
+    checkSlice(p, x, y, starts, steps);
     const Layout from = p.layout(x);
     if (isUnitStep(steps) && !isPlain(from)) {
       const auto part = partOf(from, p.shape(y), starts);
@@ -144,10 +128,10 @@ void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &
       }
     }
     const std::int64_t bytes = elementBytes(p.info(x).type);
-    p.call("loop", [=, walk = walkOf(p.shape(x), starts, steps, bytes), shape = p.shape(y),
+    p.call("loop", [=, walk = walkOf(p.shape(x), starts, steps), shape = p.shape(y),
                     source = p.plainInput(x), result = p.plainOutput(y)] {
       stridedCopy(pointer<std::byte>(result), denseStrides(shape),
-                  pointer<std::byte>(source) + walk.offset, walk.strides, shape, bytes);
+                  pointer<std::byte>(source) + walk.offset * bytes, walk.strides, shape, bytes);
     });
   });
 }
@@ -155,40 +139,34 @@ void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &
 void CpuBuilder::sliceBackward(std::string_view layer, Tensor dy, Tensor dx, const Shape &starts,
                                const Shape &steps) {
   prepare("sliceBackward", layer, [&](Preparation &p) {
+    checkSlice(p, dx, dy, starts, steps);
     if (isUnitStep(steps) && placeBlocked(p, dy, dx, starts))
       return;
     const std::int64_t bytes = elementBytes(p.info(dx).type);
     placePlain(p, dx, 0, p.plainInput(dy), 0, denseStrides(p.shape(dy)),
-               walkOf(p.shape(dx), starts, steps, bytes), p.shape(dy));
+               walkOf(p.shape(dx), starts, steps), p.shape(dy));
   });
 }
 
 void CpuBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &begins,
                      double value) {
   prepare("pad", layer, [&](Preparation &p) {
+    checkPad(p, x, y, begins);
     const Shape &from = p.shape(x), &to = p.shape(y);
-    Shape starts(from.size()), skips(from.size()), extents(from.size());
-    bool crops = false;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      starts[i] = std::max<std::int64_t>(begins[i], 0);
-      skips[i] = std::max<std::int64_t>(-begins[i], 0);
-      extents[i] = std::min(from[i] - skips[i], to[i] - starts[i]);
-      crops |= extents[i] != from[i];
-    }
-    if (std::any_of(extents.begin(), extents.end(), [](auto extent) { return extent < 1; }))
-      p.fail("expected some of the operand to remain");
-    if (!crops && value == 0 && placeBlocked(p, x, y, starts))
+    const PadPart part = padPart(from, to, begins);
+    if (!part.crops && value == 0 && placeBlocked(p, x, y, part.starts))
       return;
     const Shape ones(from.size(), 1);
     const std::int64_t bytes = elementBytes(p.info(x).type);
-    const Walk skipped = walkOf(from, skips, ones, bytes);
+    const Walk skipped = walkOf(from, part.skips, ones);
     placePlain(p, y, value, p.plainInput(x), skipped.offset, skipped.strides,
-               walkOf(to, starts, ones, bytes), extents);
+               walkOf(to, part.starts, ones), part.extents);
   });
 }
 
 void CpuBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
   prepare("transpose", layer, [&](Preparation &p) {
+    checkTranspose(p, x, y, permutation);
     const Shape strides = denseStrides(p.shape(x));
     Shape permuted;
     for (std::int64_t from : permutation)
@@ -203,6 +181,7 @@ void CpuBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Sha
 
 void CpuBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
   prepare("reshape", layer, [&](Preparation &p) {
+    checkReshape(p, x, y);
     const Layout from = p.layout(x);
     const bool isCopy = p.shape(x) == p.shape(y);
     const Layout to = isCopy ? from : plainLike(from);

@@ -19,17 +19,11 @@ Layout gatheredLayout(const Layout &part, const Shape &dims) {
 /// Appends the copy of `in` into this rank's part of `out`; what the channel has to gather.
 GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) {
   const ExecutableOptions &options = p.program.options;
+  checkGathered(p, in, out, options.ranks);
   const StepTensor &from = p.info(in), &to = p.info(out);
-  Shape wanted = from.shape;
-  if (wanted.empty())
-    p.fail("'" + from.name + "': expected at least one dimension");
-  wanted[0] *= options.ranks;
-  if (to.shape != wanted || to.type != from.type)
-    p.fail("'" + to.name + "': expected '" + from.name + "' of " + std::to_string(options.ranks) +
-           " ranks along dimension 0");
   const Layout current = p.layout(in);
   const bool isKnown = dataType(from.type) != DataType::undef; // eight-byte types stay plain
-  const Layout all = isKnown ? gatheredLayout(current, wanted) : p.plain(out);
+  const Layout all = isKnown ? gatheredLayout(current, to.shape) : p.plain(out);
   const dnnl::memory result = p.output(out, all);
   if (!(p.layout(out) == all))
     p.fail("'" + to.name + "': expected the layout of '" + from.name + "' or none");

@@ -1,39 +1,15 @@
 // Strided copies with merged dimensions, fills, views.
 #include "runtime/cpu/Loops.h"
 
+#include "runtime/core/ElementBits.h"
+#include "runtime/core/Executable.h"
+
+#include <algorithm>
 #include <cstring>
 
 namespace syncline::cpu {
 
-Shape denseStrides(const Shape &shape) {
-  Shape strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t i = shape.size(); i-- > 0; stride *= shape[i])
-    strides[i] = stride;
-  return strides;
-}
-
 namespace {
-
-/// One dimension of a copy.
-struct CopyLoop {
-  std::int64_t extent, to, from;
-};
-
-/// Outermost first; dimensions of 1 dropped, neighbours that walk both sides alike merged.
-std::vector<CopyLoop> mergedLoops(const Shape &shape, const Shape &to, const Shape &from) {
-  std::vector<CopyLoop> loops;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1)
-      continue;
-    if (!loops.empty() && loops.back().to == to[i] * shape[i] &&
-        loops.back().from == from[i] * shape[i])
-      loops.back() = {loops.back().extent * shape[i], to[i], from[i]};
-    else
-      loops.push_back({shape[i], to[i], from[i]});
-  }
-  return loops;
-}
 
 template <typename T>
 void copyLoops(T *to, const T *from, const CopyLoop *loop, std::size_t depth) {
@@ -60,10 +36,8 @@ void copyAs(std::byte *to, const std::byte *from, const std::vector<CopyLoop> &l
             loops.size());
 }
 
-template <typename T> void fillAs(std::byte *to, double value, std::int64_t n) {
-  T *out = reinterpret_cast<T *>(to);
-  for (std::int64_t i = 0; i < n; ++i)
-    out[i] = static_cast<T>(value);
+template <typename T> void fillAs(std::byte *to, std::uint64_t bits, std::int64_t n) {
+  std::fill_n(reinterpret_cast<T *>(to), n, static_cast<T>(bits));
 }
 
 } // namespace
@@ -84,41 +58,17 @@ void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
 }
 
 void fill(std::byte *to, ElementType type, double value, std::int64_t n) {
-  switch (type) {
-  case ElementType::f32:
-    return fillAs<float>(to, value, n);
-  case ElementType::f64:
-    return fillAs<double>(to, value, n);
-  case ElementType::i64:
-    return fillAs<std::int64_t>(to, value, n);
-  case ElementType::i32:
-    return fillAs<std::int32_t>(to, value, n);
-  case ElementType::u8:
-    return fillAs<std::uint8_t>(to, value, n);
-  case ElementType::bf16: {
-    const float rounded = static_cast<float>(value);
-    std::uint32_t bits;
-    std::memcpy(&bits, &rounded, sizeof bits);
-    return fillAs<std::uint16_t>(to, static_cast<double>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16),
-                                 n);
+  const std::uint64_t bits = elementBits(type, value);
+  switch (elementBytes(type)) {
+  case 1:
+    return fillAs<std::uint8_t>(to, bits, n);
+  case 2:
+    return fillAs<std::uint16_t>(to, bits, n);
+  case 4:
+    return fillAs<std::uint32_t>(to, bits, n);
+  case 8:
+    return fillAs<std::uint64_t>(to, bits, n);
   }
-  case ElementType::f16: {
-    const _Float16 rounded = static_cast<_Float16>(value);
-    std::uint16_t bits;
-    std::memcpy(&bits, &rounded, sizeof bits);
-    return fillAs<std::uint16_t>(to, static_cast<double>(bits), n);
-  }
-  }
-}
-
-AxisView aroundAxis(const Shape &shape, std::int64_t axis) {
-  AxisView view;
-  const auto rank = static_cast<std::int64_t>(shape.size());
-  if (axis < 0)
-    axis += rank;
-  for (std::int64_t i = 0; i < rank; ++i)
-    (i < axis ? view.outer : i == axis ? view.extent : view.inner) *= shape[i];
-  return view;
 }
 
 } // namespace syncline::cpu

@@ -1,6 +1,7 @@
 // Loops over memory that oneDNN has no primitive for.
 #pragma once
 
+#include "runtime/core/Strides.h"
 #include "syncline/Step.h"
 
 #include <cstddef>
@@ -22,9 +23,6 @@ template <typename Body> void parallelParts(std::int64_t n, const Body &body) {
     body(part * grain, part + 1 == parts ? n : (part + 1) * grain);
 }
 
-/// Row-major strides, in elements.
-Shape denseStrides(const Shape &shape);
-
 /// to[Σ i·toStrides] = from[Σ i·fromStrides] for all indices i of the shape; strides in elements,
 /// any sign; elements of 1, 2, 4 or 8 bytes. The two do not overlap.
 void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
@@ -32,11 +30,5 @@ void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
 
 /// Fills n elements with `value` converted to the type.
 void fill(std::byte *to, ElementType type, double value, std::int64_t n);
-
-/// A tensor seen around one dimension: outer × extent × inner, row-major.
-struct AxisView {
-  std::int64_t outer = 1, extent = 1, inner = 1;
-};
-AxisView aroundAxis(const Shape &shape, std::int64_t axis);
 
 } // namespace syncline::cpu

@@ -79,6 +79,8 @@ void CpuBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64_
                          bool logarithm) {
   prepare("softmax", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
+    p.expectAxis(x, axis);
+    p.expectLike(y, x);
     p.call("loop",
            [=, view = aroundAxis(p.shape(x), axis), x = p.plainInput(x), y = p.plainOutput(y)] {
              softmaxAlong(pointer<float>(x), pointer<float>(y), view, logarithm);
@@ -90,6 +92,9 @@ void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Te
                                  std::int64_t axis, bool logarithm) {
   prepare("softmaxBackward", layer, [&](Preparation &p) {
     p.expectType(y, {ElementType::f32});
+    p.expectAxis(y, axis);
+    p.expectLike(dy, y);
+    p.expectLike(dx, y);
     p.call("loop", [=, view = aroundAxis(p.shape(y), axis), y = p.plainInput(y),
                     dy = p.plainInput(dy), dx = p.plainOutput(dx)] {
       softmaxBackwardAlong(pointer<float>(y), pointer<float>(dy), pointer<float>(dx), view,
@@ -102,9 +107,7 @@ void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor targ
                               Tensor dlogits) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
     p.expectType(logits, {ElementType::f32});
-    p.expectType(target, {ElementType::i64});
-    if (p.shape(logits).size() < 2)
-      p.fail("expected logits of at least 2 dimensions");
+    checkCrossEntropy(p, logits, target, loss, dlogits);
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
     p.call("loop", [=, view = aroundAxis(p.shape(logits), 1), x = p.plainInput(logits),
@@ -120,11 +123,9 @@ void CpuBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor targe
                                   Tensor dy) {
   prepare("meanSquaredError", layer, [&](Preparation &p) {
     p.expectType(y, {ElementType::f32});
-    p.expectType(target, {ElementType::f32});
+    checkMeanSquaredError(p, y, target, loss, dy);
     const bool backward = dy.isValid();
     const std::int64_t n = elementCount(p.shape(y));
-    if (elementCount(p.shape(target)) != n)
-      p.fail("expected a target of the output's shape");
     dnnl::memory gradient = backward ? p.plainOutput(dy) : dnnl::memory();
     p.call("loop", [=, y = p.plainInput(y), target = p.plainInput(target),
                     result = p.plainOutput(loss)] {

@@ -76,6 +76,7 @@ void CpuBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t si
                      double beta, double bias) {
   prepare("lrn", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
+    p.expectLike(y, x);
     p.call("loop", [view = aroundAxis(p.shape(x), 1), x = p.plainInput(x), y = p.plainOutput(y),
                     k = constants(size, alpha, beta, bias)] {
       const std::int64_t sample = view.extent * view.inner;
@@ -92,6 +93,8 @@ void CpuBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tensor
                              std::int64_t size, double alpha, double beta, double bias) {
   prepare("lrnBackward", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
+    p.expectLike(dy, x);
+    p.expectLike(dx, x);
     p.call("loop", [view = aroundAxis(p.shape(x), 1), x = p.plainInput(x), dy = p.plainInput(dy),
                     dx = p.plainOutput(dx), k = constants(size, alpha, beta, bias)] {
       const std::int64_t sample = view.extent * view.inner;

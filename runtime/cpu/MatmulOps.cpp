@@ -72,9 +72,7 @@ void CpuBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tenso
   prepare("matmul", layer, [&](Preparation &p) {
     p.expectType(a, {ElementType::f32, ElementType::bf16});
     const std::size_t rank = p.shape(y).size();
-    if (rank < 2 || p.shape(a).size() < 2 || p.shape(b).size() < 2 || p.shape(a).size() > rank ||
-        p.shape(b).size() > rank)
-      p.fail("expected matrices, or stacks of matrices of at most the result's dimensions");
+    checkMatmul(p, a, transposeA, b, transposeB, bias, y);
     const bool isSingle = rank == 2 && p.info(a).type == ElementType::f32;
     const bool isBare = !bias.isValid() && activation == Activation::none;
     if (isSingle && isBare && !transposeB)

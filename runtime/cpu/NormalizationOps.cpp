@@ -45,8 +45,9 @@ void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
   prepare("batchNorm", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const bool relu = activation == Activation::relu;
-    if (relu && !workspace.isValid())
-      p.fail("expected a workspace for the fused activation");
+    checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
+    checkMask(p, y, workspace, activation);
+    p.expectLike(y, x);
     const Layout data = p.layout(x);
     const dnnl::batch_normalization_forward::primitive_desc desc(
         {dnnl::prop_kind::forward_training, data, static_cast<float>(epsilon), flagsOf(activation)},
@@ -74,6 +75,10 @@ void CpuBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scal
                                    Activation activation) {
   prepare("batchNormBackward", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
+    checkChannels(p, x, {scale, mean, variance, dscale, dshift});
+    p.expectLike(dy, x);
+    if (dx.isValid())
+      p.expectLike(dx, x);
     const bool relu = activation == Activation::relu;
     const Layout data = p.layout(x);
     const Flags flags = flagsOf(activation);

@@ -17,8 +17,7 @@ struct PoolGeometry {
 
 PoolGeometry geometryOf(const Preparation &p, Tensor x, Tensor y, const Window &window) {
   const std::size_t spatial = window.kernel.size();
-  if (p.shape(x).size() != spatial + 2 || p.shape(y).size() != spatial + 2)
-    p.fail("expected operands of " + std::to_string(spatial + 2) + " dimensions");
+  checkPool(p, x, y, window);
   PoolGeometry g{window.kernel, window.strides, {}, window.padsBegin, {}};
   for (std::size_t i = 0; i < spatial; ++i) {
     g.dilations.push_back(window.dilations[i] - 1);

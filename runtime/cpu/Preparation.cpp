@@ -1,15 +1,7 @@
 // Hands out operands in wanted layouts and collects an operation's commands.
 #include "runtime/cpu/Preparation.h"
 
-#include <algorithm>
-
 namespace syncline::cpu {
-
-const StepTensor &Preparation::info(Tensor tensor) const {
-  if (!program.table.isDeclared(tensor))
-    fail("an operand is not declared");
-  return program.table.of(tensor);
-}
 
 bool Preparation::isLaidOut(Tensor tensor) const {
   info(tensor);
@@ -21,18 +13,8 @@ Layout Preparation::layout(Tensor tensor) const {
     return program.placement(tensor).layout;
   const Space space = info(tensor).space;
   if (space == Space::arena || space == Space::gradients)
-    fail("reads '" + info(tensor).name + "' before it is written");
+    failUnwritten(tensor);
   return plain(tensor);
-}
-
-void Preparation::expectType(Tensor tensor, std::initializer_list<ElementType> types) const {
-  if (std::find(types.begin(), types.end(), info(tensor).type) != types.end())
-    return;
-  std::string expected;
-  for (ElementType type : types)
-    expected += (expected.empty() ? "" : " or ") + std::string(elementName(type));
-  fail("'" + info(tensor).name + "': expected element type " + expected + ", got " +
-       std::string(elementName(info(tensor).type)));
 }
 
 dnnl::memory Preparation::at(Tensor tensor, const Layout &layout) {

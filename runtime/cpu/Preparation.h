@@ -5,6 +5,7 @@
 // and call() append, conversions of outputs.
 #pragma once
 
+#include "runtime/core/OperandChecks.h"
 #include "runtime/cpu/Program.h"
 
 #include <span>
@@ -14,13 +15,11 @@
 
 namespace syncline::cpu {
 
-class Preparation {
+class Preparation : public Operands {
 public:
   Preparation(Program &program, OperationInfo &operation)
-      : program(program), operation(operation) {}
+      : Operands(program.table), program(program), operation(operation) {}
 
-  const StepTensor &info(Tensor tensor) const;
-  const Shape &shape(Tensor tensor) const { return info(tensor).shape; }
   DataType type(Tensor tensor) const { return dataType(info(tensor).type); }
   Layout plain(Tensor tensor) const { return plainLayout(shape(tensor), info(tensor).type); }
 
@@ -28,8 +27,6 @@ public:
   bool isLaidOut(Tensor tensor) const;
   /// Of a tensor that has one; of a parameter or state without, the plain one without fixing it.
   Layout layout(Tensor tensor) const;
-  /// Fails unless the tensor is of one of the types.
-  void expectType(Tensor tensor, std::initializer_list<ElementType> types) const;
 
   /// The tensor's values in the wanted layout (same elements in row-major order, perhaps other
   /// dimensions). A parameter or state without a layout adopts this one.
@@ -62,10 +59,6 @@ public:
 
   /// The operation's commands, in order; ends the preparation.
   std::vector<Command> finish();
-
-  [[noreturn]] void fail(std::string message) const {
-    throw PreparationError{ErrorKind::badInput, std::move(message)};
-  }
 
   static dnnl::primitive_attr attributes();
 

@@ -32,12 +32,6 @@ struct Placement {
   std::byte *data = nullptr;
 };
 
-/// Thrown by preparing code, caught by CpuBuilder: becomes the sticky error.
-struct PreparationError {
-  ErrorKind kind;
-  std::string message;
-};
-
 struct Program {
   explicit Program(const ExecutableOptions &options);
 

@@ -1,38 +1,30 @@
 // SGD in one pass, one specialised loop per combination of switches so that each vectorises.
 #include "runtime/cpu/Sgd.h"
+#include "runtime/core/Sgd.h"
 #include "runtime/cpu/Loops.h"
 
 namespace syncline::cpu {
 
 namespace {
 
-struct Constants {
-  float rate, momentum, decay, scale;
-};
-
-void plainPart(float *w, const float *g, std::int64_t n, const Constants k) {
+void plainPart(float *w, const float *g, std::int64_t n, const SgdConstants k) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i)
-    w[i] -= k.rate * (g[i] * k.scale + k.decay * w[i]);
+    sgdPlain(w[i], g[i], k);
 }
 
 template <bool nesterov>
-void momentumPart(float *w, const float *g, float *v, std::int64_t n, const Constants k) {
+void momentumPart(float *w, const float *g, float *v, std::int64_t n, const SgdConstants k) {
 #pragma omp simd
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float gradient = g[i] * k.scale + k.decay * w[i];
-    const float velocity = k.momentum * v[i] + gradient;
-    v[i] = velocity;
-    w[i] -= k.rate * (nesterov ? gradient + k.momentum * velocity : velocity);
-  }
+  for (std::int64_t i = 0; i < n; ++i)
+    sgdMomentum<nesterov>(w[i], g[i], v[i], k);
 }
 
 } // namespace
 
 void sgdUpdate(float *parameters, const float *gradients, float *velocity, std::int64_t n,
                const SgdOptions &options, double scale) {
-  const Constants k{static_cast<float>(options.rate), static_cast<float>(options.momentum),
-                    static_cast<float>(options.weightDecay), static_cast<float>(scale)};
+  const SgdConstants k = sgdConstants(options, scale);
   parallelParts(n, [&](std::int64_t begin, std::int64_t end) {
     float *w = parameters + begin;
     const float *g = gradients + begin;

@@ -1,18 +1,34 @@
-// SGD over buckets, whole or only this rank's part of them, and the velocity that it needs.
+// SGD over buckets, whole or only this rank's part of them, and the velocity that it needs: which
+// bytes, on any backend.
 #pragma once
 
-#include "runtime/cpu/Program.h"
+#include "runtime/core/StepTable.h"
 
 #include <map>
 #include <vector>
 
-namespace syncline::cpu {
+namespace syncline {
+
+/// What the optimizer asks of a backend.
+class OptimizerDevice {
+public:
+  virtual ~OptimizerDevice() = default;
+
+  /// Zeroed memory for so many bytes, kept until the device goes; null where there is none.
+  virtual std::byte *allocateVelocity(std::int64_t bytes) = 0;
+  /// One step over [begin, begin + bytes) of parameters and gradients. velocity: of these, null
+  /// without momentum. onChannel: called by a channel, beside the step's operations.
+  virtual Status update(std::int64_t begin, std::int64_t bytes, std::byte *velocity,
+                        const SgdOptions &options, bool onChannel) = 0;
+};
 
 /// Velocity exists for the parameters that this rank updates, and for no others. Offsets and
-/// lengths are bytes of Space::parameters and Space::gradients.
+/// lengths are bytes of Space::parameters and Space::gradients. The table and the device outlive
+/// it. One thread at a time, but for updateShard, which any one thread may call beside update.
 class Optimizer {
 public:
-  explicit Optimizer(Program &program) : program(program) {}
+  Optimizer(const StepTable &table, int ranks, OptimizerDevice &device)
+      : table(table), ranks(ranks), device(device) {}
 
   /// Whether the step's updates are of a type that the optimizer's loop is for.
   Status checkTypes() const;
@@ -22,7 +38,7 @@ public:
   Status setOptimizer(const SgdOptions &chosen) { return options = chosen, allocate(); }
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes);
   Status updateShard(int bucket);
-  void update(const Bucket &bucket) { update(bucket.offset, bucket.extent); }
+  Status update(const Bucket &bucket) { return update(bucket.offset, bucket.extent, false); }
 
   /// Where a parameter's velocity lies; badInput when there is none, or not all of it.
   Result<std::byte *> velocityOf(int parameter) const;
@@ -32,7 +48,7 @@ public:
 private:
   struct Stretch {
     std::int64_t begin = 0, bytes = 0;
-    HostMemory velocity;
+    std::byte *velocity = nullptr;
   };
 
   /// Velocity for all that this rank updates, as far as that is known.
@@ -40,9 +56,11 @@ private:
   bool add(std::int64_t begin, std::int64_t bytes);
   /// Null unless all of it is in one stretch.
   std::byte *velocityAt(std::int64_t begin, std::int64_t bytes) const;
-  void update(std::int64_t begin, std::int64_t bytes);
+  Status update(std::int64_t begin, std::int64_t bytes, bool onChannel);
 
-  Program &program;
+  const StepTable &table;
+  int ranks;
+  OptimizerDevice &device;
   SgdOptions options;
   bool isFinished = false;
   bool hasWholeBuckets = false;                                ///< their velocity is allocated
@@ -50,4 +68,4 @@ private:
   std::vector<Stretch> stretches;
 };
 
-} // namespace syncline::cpu
+} // namespace syncline

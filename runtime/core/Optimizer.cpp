@@ -1,11 +1,7 @@
 // Which stretches of the parameters this rank updates, and their updates.
-#include "runtime/cpu/Optimizer.h"
+#include "runtime/core/Optimizer.h"
 
-#include "runtime/cpu/Sgd.h"
-
-#include <omp.h>
-
-namespace syncline::cpu {
+namespace syncline {
 
 namespace {
 
@@ -20,13 +16,13 @@ bool isSharded(const Bucket &bucket) { return bucket.scheme == shardedScheme; }
 } // namespace
 
 Status Optimizer::checkTypes() const {
-  for (const OperationInfo &operation : program.table.operations) {
+  for (const OperationInfo &operation : table.operations) {
     if (operation.kind != OperationKind::update && operation.kind != OperationKind::issue)
       continue;
-    const Bucket &bucket = *program.table.findBucket(operation.bucket);
+    const Bucket &bucket = *table.findBucket(operation.bucket);
     if (operation.kind == OperationKind::issue && !isSharded(bucket))
       continue;
-    for (const StepTensor &tensor : program.table.tensors)
+    for (const StepTensor &tensor : table.tensors)
       if (holds(bucket, tensor) && tensor.type != ElementType::f32)
         return Status::badInput("update: parameter '" + tensor.name +
                                 "': expected element type f32, got " +
@@ -36,7 +32,7 @@ Status Optimizer::checkTypes() const {
 }
 
 Status Optimizer::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
-  const Bucket *whole = program.table.findBucket(bucket);
+  const Bucket *whole = table.findBucket(bucket);
   if (!whole || !isSharded(*whole) || begin < 0 || bytes < 0 || begin + bytes > whole->extent ||
       begin % 4 != 0 || bytes % 4 != 0)
     return Status::error(ErrorKind::internal, "bucket " + std::to_string(bucket) +
@@ -51,18 +47,11 @@ Status Optimizer::updateShard(int bucket) {
   if (found == shards.end())
     return Status::error(ErrorKind::internal,
                          "no part of bucket " + std::to_string(bucket) + " is this rank's");
-  // A channel's thread leaves the processors to the computation: the network is slower anyway.
-  omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
-  update(found->second.first, found->second.second);
-  return Status::ok();
+  return update(found->second.first, found->second.second, true);
 }
 
-void Optimizer::update(std::int64_t begin, std::int64_t bytes) {
-  auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
-  sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + begin),
-            at(program.spaces[static_cast<int>(Space::gradients)].data() + begin),
-            at(velocityAt(begin, bytes)), bytes / static_cast<std::int64_t>(sizeof(float)), options,
-            1.0 / program.options.ranks);
+Status Optimizer::update(std::int64_t begin, std::int64_t bytes, bool onChannel) {
+  return device.update(begin, bytes, velocityAt(begin, bytes), options, onChannel);
 }
 
 Status Optimizer::allocate() {
@@ -71,10 +60,10 @@ Status Optimizer::allocate() {
   bool fits = true;
   if (!hasWholeBuckets) {
     std::map<std::int64_t, std::int64_t> sharded; // extents by offset
-    for (const Bucket &bucket : program.table.buckets)
+    for (const Bucket &bucket : table.buckets)
       if (isSharded(bucket))
         sharded.emplace(bucket.offset, bucket.extent);
-    sharded.emplace(program.options.sizes.parameters, 0);
+    sharded.emplace(table.spaceBytes(Space::parameters), 0);
     std::int64_t begin = 0;
     for (const auto &[offset, extent] : sharded) {
       fits = fits && add(begin, offset - begin);
@@ -91,25 +80,24 @@ Status Optimizer::allocate() {
 bool Optimizer::add(std::int64_t begin, std::int64_t bytes) {
   if (bytes <= 0)
     return true;
-  stretches.push_back({begin, bytes, HostMemory(bytes)});
-  return stretches.back().velocity.isValid();
+  stretches.push_back({begin, bytes, device.allocateVelocity(bytes)});
+  return stretches.back().velocity != nullptr;
 }
 
 std::byte *Optimizer::velocityAt(std::int64_t begin, std::int64_t bytes) const {
   for (const Stretch &s : stretches)
     if (begin >= s.begin && begin + bytes <= s.begin + s.bytes)
-      return s.velocity.data() + (begin - s.begin);
+      return s.velocity + (begin - s.begin);
   return nullptr;
 }
 
 Result<std::byte *> Optimizer::velocityOf(int parameter) const {
-  const StepTable &table = program.table;
   if (!table.isDeclared({parameter}) || stretches.empty() ||
       table.tensors[parameter].space != Space::parameters)
     return Status::badInput("expected a parameter and an optimizer with momentum");
   const StepTensor &info = table.tensors[parameter];
   for (const Bucket &bucket : table.buckets)
-    if (isSharded(bucket) && holds(bucket, info) && program.options.ranks > 1)
+    if (isSharded(bucket) && holds(bucket, info) && ranks > 1)
       return Status::badInput("parameter '" + info.name +
                               "': its velocity is spread over the ranks, for bucket " +
                               std::to_string(bucket.id) + " travels by '" + bucket.scheme + "'");
@@ -125,4 +113,4 @@ std::int64_t Optimizer::bytes() const {
   return sum;
 }
 
-} // namespace syncline::cpu
+} // namespace syncline
