@@ -16,18 +16,18 @@ constexpr double certain = 0.02;
 
 double weightOf(const Summary &summary) { return 1 / (certain + summary.uncertainty()); }
 
-double uncertainty(const SchemeFinding &scheme, std::int64_t bytes, bool isLoaded) {
+double uncertainty(const SchemeFinding &scheme, std::int64_t bytes) {
   for (const SizeFinding &size : scheme.sizes)
     if (size.bytes == bytes)
-      return size.of(isLoaded).uncertainty();
+      return size.seconds.uncertainty();
   return 0;
 }
 
-Table tabulate(const SchemeFinding &scheme, bool isLoaded) {
-  Table table{scheme.scheme, scheme.curve(isLoaded), {}, {}, {}};
+Table tabulate(const SchemeFinding &scheme) {
+  Table table{scheme.scheme, scheme.curve(), {}, {}, {}};
   std::vector<double> weights;
   for (const SizeFinding &size : scheme.sizes)
-    weights.push_back(weightOf(size.of(isLoaded)));
+    weights.push_back(weightOf(size.seconds));
   table.costs = nondecreasing(table.measured, weights);
   std::vector<Observation> points;
   for (const Point &point : table.measured)
@@ -38,21 +38,29 @@ Table tabulate(const SchemeFinding &scheme, bool isLoaded) {
     table.jumps = findJumps(table.measured, line, jumpShare);
     std::erase_if(table.jumps, [&](const Jump &jump) {
       return std::abs(std::log(jump.factor)) <= std::log(1 + jumpShare) +
-                                                    uncertainty(scheme, jump.before, isLoaded) +
-                                                    uncertainty(scheme, jump.after, isLoaded);
+                                                    uncertainty(scheme, jump.before) +
+                                                    uncertainty(scheme, jump.after);
     });
   }
   return table;
 }
 
+/// Seconds a byte that the slowest of these pairs takes at least, as sure as its interval is.
+double leastBeta(const std::vector<PairFinding> &pairs) {
+  double beta = 0;
+  for (const PairFinding &pair : pairs)
+    beta = std::max(beta, pair.stream.low / static_cast<double>(Pairs::streamBytes));
+  return beta;
+}
+
 /// Nothing where the ring's rounds do not say what bandwidth there is.
 std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &schemes, int ranks,
-                                bool isLoaded) {
+                                const std::vector<PairFinding> &pairs) {
   std::vector<Observation> observations;
   std::vector<std::pair<std::string, std::int64_t>> origins;
   for (const SchemeFinding *scheme : schemes)
     for (const SizeFinding &size : scheme->sizes) {
-      const Summary &summary = size.of(isLoaded);
+      const Summary &summary = size.seconds;
       auto rounds =
           ringRounds(scheme->scheme, ranks, static_cast<double>(size.bytes), summary.median);
       if (!rounds)
@@ -61,13 +69,19 @@ std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &scheme
       observations.push_back(*rounds);
       origins.emplace_back(scheme->scheme, size.bytes);
     }
-  std::optional<LinkFit> fit = fitLink(observations);
+  std::optional<LinkFit> fit = fitRounds(observations, leastBeta(pairs));
   if (!fit || !(fit->constants.beta > 0))
     return std::nullopt;
-  LinkCosts link{.constants = fit->constants, .isFromRing = true, .worstScheme = {}};
+  LinkCosts link{.constants = fit->constants,
+                 .isFromRing = true,
+                 .isBandwidthOfPairs = fit->constants.beta > (1 + certain) * fit->freeBeta,
+                 .worstScheme = {}};
   std::vector<double> absolute;
+  const std::vector<bool> isLong = longOnes(observations);
   for (std::size_t i = 0; i < observations.size(); ++i) {
     absolute.push_back(std::abs(fit->residuals[i]));
+    if (isLong[i])
+      link.longResidual = std::max(link.longResidual, absolute.back());
     if (absolute.back() < link.worstResidual)
       continue;
     link.worstResidual = absolute.back();
@@ -90,22 +104,25 @@ LinkCosts linkOfPairs(const std::vector<PairFinding> &pairs) {
 
 } // namespace
 
-Analysis analyse(const Findings &findings, bool plansIdle) {
+Analysis analyse(const Findings &findings) {
   Analysis result;
-  result.isLoaded = !plansIdle && isReproducible(findings.schemes, true);
   std::vector<const SchemeFinding *> schemes;
   for (const SchemeFinding &scheme : findings.schemes) {
     schemes.push_back(&scheme);
     if (!scheme.sizes.empty())
-      result.tables.push_back(tabulate(scheme, result.isLoaded));
+      result.tables.push_back(tabulate(scheme));
   }
   const LinkCosts pairs = linkOfPairs(findings.pairs);
-  result.network = linkOf(schemes, findings.ranks, result.isLoaded).value_or(pairs);
+  result.network = linkOf(schemes, findings.ranks, findings.pairs).value_or(pairs);
   if (result.network.constants.alpha == 0) {
     result.network.constants.alpha = pairs.constants.alpha;
     result.network.isLatencyFromPairs = true;
   }
-  result.inside = linkOf({&findings.inside}, findings.ranksPerNode, result.isLoaded);
+  std::vector<PairFinding> near;
+  for (const PairFinding &pair : findings.pairs)
+    if (pair.partner < findings.ranksPerNode)
+      near.push_back(pair);
+  result.inside = linkOf({&findings.inside}, findings.ranksPerNode, near);
   return result;
 }
 

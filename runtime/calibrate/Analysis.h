@@ -26,21 +26,21 @@ struct LinkCosts {
   bool isFromRing = false;
   /// The ring's rounds, of long messages, explain no latency: that is the slowest pair's.
   bool isLatencyFromPairs = false;
+  /// The rounds say clearly more than the slowest pair supports, uncertainty included: it is that.
+  bool isBandwidthOfPairs = false;
+  double longResidual = 0; ///< the worst of the messages that the bandwidth comes from
   double medianResidual = 0, worstResidual = 0; ///< relative, absolute value
   std::string worstScheme;
   std::int64_t worstBytes = 0;
 };
 
 struct Analysis {
-  bool isLoaded = true; ///< tables and constants are of messages beside computation
-  LinkCosts network;    ///< between ranks; with nodes of several ranks between nodes
+  LinkCosts network; ///< between ranks; with nodes of several ranks between nodes
   std::optional<LinkCosts> inside;
   std::vector<Table> tables; ///< as Findings::schemes, those with at least one size
 };
 
-/// `plansIdle`: as asked for; otherwise the times beside computation are used where they can be
-/// reproduced. Precondition: some pair was
-/// measured.
-Analysis analyse(const Findings &findings, bool plansIdle);
+/// Precondition: some pair was measured.
+Analysis analyse(const Findings &findings);
 
 } // namespace syncline::calibrate

@@ -37,10 +37,6 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
                  "which to measure (default all that the ranks can use)")
       ->type_name("SCHEME,..")
       ->group(group);
-  app.add_flag("--idle", o.idle,
-               "plan by messages while no rank computes (default: beside computation, where that "
-               "is reproducible)")
-      ->group(group);
   app.add_option("--threads", o.threads, "compute threads of a rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
@@ -116,6 +112,16 @@ Status readSchemes(const std::string &text, std::vector<std::string> &schemes) {
   return Status::ok();
 }
 
+/// Where both are known here; otherwise the ranks that meet tell.
+Status checkNodes(const IdentityFlags &flags) {
+  const std::optional<int> ranks = flags.localRanks ? flags.localRanks : flags.ranks;
+  const int perNode = flags.ranksPerNode.value_or(1);
+  if (!ranks || *ranks % perNode == 0)
+    return Status::ok();
+  return Status::badInput("expected a divisor of " + std::to_string(*ranks) + " ranks, got '" +
+                          std::to_string(perNode) + "'");
+}
+
 int complain(const std::string &message) {
   std::cerr << "syncline-calibrate: error: " << message << "\n";
   return 2;
@@ -126,7 +132,7 @@ int complain(const std::string &message) {
 std::string CalibrateOptions::agreement() const {
   std::ostringstream text;
   text.precision(17);
-  text << "--time " << seconds << "s --threads " << threads << (idle ? " --idle" : "");
+  text << "--time " << seconds << "s --threads " << threads;
   for (std::int64_t size : sizes)
     text << " --sizes " << sizeText(size);
   for (const std::string &scheme : schemes)
@@ -161,6 +167,8 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
     return complain("--sizes: " + s.message());
   if (Status s = readSchemes(texts.schemes, o.schemes); !s)
     return complain("--schemes: " + s.message());
+  if (Status s = checkNodes(o.identity); !s)
+    return complain("--ranks-per-node: " + s.message());
   return std::nullopt;
 }
 

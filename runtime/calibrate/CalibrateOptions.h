@@ -17,7 +17,7 @@ struct CalibrateOptions {
   double seconds = 60;
   std::vector<std::int64_t> sizes;  ///< ascending; empty: the default ones
   std::vector<std::string> schemes; ///< empty: all that the ranks can use
-  bool idle = false, quiet = false;
+  bool quiet = false;
   int threads = 1;
   double startTimeout = 60, timeout = 30; ///< seconds
 

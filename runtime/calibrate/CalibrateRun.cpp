@@ -4,6 +4,7 @@
 #include "runtime/calibrate/Analysis.h"
 #include "runtime/calibrate/Calibration.h"
 #include "runtime/calibrate/ClusterText.h"
+#include "runtime/calibrate/SizeText.h"
 #include "runtime/transport/Group.h"
 #include "syncline/OutputFile.h"
 
@@ -24,6 +25,18 @@ std::string hostName() {
   // It goes into a comment, which a line break would end.
   std::erase_if(text, [](unsigned char c) { return c < ' '; });
   return text.empty() ? "unknown host" : text;
+}
+
+/// Whether some size is short enough for the scheme.
+Status checkSizes(const std::string &scheme, int ranks, const std::vector<std::int64_t> &sizes) {
+  const std::int64_t most = largestMessage(scheme, ranks, sizes.back());
+  if (sizes.front() <= most)
+    return Status::ok();
+  return Status::error(ErrorKind::badUsage,
+                       "--sizes: '" + scheme + "' gathers from each of " + std::to_string(ranks) +
+                           " ranks, together no more than the longest size: expected " +
+                           (most > 0 ? "one of at most " + sizeText(most) + ", or " : "") +
+                           sizeText(sizes.front() * ranks) + " as the longest");
 }
 
 class CalibrationRun {
@@ -115,7 +128,6 @@ Status CalibrationRun::chooseSettings() {
   settings.ranksPerNode = *perNode;
   settings.seconds = options.seconds;
   settings.threads = options.threads;
-  settings.plansIdle = options.idle;
   settings.sizes = options.sizes.empty() ? defaultSizes() : options.sizes;
   const std::vector<std::string> usable = usableSchemes(identity.size, *perNode);
   settings.schemes = options.schemes.empty() ? usable : options.schemes;
@@ -125,12 +137,15 @@ Status CalibrationRun::chooseSettings() {
                            "--schemes: '" + scheme +
                                "' needs several nodes of several ranks, numbered node by node; "
                                "'--ranks-per-node' takes ranks for several nodes");
+  // Without '--schemes' those that have no size are left out, which the file says.
+  for (const std::string &scheme : options.schemes)
+    if (Status s = checkSizes(scheme, identity.size, settings.sizes); !s)
+      return s;
   return Status::ok();
 }
 
 Status CalibrationRun::write(const Findings &findings) const {
-  const std::string text =
-      clusterText(findings, analyse(findings, options.idle), {options.name, versions});
+  const std::string text = clusterText(findings, analyse(findings), {options.name, versions});
   if (!options.output.empty())
     return writeWholeFile(options.output, text);
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)

@@ -1,6 +1,7 @@
 // Stages, each with its share of the time.
 #include "runtime/calibrate/Calibration.h"
 
+#include "runtime/calibrate/Budget.h"
 #include "runtime/calibrate/Refinement.h"
 #include "runtime/calibrate/SizeText.h"
 #include "runtime/transport/collectives/RankSubset.h"
@@ -13,12 +14,14 @@ namespace syncline::calibrate {
 namespace {
 
 /// By which part of the time each stage ends.
-constexpr double deviceEnd = 0.12, pairsEnd = 0.18, insideEnd = 0.24, gridEnd = 0.68,
-                 refinementEnd = 0.9;
+constexpr double deviceEnd = 0.1, pairsEnd = 0.14, insideEnd = 0.18, overlapEnd = 0.32,
+                 gridEnd = 0.86, refinementEnd = 0.96;
 /// The fewest rounds of a size: a median of three ignores one outlier.
 constexpr int leastRounds = 3;
-/// Messages shorter than this are over before the computation beside them feels it.
-constexpr std::int64_t shortestOfInterference = 64 << 10;
+/// Times of shorter messages say nothing of longer ones', and there is always time for them.
+constexpr std::int64_t shortestToScale = 64 << 10;
+/// Of a message that says what longer ones will take.
+constexpr std::int64_t probeBytes = 1 << 20;
 
 } // namespace
 
@@ -33,11 +36,10 @@ Result<Findings> Calibration::run() {
   using Stage = Status (Calibration::*)();
   for (Stage stage : std::initializer_list<Stage>{
            &Calibration::open, &Calibration::measureDevice, &Calibration::measurePairs,
-           &Calibration::measureInside, &Calibration::measureGrid, &Calibration::refine,
-           &Calibration::measureMessages})
+           &Calibration::measureInside, &Calibration::measureOverlap, &Calibration::measureGrid,
+           &Calibration::refine, &Calibration::measureMessages})
     if (Status s = (this->*stage)(); !s)
       return Status::error(s.kind(), s.message() + " while measuring " + progress.current());
-  summarizeInterference();
   findings.ranks = transport.size();
   findings.ranksPerNode = settings.ranksPerNode;
   findings.threads = settings.threads;
@@ -59,6 +61,10 @@ Status Calibration::open() {
   if (!madePairs)
     return madePairs.status();
   pairs = std::move(*madePairs);
+  auto madeOverlap = Overlap::open(transport, *team, *device);
+  if (!madeOverlap)
+    return madeOverlap.status();
+  overlap = std::move(*madeOverlap);
   const RankLayout layout{.ranksPerNode = settings.ranksPerNode};
   const std::int64_t largest = settings.sizes.back();
   for (auto [name, schemes, into] :
@@ -168,40 +174,26 @@ Status Calibration::measurePairs() {
 Result<SizeFinding> Calibration::measureSize(Team &among, const Collective &by, std::int64_t bytes,
                                              double until) {
   const Transfer transfer{&by, bytes};
-  // Here and now: what else the machine does comes and goes.
-  Result<double> alone = timeLoad(among, *device);
-  if (!alone)
-    return alone.status();
-  double last[2], fastest[2]; // idle, loaded
-  for (Device *load : {static_cast<Device *>(nullptr), device.get()}) {
-    auto once = timeTransfers(among, std::span(&transfer, 1), {}, load);
-    if (!once)
-      return once.status();
-    last[load ? 1 : 0] = fastest[load ? 1 : 0] = once->seconds;
-  }
-  std::vector<double> slowed;
-  auto sample = [&](Device *load) -> Result<double> {
-    double &seconds = last[load ? 1 : 0], &least = fastest[load ? 1 : 0];
-    auto timing =
-        timeTransfers(among, std::span(&transfer, 1), Repetitions::of(bytes, least, seconds), load);
-    if (!timing)
-      return timing.status();
-    if (timing->computing > 0)
-      slowed.push_back(timing->computing / *alone);
-    least = std::min(least, timing->seconds);
-    return seconds = timing->seconds;
+  Result<double> once = timeTransfers(among, std::span(&transfer, 1), {});
+  if (!once)
+    return once.status();
+  double last = *once, fastest = *once;
+  const Sample sample = [&]() -> Result<double> {
+    Result<double> seconds =
+        timeTransfers(among, std::span(&transfer, 1), Repetitions::of(bytes, fastest, last));
+    if (seconds) {
+      last = *seconds;
+      fastest = std::min(fastest, last);
+    }
+    return seconds;
   };
-  const Sample samples[] = {[&] { return sample(nullptr); }, [&] { return sample(device.get()); }};
-  auto summaries =
-      repeat(samples, {.least = leastRounds, .until = until}, [&] { return among.now(); });
+  Patience patience{.least = leastRounds, .until = until};
+  if (last >= longMessage)
+    patience = {.least = 2, .enough = leastRounds, .warmUps = 0, .until = until};
+  auto summaries = repeat(std::span(&sample, 1), patience, [&] { return among.now(); });
   if (!summaries)
     return summaries.status();
-  if (!slowed.empty() && bytes >= shortestOfInterference)
-    slowedComputation.push_back(summarize(slowed).median);
-  const SizeFinding size{bytes, (*summaries)[0], (*summaries)[1]};
-  if (bytes >= shortestOfInterference)
-    slowedMessages.push_back(size.loaded.median / size.idle.median);
-  return size;
+  return SizeFinding{bytes, summaries->front()};
 }
 
 /// All nodes at once, each by itself: their ranks' clocks and decisions are the node's.
@@ -221,15 +213,21 @@ Status Calibration::measureInside() {
     if (!size)
       return size.status();
     // The slowest node's times are everybody's.
-    for (Summary *summary : {&size->idle, &size->loaded}) {
-      Result<double> slowest = team->slowest(summary->median);
-      if (!slowest)
-        return slowest.status();
-      summary->median = *slowest;
-    }
+    Result<double> slowest = team->slowest(size->seconds.median);
+    if (!slowest)
+      return slowest.status();
+    size->seconds.median = *slowest;
     findings.inside.sizes.push_back(*size);
   }
   return Status::ok();
+}
+
+Status Calibration::measureOverlap() {
+  progress.tell("computation beside messages", team->now());
+  Result<Interference> found = overlap->measure(overlapEnd * settings.seconds);
+  if (found)
+    findings.interference = *found;
+  return found.status();
 }
 
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {
@@ -245,49 +243,77 @@ Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until
   return Status::ok();
 }
 
-/// Whether all schemes can be measured at this size, the fewest rounds of each. Short messages
-/// always can.
-bool Calibration::hasTimeFor(std::int64_t bytes, double until) const {
-  double needed = 0;
-  for (std::size_t i = 0; i < collectives.size(); ++i) {
-    const std::vector<SizeFinding> &sizes = findings.schemes[i].sizes;
-    if (sizes.empty() || bytes > collectives[i].largest)
-      continue;
-    const SizeFinding &last = sizes.back();
-    const double growth = static_cast<double>(bytes) / static_cast<double>(last.bytes);
-    const double both = last.idle.median + last.loaded.median;
-    // Short messages cost their latency, which does not grow.
-    if (last.bytes >= shortestOfInterference)
-      needed += growth * (leastRounds + 2) * both;
-  }
-  return needed == 0 || needed <= until - team->now();
-}
-
-Status Calibration::measureGrid() {
-  const double until = gridEnd * settings.seconds;
-  int left = 0;
-  for (const Collective &by : collectives)
-    left += static_cast<int>(std::count_if(settings.sizes.begin(), settings.sizes.end(),
-                                           [&](std::int64_t b) { return b <= by.largest; }));
-  for (std::int64_t bytes : settings.sizes) {
-    if (!hasTimeFor(bytes, until)) {
-      findings.leftOut.push_back(bytes);
+/// What each scheme takes, roughly: nothing else says which sizes there is time for.
+Status Calibration::probe() {
+  for (const Collective &by : collectives) {
+    progress.tell(by.scheme, team->now());
+    const std::int64_t bytes = std::min(probeBytes, by.largest) / 4 * 4;
+    if (bytes == 0) { // the longest size is too short for it
+      probes.push_back({});
       continue;
     }
-    for (std::size_t i = 0; i < collectives.size(); ++i)
-      if (bytes <= collectives[i].largest)
-        if (Status s = addSize(i, bytes, deadline(until, left--)); !s)
-          return s;
+    const Transfer transfer{&by, bytes};
+    Result<double> seconds = timeTransfers(*team, std::span(&transfer, 1), {.warmUps = 1});
+    if (!seconds)
+      return seconds.status();
+    probes.push_back({bytes, *seconds});
   }
   return Status::ok();
 }
 
+/// Seconds of one message: in proportion to the longest that was timed.
+double Calibration::estimate(std::size_t scheme, std::int64_t bytes) const {
+  Point known = probes[scheme];
+  const std::vector<SizeFinding> &sizes = findings.schemes[scheme].sizes;
+  if (!sizes.empty() && sizes.back().bytes >= std::min(shortestToScale, known.bytes))
+    known = {sizes.back().bytes, sizes.back().seconds.median};
+  return known.seconds * static_cast<double>(bytes) / static_cast<double>(known.bytes);
+}
+
+/// By size, of all schemes.
+std::vector<double> Calibration::leastCosts(std::span<const std::int64_t> sizes) const {
+  std::vector<double> costs;
+  for (std::int64_t bytes : sizes) {
+    costs.push_back(0);
+    for (std::size_t i = 0; i < collectives.size(); ++i)
+      if (bytes <= collectives[i].largest)
+        costs.back() += leastCost(estimate(i, bytes));
+  }
+  return costs;
+}
+
+/// Shortest first, these whatever the time; what is left when every size has its least is spent on
+/// all of them alike.
+Status Calibration::measureGrid() {
+  if (Status s = probe(); !s)
+    return s;
+  const double until = gridEnd * settings.seconds;
+  const std::span<const std::int64_t> all(settings.sizes);
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const Allotment allotted = allot(leastCosts(all.subspan(at)), until - team->now());
+    if (all[at] > shortestToScale && allotted.sizes == 0) {
+      findings.leftOut.assign(all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
+      break;
+    }
+    const std::size_t measured = std::max(1, allotted.sizes) * collectives.size();
+    for (std::size_t i = 0; i < collectives.size(); ++i) {
+      if (all[at] > collectives[i].largest)
+        continue;
+      const double seconds =
+          leastCost(estimate(i, all[at])) + allotted.spare / static_cast<double>(measured);
+      if (Status s = addSize(i, all[at], team->now() + seconds); !s)
+        return s;
+    }
+  }
+  return Status::ok();
+}
+
+/// Looks that cost much of what time there is are not worth it: long messages' times are lines.
 Status Calibration::refine() {
   const double until = refinementEnd * settings.seconds;
-  const bool isLoaded = plansLoaded();
   std::vector<Refinement> searches;
   for (const SchemeFinding &scheme : findings.schemes)
-    searches.emplace_back(scheme.curve(isLoaded));
+    searches.emplace_back(scheme.curve());
   for (bool isDone = false; !isDone;) {
     isDone = true;
     for (std::size_t i = 0; i < searches.size() && team->now() < until; ++i) {
@@ -297,34 +323,38 @@ Status Calibration::refine() {
       isDone = false;
       constexpr int pointsPerScheme = 4; // there may be fewer to come, and others need time
       const int points = pointsPerScheme * static_cast<int>(searches.size());
+      const double left = until - team->now();
+      if (leastCost(estimate(i, *bytes)) > left / 8) {
+        searches[i].skip();
+        continue;
+      }
       if (Status s = addSize(i, *bytes, deadline(until, points)); !s)
         return s;
       for (const SizeFinding &size : findings.schemes[i].sizes)
         if (size.bytes == *bytes)
-          searches[i].tell(size.of(isLoaded).median, size.of(isLoaded).uncertainty());
+          searches[i].tell(size.seconds.median, size.seconds.uncertainty());
     }
   }
   return Status::ok();
 }
 
 Status Calibration::measureMessages() {
-  Device *load = plansLoaded() ? device.get() : nullptr;
   std::vector<std::int64_t> sizes;
   for (const SizeFinding &size : findings.schemes.front().sizes)
-    if (size.bytes >= shortestOfInterference && size.bytes <= 4 << 20)
+    if (size.bytes >= shortestToScale && size.bytes <= 4 << 20)
       sizes.push_back(size.bytes);
   int left = static_cast<int>(sizes.size());
+  std::vector<double> crowded;
   for (std::int64_t bytes : sizes) {
     progress.tell("two messages of " + sizeText(bytes) + " at once", team->now());
     const Transfer transfers[] = {{&collectives.front(), bytes}, {&second.front(), bytes}};
     double alone = 1, fastest = 1; // seconds; so that the first sample is one message
     auto time = [&](std::size_t atOnce) -> Result<double> {
-      auto timing = timeTransfers(*team, std::span(transfers).first(atOnce),
-                                  Repetitions::of(bytes, fastest, alone), load);
-      if (!timing)
-        return timing.status();
-      fastest = std::min(fastest, timing->seconds);
-      return timing->seconds;
+      Result<double> seconds = timeTransfers(*team, std::span(transfers).first(atOnce),
+                                             Repetitions::of(bytes, fastest, alone));
+      if (seconds)
+        fastest = std::min(fastest, *seconds);
+      return seconds;
     };
     const Sample samples[] = {[&]() -> Result<double> {
                                 Result<double> one = time(1);
@@ -340,15 +370,10 @@ Status Calibration::measureMessages() {
                [&] { return team->now(); });
     if (!summaries)
       return summaries.status();
-    crowdedMessages.push_back((*summaries)[1].median);
+    crowded.push_back((*summaries)[1].median);
   }
+  findings.interference.messages = summarize(crowded);
   return Status::ok();
-}
-
-void Calibration::summarizeInterference() {
-  findings.interference.computation = summarize(slowedComputation);
-  findings.interference.communication = summarize(slowedMessages);
-  findings.interference.messages = summarize(crowdedMessages);
 }
 
 } // namespace syncline::calibrate

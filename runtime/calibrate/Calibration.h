@@ -3,12 +3,11 @@
 
 #include "runtime/calibrate/Device.h"
 #include "runtime/calibrate/Findings.h"
+#include "runtime/calibrate/Overlap.h"
 #include "runtime/calibrate/Pairs.h"
 #include "runtime/calibrate/Progress.h"
 #include "runtime/calibrate/Repeat.h"
 #include "runtime/calibrate/Transfers.h"
-
-#include <map>
 
 namespace syncline::calibrate {
 
@@ -18,7 +17,6 @@ struct Settings {
   std::vector<std::string> schemes; ///< of usableSchemes(), at least one
   int ranksPerNode = 1;             ///< ranks [i·n, (i+1)·n) share a node; divides the ranks
   int threads = 1;
-  bool plansIdle = false; ///< curves are refined where the idle ones bend
 };
 
 /// 1 KiB to 64 MiB by factors of 4.
@@ -39,10 +37,10 @@ private:
   Status measureDevice();
   Status measurePairs();
   Status measureInside();
+  Status measureOverlap();
   Status measureGrid();
   Status refine();
   Status measureMessages();
-  void summarizeInterference();
 
   /// Seconds until `until`, shared among so many measurements.
   double deadline(double until, int measurements) const;
@@ -50,8 +48,9 @@ private:
   Result<SizeFinding> measureSize(Team &among, const Collective &by, std::int64_t bytes,
                                   double until);
   Status addSize(std::size_t scheme, std::int64_t bytes, double until);
-  bool hasTimeFor(std::int64_t bytes, double until) const;
-  bool plansLoaded() const { return !settings.plansIdle && isReproducible(findings.schemes, true); }
+  Status probe();
+  double estimate(std::size_t scheme, std::int64_t bytes) const;
+  std::vector<double> leastCosts(std::span<const std::int64_t> sizes) const;
 
   Transport &transport;
   const Settings &settings;
@@ -59,13 +58,14 @@ private:
   std::unique_ptr<Team> team;
   std::unique_ptr<Device> device;
   std::unique_ptr<Pairs> pairs;
+  std::unique_ptr<Overlap> overlap;
   std::vector<Collective> collectives; ///< as Findings::schemes
+  std::vector<Point> probes;           ///< likewise: a message of each, timed once
   std::vector<Collective> second;      ///< one, on links of its own
   std::unique_ptr<Transport> node;     ///< ranks of this node; null without nodes of several ranks
   std::unique_ptr<Team> nodeTeam;
   std::vector<Collective> nodeRing;
   Findings findings;
-  std::vector<double> slowedComputation, slowedMessages, crowdedMessages;
 };
 
 } // namespace syncline::calibrate

@@ -60,20 +60,19 @@ std::string hostText(const std::vector<std::string> &hosts) {
   return text;
 }
 
-void addHead(Lines &out, const Findings &f, const Analysis &a, const Labels &labels) {
+void addHead(Lines &out, const Findings &f, const Labels &labels) {
   out.add("# Written by 'syncline calibrate' (%s).", labels.versions.c_str());
   out.add("# %d ranks: %s; compute threads a rank: %d; measured for %.0f s.", f.ranks,
           hostText(f.hosts).c_str(), f.threads, f.seconds);
-  out.add("# Times are medians of the slowest rank's. Tables and the network's constants are of");
-  out.add(a.isLoaded ? "# messages beside computation, all ranks computing, as in training."
-                     : "# messages alone, while no rank computes.");
-  for (bool isLoaded : {true, false})
-    if (!isReproducible(f.schemes, isLoaded))
-      out.add("# Times %s are hardly reproducible: less than three quarters of them are known "
-              "within 10 %%.",
-              isLoaded ? "beside computation" : "of messages alone");
+  out.add("# Times are medians of the slowest rank's; messages' while no rank computes.");
+  if (!isReproducible(f.schemes))
+    out.add("# Messages' times are hardly reproducible: less than three quarters of them are known "
+            "within 10 %%.");
   for (std::int64_t bytes : f.leftOut)
     out.add("# There was no time to measure messages of %s.", sizeText(bytes).c_str());
+  for (const SchemeFinding &scheme : f.schemes)
+    if (scheme.sizes.empty())
+      out.add("# %s was not measured: no size is short enough for it.", scheme.scheme.c_str());
   out.add("name: %s", quoted(labels.name).c_str());
   if (f.ranksPerNode > 1 && f.ranksPerNode < f.ranks) {
     out.add("nodes: %d", f.ranks / f.ranksPerNode);
@@ -104,14 +103,20 @@ void addDevice(Lines &out, const DeviceFinding &device) {
 void addLink(Lines &out, const char *key, const LinkCosts &link) {
   out.add("%s:", key);
   if (link.isFromRing)
-    out.add("  # Least relative squares over the ring's rounds: half of the residuals are below "
-            "%s,\n  # the worst, %s, is %s's at %s.",
-            percent(link.medianResidual).c_str(), percent(link.worstResidual).c_str(),
-            link.worstScheme.c_str(), sizeText(link.worstBytes).c_str());
+    out.add(
+        "  # Least relative squares over the ring's rounds: rates by long messages, whose "
+        "residuals "
+        "are below %s,\n  # latency by short ones; of all sizes half of the residuals are below "
+        "%s, the worst, %s, is %s's at %s.",
+        percent(link.longResidual).c_str(), percent(link.medianResidual).c_str(),
+        percent(link.worstResidual).c_str(), link.worstScheme.c_str(),
+        sizeText(link.worstBytes).c_str());
   else
     out.add("  # Of rank 0's slowest pair: the ring's rounds say nothing of the bandwidth.");
   if (link.isLatencyFromPairs)
     out.add("  # They explain no latency: it is that of rank 0's slowest pair.");
+  if (link.isBandwidthOfPairs)
+    out.add("  # They explain more bandwidth than rank 0's slowest pair has: it is that.");
   const LinkConstants &c = link.constants;
   out.add("  bandwidth: %.5g MB/s", 1e-6 / c.beta);
   out.add("  latency: %s", timeText(c.alpha).c_str());
@@ -127,19 +132,36 @@ void addPairs(Lines &out, const std::vector<PairFinding> &pairs) {
             spread(p.stream).c_str(), sizeText(Pairs::streamBytes).c_str());
 }
 
-void addInterference(Lines &out, const Interference &i) {
-  auto add = [&](const char *what, const Summary &s) {
-    if (s.samples > 0)
-      out.add("# %s: %.3g times as long (quartiles %.3g to %.3g over %d sizes).", what, s.median,
-              s.lowerQuartile, s.upperQuartile, s.samples);
-  };
-  add("Computation beside messages", i.computation);
-  add("Messages beside computation", i.communication);
-  add("Two messages at once, both together", i.messages);
+/// "1.36 times as long, quartiles 1.33 to 1.39, median within 2 %, 20 samples".
+std::string factor(const Summary &s) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%.4g times as long, quartiles %.4g to %.4g, %s %s, %d samples",
+                s.median, s.lowerQuartile, s.upperQuartile,
+                s.samples >= fewestForInterval ? "median within" : "all within",
+                percent(s.uncertainty()).c_str(), s.samples);
+  return text;
 }
 
-void addTable(Lines &out, const Table &table, const SchemeFinding &found, bool isLoaded,
-              const std::string &key, const std::string &indent) {
+void addInterference(Lines &out, const Interference &i) {
+  if (i.messages.samples > 0)
+    out.add("# Two messages at once, both together: %s.", factor(i.messages).c_str());
+  if (i.computation.samples == 0)
+    return;
+  out.add("interference:");
+  out.add(
+      "  # All of the device's operations, %s alone (%s), while messages follow each other: %s.",
+      timeText(i.alone.median).c_str(), spread(i.alone).c_str(), factor(i.computation).c_str());
+  for (const OverlapFinding &size : i.sizes) {
+    out.add("  # Beside messages of %s: %s.", sizeText(size.bytes).c_str(),
+            factor(size.computation).c_str());
+    if (size.messages.samples > 0)
+      out.add("  # These messages beside computation: %s.", factor(size.messages).c_str());
+  }
+  out.add("  computation: %.4g", i.factor());
+}
+
+void addTable(Lines &out, const Table &table, const SchemeFinding &found, const std::string &key,
+              const std::string &indent) {
   const char *in = indent.c_str();
   out.add("%s%s:", in, key.c_str());
   out.add("%s  # One line would be %s + %s/MiB.", in, timeText(table.line.alpha).c_str(),
@@ -150,11 +172,9 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found, bool i
   out.add("%s  table:", in);
   std::size_t next = 0;
   for (const SizeFinding &size : found.sizes) {
-    const Summary &here = size.of(isLoaded), &other = size.of(!isLoaded);
     const bool isCost = next < table.costs.size() && table.costs[next].bytes == size.bytes;
-    std::string note =
-        spread(here) + "; " + (isLoaded ? "idle " : "beside computation ") + timeText(other.median);
-    const std::string measured = timeText(here.median);
+    std::string note = spread(size.seconds);
+    const std::string measured = timeText(size.seconds.median);
     const std::string cost = isCost ? timeText(table.costs[next++].seconds) : "";
     if (cost != measured)
       note = "measured " + measured + ", smoothed for it must not fall; " + note;
@@ -174,6 +194,8 @@ std::pair<std::string, bool> keyOf(const std::string &scheme) {
 }
 
 void addTables(Lines &out, const Findings &f, const Analysis &a) {
+  if (a.tables.empty())
+    return;
   out.add("collectives:");
   for (bool isAllReduce : {true, false}) {
     bool isFirst = true;
@@ -186,7 +208,7 @@ void addTables(Lines &out, const Findings &f, const Analysis &a) {
       isFirst = false;
       for (const SchemeFinding &found : f.schemes)
         if (found.scheme == table.scheme)
-          addTable(out, table, found, a.isLoaded, key, among ? "    " : "  ");
+          addTable(out, table, found, key, among ? "    " : "  ");
     }
   }
 }
@@ -206,7 +228,7 @@ std::string timeText(double seconds) {
 
 std::string clusterText(const Findings &findings, const Analysis &analysis, const Labels &labels) {
   Lines out;
-  addHead(out, findings, analysis, labels);
+  addHead(out, findings, labels);
   addDevice(out, findings.device);
   addLink(out, "network", analysis.network);
   addPairs(out, findings.pairs);

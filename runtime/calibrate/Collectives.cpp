@@ -23,7 +23,7 @@ Collective reduceScatter(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> bu
 }
 
 /// In two places, as a layer's inputs and its outputs' gradients are.
-Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers, int ranks,
+Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
                    std::int64_t largest) {
   return {std::string(gatheredScheme),
           [ring, buffers](std::int64_t bytes) {
@@ -32,7 +32,7 @@ Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
                                         {buffers->parameters.data(), bytes - first}};
             return ring->allGather(parts);
           },
-          largest / ranks};
+          largest};
 }
 
 } // namespace
@@ -45,6 +45,10 @@ std::vector<std::string> usableSchemes(int ranks, int ranksPerNode) {
   schemes.emplace_back(shardedScheme);
   schemes.emplace_back(gatheredScheme);
   return schemes;
+}
+
+std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest) {
+  return scheme == gatheredScheme ? largest / ranks / 4 * 4 : largest;
 }
 
 Result<std::vector<Collective>> openCollectives(Transport &transport, const RankLayout &layout,
@@ -60,8 +64,9 @@ Result<std::vector<Collective>> openCollectives(Transport &transport, const Rank
       if (!made)
         return made.status();
       std::shared_ptr<Ring> ring = std::move(*made);
-      all.push_back(scheme == shardedScheme ? reduceScatter(ring, buffers, largest)
-                                            : factors(ring, buffers, transport.size(), largest));
+      const std::int64_t most = largestMessage(scheme, transport.size(), largest);
+      all.push_back(scheme == shardedScheme ? reduceScatter(ring, buffers, most)
+                                            : factors(ring, buffers, most));
       continue;
     }
     auto made = createAllReduce(scheme, transport, name, layout);

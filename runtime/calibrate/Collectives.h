@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace syncline::calibrate {
@@ -24,8 +25,11 @@ struct Collective {
 /// In the order in which plans' schemes are listed.
 std::vector<std::string> usableSchemes(int ranks, int ranksPerNode);
 
-/// Opens the links of each scheme; all ranks together. No message is longer than `largest` bytes,
-/// on all ranks together where factors are gathered. `name` tells several sets of links apart.
+/// Bytes of this scheme's longest message where no rank is to hold more than `largest`.
+std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest);
+
+/// Opens the links of each scheme; all ranks together. No message is longer than largestMessage()
+/// of `largest` bytes. `name` tells several sets of links apart.
 /// Memory lives as long as any of the collectives. Errors: peerLost.
 Result<std::vector<Collective>> openCollectives(Transport &transport, const RankLayout &layout,
                                                 const std::vector<std::string> &schemes,

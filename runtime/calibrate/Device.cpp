@@ -18,7 +18,7 @@ void add(void *const *outs, const void *const *ins, std::int64_t n, void *) {
 
 constexpr std::int64_t streamElements = 4 << 20; ///< 16 MiB a tensor
 constexpr std::int64_t batch = 4, channels = 64, extent = 56;
-constexpr std::int64_t matrix = 512, loadMatrix = 256;
+constexpr std::int64_t matrix = 512;
 
 /// Tensors one behind the other in their spaces.
 class Step {
@@ -119,7 +119,6 @@ Result<std::unique_ptr<Device>> Device::create(int threads) {
   declareStream(step);
   device->computing = convolutions(step);
   device->computing.push_back(product(step, matrix, "product of matrices"));
-  device->loading = product(step, loadMatrix, "load");
   device->streaming.push_back(sum(step, streamElements, "sum of two tensors"));
   device->small = sum(step, 16, "sum of 16 numbers");
   step.builder.phase("update");

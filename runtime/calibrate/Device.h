@@ -29,8 +29,6 @@ public:
   const std::vector<Kernel> &memory() const { return streaming; }
   /// A sum of 16 numbers: what is left is the overhead.
   const Kernel &smallest() const { return small; }
-  /// A product of a fraction of a millisecond: what runs beside messages.
-  const Kernel &load() const { return loading; }
 
   Status run(const Kernel &kernel) { return executable->run(kernel.operation); }
 
@@ -38,7 +36,7 @@ private:
   Device() = default;
   std::unique_ptr<Executable> executable;
   std::vector<Kernel> computing, streaming;
-  Kernel small, loading;
+  Kernel small;
 };
 
 } // namespace syncline::calibrate

@@ -1,12 +1,14 @@
 // What follows from findings without fitting.
 #include "runtime/calibrate/Findings.h"
 
+#include <algorithm>
+
 namespace syncline::calibrate {
 
-Curve SchemeFinding::curve(bool isLoaded) const {
+Curve SchemeFinding::curve() const {
   Curve curve;
   for (const SizeFinding &size : sizes)
-    curve.push_back({size.bytes, size.of(isLoaded).median});
+    curve.push_back({size.bytes, size.seconds.median});
   return curve;
 }
 
@@ -23,13 +25,15 @@ static double rate(const std::vector<KernelFinding> &kernels, double KernelFindi
 double DeviceFinding::computeRate() const { return rate(compute, &KernelFinding::flops); }
 double DeviceFinding::memoryRate() const { return rate(memory, &KernelFinding::bytes); }
 
-bool isReproducible(const std::vector<SchemeFinding> &schemes, bool isLoaded) {
+double Interference::factor() const { return std::max(1.0, computation.median); }
+
+bool isReproducible(const std::vector<SchemeFinding> &schemes) {
   constexpr double known = 0.1;
   int good = 0, all = 0;
   for (const SchemeFinding &scheme : schemes)
     for (const SizeFinding &size : scheme.sizes) {
       ++all;
-      good += size.of(isLoaded).samples > 1 && size.of(isLoaded).uncertainty() <= known;
+      good += size.seconds.samples > 1 && size.seconds.uncertainty() <= known;
     }
   return 4 * good >= 3 * all;
 }

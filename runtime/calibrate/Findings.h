@@ -12,17 +12,14 @@ namespace syncline::calibrate {
 /// One message size of one scheme; times of the slowest rank.
 struct SizeFinding {
   std::int64_t bytes = 0; ///< of factors: what one rank contributes
-  Summary idle;           ///< nobody computes
-  Summary loaded;         ///< all ranks compute beside it
-
-  const Summary &of(bool isLoaded) const { return isLoaded ? loaded : idle; }
+  Summary seconds;        ///< while nobody computes
 };
 
 struct SchemeFinding {
   std::string scheme;
   std::vector<SizeFinding> sizes; ///< ascending
 
-  Curve curve(bool isLoaded) const;
+  Curve curve() const; ///< the medians
 };
 
 /// Rank 0 and one other.
@@ -48,11 +45,22 @@ struct DeviceFinding {
   double memoryRate() const;  ///< bytes/s over all of `memory`
 };
 
+/// Computation beside messages of one size that follow each other.
+struct OverlapFinding {
+  std::int64_t bytes = 0;
+  Summary computation; ///< seconds of the computation, to those alone
+  Summary messages;    ///< seconds of a message, to those alone; no samples: none passed in time
+};
+
 /// Factors by which things that happen at once slow each other; no samples: not measured.
 struct Interference {
-  Summary computation;   ///< a load operation beside messages, to one alone
-  Summary communication; ///< a message beside computation, to one alone
-  Summary messages;      ///< two messages at once, to one
+  Summary alone;       ///< seconds of the computation while nobody sends
+  Summary computation; ///< beside messages of all these sizes, to alone
+  std::vector<OverlapFinding> sizes;
+  Summary messages; ///< two messages at once, to one
+
+  /// `interference: computation` of a cluster file: at least 1.
+  double factor() const;
 };
 
 struct Findings {
@@ -68,8 +76,7 @@ struct Findings {
   double seconds = 0; ///< that all of it took
 };
 
-/// Whether the times (beside computation or idle) are good enough to plan by: three quarters of
-/// them known within 10 %.
-bool isReproducible(const std::vector<SchemeFinding> &schemes, bool isLoaded);
+/// Whether the times are good enough to plan by: three quarters of them known within 10 %.
+bool isReproducible(const std::vector<SchemeFinding> &schemes);
 
 } // namespace syncline::calibrate

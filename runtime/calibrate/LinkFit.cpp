@@ -1,6 +1,7 @@
 // Non-negative least squares in three unknowns: each subset of them in turn.
 #include "runtime/calibrate/LinkFit.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -63,9 +64,13 @@ std::optional<Observation> ringRounds(std::string_view scheme, int ranks, double
   return std::nullopt;
 }
 
-std::optional<LinkFit> fitLink(std::span<const Observation> observations) {
-  if (observations.empty())
-    return std::nullopt;
+namespace {
+
+/// The unknowns of `free`, bits of α, β and γ, with the others as they are in `fixed`.
+std::optional<LinkConstants> fit(std::span<const Observation> observations, unsigned free,
+                                 const LinkConstants &fixed) {
+  const Vector known{free & 1 ? 0 : fixed.alpha, free & 2 ? 0 : fixed.beta,
+                     free & 4 ? 0 : fixed.gamma};
   std::vector<Vector> rows;
   Vector scale{};
   for (const Observation &o : observations) {
@@ -78,31 +83,90 @@ std::optional<LinkFit> fitLink(std::span<const Observation> observations) {
   Vector right{};
   for (double &s : scale)
     s = s > 0 ? std::sqrt(s) : 1;
-  for (std::size_t at = 0; at < rows.size(); ++at)
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    const Observation &o = observations[at];
+    const double left = o.weight * (1 - constants(known).predict(o) / o.seconds);
     for (int i = 0; i < 3; ++i) {
-      right[i] += rows[at][i] / scale[i] * observations[at].weight;
+      right[i] += rows[at][i] / scale[i] * left;
       for (int j = 0; j < 3; ++j)
         normal[i][j] += rows[at][i] / scale[i] * rows[at][j] / scale[j];
     }
+  }
   // The best of the subsets whose solution is feasible is the constrained optimum.
-  std::optional<LinkFit> best;
+  std::optional<LinkConstants> best;
   double least = 0;
-  for (unsigned mask = 1; mask < 8; ++mask) {
-    std::optional<Vector> x = solve(normal, right, mask);
+  for (unsigned mask = 0; mask < 8; ++mask) {
+    std::optional<Vector> x;
+    if ((mask & ~free) == 0)
+      x = solve(normal, right, mask);
     if (!x || (*x)[0] < 0 || (*x)[1] < 0 || (*x)[2] < 0)
       continue;
     for (int i = 0; i < 3; ++i)
-      (*x)[i] /= scale[i];
+      (*x)[i] = (*x)[i] / scale[i] + known[i];
     const double errors = squaredErrors(constants(*x), observations);
     if (best && errors >= least)
       continue;
     least = errors;
-    best = LinkFit{constants(*x), {}};
+    best = constants(*x);
   }
-  if (best)
-    for (const Observation &o : observations)
-      best->residuals.push_back(o.seconds / best->constants.predict(o) - 1);
   return best;
+}
+
+LinkFit withResiduals(const LinkConstants &constants, std::span<const Observation> observations) {
+  LinkFit result{constants, {}, constants.beta};
+  for (const Observation &o : observations)
+    result.residuals.push_back(o.seconds / constants.predict(o) - 1);
+  return result;
+}
+
+constexpr unsigned alphaBit = 1, betaBit = 2, gammaBit = 4;
+
+} // namespace
+
+std::optional<LinkFit> fitLink(std::span<const Observation> observations) {
+  if (observations.empty())
+    return std::nullopt;
+  const auto best = fit(observations, alphaBit | betaBit | gammaBit, {});
+  return best ? std::optional(withResiduals(*best, observations)) : std::nullopt;
+}
+
+std::vector<bool> longOnes(std::span<const Observation> observations) {
+  constexpr double part = 1.0 / 16;
+  double longest = 0;
+  for (const Observation &o : observations)
+    longest = std::max(longest, o.sent);
+  std::vector<bool> result;
+  for (const Observation &o : observations)
+    result.push_back(o.sent >= part * longest);
+  return result;
+}
+
+std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double leastBeta) {
+  if (observations.empty())
+    return std::nullopt;
+  std::vector<Observation> chosen;
+  const std::vector<bool> isLong = longOnes(observations);
+  for (std::size_t i = 0; i < observations.size(); ++i)
+    if (isLong[i])
+      chosen.push_back(observations[i]);
+  std::optional<LinkConstants> best = fit(chosen, alphaBit | betaBit | gammaBit, {});
+  const double freeBeta = best ? best->beta : 0;
+  if (freeBeta < leastBeta)
+    best = fit(chosen, alphaBit | gammaBit, {0, leastBeta, 0});
+  if (!best)
+    return std::nullopt;
+  constexpr double mostBytes = 0.25; // of the time of a message that tells the latency
+  chosen.clear();
+  const LinkConstants bytes{0, best->beta, best->gamma};
+  for (const Observation &o : observations)
+    if (bytes.predict(o) <= mostBytes * o.seconds)
+      chosen.push_back(o);
+  best = fit(chosen.empty() ? observations : std::span<const Observation>(chosen), alphaBit, bytes);
+  if (!best)
+    return std::nullopt;
+  LinkFit result = withResiduals(*best, observations);
+  result.freeBeta = freeBeta;
+  return result;
 }
 
 } // namespace syncline::calibrate

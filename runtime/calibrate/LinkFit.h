@@ -36,11 +36,20 @@ struct LinkConstants {
 struct LinkFit {
   LinkConstants constants;
   std::vector<double> residuals; ///< measured / fitted - 1, one an observation
+  double freeBeta = 0;           ///< β without a lower limit
 };
 
 /// Least squares of the weighted relative errors, no constant negative: without the relative
 /// weights the longest messages alone would decide and latency would be noise. Nothing for no
 /// observations.
 std::optional<LinkFit> fitLink(std::span<const Observation> observations);
+
+/// Those that send at least a sixteenth of what the longest one sends.
+std::vector<bool> longOnes(std::span<const Observation> observations);
+
+/// β and γ by fitLink() of the long ones: what short ones send passes as a burst, which no later
+/// byte does. β is `leastBeta` at least, the others then fitted beside it. α by those to which β
+/// and γ leave three quarters of their time, all of them for want of such.
+std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double leastBeta = 0);
 
 } // namespace syncline::calibrate

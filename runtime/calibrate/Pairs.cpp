@@ -6,6 +6,8 @@
 namespace syncline::calibrate {
 
 static constexpr int trips = 10;
+/// Multiple of pieceBytes; as long as the warm-up of collectives.
+static constexpr std::int64_t burstBytes = 1 << 20;
 
 Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
   std::unique_ptr<Pairs> pairs(new Pairs(transport));
@@ -53,9 +55,9 @@ Status Pairs::roundTrips(int partner) {
   return Status::ok();
 }
 
-Status Pairs::streamOnce(int partner) {
+Status Pairs::sendAll(int partner, std::int64_t bytes) {
   const bool sends = transport.rank() == 0;
-  for (std::int64_t at = 0; at < streamBytes; at += pieceBytes)
+  for (std::int64_t at = 0; at < bytes; at += pieceBytes)
     if (Status s = sends ? to[partner]->send(landing.data(), pieceBytes)
                          : from[partner]->receive(landing.data(), pieceBytes);
         !s)
@@ -65,15 +67,17 @@ Status Pairs::streamOnce(int partner) {
                : to[partner]->send(&token, sizeof token);
 }
 
-Result<double> Pairs::timed(Team &team, int partner, Status (Pairs::*exchange)(int)) {
+/// `exchange` on rank 0 and the partner; its seconds on rank 0, on all ranks.
+Result<double> Pairs::timed(Team &team, int partner,
+                            const std::function<Result<double>()> &exchange) {
   if (Status s = team.align(); !s)
     return s;
   double seconds = 0;
   if (transport.rank() == 0 || transport.rank() == partner) {
-    auto start = Clock::now();
-    if (Status s = (this->*exchange)(partner); !s)
-      return s;
-    seconds = secondsSince(start);
+    Result<double> own = exchange();
+    if (!own)
+      return own;
+    seconds = *own;
   }
   // Rank 0 has seen the last byte; the partner may have begun to wait earlier.
   Result<std::vector<double>> all = team.share(seconds);
@@ -81,12 +85,21 @@ Result<double> Pairs::timed(Team &team, int partner, Status (Pairs::*exchange)(i
 }
 
 Result<double> Pairs::latency(Team &team, int partner) {
-  Result<double> seconds = timed(team, partner, &Pairs::roundTrips);
-  return seconds ? Result<double>(*seconds / (2 * trips)) : seconds;
+  return timed(team, partner, [&]() -> Result<double> {
+    auto start = Clock::now();
+    Status s = roundTrips(partner);
+    return s ? Result<double>(secondsSince(start) / (2 * trips)) : s;
+  });
 }
 
 Result<double> Pairs::stream(Team &team, int partner) {
-  return timed(team, partner, &Pairs::streamOnce);
+  return timed(team, partner, [&]() -> Result<double> {
+    if (Status s = sendAll(partner, burstBytes); !s)
+      return s;
+    auto start = Clock::now();
+    Status s = sendAll(partner, streamBytes);
+    return s ? Result<double>(secondsSince(start)) : s;
+  });
 }
 
 } // namespace syncline::calibrate

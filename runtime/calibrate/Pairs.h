@@ -3,6 +3,7 @@
 
 #include "runtime/calibrate/Team.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,15 +22,16 @@ public:
   std::vector<int> partners() const;
   /// Seconds from one rank to the other: half of a round trip of four bytes.
   Result<double> latency(Team &team, int partner);
-  /// Seconds of streamBytes from rank 0 to the other and four bytes back.
+  /// Seconds of streamBytes from rank 0 to the other and four bytes back, behind what uses up the
+  /// burst that switches let pass after a rest.
   Result<double> stream(Team &team, int partner);
 
 private:
   explicit Pairs(Transport &transport) : transport(transport), landing(pieceBytes) {}
   static constexpr std::size_t pieceBytes = 256 << 10;
   Status roundTrips(int partner);
-  Status streamOnce(int partner);
-  Result<double> timed(Team &team, int partner, Status (Pairs::*exchange)(int));
+  Status sendAll(int partner, std::int64_t bytes);
+  Result<double> timed(Team &team, int partner, const std::function<Result<double>()> &exchange);
 
   Transport &transport;
   // By partner; of others than rank 0 only the own ones are there.

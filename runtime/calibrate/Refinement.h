@@ -23,6 +23,9 @@ public:
   /// is no reason to look closer.
   void tell(double seconds, double uncertainty = 0);
 
+  /// Instead of telling: the interval is done with.
+  void skip() { doubtful.pop_front(); }
+
 private:
   struct Interval {
     Point begin, end;

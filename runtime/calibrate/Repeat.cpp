@@ -9,7 +9,7 @@ Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const Pa
                                     const std::function<double()> &now) {
   std::vector<std::vector<double>> samples(conditions.size());
   std::vector<Summary> summaries(conditions.size());
-  for (int round = -1; round < patience.most; ++round) {
+  for (int round = -patience.warmUps; round < patience.most; ++round) {
     for (std::size_t i = 0; i < conditions.size(); ++i) {
       Result<double> sample = conditions[i]();
       if (!sample)
@@ -22,7 +22,7 @@ Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const Pa
     std::transform(samples.begin(), samples.end(), summaries.begin(), summarize);
     if (now() >= patience.until ||
         std::all_of(summaries.begin(), summaries.end(),
-                    [&](const Summary &s) { return isStable(s, patience.share); }))
+                    [&](const Summary &s) { return isStable(s, patience.share, patience.enough); }))
       break;
   }
   return summaries;

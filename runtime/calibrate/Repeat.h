@@ -11,8 +11,10 @@ namespace syncline::calibrate {
 
 /// When to stop.
 struct Patience {
-  double share = 0.03; ///< isStable() of every median
-  int least = 3;       ///< rounds, whatever the time
+  double share = 0.03;            ///< isStable() of every median
+  int least = 3;                  ///< rounds, whatever the time
+  int enough = fewestForInterval; ///< rounds, when the medians are stable
+  int warmUps = 1; ///< rounds before these that are thrown away: connections' windows, caches
   int most = 200;
   double until = 0; ///< a point in time, as `now` tells it; rounds begun before are finished
 };
@@ -21,9 +23,8 @@ struct Patience {
 using Sample = std::function<Result<double>()>;
 
 /// Takes one sample of each condition in turn, so that what drifts hits all of them alike, until
-/// the medians of all are stable or patience ends. A first round is thrown away: it opens
-/// connections' windows and fills caches. Samples and `now` give the same on all ranks; then all
-/// stop alike.
+/// the medians of all are stable or patience ends. Samples and `now` give the same on all ranks;
+/// then all stop alike.
 Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const Patience &patience,
                                     const std::function<double()> &now);
 

@@ -16,7 +16,7 @@ double quantile(const std::vector<double> &sorted, double share) {
 }
 
 /// How many samples may lie outside the interval at each end: the largest d with
-/// P(X < d) <= 2.5 % for X ~ Binomial(n, 1/2), the number of samples below the true median.
+/// P(X <= d) <= 2.5 % for X ~ Binomial(n, 1/2), the number of samples below the true median.
 int outsideEachEnd(int n) {
   double cumulated = 0;
   for (int d = 0; d < n; ++d) {
@@ -45,9 +45,8 @@ Summary summarize(std::vector<double> samples) {
   return s;
 }
 
-bool isStable(const Summary &summary, double share) {
-  return summary.samples >= fewestForInterval &&
-         summary.median - summary.low <= share * summary.median &&
+bool isStable(const Summary &summary, double share, int fewest) {
+  return summary.samples >= fewest && summary.median - summary.low <= share * summary.median &&
          summary.high - summary.median <= share * summary.median;
 }
 

@@ -26,7 +26,8 @@ inline constexpr int fewestForInterval = 6;
 /// All zero for no samples.
 Summary summarize(std::vector<double> samples);
 
-/// Whether the 95 % interval of the median lies within `share` of it, both ways.
-bool isStable(const Summary &summary, double share);
+/// Whether the 95 % interval of the median, of at least `fewest` samples, lies within `share` of
+/// it, both ways.
+bool isStable(const Summary &summary, double share, int fewest = fewestForInterval);
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// Threads that send while another computes.
+// Threads that send.
 #include "runtime/calibrate/Transfers.h"
 
 #include <algorithm>
@@ -10,8 +10,6 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Fewer load operations than this do not tell what one of them takes.
-constexpr int fewestLoads = 10;
 /// Bytes that are enough to use a burst up.
 constexpr std::int64_t longestWarmUp = 1 << 20;
 
@@ -19,12 +17,10 @@ constexpr std::int64_t longestWarmUp = 1 << 20;
 class Carriers {
 public:
   Carriers(Team &team, std::span<const Transfer> atOnce, Repetitions times)
-      : team(team), times(times), states(atOnce.size()), pending(static_cast<int>(atOnce.size())),
-        warm(static_cast<int>(atOnce.size())) {
+      : team(team), times(times), states(atOnce.size()), warm(static_cast<int>(atOnce.size())) {
     for (std::size_t i = 0; i < atOnce.size(); ++i)
       threads.emplace_back([this, i, transfer = atOnce[i]] { carry(i, transfer); });
   }
-  bool isDone() const { return pending.load(std::memory_order_acquire) == 0; }
   void join() {
     for (std::thread &thread : threads)
       thread.join();
@@ -70,13 +66,11 @@ private:
     own.begin = Clock::now();
     repeat(transfer, times.runs, own.status);
     own.end = Clock::now();
-    pending.fetch_sub(1, std::memory_order_release);
   }
 
   Team &team;
   const Repetitions times;
   std::vector<State> states;
-  std::atomic<int> pending;
   std::atomic<bool> isAligned = false;
   std::barrier<> warm;
   std::vector<std::thread> threads;
@@ -84,47 +78,11 @@ private:
 
 } // namespace
 
-Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times,
-                             Device *load) {
+Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times) {
   Carriers carriers(team, atOnce, times);
-  Status computed;
-  int loads = 0;
-  auto start = Clock::now();
-  for (; load && computed && !carriers.isDone(); ++loads)
-    computed = load->run(load->load());
-  const double computing = loads >= fewestLoads ? secondsSince(start) / loads : 0;
   carriers.join();
-  if (Status s = carriers.status(); !s)
-    return s;
-  if (!computed)
-    return computed;
-  Result<double> seconds = team.slowest(carriers.seconds());
-  if (!seconds)
-    return seconds.status();
-  if (!load)
-    return Timing{*seconds, 0};
-  Result<std::vector<double>> all = team.share(computing);
-  if (!all)
-    return all.status();
-  const bool isKnown = *std::min_element(all->begin(), all->end()) > 0;
-  return Timing{*seconds, isKnown ? *std::max_element(all->begin(), all->end()) : 0};
-}
-
-Result<double> timeLoad(Team &team, Device &device) {
-  std::vector<double> seconds;
-  for (int sample = 0; sample < 3; ++sample) {
-    if (Status s = team.align(); !s)
-      return s;
-    auto start = Clock::now();
-    for (int load = 0; load < fewestLoads; ++load)
-      if (Status s = device.run(device.load()); !s)
-        return s;
-    Result<double> slowest = team.slowest(secondsSince(start) / fewestLoads);
-    if (!slowest)
-      return slowest;
-    seconds.push_back(*slowest);
-  }
-  return summarize(seconds).median;
+  Status s = carriers.status();
+  return s ? team.slowest(carriers.seconds()) : s;
 }
 
 Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {

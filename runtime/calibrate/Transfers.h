@@ -1,9 +1,7 @@
-// Timing messages, with or without computation beside them.
+// Timing messages.
 #pragma once
 
 #include "runtime/calibrate/Collectives.h"
-#include "runtime/calibrate/Device.h"
-#include "runtime/calibrate/Statistics.h"
 #include "runtime/calibrate/Team.h"
 
 #include <span>
@@ -27,19 +25,10 @@ struct Repetitions {
   static Repetitions of(std::int64_t bytes, double fastest, double last);
 };
 
-struct Timing {
-  double seconds = 0;   ///< of one run, on the slowest rank; the same on all ranks
-  double computing = 0; ///< of one load operation beside it, likewise; 0 where too few ran to tell
-};
-
-/// Carries out each transfer again and again, each on a thread of its own, as channels do:
-/// `warmUps` times, which do not count and take 1 MiB of longer messages; then `runs` times, from a
-/// common start to the end of the last. With `load` all ranks run its load operation meanwhile, on
-/// the calling thread; without, that thread waits. All ranks together.
-Result<Timing> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times,
-                             Device *load);
-
-/// Seconds of one load operation on the slowest rank while all ranks run it and nobody sends.
-Result<double> timeLoad(Team &team, Device &device);
+/// Carries out each transfer again and again, each on a thread of its own, as channels do, while
+/// the calling thread waits: `warmUps` times, which do not count and take 1 MiB of longer messages;
+/// then `runs` times, from a common start to the end of the last. All ranks together. Seconds of
+/// one run, on the slowest rank; the same on all ranks.
+Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times);
 
 } // namespace syncline::calibrate

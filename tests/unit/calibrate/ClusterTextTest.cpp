@@ -11,8 +11,8 @@ namespace {
 using namespace testing;
 const LinkConstants truth{50e-6, 8e-9, 1e-10};
 
-std::string textOf(const Findings &f, bool plansIdle = false) {
-  return clusterText(f, analyse(f, plansIdle), {"lab's", "Syncline 1"});
+std::string textOf(const Findings &f) {
+  return clusterText(f, analyse(f), {"lab's", "Syncline 1"});
 }
 
 bool contains(const std::string &text, const std::string &part) {
@@ -23,9 +23,9 @@ TEST(ClusterText, SaysWhatWasMeasured) {
   const std::string text = textOf(invent(4, truth));
   for (const char *part :
        {"# Written by 'syncline calibrate' (Syncline 1).\n# 4 ranks: 4 on alpha; ",
-        "messages beside computation, all ranks computing", "\nname: 'lab''s'\nranks: 4\n",
+        "messages' while no rank computes", "\nname: 'lab''s'\nranks: 4\n",
         "\n  compute: 40 GFLOP/s\n", "\n  memory: 10 GB/s\n", "\n  launch-overhead: 1us\n",
-        "\nnetwork:\n", "\n  bandwidth: 83.333 MB/s\n  latency: 75us\n", "\ncollectives:\n",
+        "\nnetwork:\n", "\n  bandwidth: 125 MB/s\n  latency: 50us\n", "\ncollectives:\n",
         "\n  all-reduce:\n    ring:\n", "\n    tree:\n", "\n  all-gather:\n",
         "# Two messages at once, both together: 1.9 times as long"})
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
@@ -34,17 +34,46 @@ TEST(ClusterText, SaysWhatWasMeasured) {
 TEST(ClusterText, TablesHoldTheChosenTimes) {
   const Findings f = invent(4, truth);
   const SizeFinding &size = f.schemes[0].sizes[2];
-  EXPECT_TRUE(contains(textOf(f), "      - [16KiB, " + timeText(size.loaded.median) + "] #"));
-  EXPECT_TRUE(contains(textOf(f), "; idle " + timeText(size.idle.median)));
-  EXPECT_TRUE(contains(textOf(f, true), "      - [16KiB, " + timeText(size.idle.median) + "] #"));
-  EXPECT_TRUE(contains(textOf(f, true), "messages alone, while no rank computes"));
+  EXPECT_TRUE(contains(textOf(f), "      - [16KiB, " + timeText(size.seconds.median) + "] #"));
+}
+
+// The factor that planning needs, with how sure it is; it is never below 1.
+TEST(ClusterText, Interference) {
+  Findings f = invent(4, truth);
+  for (const char *part :
+       {"\ninterference:\n  # All of the device's operations, 110ms alone",
+        "\n  computation: 1.3\n",
+        "1.3 times as long, quartiles 1.287 to 1.313, median within 1 %, 20 samples.\n",
+        "  # Beside messages of 1MiB: 1.25 times as long",
+        "beside computation: 1.02 times as long"})
+    EXPECT_TRUE(contains(textOf(f), part)) << part << "\n" << textOf(f);
+  f.interference.computation = steady(0.98);
+  f.interference.sizes[0].messages = {};
+  EXPECT_TRUE(contains(textOf(f), "\n  computation: 1\n"));
+  EXPECT_FALSE(contains(textOf(f), "These messages beside computation"));
+}
+
+// A scheme without sizes is told of, and no key is left without a value.
+TEST(ClusterText, NothingIsLeftEmpty) {
+  Findings f = invent(4, truth);
+  f.schemes[2].sizes.clear();
+  EXPECT_TRUE(contains(textOf(f), "# factors was not measured"));
+  EXPECT_FALSE(contains(textOf(f), "all-gather:"));
+  for (SchemeFinding &scheme : f.schemes)
+    scheme.sizes.clear();
+  EXPECT_FALSE(contains(textOf(f), "collectives:"));
+}
+
+TEST(ClusterText, SaysWhereTheBandwidthIsThePairs) {
+  EXPECT_TRUE(contains(textOf(invent(4, {50e-6, 1e-9, 0})), "slowest pair has: it is that"));
+  EXPECT_FALSE(contains(textOf(invent(4, truth)), "slowest pair has"));
 }
 
 TEST(ClusterText, SaysWhatWasSmoothed) {
   Findings f = invent(4, truth);
   SizeFinding &size = f.schemes[1].sizes[3];
-  size.loaded = steady(f.schemes[1].sizes[5].loaded.median);
-  EXPECT_TRUE(contains(textOf(f), "measured " + timeText(size.loaded.median) + ", smoothed"));
+  size.seconds = steady(f.schemes[1].sizes[5].seconds.median);
+  EXPECT_TRUE(contains(textOf(f), "measured " + timeText(size.seconds.median) + ", smoothed"));
   EXPECT_TRUE(contains(textOf(f), "# It does not fit from 16KiB to 64KiB"));
 }
 
@@ -53,11 +82,10 @@ TEST(ClusterText, SaysWhatIsNotCertain) {
   f.leftOut = {64 << 20};
   for (SchemeFinding &scheme : f.schemes)
     for (SizeFinding &size : scheme.sizes)
-      size.loaded = wild(size.loaded.median);
+      size.seconds = wild(size.seconds.median);
   const std::string text = textOf(f);
   EXPECT_TRUE(contains(text, "# There was no time to measure messages of 64MiB.\n"));
-  EXPECT_TRUE(contains(text, "# Times beside computation are hardly reproducible"));
-  EXPECT_TRUE(contains(text, "messages alone, while no rank computes"));
+  EXPECT_TRUE(contains(text, "# Messages' times are hardly reproducible"));
 }
 
 TEST(ClusterText, NodesOfSeveralRanks) {
@@ -65,7 +93,8 @@ TEST(ClusterText, NodesOfSeveralRanks) {
   f.ranksPerNode = 2;
   f.hosts = {"a", "a", "b", "b"};
   f.inside = invent(2, {1e-6, 1e-10, 0}).schemes[0];
-  const std::string text = textOf(f, true);
+  f.pairs[0].stream = steady(Pairs::streamBytes * 1e-10); // ranks 0 and 1, which share a node
+  const std::string text = textOf(f);
   for (const char *part : {"2 on a, 2 on b", "\nnodes: 2\ndevices-per-node: 2\n", "\ninside:\n",
                            "\n  bandwidth: 10000 MB/s\n  latency: 1us\n"})
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;

@@ -56,6 +56,29 @@ TEST(LinkFit, FindsTheConstantsInNoise) {
   EXPECT_NEAR(fit->constants.beta / truth.beta, 1, 0.05);
 }
 
+TEST(LinkFit, RoundsGiveTheConstantsExactly) {
+  const LinkConstants truth{50e-6, 8e-9, 1e-10};
+  const auto fit = fitRounds(observe(truth, 4, [] { return 1.0; }));
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->constants.alpha / truth.alpha, 1, 1e-6);
+  EXPECT_NEAR(fit->constants.beta / truth.beta, 1, 1e-6);
+  EXPECT_NEAR(fit->constants.gamma / truth.gamma, 1, 1e-6);
+}
+
+// A lower limit of β holds, and latency and reducing are fitted beside it.
+TEST(LinkFit, RoundsKeepTheLimit) {
+  const auto all = observe({50e-6, 8e-9, 1e-9}, 4, [] { return 1.0; });
+  const auto fit = fitRounds(all, 8.2e-9);
+  ASSERT_TRUE(fit);
+  EXPECT_DOUBLE_EQ(fit->constants.beta, 8.2e-9);
+  EXPECT_NEAR(fit->freeBeta, 8e-9, 1e-14);
+  EXPECT_GT(fit->constants.gamma, 0);
+  EXPECT_LT(fit->constants.gamma, 1e-9);
+  EXPECT_NEAR(fit->constants.alpha / 50e-6, 1, 0.05);
+  EXPECT_EQ(fitRounds(all, 7e-9)->constants.beta, fitRounds(all)->constants.beta);
+  EXPECT_FALSE(fitRounds({}));
+}
+
 TEST(LinkFit, NoConstantIsNegative) {
   // Time that falls with the size wants a negative bandwidth.
   std::vector<Observation> all;

@@ -47,13 +47,13 @@ Parsed parse(std::vector<std::string> words) {
 
 TEST(CalibrateOptions, ReadsLists) {
   const Parsed parsed = parse({"-n", "4", "--time", "90s", "--sizes", "1KiB,1MiB", "--schemes",
-                               "tree,factors", "--idle", "--quiet", "-o", "c.yaml"});
+                               "tree,factors", "--quiet", "-o", "c.yaml"});
   ASSERT_FALSE(parsed.code) << parsed.message;
   EXPECT_EQ(parsed.options.identity.localRanks, 4);
   EXPECT_EQ(parsed.options.seconds, 90);
   EXPECT_EQ(parsed.options.sizes, (std::vector<std::int64_t>{1 << 10, 1 << 20}));
   EXPECT_EQ(parsed.options.schemes, (std::vector<std::string>{"tree", "factors"}));
-  EXPECT_TRUE(parsed.options.idle && parsed.options.quiet);
+  EXPECT_TRUE(parsed.options.quiet);
 }
 
 // Each wrong line ends with code 2 and one message that names what is wrong.
@@ -67,6 +67,9 @@ TEST(CalibrateOptions, RefusesWrongLines) {
       {{"--schemes", "ring,star"}, "--schemes: unknown scheme 'star'"},
       {{"--schemes", "ring,ring"}, "--schemes: 'ring' is given twice"},
       {{"-n", "1"}, "at least 2"},
+      {{"-n", "3", "--ranks-per-node", "2"},
+       "--ranks-per-node: expected a divisor of 3 ranks, got '2'"},
+      {{"--rank", "0", "--ranks", "3", "--ranks-per-node", "2"}, "a divisor of 3 ranks"},
       {{"-o", ""}, "expected a name"},
       {{"--frobnicate"}, "frobnicate"},
   };

@@ -63,6 +63,15 @@ TEST(Refinement, BendsAreFollowedToFivePercent) {
     EXPECT_NEAR(interpolate(curve, bytes) / truth(bytes), 1, 0.06) << bytes;
 }
 
+TEST(Refinement, SkippedIntervalsAreDoneWith) {
+  Refinement search(grid([](double bytes) { return 1e-4 + 1e-7 * std::sqrt(bytes); }));
+  for (int interval = 0; interval < 8; ++interval) {
+    ASSERT_TRUE(search.next());
+    search.skip();
+  }
+  EXPECT_FALSE(search.next());
+}
+
 // What is known within 30 % only is not followed: one look an interval.
 TEST(Refinement, NoiseIsNotFollowed) {
   std::mt19937 random(4);

@@ -51,6 +51,16 @@ TEST(Repeat, StopsWithTheTimeButNotBeforeTheLeastRounds) {
   EXPECT_EQ(summaries->front().samples, 3);
 }
 
+// Long messages ask for fewer samples, none of them thrown away.
+TEST(Repeat, FewSamplesAreEnoughWhereAskedFor) {
+  int taken = 0;
+  const Sample steady = [&]() -> Result<double> { return ++taken, 2.0; };
+  const auto summaries =
+      repeat(std::span(&steady, 1), {.least = 2, .enough = 3, .warmUps = 0, .until = 1}, never);
+  EXPECT_EQ(summaries->front().samples, 3);
+  EXPECT_EQ(taken, 3);
+}
+
 TEST(Repeat, ErrorsEndIt) {
   const Sample broken = []() -> Result<double> {
     return Status::error(ErrorKind::peerLost, "lost rank 1");
