@@ -110,8 +110,12 @@ Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
     address = *derived;
   }
   id.masterAddress = address;
-  id.masterPort = reader.number("MASTER_PORT").value_or(derivePort(starter, reader)) +
-                  (isPortTaken(reader) ? 1 : 0);
+  constexpr int mostPort = 65535;
+  const int port = reader.number("MASTER_PORT").value_or(derivePort(starter, reader));
+  if (port > mostPort - 1 || (port < 1 && reader.status))
+    return usage("environment variable 'MASTER_PORT': expected a port from 1 to " +
+                 std::to_string(mostPort - 1) + ", got '" + reader.text("MASTER_PORT") + "'");
+  id.masterPort = port + (isPortTaken(reader) ? 1 : 0);
   id.listener = reader.number(listenerVariable).value_or(-1);
   if (!reader.status)
     return reader.status;
@@ -204,7 +208,9 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
     return usage("'-n " + std::to_string(*flags.localRanks) + "' contradicts " + source +
                  ", which says " + std::to_string(id.size) + " ranks");
   if (!isRank) {
-    id.size = flags.localRanks.value_or(std::max(plan.ranks, 1)) + plan.servers;
+    const int ranks = flags.localRanks.value_or(std::max(plan.ranks, 1));
+    if (__builtin_add_overflow(ranks, plan.servers, &id.size))
+      return usage("'-n " + std::to_string(ranks) + "': more ranks than can be counted");
     id.launchesLocally = id.size > 1;
     source = "'-n'";
   }

@@ -34,14 +34,24 @@ Result<RankZeroLinks> RankZeroLinks::open(Transport &transport, int ranks) {
   return links;
 }
 
+Status RankZeroLinks::send(std::size_t link, const void *data, std::size_t bytes) {
+  moved.sent += static_cast<std::int64_t>(bytes);
+  return to[link]->send(data, bytes);
+}
+
+Status RankZeroLinks::receive(std::size_t link, void *data, std::size_t bytes) {
+  moved.received += static_cast<std::int64_t>(bytes);
+  return from[link]->receive(data, bytes);
+}
+
 Result<ClockOffset> RankZeroLinks::measure(int other) {
   ClockOffset best;
   for (int round = 0; round < kRounds; ++round) {
     const double asked = clockSeconds(Clock::now());
     double told = 0;
-    if (Status s = to[other - 1]->send(&asked, sizeof asked); !s)
+    if (Status s = send(other - 1, &asked, sizeof asked); !s)
       return s;
-    if (Status s = from[other - 1]->receive(&told, sizeof told); !s)
+    if (Status s = receive(other - 1, &told, sizeof told); !s)
       return s;
     const double arrived = clockSeconds(Clock::now());
     const double middle = (asked + arrived) / 2, error = (arrived - asked) / 2;
@@ -65,10 +75,10 @@ Result<std::vector<ClockOffset>> RankZeroLinks::measureOffsets() {
   }
   for (int round = 0; round < kRounds; ++round) {
     double asked = 0;
-    if (Status s = from[0]->receive(&asked, sizeof asked); !s)
+    if (Status s = receive(0, &asked, sizeof asked); !s)
       return s;
     const double now = clockSeconds(Clock::now());
-    if (Status s = to[0]->send(&now, sizeof now); !s)
+    if (Status s = send(0, &now, sizeof now); !s)
       return s;
   }
   return offsets;
@@ -78,20 +88,20 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
   std::vector<std::vector<double>> all;
   std::uint64_t count = own.size();
   if (rank != 0) {
-    Status s = to[0]->send(&count, sizeof count);
+    Status s = send(0, &count, sizeof count);
     if (s && count > 0)
-      s = to[0]->send(own.data(), count * sizeof(double));
+      s = send(0, own.data(), count * sizeof(double));
     if (!s)
       return s;
     return all;
   }
   all.push_back(own);
   for (int other = 1; other < ranks; ++other) {
-    if (Status s = from[other - 1]->receive(&count, sizeof count); !s)
+    if (Status s = receive(other - 1, &count, sizeof count); !s)
       return s;
     std::vector<double> &values = all.emplace_back(count);
     if (count > 0)
-      if (Status s = from[other - 1]->receive(values.data(), count * sizeof(double)); !s)
+      if (Status s = receive(other - 1, values.data(), count * sizeof(double)); !s)
         return s;
   }
   return all;

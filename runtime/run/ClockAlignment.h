@@ -37,12 +37,18 @@ public:
   /// Rank 0: what every rank gave, its own first; other ranks: nothing.
   Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
+  /// What these links have moved so far.
+  Traffic traffic() const { return moved; }
+
 private:
   RankZeroLinks(int rank, int ranks) : rank(rank), ranks(ranks) {}
   Result<ClockOffset> measure(int other);
+  Status send(std::size_t link, const void *data, std::size_t bytes);
+  Status receive(std::size_t link, void *data, std::size_t bytes);
 
   int rank, ranks;
   std::vector<std::unique_ptr<Link>> to, from; ///< rank 0: by rank - 1; others: one
+  Traffic moved;
 };
 
 } // namespace syncline

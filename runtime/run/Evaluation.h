@@ -23,7 +23,8 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
                  const Array &target, std::int64_t samples);
 
 /// Runs the forward phase over every (ranks)-th batch of the set, from batch `rank` on. The last
-/// batch is filled up with repeated samples that do not count. States are put back afterwards.
+/// batch is filled up with repeated samples that do not count. States are put back afterwards. The
+/// plan has passed checkStep(). Errors: badInput for a plan without an output, or the backend's.
 ///
 /// What runs is the training step's forward phase: batch normalisation uses the batch's statistics
 /// and dropout drops.

@@ -1,6 +1,7 @@
 // Steps until the median stands still, and their times as JSON.
 #include "runtime/run/OperationTimes.h"
 
+#include "runtime/run/Median.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
@@ -10,12 +11,6 @@
 
 namespace syncline {
 namespace {
-
-double medianOf(std::vector<double> values) {
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 const Bucket *bucketOf(const Executable &executable, int id) {
   for (const Bucket &bucket : executable.buckets())
@@ -41,8 +36,8 @@ bool Steadiness::isSteady() const {
   if (seconds.size() < least)
     return false;
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  const double first = medianOf({seconds.begin(), middle});
-  const double second = medianOf({middle, seconds.end()});
+  const double first = median({seconds.begin(), middle});
+  const double second = median({middle, seconds.end()});
   return std::fabs(first - second) <= tolerance * std::max(first, second);
 }
 

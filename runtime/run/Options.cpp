@@ -3,6 +3,7 @@
 
 #include "runtime/launch/NumberChecks.h"
 #include "runtime/launch/RankFlags.h"
+#include "runtime/run/OperationTimes.h"
 
 #include <sstream>
 
@@ -123,11 +124,15 @@ void addMeasuring(CLI::App &app, Options &o) {
                              "one rank of the plan, without the others: nothing travels, and what "
                              "is learned is of no use");
   alone->group(group);
-  for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank"})
+  for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
+                            "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
   app.add_option("--op-times", o.opTimes,
-                 "seconds of every operation in every step, as JSON; ends when the median step "
-                 "stands still, after --steps (default 4000) or 60 s at the latest")
+                 "seconds of every operation in every step but the first " +
+                     std::to_string(Steadiness::warmUp) +
+                     ", as JSON; ends when the median step stands still, after --steps (default " +
+                     std::to_string(Steadiness::warmUp + Steadiness::most) +
+                     ") or 60 s at the latest")
       ->check(someText())
       ->type_name("FILE")
       ->needs(alone)

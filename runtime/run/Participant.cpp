@@ -1,6 +1,8 @@
 // Loading the plan and joining the group.
 #include "runtime/run/Participant.h"
 
+#include "runtime/launch/Joining.h"
+
 #include <algorithm>
 
 namespace syncline {
@@ -16,16 +18,7 @@ Status Participant::loadPlan() {
 Status Participant::join() {
   if (identity.size == 1)
     return Status::ok();
-  GroupOptions how;
-  how.rank = identity.rank;
-  how.size = identity.size;
-  how.workers = identity.workers();
-  how.address = identity.masterAddress;
-  how.port = identity.masterPort;
-  how.listener = identity.listener;
-  how.interface = identity.interface;
-  how.startSeconds = options.startTimeout;
-  Result<std::unique_ptr<Group>> found = Group::join(how);
+  Result<std::unique_ptr<Group>> found = joinGroup(identity, options.startTimeout);
   if (!found)
     return found.status();
   group = std::move(*found);

@@ -1,14 +1,17 @@
 // Reading plan.json.
 #include "runtime/run/Plan.h"
 
+#include "runtime/run/PlanChecks.h"
 #include "runtime/run/Sha256.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <sys/stat.h>
 
@@ -43,11 +46,30 @@ template <typename T> T get(const Json &object, const char *key) {
   }
 }
 
+/// The library would also turn fractions, and numbers that no integer holds, into some integer.
+std::int64_t integer(const Json &value, const char *key) {
+  if (!value.is_number_integer())
+    throw SchemaError{"'" + std::string(key) + "': expected a whole number, got " + value.dump()};
+  if (value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    throw SchemaError{"'" + std::string(key) + "': " + value.dump() + " is out of range"};
+  return value.get<std::int64_t>();
+}
+
 std::int64_t size(const Json &object, const char *key, std::int64_t least) {
-  auto value = get<std::int64_t>(object, key);
+  const std::int64_t value = integer(member(object, key), key);
   constexpr std::int64_t most = std::int64_t{1} << 46;
   if (value < least || value > most)
     throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
+  return value;
+}
+
+/// Predicted seconds or bytes.
+double prediction(const Json &object, const char *key) {
+  const auto value = get<double>(object, key);
+  if (!std::isfinite(value) || value < 0)
+    throw SchemaError{"'" + std::string(key) + "': " + member(object, key).dump() +
+                      " is no prediction"};
   return value;
 }
 
@@ -61,7 +83,9 @@ ElementType elementType(const Json &object) {
 }
 
 Shape shape(const Json &object) {
-  auto extents = get<Shape>(object, "shape");
+  Shape extents;
+  for (const Json &extent : get<Json::array_t>(object, "shape"))
+    extents.push_back(integer(extent, "shape"));
   std::int64_t count = 1;
   for (std::int64_t extent : extents)
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > 1ll << 42)
@@ -145,11 +169,11 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   b.channel = count(object, "channel", 0);
   b.members = get<std::vector<std::string>>(object, "members");
   b.scheme = get<std::string>(object, "scheme");
-  b.ready = get<double>(object, "ready");
-  b.start = get<double>(object, "start");
-  b.end = get<double>(object, "end");
-  b.rebuilt = get<double>(object, "rebuilt");
-  b.traffic = get<double>(object, "traffic");
+  b.ready = prediction(object, "ready");
+  b.start = prediction(object, "start");
+  b.end = prediction(object, "end");
+  b.rebuilt = prediction(object, "rebuilt");
+  b.traffic = prediction(object, "traffic");
   b.extent = size(object, "extent", 0);
   b.type = memberType(b, tensors);
   if (Status s = checkScheme(b.scheme); !s)
@@ -195,8 +219,8 @@ Plan planFrom(const Json &json) {
   plan.sizes.parameters = size(memory, "parameters", 0);
   plan.sizes.gradients = size(memory, "gradients", 0);
   plan.sizes.state = size(memory, "state", 0);
-  plan.predictedStep = get<double>(member(json, "predicted"), "step");
-  plan.predictedTraffic = get<double>(member(json, "predicted"), "traffic");
+  plan.predictedStep = prediction(member(json, "predicted"), "step");
+  plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");
   return plan;
 }
 
@@ -214,9 +238,9 @@ Result<Json> parseFile(const std::string &folder) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return bad(path, text.empty() ? "the file is empty" : "not a JSON object");
-  int found = json.contains("schema") && json["schema"].is_number_integer()
-                  ? json["schema"].get<int>()
-                  : -1;
+  const std::int64_t found = json.contains("schema") && json["schema"].is_number_integer()
+                                 ? json["schema"].get<std::int64_t>()
+                                 : -1;
   if (found != schema)
     return bad(path, "expected schema " + std::to_string(schema) + ", got " +
                          (found < 0 ? "none" : std::to_string(found)) +
@@ -284,6 +308,8 @@ Result<Plan> loadPlan(const std::string &folder) {
     Plan plan = planFrom(*json);
     plan.folder = folder;
     if (Status s = checkHashes(folder, std::move(*json), plan); !s)
+      return s;
+    if (Status s = checkSamples(plan); !s)
       return s;
     auto bytes = [](const NamedTensor &t) {
       return (elementCount(t.shape) * elementBytes(t.type) + 63) / 64 * 64;

@@ -1,10 +1,12 @@
 // The stages of a worker's run.
 #include "runtime/run/RankRun.h"
 
+#include "runtime/launch/Joining.h"
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/OperationTimes.h"
 #include "runtime/run/Participant.h"
+#include "runtime/run/PlanChecks.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/Sha256.h"
@@ -16,7 +18,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <sstream>
 
 namespace syncline {
@@ -114,11 +115,17 @@ Status RankRun::openData() {
                               std::to_string(plan.ranks * plan.batch));
     steps = options.steps.value_or(options.epochs.value_or(1) * sampler->batchesPerEpoch());
   }
+  constexpr auto warmUp = static_cast<std::int64_t>(Steadiness::warmUp);
+  if (!options.opTimes.empty() && steps <= warmUp)
+    return Status::error(ErrorKind::badUsage,
+                         "--op-times: expected more than the " + std::to_string(warmUp) +
+                             " steps that warm up, got " + std::to_string(steps));
   if (!options.dump.empty() && *options.dumpSteps.rbegin() >= steps)
     return Status::error(ErrorKind::badUsage,
                          "--dump-steps " + std::to_string(*options.dumpSteps.rbegin()) +
                              ": the run has " + std::to_string(steps) + " steps, numbered from 0");
-  report.emplace(plan, options.json, !isFirst(), steps);
+  report.emplace(plan, options.alone ? RunShape{} : RunShape{plan.ranks, plan.servers},
+                 options.json, !isFirst(), steps);
   if (sampler && sampler->dropped() > 0)
     report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                  std::to_string(data->size()) + " samples: they do not fill a global batch of " +
@@ -140,13 +147,12 @@ Status RankRun::build() {
   Executable &executable = step->executable();
   if (Status s = executable.setOptimizer(options.sgd); !s)
     return s;
+  if (Status s = checkStep(plan, executable); !s)
+    return s;
   if (Status s = initialize(plan, executable, options.seed); !s)
     return s;
   input = executable.find(Space::input, plan.input.name);
   target = executable.find(Space::target, plan.target.name);
-  if (input < 0 || target < 0)
-    return Status::badInput("'" + plan.file("step.so") + "' has no tensor '" +
-                            (input < 0 ? plan.input.name : plan.target.name) + "'");
   x.resize(elementCount(plan.input.shape) * elementBytes(plan.input.type));
   y.resize(elementCount(plan.target.shape) * elementBytes(plan.target.type));
   return Status::ok();
@@ -179,8 +185,6 @@ Status RankRun::agreeOnNodes() {
 Status RankRun::agreeWithServers() {
   if (plan.servers == 0)
     return Status::ok();
-  if (Status s = checkServedBuckets(plan, step->executable()); !s)
-    return s;
   return group->gather(stepsKey, std::to_string(steps), options.startTimeout).status();
 }
 
@@ -290,6 +294,7 @@ Result<std::optional<Score>> RankRun::score() {
     return own.status();
   if (!group)
     return std::optional<Score>(*own);
+  group->enter("during evaluation");
   char text[128];
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld", own->lossSum,
                 static_cast<long long>(own->losses), static_cast<long long>(own->correct),
@@ -320,6 +325,7 @@ Status RankRun::finish() {
   std::int64_t peak = peakMemoryBytes();
   Traffic busiest = report->medianTraffic();
   if (group) {
+    group->enter("at the end of the run");
     // All are done when all have said so: nobody's last bytes are lost by an early end.
     std::ostringstream own;
     own << peak << ' ' << busiest.sent << ' ' << busiest.received;
@@ -349,16 +355,8 @@ int runRank(const Options &options, const Identity &identity) {
     participant = createServer(options, identity);
   else
     participant = std::make_unique<RankRun>(options, identity);
-  Status s = participant->run();
-  if (s)
-    return 0;
-  std::fprintf(stderr, "syncline-run: error: %s\n", s.message().c_str());
-  if (participant->joined())
-    participant->joined()->abandon(s);
-  std::cout.flush();
-  std::fflush(nullptr);
-  // Threads may still wait for lost ranks, up to the time limit: the process need not.
-  std::_Exit(s.exitCode());
+  const Status s = participant->run();
+  return conclude("syncline-run", s, participant->joined());
 }
 
 } // namespace syncline

@@ -1,6 +1,8 @@
 // Progress, summaries and tables.
 #include "runtime/run/Report.h"
 
+#include "runtime/run/Median.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,14 +15,6 @@
 
 namespace syncline {
 namespace {
-
-double median(std::vector<double> values) {
-  if (values.empty())
-    return 0;
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The first step fills caches and pages: it is not typical.
 template <typename F> double medianOf(const std::vector<StepTimes> &steps, F &&f) {
@@ -48,8 +42,8 @@ nlohmann::json number(double value) {
 
 } // namespace
 
-Report::Report(const Plan &plan, bool json, bool quiet, std::int64_t steps)
-    : plan(plan), json(json), quiet(quiet), terminal(isatty(2)), total(steps) {}
+Report::Report(const Plan &plan, const RunShape &shape, bool json, bool quiet, std::int64_t steps)
+    : plan(plan), shape(shape), json(json), quiet(quiet), terminal(isatty(2)), total(steps) {}
 
 void Report::note(const std::string &text) {
   if (!quiet)
@@ -57,7 +51,7 @@ void Report::note(const std::string &text) {
 }
 
 double Report::samplesPerSecond(double seconds) const {
-  return seconds > 0 ? static_cast<double>(plan.batch) * plan.ranks / seconds : 0;
+  return seconds > 0 ? static_cast<double>(plan.batch) * shape.ranks / seconds : 0;
 }
 
 void Report::addLoss(const Trainer::EarlierLoss &earlier) {
@@ -103,8 +97,8 @@ void Report::finish(std::int64_t peakBytes, const Traffic &traffic,
   if (json) {
     nlohmann::ordered_json line{{"summary", true},
                                 {"steps", steps.size()},
-                                {"ranks", plan.ranks},
-                                {"servers", plan.servers},
+                                {"ranks", shape.ranks},
+                                {"servers", shape.servers},
                                 {"median_step_seconds", seconds},
                                 {"samples_per_second", samplesPerSecond(seconds)},
                                 {"median_exposed_seconds", exposed},
@@ -124,12 +118,12 @@ void Report::finish(std::int64_t peakBytes, const Traffic &traffic,
   }
   if (!steps.empty())
     std::fprintf(stderr,
-                 "%zu steps on %d ranks: median step %.2f ms (predicted %.2f ms), %.1f samples/s, "
+                 "%zu steps on %d rank%s: median step %.2f ms (predicted %.2f ms), %.1f samples/s, "
                  "exposed communication %.2f ms, peak memory %.0f MiB a rank\n",
-                 steps.size(), plan.ranks, seconds * 1e3, plan.predictedStep * 1e3,
-                 samplesPerSecond(seconds), exposed * 1e3,
+                 steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", seconds * 1e3,
+                 plan.predictedStep * 1e3, samplesPerSecond(seconds), exposed * 1e3,
                  static_cast<double>(peakBytes) / 1048576);
-  if (!steps.empty() && plan.ranks > 1)
+  if (!steps.empty() && shape.ranks > 1)
     std::fprintf(stderr,
                  "a step sends %s from the busiest rank and receives %s, %s together (predicted "
                  "%s)\n",

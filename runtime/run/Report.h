@@ -23,8 +23,9 @@ namespace syncline {
 /// the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?}.
 class Report {
 public:
-  /// A quiet report collects without telling: all ranks but 0.
-  Report(const Plan &plan, bool json, bool quiet, std::int64_t steps);
+  /// `shape` is who runs, which is fewer than the plan's where a rank runs alone. A quiet report
+  /// collects without telling: all ranks but 0.
+  Report(const Plan &plan, const RunShape &shape, bool json, bool quiet, std::int64_t steps);
 
   void note(const std::string &text);
   void addStep(const StepTimes &times) { steps.push_back(times); }
@@ -35,10 +36,10 @@ public:
   void finish(std::int64_t peakBytes, const Traffic &traffic, const std::optional<Score> &score);
 
 private:
-  void progress(std::int64_t step, double loss, double seconds, double exposed);
   double samplesPerSecond(double seconds) const;
 
   const Plan &plan;
+  const RunShape shape;
   const bool json, quiet, terminal;
   const std::int64_t total;
   std::vector<StepTimes> steps;

@@ -1,6 +1,8 @@
 // Serving, one thread a channel, while the process's first thread looks after the run.
 #include "runtime/run/ServerRun.h"
 
+#include "runtime/core/Guarded.h"
+#include "runtime/run/PlanChecks.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
@@ -14,17 +16,19 @@
 namespace syncline {
 namespace {
 
-constexpr std::string_view scheme = "parameter-server";
-
 /// By channel, in the order of issue.
 using ServedBuckets = std::map<int, std::vector<PlanBucket>>;
 
 ServedBuckets servedBuckets(const Plan &plan) {
   ServedBuckets served;
   for (const PlanBucket &b : plan.buckets)
-    if (b.scheme == scheme)
+    if (b.scheme == servedScheme)
       served[b.channel].push_back(b);
   return served;
+}
+
+std::string notConnected(const std::string &missing) {
+  return (missing.empty() ? "the ranks" : missing) + " did not connect in time";
 }
 
 class ServerRun : public Participant {
@@ -33,11 +37,9 @@ public:
   Status run() override;
 
 private:
-  /// Workers prepare their step while servers wait: more than ranks wait for each other to start.
-  double patience() const { return 10 * options.startTimeout; }
   Status learnSteps();
   Status serve();
-  void openChannels();
+  Status openChannels();
   Status serveChannel(int channel);
   Status lost(const Status &why, const std::string &where, std::int64_t done) const;
   void conclude(const Status &s);
@@ -66,7 +68,8 @@ Status ServerRun::run() {
 }
 
 Status ServerRun::learnSteps() {
-  auto told = group->gather(stepsKey, "", patience());
+  // Workers prepare their step meanwhile: more than ranks wait for each other to start.
+  auto told = group->gather(stepsKey, "", 10 * options.startTimeout);
   if (!told)
     return told.status();
   const std::string &text = told->front();
@@ -82,7 +85,7 @@ Status ServerRun::serve() {
   if (Status s = group->connect(1e6); !s)
     return s;
   running = 1;
-  threads.emplace_back([this] { openChannels(); });
+  threads.emplace_back([this] { conclude(guarded([this] { return openChannels(); })); });
   Status s = watch();
   std::lock_guard lock(mutex);
   for (std::thread &t : threads)
@@ -91,24 +94,24 @@ Status ServerRun::serve() {
 }
 
 /// Opens the channels in the order in which workers do, and serves them all at once.
-void ServerRun::openChannels() {
+Status ServerRun::openChannels() {
   const ServerGroup roles{plan.ranks, plan.servers};
   for (const auto &[channel, buckets] : served) {
     auto made = DedicatedServer::create(
-        *group->transport(), CommunicationThread::linkName(channel) + "/" + std::string(scheme),
-        roles);
+        *group->transport(),
+        CommunicationThread::linkName(channel) + "/" + std::string(servedScheme), roles);
     if (!made)
-      return conclude(made.status());
+      return made.status();
     servers[channel] = std::move(*made);
   }
-  {
-    std::lock_guard lock(mutex);
-    areOpen = true;
-    running += served.size();
-    for (const auto &[channel, buckets] : served)
-      threads.emplace_back([this, channel = channel] { conclude(serveChannel(channel)); });
-  }
-  conclude(Status::ok());
+  std::lock_guard lock(mutex);
+  areOpen = true;
+  running += served.size();
+  for (const auto &[channel, buckets] : served)
+    threads.emplace_back([this, channel = channel] {
+      conclude(guarded([this, channel] { return serveChannel(channel); }));
+    });
+  return Status::ok();
 }
 
 Status ServerRun::serveChannel(int channel) {
@@ -127,10 +130,8 @@ Status ServerRun::serveChannel(int channel) {
 
 /// The error as it is told; `done` steps are complete.
 Status ServerRun::lost(const Status &why, const std::string &where, std::int64_t done) const {
-  const std::string last =
-      done == 0 ? "no step completed" : "last completed step " + std::to_string(done - 1);
   return Status::error(why.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + why.message() +
-                                       where + "; " + last);
+                                       where + "; " + lastCompletedStep(done));
 }
 
 void ServerRun::conclude(const Status &s) {
@@ -147,15 +148,17 @@ void ServerRun::conclude(const Status &s) {
 Status ServerRun::watch() {
   // A thread that hears of it by itself knows more: bucket and step.
   constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
-  const Deadline opening = deadlineIn(patience() + timeout());
+  const Deadline opening = deadlineIn(options.startTimeout + timeout());
+  // As long as workers wait for rank 0.
+  const double patience = std::max(20.0, timeout());
   auto isOver = [&] { return running == 0 || !failure; };
   std::unique_lock lock(mutex);
   while (!changed.wait_for(lock, interval, isOver)) {
     const bool mayAsk = areOpen;
     lock.unlock();
-    Status s = mayAsk ? group->probe() : group->verdict();
+    Status s = mayAsk ? group->probe(patience) : group->verdict();
     if (s && !mayAsk && Clock::now() > opening)
-      s = Status::error(ErrorKind::peerLost, "the ranks have not connected in time");
+      s = Status::error(ErrorKind::peerLost, notConnected(group->waitsFor()));
     lock.lock();
     if (!s && !changed.wait_for(lock, grace, isOver)) {
       std::int64_t done = areOpen ? steps : 0;
@@ -171,32 +174,6 @@ Status ServerRun::watch() {
 
 std::unique_ptr<Participant> createServer(const Options &options, const Identity &identity) {
   return std::make_unique<ServerRun>(options, identity);
-}
-
-Status checkServedBuckets(const Plan &plan, const Executable &executable) {
-  ServedBuckets served = servedBuckets(plan);
-  std::map<int, std::size_t> issued; ///< how many, by channel
-  auto differ = [&](int bucket) {
-    return Status::badInput("'" + plan.folder + "': plan.json and step.so differ in bucket " +
-                            std::to_string(bucket) + " or in when it is issued");
-  };
-  for (const OperationInfo &op : executable.operations()) {
-    if (op.kind != OperationKind::issue)
-      continue;
-    for (const Bucket &b : executable.buckets()) {
-      if (b.id != op.bucket || b.scheme != scheme)
-        continue;
-      const std::vector<PlanBucket> &expected = served[b.channel];
-      const std::size_t place = issued[b.channel]++;
-      if (place >= expected.size() || expected[place].id != b.id ||
-          expected[place].extent != b.extent)
-        return differ(b.id);
-    }
-  }
-  for (const auto &[channel, expected] : served)
-    if (issued[channel] < expected.size())
-      return differ(expected[issued[channel]].id);
-  return Status::ok();
 }
 
 } // namespace syncline

@@ -1,7 +1,6 @@
 // A dedicated parameter server's part of a run: no data, no step, only sums.
 #pragma once
 
-#include "runtime/core/Executable.h"
 #include "runtime/run/Participant.h"
 
 namespace syncline {
@@ -14,9 +13,5 @@ std::unique_ptr<Participant> createServer(const Options &options, const Identity
 
 /// The key under which rank 0 tells servers the number of steps: Group::gather() of all ranks.
 inline constexpr const char *stepsKey = "steps";
-
-/// Servers know a bucket's bytes and the order of issue from plan.json, workers from step.so.
-/// badInput where these differ.
-Status checkServedBuckets(const Plan &plan, const Executable &executable);
 
 } // namespace syncline

@@ -35,6 +35,8 @@ Status TraceRecorder::beforeStep(std::int64_t number, Trainer &trainer) {
   if (!measured)
     return measured.status();
   before = std::move(*measured);
+  if (links)
+    trainer.leaveOut(links->traffic());
   return Status::ok();
 }
 

@@ -190,6 +190,11 @@ Result<double> Trainer::finishLoss() {
   return done.back().loss;
 }
 
+void Trainer::leaveOut(const Traffic &others) {
+  counted.sent += others.sent;
+  counted.received += others.received;
+}
+
 Status Trainer::forward(std::int64_t number) {
   executable.beginStep(number);
   for (std::size_t i = 0; i < executable.operations().size(); ++i)

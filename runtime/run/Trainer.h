@@ -32,6 +32,8 @@ public:
   /// gradients, those of buckets by "reduce-scatter" only with `wholeGradients`, which costs
   /// another all-gather; the ranks agree on it. Errors: peerLost, or the backend's.
   Result<StepTimes> step(std::int64_t number, bool wholeGradients = false);
+  /// Says that this rank's links also moved bytes that are no step's.
+  void leaveOut(const Traffic &others);
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 

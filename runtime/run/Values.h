@@ -14,7 +14,8 @@ namespace syncline {
 Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor &tensor,
                                              std::uint64_t seed);
 
-/// Gives every parameter and state of the executable its initial value.
+/// Gives every parameter and state of the executable its initial value. The plan has passed
+/// checkStep().
 Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed);
 
 /// Writes the model with its present values to `path`: under another name first, then renamed.

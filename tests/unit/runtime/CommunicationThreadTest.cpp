@@ -39,6 +39,25 @@ TEST(CommunicationThread, SumsInOrder) {
   });
 }
 
+// What is thrown on the channel's thread is an error like any other.
+TEST(CommunicationThread, ExceptionsEndTheRun) {
+  runRanks(
+      1,
+      [](int, Group &group) {
+        auto channel =
+            std::move(*CommunicationThread::create(*group.transport(), 0, {"reduce-scatter"}));
+        std::vector<float> values(4);
+        channel->startStep(0);
+        channel->issueSharded(0, {values.data(), values.data(), 16, ElementType::f32,
+                                  []() -> Status { throw std::bad_alloc(); }});
+        Status s = channel->wait(0);
+        ASSERT_FALSE(s.isOk());
+        EXPECT_EQ(s.message(), "out of memory");
+        EXPECT_EQ(s.exitCode(), 1);
+      },
+      true, false);
+}
+
 // Two channels share the transport without mixing their messages.
 TEST(CommunicationThread, ChannelsDoNotMix) {
   runRanks(3, [](int rank, Group &group) {

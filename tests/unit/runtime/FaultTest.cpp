@@ -121,6 +121,30 @@ TEST(Faults, RankThatNeverStarts) {
   }
 }
 
+// A rank that ends while others have done their part of the evaluation is missed there.
+TEST(Faults, LostDuringEvaluation) {
+  TinyPlan plan(2);
+  plan.slowDown(1);
+  TemporaryFolder data;
+  std::string x, y;
+  for (int i = 0; i < 16; ++i) {
+    x += "1,2,3,4\n";
+    y += "1\n";
+  }
+  writeFile(data.file("x.csv"), x);
+  writeFile(data.file("y.csv"), y);
+  const std::string samples = data.file("x.csv") + "," + data.file("y.csv");
+  Ranks ranks;
+  for (int r = 0; r < 2; ++r)
+    ranks.start(plan, r, 2, {"--steps", "0", "--eval", samples});
+  ranks[1].waitForOutput("forward", 20);
+  ranks[1].signal(SIGKILL);
+  EXPECT_EQ(ranks[0].wait(10), 1);
+  EXPECT_NE(ranks[0].output().find("lost rank 1 (its process ended) during evaluation"),
+            std::string::npos)
+      << ranks[0].output();
+}
+
 // A rank whose own files are bad tells the others what is wrong.
 TEST(Faults, OneRankFails) {
   TinyPlan plan(2);

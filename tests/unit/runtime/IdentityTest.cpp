@@ -46,6 +46,24 @@ TEST(Identity, AnyRanks) {
   EXPECT_EQ(find({}, {.rank = 1, .ranks = 5}, any)->size, 5);
 }
 
+// More ranks and servers than an int counts are refused, not added up.
+TEST(Identity, MoreThanCanBeCounted) {
+  expectUsage(find({}, {.localRanks = 2147483647}, {.ranks = 2, .servers = 1}),
+              "'-n 2147483647': more ranks than can be counted");
+}
+
+// A port is one that a rank can listen on.
+TEST(Identity, NoPort) {
+  for (const char *port : {"0", "65535", "2147483647"})
+    expectUsage(find({{"RANK", "1"},
+                      {"WORLD_SIZE", "4"},
+                      {"MASTER_ADDR", "h"},
+                      {"MASTER_PORT", port},
+                      {"TORCHELASTIC_USE_AGENT_STORE", "True"}}),
+                "environment variable 'MASTER_PORT': expected a port from 1 to 65534, got '" +
+                    std::string(port) + "'");
+}
+
 // A plan for a large cluster does not flood the one host it is tried on; as one of its ranks a
 // process may well run.
 TEST(Identity, MoreRanksThanOneHostStarts) {

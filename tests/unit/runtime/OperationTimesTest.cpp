@@ -77,11 +77,46 @@ TEST(OpTimes, measuresOneRankAlone) {
   }
 }
 
+// Steps that only warm up leave nothing to write; the help counts them.
+TEST(OpTimes, MoreStepsThanWarmUp) {
+  TinyPlan plan(2);
+  Outcome run =
+      runToEnd({plan.folder(), "--alone", "--op-times", plan.file("o.json"), "--steps", "3"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.output.find("--op-times: expected more than the 3 steps that warm up, got 3"),
+            std::string::npos)
+      << run.output;
+  EXPECT_FALSE(std::filesystem::exists(plan.file("o.json")));
+  EXPECT_EQ(
+      runToEnd({plan.folder(), "--alone", "--op-times", plan.file("o.json"), "--steps", "4"}).code,
+      0);
+  EXPECT_EQ(json::parse(readFile(plan.file("o.json")))["steps"].size(), 1u);
+  EXPECT_NE(runToEnd({"--help"}).output.find("(default 4003)"), std::string::npos);
+}
+
+// Alone, one rank is reported, whatever the plan has.
+TEST(Alone, ReportsOneRank) {
+  TinyPlan plan(4, 8, "", "parameter-server", 1);
+  Outcome run = runToEnd({plan.folder(), "--alone", "--steps", "2", "--log", "json"});
+  ASSERT_EQ(run.code, 0) << run.output;
+  const json summary = json::parse(run.output.substr(run.output.find("{\"summary\"")));
+  EXPECT_EQ(summary["ranks"], 1);
+  EXPECT_EQ(summary["servers"], 0);
+  EXPECT_NEAR(summary["samples_per_second"].get<double>() *
+                  summary["median_step_seconds"].get<double>(),
+              8, 1e-6);
+}
+
 // What makes no sense alone is refused.
 TEST(OpTimes, usage) {
   TinyPlan plan(2);
   EXPECT_EQ(runToEnd({plan.folder(), "--op-times", plan.file("o")}).code, 2);
-  EXPECT_EQ(runToEnd({plan.folder(), "--alone", "-n", "2"}).code, 2);
+  for (const char *flag :
+       {"-n", "--rank", "--ranks", "--ranks-per-node", "--master-addr", "--master-port"}) {
+    Outcome run = runToEnd({plan.folder(), "--alone", flag, "2"});
+    EXPECT_EQ(run.code, 2) << flag << run.output;
+    EXPECT_NE(run.output.find("excludes --alone"), std::string::npos) << run.output;
+  }
   EXPECT_EQ(runToEnd({plan.folder(), "--alone", "--trace", plan.file("t")}).code, 2);
 }
 

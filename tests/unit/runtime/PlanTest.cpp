@@ -129,11 +129,32 @@ TEST(Plan, Unfit) {
   refused("buckets", nlohmann::json::array({bucket}), "missing 'traffic'");
   refused("servers", -1, "'servers': -1 is out of range");
   refused("servers", 1 << 21, "'servers': 2097152 is out of range");
-  refused("ranks", "four", "'ranks' is of the wrong type");
+  refused("ranks", "four", "'ranks': expected a whole number, got \"four\"");
   refused("tensors", nlohmann::json::value_t::discarded, "missing 'tensors'");
   refused("input", {{"name", "x"}, {"type", "f7"}, {"shape", {1}}}, "unknown element type 'f7'");
   refused("input", {{"name", "x"}, {"type", "f32"}, {"shape", {-1}}}, "impossible shape [-1]");
   refused("tensors", {plan.json["tensors"][0], plan.json["tensors"][0]}, "is there twice");
+}
+
+// Numbers that are no integers are not made into some; predictions are seconds and bytes.
+TEST(Plan, Numbers) {
+  TinyPlan plan(1);
+  auto refused = [&](const char *where, const nlohmann::json &value, const std::string &why) {
+    nlohmann::json before = plan.json;
+    plan.json[nlohmann::json::json_pointer(where)] = value;
+    plan.seal();
+    EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
+    plan.json = before;
+  };
+  refused("/batch", 8.5, "'batch': expected a whole number, got 8.5");
+  refused("/ranks", 1e300, "'ranks': expected a whole number, got 1e+300");
+  refused("/ranks", true, "'ranks': expected a whole number, got true");
+  refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
+  refused("/input/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
+  refused("/schema", (std::int64_t{1} << 32) + 2, "expected schema 2, got 4294967298");
+  refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
+  refused("/predicted/traffic", "much", "'traffic' is of the wrong type");
+  refused("/buckets/0/start", -1e-3, "'start': -0.001 is no prediction");
 }
 
 // Empty, cut and foreign files end with a message.

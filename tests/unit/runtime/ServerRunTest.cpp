@@ -2,11 +2,19 @@
 #include "Processes.h"
 #include "TinyPlan.h"
 
+#include "runtime/run/ServerRun.h"
+#include "runtime/transport/StoreServer.h"
+
 #include <cmath>
 #include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
+#include <sys/resource.h>
+#include <thread>
+
+#include <gloo/transport/context.h>
+#include <gloo/transport/tcp/device.h>
 
 namespace syncline {
 namespace {
@@ -89,20 +97,7 @@ TEST(ServerRun, NothingToServe) {
 // beyond the time limit: it is theirs to say who is late.
 TEST(ServerRun, WaitsForSlowWorkers) {
   TinyPlan plan(2, 8, "", scheme, 1);
-  std::string source = readFile(plan.file("step.cpp"));
-  source.replace(source.find("extern \"C\" void"), 0, R"(
-#include <unistd.h>
-static void slow(void *const *, const void *const *, std::int64_t, void *) { usleep(1500000); }
-)");
-  const std::string phase = "s.phase(\"forward\");";
-  source.insert(source.find(phase) + phase.size(),
-                "s.pointwise(\"slow\", slow, std::span<const Tensor>(&x, 1), "
-                "std::span<const Tensor>(&y, 1), {.flat = false});");
-  writeFile(plan.file("step.cpp"), source);
-  const std::string compile = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
-                              plan.file("step.so") + " " + plan.file("step.cpp");
-  ASSERT_EQ(std::system(compile.c_str()), 0);
-  plan.seal();
+  plan.slowDown(1.5);
   Outcome run = runToEnd({plan.folder(), "--steps", "2", "--timeout", "1"});
   EXPECT_EQ(run.code, 0) << run.output;
 }
@@ -169,15 +164,84 @@ TEST(ServerRun, DifferentPlan) {
   }
 }
 
-// plan.json and step.so must issue the same buckets in the same order, or sums would mix.
-TEST(ServerRun, BucketsOfAnotherLength) {
+// A server waits for rank 0 as long as workers do, though it asks it every second.
+TEST(ServerRun, WaitsForRankZeroAsWorkersDo) {
   TinyPlan plan(2, 8, "", scheme, 1);
-  plan.json["buckets"][1]["extent"] = 128;
-  plan.seal();
-  Outcome run = runToEnd({plan.folder(), "--steps", "1"});
-  EXPECT_EQ(run.code, 1);
-  EXPECT_NE(run.output.find("plan.json and step.so differ in bucket 1"), std::string::npos)
-      << run.output;
+  Crew run(plan, 2, 1, {"--steps", "1000000000", "--timeout", "60"});
+  run.processes[0]->waitForOutput("\"step\":20,", 20);
+  run.processes[0]->signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(23));
+  run.processes[0]->signal(SIGCONT);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  for (const auto &process : run.processes)
+    EXPECT_EQ(process->output().find("error"), std::string::npos) << process->output();
+}
+
+// Limits that are more milliseconds than 32 bits hold are kept, ten times as long for servers.
+TEST(ServerRun, LongestLimits) {
+  TinyPlan plan(2, 8, "", scheme, 1);
+  for (const char *seconds : {"300000", "1e6"}) {
+    Outcome run = runToEnd({plan.folder(), "--steps", "2", "--start-timeout", seconds});
+    EXPECT_EQ(run.code, 0) << run.output;
+  }
+}
+
+// Workers that meet a server and then do not connect are named, and soon.
+TEST(ServerRun, NamesWhoDoesNotConnect) {
+  TinyPlan plan(2, 8, "", scheme, 1);
+  Result<Socket> listener = Socket::listen(0);
+  const int port = listener->localPort();
+  StoreServer meeting(std::move(*listener), 3, RankNames{2});
+  Process server({plan.folder(), "--rank", "2", "--ranks", "3", "--master-port",
+                  std::to_string(port), "--timeout", "1", "--start-timeout", "3"});
+  gloo::transport::tcp::attr local("127.0.0.1");
+  auto device = gloo::transport::tcp::CreateDevice(local);
+  std::vector<std::shared_ptr<gloo::transport::Context>> contexts;
+  auto addressAt = [&](int rank) {
+    contexts.push_back(device->createContext(rank, 3));
+    const std::vector<char> bytes = contexts.back()->createPair(2)->address().bytes();
+    return std::string(bytes.begin(), bytes.end());
+  };
+  std::vector<std::thread> workers;
+  for (int rank : {0, 1}) {
+    const std::string own = std::to_string(rank), prefix = "link/channel0/parameter-server/";
+    std::vector<std::string> addresses{addressAt(rank), addressAt(rank)};
+    workers.emplace_back([=, hash = plan.json["hashes"]["plan"].get<std::string>()] {
+      auto watch = Watch::connect("127.0.0.1", port, rank, 3, deadlineIn(5));
+      auto store = Store::connect("127.0.0.1", port, rank, 3, deadlineIn(5));
+      EXPECT_TRUE(store->gather("agree/plan", hash.substr(0, 16), deadlineIn(10)).isOk());
+      EXPECT_TRUE(store->gather(stepsKey, "5", deadlineIn(10)).isOk());
+      EXPECT_TRUE(store->set(prefix + own + "-2/" + own + "/sends", addresses[0]).isOk());
+      EXPECT_TRUE(store->set(prefix + "2-" + own + "/" + own + "/receives", addresses[1]).isOk());
+      std::this_thread::sleep_for(std::chrono::seconds(8));
+    });
+  }
+  EXPECT_EQ(server.wait(20), 1);
+  EXPECT_NE(server.output().find(
+                "server 0 (rank 2): ranks 0, 1 did not connect in time; no step completed"),
+            std::string::npos)
+      << server.output();
+  for (std::thread &worker : workers)
+    worker.join();
+}
+
+// A server without memory for its sums ends the run with a message, as a worker would.
+TEST(ServerRun, OutOfMemory) {
+  constexpr std::int64_t extent = std::int64_t{1} << 30;
+  TinyPlan plan(2, 8, "", scheme, 1);
+  plan.json["buckets"][1]["extent"] = extent;
+  plan.json["memory"]["parameters"] = plan.json["memory"]["gradients"] = 64 + extent;
+  plan.editStep("64, 64, 2e-5, 3e-5", "64, " + std::to_string(extent) + ", 2e-5, 3e-5");
+  Crew run(plan, 2, 1);
+  const rlimit limit{700u << 20, 700u << 20};
+  ASSERT_EQ(prlimit(run.processes[2]->id(), RLIMIT_AS, &limit, nullptr), 0);
+  EXPECT_EQ(run.processes[2]->wait(20), 1);
+  EXPECT_EQ(run.processes[2]->output(), "syncline-run: error: out of memory\n");
+  for (int rank : {0, 1}) {
+    EXPECT_EQ(run.processes[rank]->wait(20), 1);
+    EXPECT_NE(run.processes[rank]->output().find("lost server 0 (rank 2)"), std::string::npos)
+        << run.processes[rank]->output();
+  }
 }
 
 } // namespace

@@ -69,6 +69,25 @@ TEST(Store, GetEndsAtItsDeadline) {
   EXPECT_LT(secondsSince(start), 2);
 }
 
+// Waits of more milliseconds than 32 bits hold do not end at once.
+TEST(Store, LongWaits) {
+  Meeting meeting(2);
+  auto a = meeting.store(0, 2), b = meeting.store(1, 2);
+  for (double seconds : {3e6, 1e9}) {
+    const std::string key = std::to_string(seconds);
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      EXPECT_TRUE(a->set(key, "1").isOk());
+      EXPECT_TRUE(a->gather(key, "0", deadlineIn(5)).isOk());
+    });
+    auto value = b->get(key, deadlineIn(seconds));
+    ASSERT_TRUE(value.isOk());
+    EXPECT_EQ(*value, "1");
+    EXPECT_TRUE(b->gather(key, "1", deadlineIn(seconds)).isOk());
+    later.join();
+  }
+}
+
 // A gather that lacks ranks says which.
 TEST(Store, GatherNamesMissingRanks) {
   Meeting meeting(4);
@@ -192,6 +211,56 @@ TEST(Watch, BusyRank) {
   auto a = meeting.watch(0, 2), b = meeting.watch(1, 2);
   Watch::Waiting waiting(a.get(), 1, false);
   EXPECT_EQ(a->report(1, "timed out").describe(), "rank 1 (it answers, but did not come in time)");
+}
+
+// A rank that waits in two threads still waits when one of them is through.
+TEST(Watch, WaitsOfTwoThreads) {
+  Meeting meeting(3);
+  auto a = meeting.watch(0, 3), b = meeting.watch(1, 3), c = meeting.watch(2, 3);
+  auto first = std::make_unique<Watch::Waiting>(b.get(), 0, false);
+  Watch::Waiting second(b.get(), 2, false);
+  EXPECT_EQ(b->waitsFor(), (std::vector<int>{0, 2}));
+  first.reset();
+  EXPECT_EQ(b->waitsFor(), std::vector<int>{2});
+  Watch::Waiting waiting(a.get(), 1, false);
+  EXPECT_EQ(a->report(1, "timed out").describe(), "rank 2 (it answers, but did not come in time)");
+}
+
+// Nobody who said goodbye is stuck: in a circle, the one complained of holds it up.
+TEST(Watch, DepartedRankIsNotStuck) {
+  Meeting meeting(4);
+  std::vector<std::unique_ptr<Watch>> watches;
+  std::deque<Watch::Waiting> waits;
+  for (int rank : {0, 1, 2})
+    watches.push_back(meeting.watch(rank, 4));
+  meeting.watch(3, 4).reset();
+  for (int rank : {0, 1, 2})
+    waits.emplace_back(watches[rank].get(), (rank + 1) % 3, false);
+  EXPECT_EQ(watches[0]->report(1, "timed out").describe(),
+            "rank 1 (it answers, but did not come in time)");
+}
+
+// Who waits for a rank that left hears that it has ended.
+TEST(Watch, WaitingForADepartedRank) {
+  Meeting meeting(2);
+  auto a = meeting.watch(0, 2);
+  meeting.watch(1, 2).reset();
+  Watch::Waiting waiting(a.get(), 1, false);
+  EXPECT_EQ(a->report(1, "closed").describe(), "rank 1 (its process ended)");
+}
+
+// An error of the meeting point says when, in the words of whoever asks.
+TEST(Store, SaysWhenARankWasLost) {
+  Meeting meeting(2);
+  auto a = meeting.watch(0, 2), b = meeting.watch(1, 2);
+  auto store = meeting.store(0, 2);
+  b->fail("no");
+  for (int i = 0; i < 200 && !a->verdict(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(store->set("x", "").message(), "lost rank 1 (it failed: no) during start-up");
+  store->enter("during evaluation");
+  EXPECT_EQ(store->gather("g", "", deadlineIn(5)).status().message(),
+            "lost rank 1 (it failed: no) during evaluation");
 }
 
 // A rank that fails by itself tells the others why.

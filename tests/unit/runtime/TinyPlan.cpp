@@ -109,9 +109,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   writeFile(file("plan.mlir"), "module {}\n");
   writeFile(file("weights.bin"), weights());
   writeFile(file("model.onnx"), model);
-  std::string compile = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
-                        file("step.so") + " " + file("step.cpp");
-  EXPECT_EQ(std::system(compile.c_str()), 0);
+  compile();
   auto tensor = [](const char *name, std::vector<int> shape, int bytes, int offset) {
     return nlohmann::json{{"name", name},   {"kind", "parameter"}, {"type", "f32"},
                           {"shape", shape}, {"bytes", bytes},      {"offset", offset},
@@ -149,6 +147,33 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
           {"buckets", buckets},
           {"predicted", {{"step", 1e-4}, {"traffic", 256.0}}}};
   seal();
+}
+
+void TinyPlan::compile() const {
+  const std::string command = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
+                              file("step.so") + " " + file("step.cpp");
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+void TinyPlan::editStep(const std::string &text, const std::string &replacement) {
+  std::string source = readFile(file("step.cpp"));
+  const std::size_t at = source.find(text);
+  ASSERT_NE(at, std::string::npos) << text;
+  writeFile(file("step.cpp"), source.replace(at, text.size(), replacement));
+  compile();
+  seal();
+}
+
+void TinyPlan::slowDown(double seconds) {
+  const std::string entry = "extern \"C\" void", phase = "s.phase(\"forward\");";
+  editStep(entry, R"(
+#include <unistd.h>
+static void slow(void *const *, const void *const *, std::int64_t, void *) {
+  (void)!write(2, "forward\n", 8);
+  usleep()" + std::to_string(static_cast<int>(seconds * 1e6)) +
+                      ");\n}\n" + entry);
+  editStep(phase, phase + "s.pointwise(\"slow\", slow, std::span<const Tensor>(&x, 1), "
+                          "std::span<const Tensor>(&y, 1), {.flat = false});");
 }
 
 void TinyPlan::seal() {

@@ -37,8 +37,13 @@ public:
   nlohmann::json json;
   /// Writes plan.json again with fresh hashes, after a change of `json` or of files.
   void seal();
+  /// Compiles step.cpp anew with one text in it replaced, and seals.
+  void editStep(const std::string &text, const std::string &replacement);
+  /// Lets every forward phase say "forward" on stderr and take so many seconds.
+  void slowDown(double seconds);
 
 private:
+  void compile() const;
   TemporaryFolder files;
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 namespace syncline {
 namespace {
@@ -135,6 +136,25 @@ TEST(TraceRun, LeavesServersOut) {
   for (const json &event : trace["traceEvents"])
     ranks.insert(event["pid"].get<int>());
   EXPECT_EQ(ranks, (std::set<int>{0, 1}));
+}
+
+// Comparing clocks is no step's traffic: every step but the first, which has no loss before it,
+// moves as many bytes.
+TEST(TraceRun, CountsStepsOnly) {
+  TinyPlan plan(3);
+  Outcome run = runToEnd({plan.folder(), "--steps", "5", "--trace", plan.file("t.json"),
+                          "--trace-steps", "2", "--log", "json"});
+  ASSERT_EQ(run.code, 0) << run.output;
+  std::set<std::pair<std::int64_t, std::int64_t>> moved;
+  std::istringstream lines(run.output);
+  int steps = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (const json step = json::parse(line); step.contains("step") && step["step"] > 0) {
+      ++steps;
+      moved.emplace(step["bytes_sent"], step["bytes_received"]);
+    }
+  EXPECT_EQ(steps, 4);
+  EXPECT_EQ(moved.size(), 1u) << run.output;
 }
 
 // A trace that could not be written is refused before the first step.

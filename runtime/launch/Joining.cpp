@@ -1,0 +1,34 @@
+// What an identity means to the group, and errors as the process's last words.
+#include "runtime/launch/Joining.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+namespace syncline {
+
+Result<std::unique_ptr<Group>> joinGroup(const Identity &identity, double startSeconds) {
+  GroupOptions how;
+  how.rank = identity.rank;
+  how.size = identity.size;
+  how.workers = identity.workers();
+  how.address = identity.masterAddress;
+  how.port = identity.masterPort;
+  how.listener = identity.listener;
+  how.interface = identity.interface;
+  how.startSeconds = startSeconds;
+  return Group::join(how);
+}
+
+int conclude(const std::string &program, const Status &status, Group *group) {
+  if (status)
+    return 0;
+  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), status.message().c_str());
+  if (group)
+    group->abandon(status);
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(status.exitCode());
+}
+
+} // namespace syncline

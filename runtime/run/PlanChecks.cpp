@@ -1,0 +1,138 @@
+// Comparing what plan.json and step.so say of the same tensors and buckets.
+#include "runtime/run/PlanChecks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace syncline {
+namespace {
+
+Status differ(const Plan &plan, const std::string &what) {
+  return Status::badInput("'" + plan.folder + "': plan.json and step.so differ in " + what);
+}
+
+Status checkTensor(const Plan &plan, const Executable &executable, Space space,
+                   const NamedTensor &tensor) {
+  const int index = executable.find(space, tensor.name);
+  if (index < 0)
+    return Status::badInput("'" + plan.file("step.so") + "' has no tensor '" + tensor.name + "'");
+  const StepTensor &declared = executable.tensors()[index];
+  if (declared.shape != tensor.shape || declared.type != tensor.type)
+    return differ(plan, "tensor '" + tensor.name + "'");
+  return Status::ok();
+}
+
+Status checkTensors(const Plan &plan, const Executable &executable) {
+  if (Status s = checkTensor(plan, executable, Space::input, plan.input); !s)
+    return s;
+  if (Status s = checkTensor(plan, executable, Space::target, plan.target); !s)
+    return s;
+  if (plan.output)
+    if (Status s = checkTensor(plan, executable, Space::arena, *plan.output); !s)
+      return s;
+  for (const PlanTensor &t : plan.tensors) {
+    const bool isParameter = t.kind == PlanTensor::Kind::parameter;
+    const Space space = isParameter ? Space::parameters : Space::state;
+    if (!isParameter && executable.find(space, t.name) < 0)
+      continue;
+    if (Status s = checkTensor(plan, executable, space, {t.name, t.type, t.shape}); !s)
+      return s;
+  }
+  return Status::ok();
+}
+
+/// The bucket's gradients in step.so: exactly the members, all of the members' type.
+bool hasMembers(const PlanBucket &bucket, const Bucket &declared, const Executable &executable) {
+  std::multiset<std::string> members(bucket.members.begin(), bucket.members.end()), found;
+  for (const StepTensor &t : executable.tensors()) {
+    if (t.space != Space::gradients || t.offset < declared.offset ||
+        t.offset >= declared.offset + declared.extent)
+      continue;
+    if (t.type != bucket.type)
+      return false;
+    found.insert(t.name);
+  }
+  return members == found;
+}
+
+Status checkBuckets(const Plan &plan, const Executable &executable) {
+  std::map<int, const Bucket *> declared;
+  for (const Bucket &b : executable.buckets())
+    declared[b.id] = &b;
+  for (const PlanBucket &b : plan.buckets) {
+    const std::string what = "bucket " + std::to_string(b.id);
+    auto found = declared.find(b.id);
+    if (found == declared.end())
+      return differ(plan, what + ", which step.so does not have or plan.json has twice");
+    const Bucket &other = *found->second;
+    if (other.channel != b.channel || other.scheme != b.scheme || other.extent != b.extent ||
+        !hasMembers(b, other, executable))
+      return differ(plan, what);
+    declared.erase(found);
+  }
+  if (!declared.empty())
+    return differ(plan, "bucket " + std::to_string(declared.begin()->first) +
+                            ", which plan.json does not have");
+  return Status::ok();
+}
+
+/// Servers sum in plan.json's order, channel by channel; workers issue in step.so's.
+Status checkOrder(const Plan &plan, const Executable &executable) {
+  std::map<int, std::vector<int>> expected, issued; ///< ids, by channel
+  std::map<int, int> channels;                      ///< of served buckets, by id
+  for (const PlanBucket &b : plan.buckets)
+    if (b.scheme == servedScheme) {
+      expected[b.channel].push_back(b.id);
+      channels[b.id] = b.channel;
+    }
+  for (const OperationInfo &op : executable.operations())
+    if (op.kind == OperationKind::issue && channels.contains(op.bucket))
+      issued[channels[op.bucket]].push_back(op.bucket);
+  for (const auto &[channel, ids] : expected) {
+    const auto [want, have] =
+        std::mismatch(ids.begin(), ids.end(), issued[channel].begin(), issued[channel].end());
+    if (want != ids.end() || have != issued[channel].end())
+      return differ(plan, "when bucket " + std::to_string(want != ids.end() ? *want : *have) +
+                              " is issued");
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Status checkSamples(const Plan &plan) {
+  auto bad = [&](const NamedTensor &tensor, const std::string &expected) {
+    return Status::badInput("'" + plan.file("plan.json") + "': tensor '" + tensor.name +
+                            "': expected " + expected + ", got shape " + describe(tensor.shape));
+  };
+  std::vector<const NamedTensor *> tensors{&plan.input, &plan.target};
+  if (plan.output)
+    tensors.push_back(&*plan.output);
+  for (const NamedTensor *tensor : tensors)
+    if (tensor->shape.empty() || tensor->shape[0] != plan.batch)
+      return bad(*tensor, "the batch, " + std::to_string(plan.batch) + ", as first dimension");
+  if (!plan.output)
+    return Status::ok();
+  const NamedTensor &output = *plan.output;
+  std::int64_t classes = 1;
+  if (plan.loss == "cross-entropy") {
+    if (output.shape.size() < 2 || output.shape[1] < 1)
+      return bad(output, "classes as second dimension");
+    classes = output.shape[1];
+  }
+  if (elementCount(output.shape) != elementCount(plan.target.shape) * classes)
+    return bad(plan.target, "a target for every prediction of '" + output.name + "', shape " +
+                                describe(output.shape));
+  return Status::ok();
+}
+
+Status checkStep(const Plan &plan, const Executable &executable) {
+  if (Status s = checkTensors(plan, executable); !s)
+    return s;
+  if (Status s = checkBuckets(plan, executable); !s)
+    return s;
+  return checkOrder(plan, executable);
+}
+
+} // namespace syncline

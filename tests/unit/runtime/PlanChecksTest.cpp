@@ -1,0 +1,103 @@
+// plan.json with an edit and a fitting hash: whatever the runtime would compute by is compared.
+#include "Processes.h"
+#include "TinyPlan.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+using namespace syncline::testing;
+using nlohmann::json;
+
+/// The plan as it is in `plan.json` now is refused by a run, with exit code 1 and these words.
+void expectRefused(TinyPlan &plan, const std::string &why) {
+  plan.seal();
+  Outcome run = runToEnd({plan.folder(), "--steps", "1", "--start-timeout", "20"});
+  EXPECT_EQ(run.code, 1) << why;
+  EXPECT_NE(run.output.find(why), std::string::npos) << why << "\n" << run.output;
+}
+
+// Tensors hold as many samples as the batch says: buffers have one size, samples come in another.
+TEST(PlanChecks, BatchOfEveryTensor) {
+  for (const char *tensor : {"input", "target", "output"}) {
+    TinyPlan plan(1);
+    plan.json[tensor]["shape"][0] = 16;
+    expectRefused(plan, "expected the batch, 8, as first dimension, got shape [16");
+    plan.json[tensor]["shape"] = json::array();
+    expectRefused(plan, "expected the batch, 8, as first dimension, got shape []");
+  }
+}
+
+// An output without classes, or with more predictions than targets, cannot be scored.
+TEST(PlanChecks, PredictionsAndTargets) {
+  TinyPlan plan(1);
+  plan.json["output"]["shape"] = {8, 0};
+  expectRefused(plan, "tensor 'logits': expected classes as second dimension, got shape [8, 0]");
+  plan.json["output"]["shape"] = {8, 3, 2};
+  expectRefused(plan, "tensor 'labels': expected a target for every prediction of 'logits'");
+  plan.json["loss"] = "mse";
+  plan.json["output"]["shape"] = {8, 3};
+  expectRefused(plan, "tensor 'labels': expected a target for every prediction of 'logits'");
+}
+
+// Input, target, output and parameters are what step.so declares, in shape, type and name.
+TEST(PlanChecks, Tensors) {
+  TinyPlan whole(1, 8);
+  auto refused = [&](const char *where, const json &value, const std::string &why) {
+    const json before = whole.json;
+    whole.json[json::json_pointer(where)] = value;
+    expectRefused(whole, why);
+    whole.json = before;
+  };
+  refused("/input/shape/1", 4000, "plan.json and step.so differ in tensor 'x'");
+  refused("/input/type", "f64", "plan.json and step.so differ in tensor 'x'");
+  refused("/target/type", "i32", "plan.json and step.so differ in tensor 'labels'");
+  refused("/output/shape/1", 300, "plan.json and step.so differ in tensor 'logits'");
+  refused("/output/type", "f64", "plan.json and step.so differ in tensor 'logits'");
+  refused("/output/name", "logit", "step.so' has no tensor 'logit'");
+  refused("/tensors/0/shape/0", 2, "plan.json and step.so differ in tensor 'fc/w'");
+}
+
+// Buckets are those of step.so: what is reported of them, and what is summed, is theirs.
+TEST(PlanChecks, Buckets) {
+  TinyPlan whole(1);
+  auto refused = [&](const std::string &key, const json &value, const std::string &why) {
+    const json before = whole.json;
+    whole.json["buckets"][1][key] = value;
+    expectRefused(whole, "plan.json and step.so differ in bucket " + why);
+    whole.json = before;
+  };
+  refused("id", 0, "0, which step.so does not have or plan.json has twice");
+  refused("id", 7, "7, which step.so does not have");
+  refused("channel", 1, "1");
+  refused("scheme", "tree", "1");
+  refused("extent", 128, "1");
+  refused("members", {"fc/b"}, "1");
+  refused("members", {"fc/w", "fc/w"}, "1");
+  whole.json["buckets"].erase(1);
+  expectRefused(whole, "differ in bucket 1, which plan.json does not have");
+}
+
+// A server adds up by the type that plan.json gives a bucket's members: another one would mix bits.
+TEST(PlanChecks, TypeOfServedBuckets) {
+  TinyPlan plan(2, 8, "", "parameter-server", 1);
+  plan.json["tensors"].push_back({{"name", "count"},
+                                  {"kind", "state"},
+                                  {"type", "i32"},
+                                  {"shape", {16}},
+                                  {"offset", nullptr},
+                                  {"init", {{"kind", "constant"}, {"value", 0.0}}}});
+  plan.json["buckets"][1]["members"] = {"count"};
+  expectRefused(plan, "plan.json and step.so differ in bucket 1");
+}
+
+// A server serves in plan.json's order.
+TEST(PlanChecks, OrderOfServedBuckets) {
+  TinyPlan plan(2, 8, "", "parameter-server", 1);
+  std::swap(plan.json["buckets"][0], plan.json["buckets"][1]);
+  expectRefused(plan, "plan.json and step.so differ in when bucket 1 is issued");
+}
+
+} // namespace
+} // namespace syncline
