@@ -27,7 +27,9 @@ public:
       return std::optional<Host>();
     std::optional<std::int64_t> slots;
     std::string_view name = words.front();
-    const std::size_t colon = name.find(':');
+    // An IPv6 address has colons of its own: one that has slots as well stands in brackets.
+    const std::size_t address = name.find(']');
+    const std::size_t colon = name.find(':', address == std::string_view::npos ? 0 : address);
     if (colon != std::string_view::npos && name.find(':', colon + 1) == std::string_view::npos) {
       if (Status s = setSlots(name.substr(colon + 1), slots); !s)
         return s;
@@ -38,7 +40,7 @@ public:
     for (std::string_view word : std::span(words).subspan(1))
       if (Status s = readOption(word, slots); !s)
         return s;
-    return std::optional(Host{std::string(name), slots, number});
+    return std::optional(Host{withoutBrackets(name), slots, number});
   }
 
 private:
@@ -52,12 +54,31 @@ private:
     return words;
   }
 
+  /// So that an address is the same host with and without.
+  static std::string withoutBrackets(std::string_view name) {
+    std::string host(name);
+    std::erase_if(host, [](char c) { return c == '[' || c == ']'; });
+    return host;
+  }
+
+  /// Brackets, if any, are around an address at the end, behind 'user@' if that is given.
+  static bool hasGoodBrackets(std::string_view name) {
+    const std::size_t begin = name.find_first_of("[]");
+    if (begin == std::string_view::npos)
+      return true;
+    const std::string_view address = name.substr(begin + 1);
+    return name[begin] == '[' && (begin == 0 || name[begin - 1] == '@') &&
+           address.find_first_not_of("0123456789abcdefABCDEF:.") + 1 == address.size() &&
+           address.ends_with(']') && address.find(':') != std::string_view::npos;
+  }
+
   /// Names and addresses; what mpirun gives a meaning of its own ('+n0', '^host') is refused.
   Status checkName(std::string_view name) const {
-    const bool isName = !name.empty() && std::ranges::all_of(name, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view(".-_:@[]").find(c) != std::string_view::npos;
-    });
+    const bool isName =
+        !name.empty() && hasGoodBrackets(name) && std::ranges::all_of(name, [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 std::string_view(".-_:@[]").find(c) != std::string_view::npos;
+        });
     return isName ? Status::ok()
                   : error("expected a host, got '" + std::string(name.substr(0, 60)) + "'");
   }

@@ -52,10 +52,15 @@ public:
     nameDevice();
     // One node's devices are joined by what is inside: that is their network.
     const bool isOneNode = nodes == 1 && devices > 1;
+    if (sources.inside && devices == 1)
+      return withoutEffect("--inside", "a node has one device");
     if (devices > 1)
       describeInside(isOneNode);
     if (!isOneNode || inside.empty())
       describeNetwork();
+    if (isOneNode && !inside.empty())
+      if (Status s = refuseNetwork(); !s)
+        return s;
     if (!missing.empty())
       return Status::error(ErrorKind::badUsage, missingText());
     return written(isOneNode && !inside.empty());
@@ -113,6 +118,21 @@ private:
     } else if (!sources.inside && topology) {
       missing.push_back("what joins the devices of a node (--inside)");
     }
+  }
+
+  /// Precondition: there is one node, whose devices are joined by what is inside.
+  Status refuseNetwork() const {
+    const char *reason = "there is one node, whose devices are joined by what is inside";
+    if (sources.network)
+      return withoutEffect("--network", reason);
+    if (sources.bandwidth)
+      return withoutEffect("--bandwidth", reason);
+    return sources.latency ? withoutEffect("--latency", reason) : Status::ok();
+  }
+
+  static Status withoutEffect(const char *option, const char *reason) {
+    return Status::error(ErrorKind::badUsage,
+                         std::string(option) + ": would have no effect, as " + reason);
   }
 
   static std::string linkText(const Link &link, const std::string &what) {

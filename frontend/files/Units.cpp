@@ -170,31 +170,33 @@ Result<double> parseQuantity(std::string_view original, const Dimension &dimensi
   return value;
 }
 
-/// What is slower or faster is a slip; within the limits, sums of times stay finite and quotients
+/// What is less or more is a slip; within the limits, sums of times stay finite and quotients
 /// keep their digits.
-Result<double> parseRate(std::string_view text, const Dimension &dimension, double slowest,
-                         double fastest, std::string_view range) {
-  Result<double> rate = parseQuantity(text, dimension);
-  if (rate && (*rate < slowest || *rate > fastest))
+Result<double> parseWithin(std::string_view text, const Dimension &dimension, double least,
+                           double most, std::string_view range) {
+  Result<double> value = parseQuantity(text, dimension);
+  if (value && (*value < least || *value > most))
     return Status::badInput("expected " + std::string(dimension.name) + " " + std::string(range) +
                             ", got " + quoted(trim(text)));
-  return rate;
+  return value;
 }
 
 } // namespace
 
-Result<double> parseSeconds(std::string_view text) { return parseQuantity(text, kTime); }
+Result<double> parseSeconds(std::string_view text) {
+  return parseWithin(text, kTime, 0, 1e6, "from 0 s to 1000000 s");
+}
 
 Result<double> parseByteRate(std::string_view text) {
-  return parseRate(text, kByteRate, 1.0 / 8, 1e18, "from 1 b/s to 1 EB/s");
+  return parseWithin(text, kByteRate, 1.0 / 8, 1e18, "from 1 b/s to 1 EB/s");
 }
 
 Result<double> parseComputeRate(std::string_view text) {
-  return parseRate(text, kComputeRate, 1, 1e21, "from 1 FLOP/s to 1000 EFLOP/s");
+  return parseWithin(text, kComputeRate, 1, 1e21, "from 1 FLOP/s to 1000 EFLOP/s");
 }
 
 Result<double> parseSecondsPerByte(std::string_view text) {
-  return parseQuantity(text, kSecondsPerByte);
+  return parseWithin(text, kSecondsPerByte, 0, 8, "from 0 s/B to 8 s/B");
 }
 
 Result<std::int64_t> parseBytes(std::string_view text) {
@@ -206,6 +208,17 @@ Result<std::int64_t> parseBytes(std::string_view text) {
     return Status::badInput("expected a whole number of bytes up to 8 PiB, got " +
                             quoted(trim(text)));
   return static_cast<std::int64_t>(*bytes);
+}
+
+Result<double> parseFactor(std::string_view original) {
+  const std::string_view text = trim(original);
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(factor >= kLeastFactor && factor <= kMostFactor))
+    return Status::badInput("expected a number from 1e-6 to 1e6 such as 1.5, got " +
+                            (text.empty() ? "nothing" : quoted(text)));
+  return factor;
 }
 
 Result<std::int64_t> parseCount(std::string_view original, std::string_view what,

@@ -15,7 +15,7 @@
 
 namespace syncline::files {
 
-/// A time of zero or more, in seconds: ns, us (or µs), ms, s, min.
+/// A time of zero to 1000000 s, in seconds: ns, us (or µs), ms, s, min.
 Result<double> parseSeconds(std::string_view text);
 
 /// A whole number of bytes, zero to 2^53: B, kB, KB, KiB, MB, MiB, ... Bits are refused.
@@ -29,8 +29,13 @@ Result<double> parseByteRate(std::string_view text);
 /// FLOPS, prefixed.
 Result<double> parseComputeRate(std::string_view text);
 
-/// A time per data of zero or more, in seconds per byte: s/B, ns/B, us/KiB, s/GB, ...
+/// A time per data of zero to 8 s/B (1 b/s), in seconds per byte: s/B, ns/B, us/KiB, s/GB, ...
 Result<double> parseSecondsPerByte(std::string_view text);
+
+constexpr double kLeastFactor = 1e-6, kMostFactor = 1e6;
+
+/// How many times as long something takes: a plain number from kLeastFactor to kMostFactor.
+Result<double> parseFactor(std::string_view text);
 
 /// A dimensionless whole number in [1, limit], such as a number of ranks. `what` names it in
 /// errors.

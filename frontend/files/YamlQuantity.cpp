@@ -65,8 +65,11 @@ static Result<double> readNumber(const YamlValue &value, const std::string &want
 }
 
 Result<double> readFactor(const YamlValue &value) {
-  return readNumber(value, "a number above zero such as 1.5",
-                    [](double factor) { return factor > 0; });
+  Result<std::string> text = value.scalar("a number such as 1.5");
+  if (!text)
+    return text.status();
+  Result<double> factor = parseFactor(*text);
+  return factor ? factor : value.error(factor.status().message());
 }
 
 Result<double> readMultiple(const YamlValue &value, double limit) {

@@ -52,7 +52,7 @@ Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, st
 /// A whole number below `count`, from 0, which counts `what`.
 Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, std::int64_t count);
 
-/// A finite number above zero, without a unit.
+/// How many times as long something takes, without a unit: see parseFactor.
 Result<double> readFactor(const YamlValue &value);
 
 /// A finite number from 1 to `limit`, without a unit.

@@ -25,6 +25,8 @@ WRONG = [
     (["nodes"], None),
     (["nodes"], 0),
     (["nodes"], 2000000),
+    (["nodes"], "two"),
+    (["nodes"], "0"),
     (["ranks"], 8),
     (["color"], "red"),
     (["device", "kind"], "a1000"),
@@ -56,9 +58,26 @@ WRONG = [
     (["overrides", 0, "nodes"], [1, 1]),
     (["overrides", 0, "nodes"], [-1]),
     (["overrides", 0, "device", "slowdown"], 0),
+    (["overrides", 0, "device", "slowdown"], 1e7),
+    (["overrides", 0, "device", "slowdown"], "-1"),
     (["overrides", 0, "network"], {}),
     (["overrides", 0, "inside"], {"kind": "pcie-3"}),
     (["overrides"], [{"nodes": [0]}]),
+]
+
+# Other ways to write a value, in YAML as people type it: the reader takes them, and so does the schema.
+VARIANTS = [
+    ("name: two hosts with four devices", "name: 2024"),
+    ("name: two hosts with four devices", "name: yes"),
+    ("nodes: 2", 'nodes: "2"'),
+    ("devices-per-node: 4", "devices-per-node: '04'"),
+    ("cards: 2", 'cards: "2"'),
+    ("computation: 1.35", "computation: 1e0"),
+    ("slowdown: 1.5", "slowdown: 1e1"),
+    ("slowdown: 1.5", "slowdown: 2"),
+    ("slowdown: 1.5", "slowdown: '.5'"),
+    ("dedicated: yes", "dedicated: 'yes'"),
+    ("dedicated: yes", "dedicated: 'true'"),
 ]
 
 
@@ -103,6 +122,17 @@ class ClusterSchemaTest(unittest.TestCase):
                 done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, r"\Asyncline: error: .*c\.yaml:\d+:\d+: .*\n\Z")
+
+    def test_variants(self):
+        """Reader and schema take each; the example's own words tell where."""
+        file = self.folder / "c.yaml"
+        for plain, variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.assertIn(plain, EXAMPLE)
+                text = EXAMPLE.replace(plain, variant, 1)
+                self.assertEqual(violations(yaml.safe_load(text), SCHEMA, where="cluster"), [])
+                file.write_text(text)
+                harness.syncline("compile", TRACE, "--cluster", file, "-o", self.folder / "v.plan")
 
     def test_imported_file(self):
         """What `syncline cluster` writes follows the schema."""

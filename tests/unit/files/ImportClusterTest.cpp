@@ -102,6 +102,29 @@ TEST(ImportCluster, oneNode) {
   EXPECT_EQ(written(sources).network->bandwidth, 15.754e9);
 }
 
+// An option that nothing would come of is refused, not dropped.
+TEST(ImportCluster, withoutEffect) {
+  const std::string oneNode =
+      ": would have no effect, as there is one node, whose devices are joined by what is inside";
+  EXPECT_EQ(failure(ofNodes(1)), "--network" + oneNode);
+  EXPECT_EQ(importedClusterText(ofNodes(1)).status().kind(), ErrorKind::badUsage);
+  ClusterSources sources = ofNodes(1);
+  sources.network.reset();
+  sources.bandwidth = 1e9;
+  EXPECT_EQ(failure(sources), "--bandwidth" + oneNode);
+  sources.bandwidth.reset();
+  sources.latency = 1e-6;
+  EXPECT_EQ(failure(sources), "--latency" + oneNode);
+  sources.inside = "none"; // nothing inside: the devices share the network
+  sources.bandwidth = 1e9;
+  EXPECT_EQ(failure(sources), "no error");
+  sources = ofNodes(3);
+  sources.topology->devices = 1;
+  sources.inside = "pcie-4";
+  EXPECT_EQ(failure(sources), "--inside: would have no effect, as a node has one device");
+  EXPECT_EQ(importedClusterText(sources).status().kind(), ErrorKind::badUsage);
+}
+
 // A host file gives nodes and, by its slots, their devices.
 TEST(ImportCluster, hosts) {
   ClusterSources sources;
