@@ -46,12 +46,20 @@ struct SpaceSizes {
   std::int64_t of(Space space) const;
 };
 
+/// How products and convolutions of f32 are computed where a device has faster units for less.
+enum class Precision {
+  fp32, ///< with all bits of f32
+  tf32, ///< factors rounded to 10 bits of mantissa where the device has such units
+};
+
 struct ExecutableOptions {
   SpaceSizes sizes;
   int threads = 1;        ///< compute threads of this rank, at least 1
   std::uint64_t seed = 0; ///< of random operations such as dropout
   int rank = 0;
-  int ranks = 1; ///< gradients are sums over so many ranks; an update divides by it
+  int ranks = 1;  ///< gradients are sums over so many ranks; an update divides by it
+  int device = 0; ///< which of this machine's accelerators; nothing to the CPU backend
+  Precision precision = Precision::fp32; ///< likewise
 };
 
 enum class OperationKind {

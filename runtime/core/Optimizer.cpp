@@ -42,16 +42,16 @@ Status Optimizer::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) 
   return allocate();
 }
 
-Status Optimizer::updateShard(int bucket) {
+Result<Optimizer::Update> Optimizer::shardUpdate(int bucket) const {
   auto found = shards.find(bucket);
   if (found == shards.end())
     return Status::error(ErrorKind::internal,
                          "no part of bucket " + std::to_string(bucket) + " is this rank's");
-  return update(found->second.first, found->second.second, true);
+  return update(found->second.first, found->second.second);
 }
 
-Status Optimizer::update(std::int64_t begin, std::int64_t bytes, bool onChannel) {
-  return device.update(begin, bytes, velocityAt(begin, bytes), options, onChannel);
+Optimizer::Update Optimizer::update(std::int64_t begin, std::int64_t bytes) const {
+  return {begin, bytes, velocityAt(begin, bytes), options};
 }
 
 Status Optimizer::allocate() {
@@ -80,7 +80,7 @@ Status Optimizer::allocate() {
 bool Optimizer::add(std::int64_t begin, std::int64_t bytes) {
   if (bytes <= 0)
     return true;
-  stretches.push_back({begin, bytes, device.allocateVelocity(bytes)});
+  stretches.push_back({begin, bytes, allocateVelocity(bytes)});
   return stretches.back().velocity != nullptr;
 }
 

@@ -4,31 +4,23 @@
 
 #include "runtime/core/StepTable.h"
 
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace syncline {
 
-/// What the optimizer asks of a backend.
-class OptimizerDevice {
-public:
-  virtual ~OptimizerDevice() = default;
-
-  /// Zeroed memory for so many bytes, kept until the device goes; null where there is none.
-  virtual std::byte *allocateVelocity(std::int64_t bytes) = 0;
-  /// One step over [begin, begin + bytes) of parameters and gradients. velocity: of these, null
-  /// without momentum. onChannel: called by a channel, beside the step's operations.
-  virtual Status update(std::int64_t begin, std::int64_t bytes, std::byte *velocity,
-                        const SgdOptions &options, bool onChannel) = 0;
-};
-
 /// Velocity exists for the parameters that this rank updates, and for no others. Offsets and
-/// lengths are bytes of Space::parameters and Space::gradients. The table and the device outlive
-/// it. One thread at a time, but for updateShard, which any one thread may call beside update.
+/// lengths are bytes of Space::parameters and Space::gradients. The table outlives it. Not
+/// thread-safe, but for shardUpdate between two calls that change it.
 class Optimizer {
 public:
-  Optimizer(const StepTable &table, int ranks, OptimizerDevice &device)
-      : table(table), ranks(ranks), device(device) {}
+  /// Zeroed memory for so many bytes, kept as long as the backend; null where there is none.
+  using Allocate = std::function<std::byte *(std::int64_t bytes)>;
+
+  Optimizer(const StepTable &table, int ranks, Allocate allocateVelocity)
+      : table(table), ranks(ranks), allocateVelocity(std::move(allocateVelocity)) {}
 
   /// Whether the step's updates are of a type that the optimizer's loop is for.
   Status checkTypes() const;
@@ -37,8 +29,16 @@ public:
   /// As the Executable's methods of these names.
   Status setOptimizer(const SgdOptions &chosen) { return options = chosen, allocate(); }
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes);
-  Status updateShard(int bucket);
-  Status update(const Bucket &bucket) { return update(bucket.offset, bucket.extent, false); }
+
+  /// What a backend's loop has to do: [begin, begin + bytes) of parameters and gradients.
+  struct Update {
+    std::int64_t begin = 0, bytes = 0;
+    std::byte *velocity = nullptr; ///< of these; null without momentum
+    SgdOptions options;
+  };
+  Update update(const Bucket &bucket) const { return update(bucket.offset, bucket.extent); }
+  /// Of the part that takeShard() made this rank's; internal when there is none.
+  Result<Update> shardUpdate(int bucket) const;
 
   /// Where a parameter's velocity lies; badInput when there is none, or not all of it.
   Result<std::byte *> velocityOf(int parameter) const;
@@ -56,11 +56,11 @@ private:
   bool add(std::int64_t begin, std::int64_t bytes);
   /// Null unless all of it is in one stretch.
   std::byte *velocityAt(std::int64_t begin, std::int64_t bytes) const;
-  Status update(std::int64_t begin, std::int64_t bytes, bool onChannel);
+  Update update(std::int64_t begin, std::int64_t bytes) const;
 
   const StepTable &table;
   int ranks;
-  OptimizerDevice &device;
+  Allocate allocateVelocity;
   SgdOptions options;
   bool isFinished = false;
   bool hasWholeBuckets = false;                                ///< their velocity is allocated

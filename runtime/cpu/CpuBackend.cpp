@@ -22,38 +22,12 @@ std::int64_t denseBytes(const StepTensor &tensor) {
   return elementCount(tensor.shape) * elementBytes(tensor.type);
 }
 
-/// Updates on the calling thread and its OpenMP threads.
-class CpuOptimizerDevice final : public OptimizerDevice {
-public:
-  explicit CpuOptimizerDevice(Program &program) : program(program) {}
-
-  std::byte *allocateVelocity(std::int64_t bytes) override {
-    return velocity.emplace_back(bytes).data();
-  }
-
-  Status update(std::int64_t begin, std::int64_t bytes, std::byte *velocity,
-                const SgdOptions &options, bool onChannel) override {
-    // A channel's thread leaves the processors to the computation: the network is slower anyway.
-    if (onChannel)
-      omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
-    auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
-    sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + begin),
-              at(program.spaces[static_cast<int>(Space::gradients)].data() + begin), at(velocity),
-              bytes / static_cast<std::int64_t>(sizeof(float)), options,
-              1.0 / program.options.ranks);
-    return Status::ok();
-  }
-
-private:
-  Program &program;
-  std::vector<HostMemory> velocity;
-};
-
 class CpuExecutable final : public Executable {
 public:
   explicit CpuExecutable(const ExecutableOptions &options)
-      : program(options), steps(program), updates(program),
-        optimizer(program.table, options.ranks, updates) {}
+      : program(options), steps(program),
+        optimizer(program.table, options.ranks,
+                  [this](std::int64_t bytes) { return velocity.emplace_back(bytes).data(); }) {}
 
   Status allocate();
 
@@ -83,7 +57,7 @@ public:
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override {
     return optimizer.takeShard(bucket, begin, bytes);
   }
-  Status updateShard(int bucket) override { return optimizer.updateShard(bucket); }
+  Status updateShard(int bucket) override;
 
   void beginStep(std::int64_t step) override { program.step = step; }
   Status run(int operation) override;
@@ -96,12 +70,13 @@ public:
 private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
+  void update(const Optimizer::Update &what);
   /// As transfer(), of a parameter's velocity.
   Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
   Program program;
   CpuBuilder steps;
-  CpuOptimizerDevice updates;
+  std::vector<HostMemory> velocity;
   Optimizer optimizer;
 };
 
@@ -181,11 +156,29 @@ Status CpuExecutable::writeVelocity(int parameter, std::span<const std::byte> de
   return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
 }
 
+Status CpuExecutable::updateShard(int bucket) {
+  const Result<Optimizer::Update> own = optimizer.shardUpdate(bucket);
+  if (!own)
+    return own.status();
+  // A channel's thread leaves the processors to the computation: the network is slower anyway.
+  omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
+  update(*own);
+  return Status::ok();
+}
+
+void CpuExecutable::update(const Optimizer::Update &what) {
+  auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+  sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + what.begin),
+            at(program.spaces[static_cast<int>(Space::gradients)].data() + what.begin),
+            at(what.velocity), what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
+            1.0 / program.options.ranks);
+}
+
 Status CpuExecutable::run(int operation) {
   const OperationInfo &info = program.table.operations[operation];
   omp_set_num_threads(program.options.threads); // the calling thread's, and not another's
   if (info.kind == OperationKind::update)
-    return optimizer.update(*program.table.findBucket(info.bucket));
+    update(optimizer.update(*program.table.findBucket(info.bucket)));
   try {
     for (const Command &command : program.commands[operation]) {
       if (command.call)
