@@ -32,11 +32,13 @@ Command addCompile(CLI::App &app) {
       ->required();
   command->add_option("--cluster", options->cluster, "Cluster file (YAML)")
       ->required()
+      ->check(someText())
       ->group("Inputs");
   command
       ->add_option(
           "--profile", options->profile,
           "Measured times (JSON); default: operation and byte counts with the cluster's rates")
+      ->check(someText())
       ->group("Inputs");
   command
       ->add_option("-o,--output", options->output, "Plan folder to write; a plan there is replaced")
@@ -54,6 +56,7 @@ Command addCompile(CLI::App &app) {
   command
       ->add_option("--loss-on", options->modelOutput,
                    "Output the loss is taken on; default: the first")
+      ->check(someText())
       ->group("Training");
   command
       ->add_option("--freeze", options->freeze,

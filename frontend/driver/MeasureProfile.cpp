@@ -40,25 +40,33 @@ Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &
   return plan;
 }
 
+/// Where they come from a file that says how many devices a node has.
+Result<int> checkedRanks(std::int64_t devices, const std::string &path) {
+  if (devices >= 1 && devices <= kMostRanks)
+    return static_cast<int>(devices);
+  return Status::badInput("'" + path + "': expected 1 to " + std::to_string(kMostRanks) +
+                          " devices a node, to run as ranks side by side, got " +
+                          std::to_string(devices) + "; '-n' says how many");
+}
+
 /// The devices of a node, as the cluster file or else the plan says.
-Result<int> ranksOf(const ProfileOptions &options, bool isPlan) {
+Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::ClusterFile> &cluster,
+                    bool isPlan) {
   if (options.ranks)
     return *options.ranks;
-  if (!options.cluster.empty()) {
-    Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
-    return cluster ? Result<int>(static_cast<int>(cluster->devicesPerNode)) : cluster.status();
-  }
+  if (cluster)
+    return checkedRanks(cluster->devicesPerNode, options.cluster);
   if (!isPlan)
     return 1;
   Result<nlohmann::json> plan = readPlanJson(options.source);
   if (!plan)
     return plan.status();
-  int ranks = 1;
+  std::int64_t devices = 1;
   Result<std::string> read = guarded([&] {
-    ranks = plan->at("cluster").at("devices_per_node").get<int>();
+    devices = plan->at("cluster").at("devices_per_node").get<std::int64_t>();
     return std::string();
   });
-  return read ? Result<int>(ranks) : read.status();
+  return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
 }
 
 /// All but the first run until they are ended with `children`; the first starts when they do.
@@ -96,7 +104,14 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
 Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   std::error_code ignored;
   const bool isPlan = std::filesystem::is_directory(options.source, ignored);
-  Result<int> ranks = ranksOf(options, isPlan);
+  std::optional<files::ClusterFile> cluster;
+  if (!options.cluster.empty()) {
+    Result<files::ClusterFile> read = files::readClusterFile(options.cluster);
+    if (!read)
+      return read.status();
+    cluster = std::move(*read);
+  }
+  Result<int> ranks = ranksOf(options, cluster, isPlan);
   if (!ranks)
     return ranks.status();
   ChildProcesses children;
@@ -113,7 +128,11 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   if (!text)
     return text.status();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return profileOfTimes(json, *ranks * options.threads > usableProcessors());
+  Result<MeasuredProfile> measured =
+      profileOfTimes(json, *ranks * options.threads > usableProcessors());
+  if (measured)
+    measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
+  return measured;
 }
 
 } // namespace syncline::driver

@@ -9,12 +9,15 @@
 
 namespace syncline::driver {
 
+/// Side by side on one machine.
+constexpr int kMostRanks = 256;
+
 struct ProfileOptions {
   std::string source;  ///< ONNX model, or a plan folder
   std::string cluster; ///< of its devices a node; empty for none
   std::string output;
   std::vector<std::string> compiling; ///< what `compile` is told besides, for a model
-  std::optional<int> ranks;           ///< at a time; default: devices of a node
+  std::optional<int> ranks;           ///< at a time, at most kMostRanks; default: devices of a node
   bool pin = false;                   ///< each to a processor
   int threads = 1;
   double momentum = 0.9;
@@ -23,8 +26,9 @@ struct ProfileOptions {
 };
 
 /// Compiles a model for one rank, in a temporary folder; then so many ranks run side by side,
-/// without talking, until the first one's median step stands still. Errors: as the programs that do
-/// it say.
+/// without talking, until the first one's median step stands still. The profile bears the model's
+/// name and the cluster's. Errors: those of the cluster file, more ranks than kMostRanks, and what
+/// the programs that do the work say.
 Result<MeasuredProfile> measureProfile(const ProfileOptions &options);
 
 } // namespace syncline::driver

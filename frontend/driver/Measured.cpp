@@ -278,7 +278,8 @@ Comparison compare(const Json &plan, const LayerSeconds &layers, const Measureme
 } // namespace
 
 Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
-                                   const files::ChromeTrace &trace, double tolerance) {
+                                   const files::ChromeTrace &trace, double tolerance,
+                                   const std::string &traceName) {
   try {
     Comparison comparison;
     Result<std::string> done = guarded([&] {
@@ -296,7 +297,7 @@ Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
       return done.status();
     return comparison;
   } catch (const TraceError &error) {
-    return Status::badInput(error.message);
+    return Status::badInput("'" + traceName + "': " + error.message);
   }
 }
 

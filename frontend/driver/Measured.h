@@ -28,8 +28,10 @@ struct Comparison {
 /// than `tolerance`.
 ///
 /// `layers` are the plan's predictions, by forward and backward together. Errors: badInput for a
-/// trace of another plan, of no steps or without one of the plan's messages.
+/// trace of another plan, of no steps or without one of the plan's messages, naming it `traceName`,
+/// and for a plan that does not follow its schema.
 Result<Comparison> compareMeasured(const nlohmann::json &plan, const LayerSeconds &layers,
-                                   const files::ChromeTrace &trace, double tolerance);
+                                   const files::ChromeTrace &trace, double tolerance,
+                                   const std::string &traceName);
 
 } // namespace syncline::driver

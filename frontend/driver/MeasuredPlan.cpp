@@ -42,10 +42,7 @@ Result<Comparison> measurePlan(const std::string &folder, const std::string &tra
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();
-  Result<Comparison> comparison = compareMeasured(*plan, layersOf(**module), *read, tolerance);
-  if (!comparison)
-    return Status::badInput("'" + trace + "': " + comparison.status().message());
-  return comparison;
+  return compareMeasured(*plan, layersOf(**module), *read, tolerance, trace);
 }
 
 Result<double> parseFraction(const std::string &text, const std::string &option) {

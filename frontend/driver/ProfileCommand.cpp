@@ -2,7 +2,6 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/MeasureProfile.h"
 #include "frontend/driver/TorchTrace.h"
-#include "frontend/files/ClusterFile.h"
 #include "runtime/launch/NumberChecks.h"
 #include "syncline/OutputFile.h"
 
@@ -45,13 +44,14 @@ void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
   command
       .add_option("--cluster", options.cluster,
                   "Cluster file (YAML): so many ranks as a node has devices, and its name")
+      ->check(someText())
       ->group(group);
   command
       .add_option("-n", options.ranks,
                   "Ranks side by side, which share processors and memory as in a run, but do not "
                   "talk; the first one's times count; default: devices-per-node of the cluster or "
                   "the plan, else 1")
-      ->check(CLI::Range(1, 256))
+      ->check(CLI::Range(1, kMostRanks))
       ->type_name("N")
       ->group(group);
   command.add_flag("--pin", options.pin, "Rank i on processor i, modulo their number")
@@ -116,10 +116,6 @@ Status profile(const ProfileOptions &options) {
   Result<MeasuredProfile> measured = measureProfile(options);
   if (!measured)
     return measured.status();
-  measured->profile.name = measured->model;
-  if (!options.cluster.empty())
-    if (Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster))
-      measured->profile.name += " on " + cluster->name;
   std::fprintf(stderr, "%s", profileSummary(*measured).c_str());
   return writeWholeFile(options.output, files::formatProfile(measured->profile));
 }

@@ -6,6 +6,7 @@
 #include "frontend/driver/PlanModule.h"
 #include "frontend/driver/PlanText.h"
 #include "frontend/driver/SimulationReport.h"
+#include "frontend/driver/SimulationSize.h"
 #include "frontend/driver/SimulationTrace.h"
 #include "frontend/driver/SweepReport.h"
 #include "frontend/driver/SweepRun.h"
@@ -49,6 +50,8 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   scenario->steps = options.steps;
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;
+  if (Status fits = expectFits(*scenario, {.path = true, .trace = !options.trace.empty()}); !fits)
+    return fits;
   Result<Simulation> simulation = simulate::runScenario(*scenario);
   if (!simulation)
     return simulation.status();

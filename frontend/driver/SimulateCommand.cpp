@@ -1,13 +1,14 @@
 // The command line of `syncline simulate`.
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Simulate.h"
+#include "frontend/files/Units.h"
 #include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <memory>
+#include <set>
 
 namespace syncline::driver {
 
@@ -21,17 +22,14 @@ struct RawOptions {
 
 Status usage(const std::string &what) { return Status::error(ErrorKind::badUsage, what); }
 
-bool readNumber(std::string_view text, double &value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-}
-
 Status readJitter(const std::string &text, double &jitter) {
   std::string_view digits = text;
   if (!digits.ends_with('%'))
     return usage("--jitter: expected a percentage such as '5%', got '" + text + "'");
   digits.remove_suffix(1);
-  if (!readNumber(digits, jitter) || jitter < 0 || jitter >= 100)
+  const char *all = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), all, jitter);
+  if (error != std::errc() || end != all || !(jitter >= 0 && jitter < 100))
     return usage("--jitter: expected a percentage from 0% to below 100%, got '" + text + "'");
   jitter /= 100;
   return Status::ok();
@@ -40,10 +38,12 @@ Status readJitter(const std::string &text, double &jitter) {
 Status readSlow(const std::string &text, std::pair<int, double> &slow) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   auto [end, error] = std::from_chars(text.data(), text.data() + colon, slow.first);
-  if (colon == text.size() || error != std::errc() || end != text.data() + colon ||
-      slow.first < 0 || !readNumber(std::string_view(text).substr(colon + 1), slow.second) ||
-      slow.second <= 0)
+  if (colon == text.size() || error != std::errc() || end != text.data() + colon || slow.first < 0)
     return usage("--slow: expected RANK:FACTOR, as in '3:1.5', got '" + text + "'");
+  Result<double> factor = files::parseFactor(std::string_view(text).substr(colon + 1));
+  if (!factor)
+    return usage("--slow: '" + text + "': " + factor.status().message());
+  slow.second = *factor;
   return Status::ok();
 }
 
@@ -51,9 +51,13 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
   if (!raw.jitter.empty())
     if (Status read = readJitter(raw.jitter, options.jitter); !read)
       return read;
-  for (const std::string &text : raw.slow)
+  std::set<int> slowRanks;
+  for (const std::string &text : raw.slow) {
     if (Status read = readSlow(text, options.slow.emplace_back()); !read)
       return read;
+    if (!slowRanks.insert(options.slow.back().first).second)
+      return usage("--slow: rank " + std::to_string(options.slow.back().first) + " is given twice");
+  }
   for (const std::string &text : raw.sweeps) {
     Result<SweepAxis> axis = parseSweep(text);
     if (!axis)
@@ -69,19 +73,23 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
 }
 
 void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *options) {
-  command
-      ->add_option("--sweep", raw->sweeps,
-                   "Simulate over a range instead: bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, "
-                   "ranks=4..2048, batch=8..256, slow=1..4 (times as long that rank 0 computes); "
-                   "may be repeated")
-      ->type_name("AXIS=FIRST..LAST")
-      ->allow_extra_args(false)
-      ->group("Sweeps");
+  constexpr int mostPoints = 10'000;
+  CLI::Option *sweep =
+      command
+          ->add_option(
+              "--sweep", raw->sweeps,
+              "Simulate over a range instead: bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, "
+              "ranks=4..2048, batch=8..256, slow=1..4 (times as long that rank 0 computes); "
+              "may be repeated")
+          ->type_name("AXIS=FIRST..LAST")
+          ->allow_extra_args(false)
+          ->group("Sweeps");
   command
       ->add_option("--points", options->points,
                    "So many points, in geometric progression; default: doubling")
-      ->check(wholeNumber(2, "points"))
+      ->check(wholeNumber(2, "points", mostPoints))
       ->type_name("N")
+      ->needs(sweep)
       ->group("Sweeps");
   command
       ->add_option("--replan", raw->replan,
@@ -89,11 +97,14 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
                    "decisions (no)")
       ->check(CLI::IsMember({"yes", "no"}))
       ->capture_default_str()
+      ->needs(sweep)
       ->group("Sweeps");
   command->add_option("--csv", options->csv, "Write the points to this file as well")
+      ->check(someText())
       ->type_name("FILE")
       ->group("Sweeps");
   command->add_option("--plot", options->plot, "Draw them to this file (SVG)")
+      ->check(someText())
       ->type_name("FILE")
       ->group("Sweeps");
 }
@@ -103,6 +114,7 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
 Command addSimulate(CLI::App &app) {
   auto options = std::make_shared<SimulateOptions>();
   auto raw = std::make_shared<RawOptions>();
+  constexpr int mostSteps = 1'000'000;
   CLI::App *command =
       app.add_subcommand("simulate", "Run a plan in virtual time, here or on another cluster");
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
@@ -110,15 +122,19 @@ Command addSimulate(CLI::App &app) {
       ->add_option("--cluster", options->cluster,
                    "Cluster file in place of the plan's; operations take the time they were "
                    "planned with")
+      ->check(someText())
       ->type_name("C.yaml")
       ->group("What differs");
-  command
-      ->add_option("--jitter", raw->jitter,
-                   "Every operation takes up to so much longer or shorter, e.g. 5%")
-      ->type_name("PERCENT")
-      ->group("What differs");
+  CLI::Option *jitter =
+      command
+          ->add_option("--jitter", raw->jitter,
+                       "Every operation takes up to so much longer or shorter, e.g. 5%")
+          ->check(someText())
+          ->type_name("PERCENT")
+          ->group("What differs");
   command->add_option("--seed", options->seed, "Of the jitter")
       ->check(wholeNumber(0, "a seed"))
+      ->needs(jitter)
       ->type_name("N")
       ->capture_default_str()
       ->group("What differs");
@@ -129,8 +145,7 @@ Command addSimulate(CLI::App &app) {
       ->allow_extra_args(false)
       ->group("What differs");
   command->add_option("--steps", options->steps, "Steps, one behind the other")
-      ->check(wholeNumber(1, "steps"))
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(wholeNumber(1, "steps", mostSteps))
       ->type_name("N")
       ->capture_default_str()
       ->group("What differs");
@@ -138,6 +153,7 @@ Command addSimulate(CLI::App &app) {
   command
       ->add_option("--trace", options->trace,
                    "Write a Chrome trace to this file, for Perfetto or chrome://tracing")
+      ->check(someText())
       ->type_name("FILE")
       ->group("Output");
   addSweepOptions(command, raw.get(), options.get());

@@ -1,6 +1,7 @@
 // What a simulation says, for people and for programs.
 #include "frontend/driver/SimulationReport.h"
 
+#include "frontend/driver/PhaseName.h"
 #include "frontend/driver/PlanText.h"
 #include "frontend/driver/Table.h"
 #include "frontend/files/FormatUnits.h"
@@ -60,18 +61,6 @@ std::string resourceTable(const Simulation &simulation) {
                   percent(utilisation(kind.busy, kind.bytes, kind.capacity, kind.count, total))});
   }
   return table.toString();
-}
-
-std::string phaseName(Phase phase) {
-  switch (phase) {
-  case Phase::forward:
-    return "forward";
-  case Phase::backward:
-    return "backward";
-  case Phase::update:
-    return "update";
-  }
-  return {};
 }
 
 std::string kindName(CriticalPart::Kind kind) {

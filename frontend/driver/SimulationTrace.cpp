@@ -1,6 +1,8 @@
 // Events one by one: a trace may have millions.
 #include "frontend/driver/SimulationTrace.h"
 
+#include "frontend/driver/PhaseName.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -11,18 +13,6 @@ using namespace simulate;
 using nlohmann::json;
 
 namespace {
-
-const char *phaseName(Phase phase) {
-  switch (phase) {
-  case Phase::forward:
-    return "forward";
-  case Phase::backward:
-    return "backward";
-  case Phase::update:
-    return "update";
-  }
-  return "";
-}
 
 class TraceWriter {
 public:

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 namespace syncline::driver {
 
@@ -18,15 +17,6 @@ using Kind = SweepAxis::Kind;
 constexpr Kind kinds[] = {Kind::bandwidth, Kind::latency, Kind::ranks, Kind::batch, Kind::slow};
 
 bool isWhole(Kind kind) { return kind == Kind::ranks || kind == Kind::batch; }
-
-Result<double> number(std::string_view text) {
-  const std::string copy(text);
-  char *end = nullptr;
-  const double value = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != '\0' || !std::isfinite(value) || value <= 0)
-    return Status::badInput("expected a number above zero, got '" + copy + "'");
-  return value;
-}
 
 Result<double> parseValue(Kind kind, std::string_view text) {
   switch (kind) {
@@ -46,7 +36,7 @@ Result<double> parseValue(Kind kind, std::string_view text) {
     return static_cast<double>(*count);
   }
   case Kind::slow:
-    return number(text);
+    return files::parseFactor(text);
   }
   return Status::badInput("unknown axis");
 }

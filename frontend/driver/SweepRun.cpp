@@ -1,6 +1,7 @@
 // The same problem elsewhere, decided anew or as it was.
 #include "frontend/driver/SweepRun.h"
 
+#include "frontend/driver/SimulationSize.h"
 #include "passes/simulate/Simulation.h"
 #include "passes/solver/Planner.h"
 
@@ -89,27 +90,34 @@ private:
     Result<JointProblem> posed = plan.problem().poseOn(where.cluster, where.batch);
     if (!posed)
       return posed.status();
-    Result<JointPlan> decisions = decide(*posed, slowest);
+    simulate::Machines machines = simulate::machinesOf(where.cluster);
+    if (Status slowed = slowDown(machines, slowest); !slowed)
+      return slowed;
+    Result<JointPlan> decisions = decide(*posed, where.cluster, machines);
     if (!decisions)
       return decisions.status();
     Result<Scenario> scenario = plan.withDecisions(*posed, *decisions, where);
     if (!scenario)
       return scenario.status();
-    if (Status slowed = slowDown(scenario->machines, slowest); !slowed)
-      return slowed;
+    scenario->machines.slowdown = machines.slowdown;
     scenario->steps = options.steps;
     scenario->jitter = options.jitter;
     scenario->seed = options.seed;
+    if (Status fits = expectFits(*scenario, {}); !fits)
+      return fits;
     Result<Simulation> simulation = simulate::runScenario(*scenario);
     if (!simulation)
       return simulation.status();
     return pointOf(*scenario, *simulation, *posed, *decisions);
   }
 
-  /// Every rank waits for the slowest, so that a planner sees gradients as late as that has them.
-  Result<JointPlan> decide(const JointProblem &posed, double slowest) const {
+  /// Every rank waits for the slowest, so that a planner sees gradients as late as that has them:
+  /// `posed` has them as late as the cluster's slowest node does.
+  Result<JointPlan> decide(const JointProblem &posed, cluster::SpecAttr there,
+                           const simulate::Machines &machines) const {
     if (!options.replan)
       return plan.decisions();
+    const double slowest = slowestOf(machines) / cluster::slowdown(there);
     JointProblem waiting = posed;
     waiting.computeFree *= slowest;
     for (solver::JointLayer &layer : waiting.layers) {
@@ -139,6 +147,10 @@ private:
     return Status::ok();
   }
 
+  static double slowestOf(const simulate::Machines &machines) {
+    return machines.slowdown.empty() ? 1 : *std::ranges::max_element(machines.slowdown);
+  }
+
   static SweepPoint pointOf(const Scenario &scenario, const Simulation &simulation,
                             const JointProblem &posed, const JointPlan &decisions) {
     SweepPoint point{.step = simulation.stepSeconds(),
@@ -147,9 +159,7 @@ private:
                      .hasWhole = std::ranges::count(simulation.isWhole, true) > 0,
                      .schemes = std::vector<solver::Scheme>(posed.layers.size()),
                      .messages = std::vector<int>(posed.layers.size(), -1)};
-    double slowest = 1;
-    if (!scenario.machines.slowdown.empty())
-      slowest = *std::ranges::max_element(scenario.machines.slowdown);
+    const double slowest = slowestOf(scenario.machines);
     for (const simulate::Operation &op : scenario.operations)
       point.compute += op.seconds * slowest;
     for (std::size_t i = 0; i < decisions.messages.size(); ++i)

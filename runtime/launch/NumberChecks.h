@@ -9,17 +9,21 @@
 
 namespace syncline {
 
-/// A whole number from `least` to 2^62.
-inline CLI::Validator wholeNumber(std::int64_t least, const std::string &unit) {
+constexpr std::int64_t kMostWhole = std::int64_t{1} << 62;
+
+/// A whole number from `least` to `most`.
+inline CLI::Validator wholeNumber(std::int64_t least, const std::string &unit,
+                                  std::int64_t most = kMostWhole) {
   return CLI::Validator(
       [=](std::string &text) -> std::string {
         std::int64_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error == std::errc() && end == text.data() + text.size() && value >= least &&
-            value <= std::int64_t{1} << 62)
+            value <= most)
           return {};
         return "expected a whole number of " + unit + ", at least " + std::to_string(least) +
-               ", got '" + text + "'";
+               (most < kMostWhole ? " and at most " + std::to_string(most) : "") + ", got '" +
+               text + "'";
       },
       "");
 }

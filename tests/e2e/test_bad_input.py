@@ -278,6 +278,14 @@ class BadCommandLineTest(RefusalTest):
             with self.subTest(option=option):
                 self.refuses([*words, option, value], option, "layers.csv", code=2)
 
+    def test_names_that_are_empty(self):
+        """Given, but not said: not the same as left out."""
+        words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
+        for option in ("--profile", "--loss-on", "--cluster"):
+            with self.subTest(option=option):
+                given = [word for word in words if option != "--cluster" or word not in (option, self.cluster)]
+                self.refuses([*given, option, ""], option, "got nothing", code=2)
+
     def test_help_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run(

@@ -16,6 +16,14 @@ from refusal import RefusalTest
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 NODES = {"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}
 
+NODES = """\
+name: many
+nodes: 1
+devices-per-node: {devices}
+network: {{bandwidth: 10 Gb/s, latency: 20 us}}
+inside: {{bandwidth: 100 Gb/s, latency: 2 us}}
+"""
+
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 
 
@@ -76,9 +84,36 @@ class ProfileTest(RefusalTest):
         self.refuses(["profile", DIGITS, "-o", "/nowhere/p.json"], "/nowhere/p.json", "cannot write")
         self.refuses(["profile", "-o", self.folder / "p"], "expected a model", code=2)
         self.refuses(["profile", DIGITS, "-o", self.folder / "p", "-n", 0], "-n", code=2)
+        self.refuses(["profile", DIGITS, "-o", self.folder / "p", "--cluster", ""], "--cluster", code=2)
         self.refuses(["profile", DIGITS, "-o", "p", "--from-trace", "t", "--map", "m"], code=2)
         foreign = self.write("t.json", '{"traceEvents": []}')
         self.refuses(["profile", "--from-trace", foreign, "-o", "p"], "--map", code=2)
+
+    def test_cluster(self):
+        """One that cannot be read is told, also where -n says how many ranks; so many ranks as one
+        machine has no room for are refused, whoever asks for them."""
+        measured = ["profile", DIGITS, "--batch", 2, "-o", self.folder / "p"]
+        self.refuses([*measured, "-n", 1, "--cluster", "/nowhere.yaml"], "/nowhere.yaml")
+        many = self.write("many.yaml", NODES.format(devices=257))
+        self.refuses([*measured, "--cluster", many], "many.yaml", "expected 1 to 256", "257")
+        profile, _ = self.profile(DIGITS, "--batch", 2, "-n", 1, "--cluster", many)
+        self.assertIn(" on many", profile["name"])
+        layers = self.write("layers.csv", "name,bytes,forward,backward\na,4B,1ms,2ms\n")
+        harness.syncline("compile", layers, "--cluster", many, "-o", self.folder / "many.plan")
+        words = ["profile", self.folder / "many.plan", "-o", self.folder / "p"]
+        self.refuses(words, "many.plan/plan.json", "expected 1 to 256", "257")
+
+    def test_traces_that_are_no_measurements(self):
+        """What a simulation took is no profile."""
+        plan = self.folder / "t.plan"
+        layers = self.write("layers.csv", "name,bytes,forward,backward\na,4B,1ms,2ms\n")
+        harness.syncline("compile", layers, "--cluster", self.cluster, "-o", plan)
+        harness.syncline("simulate", plan, "--trace", self.folder / "t.json")
+        words = ["profile", "--from-trace", self.folder / "t.json", "-o", self.folder / "p"]
+        self.refuses(words, "t.json", "simulated")
+        deep = '[{"ph": "X", "ts": 1, "dur": 1, "name": ' + "[" * 200000 + "]" * 200000 + "}]"
+        words[2] = self.write("deep.json", deep)
+        self.refuses([*words, "--map", self.write("m.json", "{}")], "deep.json", "levels")
 
     def test_interruption(self):
         """Ctrl-C ends the ranks and removes the temporary folder."""

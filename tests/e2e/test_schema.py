@@ -63,10 +63,15 @@ class SchemaTest(unittest.TestCase):
 
     def test_servers_of_a_trace(self):
         """Servers that hold a part are a lane with a capacity, and named where anything uses them."""
-        plan = self.plan(TRACE, cluster=SERVERS)
-        uses = any(bucket["scheme"] == "parameter-server" for bucket in plan["buckets"])
-        self.assertEqual(plan["servers"], 2 if uses else 0)
+        unused = self.plan(TRACE, cluster=SERVERS, words=("--scheme", "*=ring"))
+        self.assertEqual(unused["servers"], 0)
+        plan = self.plan(TRACE, cluster=SERVERS, words=("--scheme", "conv*=parameter-server"))
+        served = [bucket for bucket in plan["buckets"] if bucket["scheme"] == "parameter-server"]
+        self.assertEqual(sum(len(bucket["members"]) for bucket in served), 5)
+        self.assertEqual(plan["servers"], 2)
         self.assertEqual(plan["cluster"]["servers"]["memory"], 40 << 20)
+        problem = (self.folder / "test.plan" / "plan.mlir").read_text()
+        self.assertIn(f"capacity = {2 * (40 << 20)}", problem)
 
     def test_nodes(self):
         plan = self.plan(TRACE, cluster=NODES, words=("--scheme", "*=hierarchical"))

@@ -54,7 +54,7 @@ files::ChromeTrace asPredicted() {
 }
 
 Comparison compare(const files::ChromeTrace &trace, double tolerance = 0.05) {
-  auto comparison = compareMeasured(plan(), {{"conv", 0.010}}, trace, tolerance);
+  auto comparison = compareMeasured(plan(), {{"conv", 0.010}}, trace, tolerance, "t.json");
   EXPECT_TRUE(comparison) << comparison.status().message();
   return comparison ? *comparison : Comparison();
 }
@@ -64,7 +64,7 @@ bool contains(const std::string &text, const std::string &part) {
 }
 
 std::string failure(const files::ChromeTrace &trace) {
-  auto comparison = compareMeasured(plan(), {}, trace, 0.05);
+  auto comparison = compareMeasured(plan(), {}, trace, 0.05, "t.json");
   return comparison ? "no error" : comparison.status().message();
 }
 
@@ -120,14 +120,22 @@ TEST(Measured, DoesNotBlameTheNetworkForALateRank) {
 TEST(Measured, RefusesForeignTraces) {
   files::ChromeTrace trace = asPredicted();
   trace.plan = "other";
-  EXPECT_EQ(failure(trace), "the trace is of another plan");
+  EXPECT_EQ(failure(trace), "'t.json': the trace is of another plan");
   trace = asPredicted();
   trace.schema = "";
-  EXPECT_EQ(failure(trace), "expected a trace that 'syncline run --trace' wrote");
+  EXPECT_EQ(failure(trace), "'t.json': expected a trace that 'syncline run --trace' wrote");
   trace = asPredicted();
   trace.events.clear();
-  EXPECT_EQ(failure(trace), "the trace has no steps");
+  EXPECT_EQ(failure(trace), "'t.json': the trace has no steps");
   trace = asPredicted();
   std::erase_if(trace.events, [](const files::TraceEvent &e) { return e.bucket == 1; });
-  EXPECT_EQ(failure(trace), "the trace has no message of bucket 1");
+  EXPECT_EQ(failure(trace), "'t.json': the trace has no message of bucket 1");
+}
+
+// What is wrong with the plan is not blamed on the trace.
+TEST(Measured, RefusesForeignPlans) {
+  const auto failed = compareMeasured(nlohmann::json::object(), {}, asPredicted(), 0.05, "t.json");
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.status().message(),
+            "the plan does not follow its schema: key 'hashes' not found");
 }

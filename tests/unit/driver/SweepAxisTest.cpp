@@ -20,7 +20,7 @@ TEST(SweepAxisTest, ReadsARangeWithUnits) {
 TEST(SweepAxisTest, RefusesWhatIsNoRange) {
   for (const char *text : {"", "bandwidth", "speed=1..2", "bandwidth=1..2", "latency=0s..1ms",
                            "ranks=0..4", "ranks=1.5..4", "slow=-1..2", "slow=1..x", "batch=8..4",
-                           "slow=nan..2", "ranks=..4", "ranks=4.."}) {
+                           "slow=nan..2", "slow=0x10", "slow=1..1e308", "ranks=..4", "ranks=4.."}) {
     Result<SweepAxis> axis = parseSweep(text);
     ASSERT_FALSE(axis) << text;
     EXPECT_EQ(axis.status().exitCode(), 2) << text;
