@@ -222,10 +222,31 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::syncline::plan::PlanDialect"];
 }
 
+def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
+  let summary = "simulates a step once and writes down when everything happens";
+  let description = [{
+    The planner's model takes computation to be undisturbed, updates to come last, and the gradients of layers that go by factors to be computed in
+    the backward pass too. What a plan does is its program: one step of it is run in virtual time, on the plan's own cluster without jitter
+    (passes/simulate/README.md), and what that says becomes a `sync.prediction` and the buckets' ready, start and end. Of a trace, layers are run
+    as the solution has them. Where ranks differ, the latest counts.
+
+    Assumes: a problem, its solution and a `cluster.spec`; a program or a trace. Ensures: one `sync.prediction` behind the solution, which
+    stays as it is. Time and memory are bounded: beyond two million parts and operations messages take their cost, one rank as slow as the
+    slowest stands for all. Fails: where the program is none of the solution's, or a message can travel by none of the cluster's links.
+
+    ```mlir
+    plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0   // before: the solution's
+    sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>      // after
+      forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+    ```
+  }];
+  let dependentDialects = ["::syncline::sync::SyncDialect"];
+}
+
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5 and P7 to P20, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
+    Rules P5, P7 to P20, P22 and P23, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
     shares no code with lowering. Runs in release builds.
   }];
 }

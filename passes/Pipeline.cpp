@@ -41,10 +41,11 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   passes.addPass(barrier("merge", {"sync.gradient"}));
 }
 
-/// When and where: issue order, buffers, transport calls.
+/// When and where: issue order, buffers, transport calls; what that takes.
 static void buildPlan(OpPassManager &passes) {
   passes.addPass(createLowerToPlan());
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
+  passes.addPass(createPredictTimes());
   passes.addPass(createCheckPlan());
 }
 

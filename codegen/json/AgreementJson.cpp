@@ -172,6 +172,12 @@ Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution
   return total;
 }
 
+/// When the planner's model has all gradients agreed and computation done.
+double finishOf(sync::ProblemOp problem, sync::SolutionOp solution) {
+  return std::max(problem.getBackwardEnd().convertToDouble(),
+                  solution.getFinish().convertToDouble());
+}
+
 } // namespace
 
 Json clusterJson(cluster::SpecAttr spec) {
@@ -212,50 +218,59 @@ Json layersJson(sync::ProblemOp problem) {
   return layers;
 }
 
-Status addPrediction(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
-  Result<double> traffic = checkedTraffic(problem, solution);
-  if (!traffic)
+Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
+  if (Result<double> traffic = checkedTraffic(problem, solution); !traffic)
     return traffic.status();
-  const double backwardEnd = problem.getBackwardEnd().convertToDouble(),
-               finish = std::max(backwardEnd, solution.getFinish().convertToDouble()),
-               bound = solution.getBound().convertToDouble(),
-               updates = problem.getUpdates().convertToDouble();
-  double communicationEnd = 0;
-  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
-    communicationEnd = std::max<double>(communicationEnd, message.getEnd());
+  const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   plan["planner"] = solution.getPlanner().str();
   plan["asked"] = Json::array();
   if (problem.getAsked())
     for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
       plan["asked"].push_back(text.str());
-  plan["predicted"] = {{"step", finish + updates},
-                       {"forward_end", problem.getForwardEnd().convertToDouble()},
-                       {"backward_end", backwardEnd},
-                       {"communication_end", communicationEnd},
-                       {"exposed", finish - backwardEnd},
-                       {"updates", updates},
-                       {"bound", bound},
-                       {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0},
-                       {"traffic", *traffic}};
   plan["optimal"] =
       solution.getCertificate().has_value() && finish <= bound * (1 + optimalTolerance);
   plan["certificate"] = certificateJson(problem, solution);
   return Status::ok();
 }
 
-Status addPredictedBuckets(Json &buckets, sync::ProblemOp problem, sync::SolutionOp solution) {
-  if (buckets.size() != solution.getMessages().size())
+Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
+                    sync::PredictionOp prediction) {
+  const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
+  return {{"step", prediction.getStep().convertToDouble()},
+          {"forward_end", prediction.getForwardEnd().convertToDouble()},
+          {"backward_end", prediction.getBackwardEnd().convertToDouble()},
+          {"communication_end", prediction.getCommunicationEnd().convertToDouble()},
+          {"rebuilding_end", prediction.getRebuildingEnd().convertToDouble()},
+          {"exposed", prediction.exposedSeconds()},
+          {"updates", prediction.getUpdates().convertToDouble()},
+          {"traffic", *checkedTraffic(problem, solution)},
+          {"planner",
+           {{"step", finish + problem.getUpdates().convertToDouble()},
+            {"finish", finish},
+            {"bound", bound},
+            {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}}}};
+}
+
+Status addPredictedTimes(Json &buckets, sync::ProblemOp problem, sync::SolutionOp solution,
+                         sync::PredictionOp prediction) {
+  const std::size_t count = solution.getMessages().size();
+  if (buckets.size() != count || prediction.getReady().getValues().size() != count)
     return Status::badInput("the plan has " + std::to_string(buckets.size()) +
-                            " buckets, its solution " +
-                            std::to_string(solution.getMessages().size()) + " messages");
+                            " buckets and times of " +
+                            std::to_string(prediction.getReady().getValues().size()) +
+                            ", its solution " + std::to_string(count) + " messages");
   const MessageFacts facts(problem, solution);
   for (Json &bucket : buckets) {
     const auto id = bucket["id"].get<std::size_t>();
-    if (id >= solution.getMessages().size())
+    if (id >= count)
       return Status::badInput("bucket " + std::to_string(id) + " is no message of the solution");
     auto message = cast<sync::MessageAttr>(solution.getMessages()[id]);
     bucket["traffic"] = facts.traffic(message).value_or(0);
-    bucket["rebuilt"] = message.rebuiltAt();
+    bucket["ready"] = real(prediction.getReady().getValues()[id]);
+    bucket["start"] = real(prediction.getStart().getValues()[id]);
+    bucket["end"] = real(prediction.getEnd().getValues()[id]);
+    bucket["rebuilt"] = real(prediction.getRebuilt().getValues()[id]);
+    bucket["exposed"] = real(prediction.getExposed().getValues()[id]);
   }
   return Status::ok();
 }
@@ -269,11 +284,6 @@ Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
                        {"bytes", message.getBytes()},
                        {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
                        {"channel", 0},
-                       {"ready", real(message.getReady())},
-                       {"start", real(message.getStart())},
-                       {"end", real(message.getEnd())},
-                       {"rebuilt", message.rebuiltAt()},
-                       {"traffic", facts.traffic(message).value_or(0)},
                        {"offset", nullptr},
                        {"extent", nullptr}});
   return buckets;

@@ -14,18 +14,22 @@ nlohmann::json clusterJson(cluster::SpecAttr spec);
 /// Gradients in backward order, as the planner saw them.
 nlohmann::json layersJson(sync::ProblemOp problem);
 
-/// Sets `planner`, `asked`, `predicted`, `optimal` and `certificate`. badInput where a message
-/// travels by a scheme that its problem does not offer, or a layer that there is not.
-Status addPrediction(nlohmann::json &plan, sync::ProblemOp problem, sync::SolutionOp solution);
+/// Sets `planner`, `asked`, `optimal` and `certificate`. badInput where a message travels by a
+/// scheme that its problem does not offer, or a layer that there is not.
+Status addAgreement(nlohmann::json &plan, sync::ProblemOp problem, sync::SolutionOp solution);
 
-/// What the solution says of the buckets of a program, which are its messages: `traffic` and
-/// `rebuilt`. Precondition: addPrediction accepted the solution. badInput where there are not as
-/// many buckets as messages.
-Status addPredictedBuckets(nlohmann::json &buckets, sync::ProblemOp problem,
-                           sync::SolutionOp solution);
+/// What a step takes in virtual time, what it moves, and, as `planner`, what the planner's model
+/// says. Precondition: addAgreement accepted the solution.
+nlohmann::json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
+                              sync::PredictionOp prediction);
 
-/// The buckets where there is no program. Precondition: addPrediction accepted the solution.
+/// The buckets where there is no program, without times. Precondition: as predictionJson.
 nlohmann::json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution);
+
+/// Sets the buckets' times and `traffic`. Precondition: as predictionJson. badInput where there are
+/// not as many buckets, or times, as messages.
+Status addPredictedTimes(nlohmann::json &buckets, sync::ProblemOp problem,
+                         sync::SolutionOp solution, sync::PredictionOp prediction);
 
 /// Processes besides the ranks that messages of the solution need: dedicated servers.
 std::int64_t dedicatedServers(cluster::SpecAttr spec, sync::SolutionOp solution);

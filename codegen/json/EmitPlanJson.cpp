@@ -74,15 +74,9 @@ Json bucketJson(plan::BucketOp bucket) {
   Json members = Json::array();
   for (auto name : bucket.getMembers().getAsRange<StringAttr>())
     members.push_back(name.str());
-  return {{"id", bucket.getId()},
-          {"members", members},
-          {"bytes", bucket.getBytes()},
-          {"scheme", bucket.getScheme().str()},
-          {"channel", bucket.getChannel()},
-          {"ready", bucket.getReady().convertToDouble()},
-          {"start", bucket.getStart().convertToDouble()},
-          {"end", bucket.getEnd().convertToDouble()},
-          {"offset", bucket.getOffset()},
+  return {{"id", bucket.getId()},           {"members", members},
+          {"bytes", bucket.getBytes()},     {"scheme", bucket.getScheme().str()},
+          {"channel", bucket.getChannel()}, {"offset", bucket.getOffset()},
           {"extent", bucket.getExtent()}};
 }
 
@@ -148,11 +142,14 @@ template <typename Op> Op firstOf(ModuleOp module) {
 Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
   auto problem = firstOf<sync::ProblemOp>(module);
   auto solution = firstOf<sync::SolutionOp>(module);
+  auto prediction = firstOf<sync::PredictionOp>(module);
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!problem)
     return missing("sync.problem");
   if (!solution)
     return missing("sync.solution");
+  if (!prediction)
+    return missing("sync.prediction");
   if (!spec)
     return missing("cluster.spec");
   Json plan = {{"schema", planSchema},
@@ -162,7 +159,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"servers", dedicatedServers(spec, solution)},
                {"batch", nullptr},
                {"loss", nullptr},
-               {"backend", "cpu"},
+               {"backend", info.backend},
                {"runnable", false},
                {"input", nullptr},
                {"target", nullptr},
@@ -177,16 +174,17 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                  {"cluster", info.clusterHash},
                  {"files", Json::object()},
                  {"plan", ""}}}};
-  if (Status added = addPrediction(plan, problem, solution); !added)
+  if (Status added = addAgreement(plan, problem, solution); !added)
     return added;
+  plan["predicted"] = predictionJson(problem, solution, prediction);
   if (auto program = firstOf<plan::ProgramOp>(module)) {
     if (Status added = addProgram(plan, program); !added)
-      return added;
-    if (Status added = addPredictedBuckets(plan["buckets"], problem, solution); !added)
       return added;
   } else {
     plan["buckets"] = traceBucketsJson(problem, solution);
   }
+  if (Status added = addPredictedTimes(plan["buckets"], problem, solution, prediction); !added)
+    return added;
   try {
     (void)plan.dump();
   } catch (const Json::exception &) {

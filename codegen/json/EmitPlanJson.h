@@ -13,20 +13,21 @@ namespace syncline {
 
 /// Of plan.json; runtime/run/Plan.cpp expects the same. Raised whenever a reader of the old one
 /// would misunderstand the new one.
-inline constexpr int planSchema = 2;
+inline constexpr int planSchema = 3;
 
 /// What plan.json says that the module does not.
 struct PlanInfo {
-  std::string version;     ///< of Syncline
-  std::string name;        ///< of the plan: the model's or trace's name
-  std::string modelHash;   ///< SHA-256 of the model or trace file
-  std::string clusterHash; ///< SHA-256 of the cluster file
+  std::string version;         ///< of Syncline
+  std::string name;            ///< of the plan: the model's or trace's name
+  std::string modelHash;       ///< SHA-256 of the model or trace file
+  std::string clusterHash;     ///< SHA-256 of the cluster file
+  std::string backend = "cpu"; ///< that the step is compiled for
 };
 
 /// The document without hashes of files and of itself (writePlan adds them): `hashes` has `model`,
 /// `cluster`, an empty `files` and an empty `plan`. The module holds a plan.program (runnable) or a
-/// sync.trace (not), one sync.problem, its sync.solution, and `cluster.spec`. Fails when one is
-/// missing, and where a program has not exactly one input and one target.
+/// sync.trace (not), one sync.problem, its sync.solution and sync.prediction, and `cluster.spec`.
+/// Fails when one is missing, and where a program has not exactly one input and one target.
 Result<nlohmann::json> emitPlanJson(mlir::ModuleOp module, const PlanInfo &info);
 
 } // namespace syncline

@@ -12,12 +12,6 @@ using namespace syncline::driver;
 using files::formatBytes;
 using files::formatSeconds;
 
-/// The part of a bucket's time on the channel during which nothing is left to compute.
-static double exposedSeconds(const nlohmann::json &bucket, double backwardEnd) {
-  double start = bucket.at("start"), end = bucket.at("end");
-  return std::max(0.0, end - std::max(start, backwardEnd));
-}
-
 /// "1 server", "4 ranks".
 static std::string counted(std::int64_t count, const std::string &noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
@@ -40,34 +34,43 @@ static std::string header(const nlohmann::json &plan) {
 }
 
 /// ", rebuilding at 938 ms" where gradients are rebuilt from factors once all messages have ended.
-static std::string rebuilding(const nlohmann::json &plan) {
-  double last = 0;
-  for (const nlohmann::json &bucket : plan.at("buckets"))
-    last = std::max(last, bucket.at("rebuilt").get<double>());
-  return last > plan.at("predicted").at("communication_end").get<double>()
+static std::string rebuilding(const nlohmann::json &predicted) {
+  double last = predicted.at("rebuilding_end");
+  return last > predicted.at("communication_end").get<double>()
              ? ", rebuilding at " + formatSeconds(last)
              : "";
 }
 
-static std::string totals(const nlohmann::json &plan) {
-  const nlohmann::json &predicted = plan.at("predicted");
+/// What the plan takes, in virtual time.
+static std::string prediction(const nlohmann::json &predicted) {
   double step = predicted.at("step"), exposed = predicted.at("exposed");
-  double bound = predicted.at("bound"), gap = predicted.at("gap");
-  std::int64_t bytes = 0;
-  for (const nlohmann::json &bucket : plan.at("buckets"))
-    bytes += bucket.at("bytes").get<std::int64_t>();
-  std::string text =
-      "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
-      " of gradients, " + formatTraffic(predicted.at("traffic")) +
-      " to and from a node\npredicted step " + formatSeconds(step) + ": backward ends at " +
-      formatSeconds(predicted.at("backward_end")) + ", communication at " +
-      formatSeconds(predicted.at("communication_end")) + rebuilding(plan) + ", exposed " +
-      formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) + ")\n";
+  return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
+         formatSeconds(predicted.at("backward_end")) + ", communication at " +
+         formatSeconds(predicted.at("communication_end")) + rebuilding(predicted) + ", exposed " +
+         formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
+         "), updates take " + formatSeconds(predicted.at("updates")) + "\n";
+}
+
+/// What is proved, which is said of the planner's model and its finish.
+static std::string proof(const nlohmann::json &plan) {
+  const nlohmann::json &planner = plan.at("predicted").at("planner");
+  double gap = planner.at("gap");
+  std::string text = "in the planner's model all gradients exist at " +
+                     formatSeconds(planner.at("finish")) + ", and ";
   text += plan.at("asked").empty() ? "no plan" : "no plan with the schemes asked for";
-  text += " finishes before " + formatSeconds(bound) + ": ";
+  text += " finishes before " + formatSeconds(planner.at("bound")) + ": ";
   text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
                                          : "gap " + percent(gap) + "\n";
   return text;
+}
+
+static std::string totals(const nlohmann::json &plan) {
+  std::int64_t bytes = 0;
+  for (const nlohmann::json &bucket : plan.at("buckets"))
+    bytes += bucket.at("bytes").get<std::int64_t>();
+  return "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
+         " of gradients, " + formatTraffic(plan.at("predicted").at("traffic")) +
+         " to and from a node\n" + prediction(plan.at("predicted")) + proof(plan);
 }
 
 /// Whether some gradient exists only a while after its message: it is rebuilt from factors.
@@ -87,7 +90,6 @@ static std::string report(const nlohmann::json &plan, bool allMembers) {
     columns.push_back({"rebuilt", Align::right});
   const std::size_t width = columns.size();
   Table table(std::move(columns));
-  double backwardEnd = plan.at("predicted").at("backward_end");
   for (const nlohmann::json &bucket : buckets) {
     std::vector<std::string> row{std::to_string(bucket.at("id").get<std::int64_t>()),
                                  memberSummary(bucket.at("members")),
@@ -97,7 +99,7 @@ static std::string report(const nlohmann::json &plan, bool allMembers) {
                                  formatSeconds(bucket.at("ready")),
                                  formatSeconds(bucket.at("start")),
                                  formatSeconds(bucket.at("end")),
-                                 formatSeconds(exposedSeconds(bucket, backwardEnd))};
+                                 formatSeconds(bucket.at("exposed"))};
     if (rebuilds)
       row.push_back(isRebuilt(bucket) ? formatSeconds(bucket.at("rebuilt")) : "");
     table.addRow(std::move(row));

@@ -10,10 +10,11 @@
 namespace syncline::driver {
 
 /// A header (model, planner, ranks and servers), a table of buckets in issue order with scheme and
-/// traffic, and the totals: traffic, step, exposed communication, bound and gap; the word 'optimal'
-/// only where it is proved. The column 'rebuilt' stands where a plan has gradients that are rebuilt
-/// from factors, after their message has ended. `allMembers` lists every gradient. Errors: badInput
-/// where `plan` does not follow the plan schema.
+/// traffic, and the totals: traffic; step and exposed communication in virtual time; the planner's
+/// finish in its own model, with bound and gap, and the word 'optimal' only where it is proved. The
+/// column 'rebuilt' stands where a plan has gradients that are rebuilt from factors, after their
+/// message has ended. `allMembers` lists every gradient. Errors: badInput where `plan` does not
+/// follow the plan schema.
 Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
 
 } // namespace syncline::driver

@@ -24,8 +24,8 @@ namespace syncline::plan {
 /// vector.
 inline constexpr std::int64_t alignment = 64;
 
-/// Bytes of a memref's dense elements.
-std::int64_t denseBytes(mlir::MemRefType type);
+/// Bytes of a memref's or a tensor's dense elements. Precondition: a static shape.
+std::int64_t denseBytes(mlir::ShapedType type);
 
 /// Whether the operation executes in a step, so that lifetimes count it: call, pointwise, loss,
 /// issue, gather, wait and update do.

@@ -1,5 +1,5 @@
-// Registration and verifiers of the plan dialect; rules P1 to P6 and P14 of SPEC.md are local to an
-// operation, the rest are the check pass's.
+// Registration and verifiers of the plan dialect; rules P1 to P6, P14 and P21 of SPEC.md are
+// local to an operation, the rest are the check pass's.
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
@@ -7,6 +7,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace syncline::plan;
@@ -63,7 +65,7 @@ void PlanDialect::initialize() {
       >();
 }
 
-std::int64_t syncline::plan::denseBytes(MemRefType type) {
+std::int64_t syncline::plan::denseBytes(ShapedType type) {
   return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
@@ -125,9 +127,9 @@ LogicalResult TensorOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   auto size =
       program ? program.getSpaces().getAs<IntegerAttr>(stringifySpace(getSpace())) : IntegerAttr();
-  if (size && offset + reserve > size.getInt())
-    return emitOpError("P2: ends at byte ")
-           << offset + reserve << " of a space of " << size.getInt();
+  if (size && reserve > size.getInt() - offset) // which does not overflow
+    return emitOpError("P2: reserves ")
+           << reserve << " bytes at " << offset << " of a space of " << size.getInt();
   if ((getSpace() == Space::arena) != getLive().has_value())
     return emitOpError("P3: an arena tensor has a lifetime, and no other");
   if (getLive() && (getLive()->size() != 2 || (*getLive())[0] > (*getLive())[1]))
@@ -171,11 +173,25 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
+/// P21: what an operation is predicted to take.
+static LogicalResult verifySeconds(Operation *op) {
+  Attribute found = op->getAttr("seconds");
+  if (!found)
+    return success();
+  auto seconds = dyn_cast<FloatAttr>(found);
+  if (!seconds || !seconds.getType().isF64() || !std::isfinite(seconds.getValueAsDouble()) ||
+      seconds.getValueAsDouble() < 0)
+    return op->emitOpError("P21: expected finite seconds that are not negative, got ") << found;
+  return success();
+}
+
+LogicalResult UpdateOp::verify() { return verifySeconds(*this); }
+
 LogicalResult CallOp::verify() {
   if (getRoles().size() != getIns().size() + getOuts().size())
     return emitOpError("P6: expected one role an operand, got ")
            << getRoles().size() << " for " << getIns().size() + getOuts().size();
-  return success();
+  return verifySeconds(*this);
 }
 
 LogicalResult PointwiseOp::verify() {
@@ -188,5 +204,5 @@ LogicalResult PointwiseOp::verify() {
     if (getFlat() && cast<MemRefType>(operand.getType()).getShape() != shape)
       return emitOpError("P6: operands of a flat loop have one shape, got ")
              << operand.getType() << " beside " << getOuts()[0].getType();
-  return success();
+  return verifySeconds(*this);
 }

@@ -51,7 +51,7 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
   let description = [{
     `bytes` is the members' size, `extent` their interval from `offset` of the gradients space: members are aligned. That interval is what
     travels, except by `factors`: then the members are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message
-    itself updates the parameters (P17). ready, start and end are predicted seconds.
+    itself updates the parameters (P17). ready, start and end are predicted seconds, in virtual time (P22).
 
     ```mlir
     plan.bucket 0 members ["fc.bias", "fc.weight"] by "ring" channel 0 at 0 extent 2624 bytes 2600
@@ -151,6 +151,7 @@ def Plan_WaitOp : Plan_BucketStepOp<"wait", "blocks the compute stream until the
 }
 def Plan_UpdateOp : Plan_BucketStepOp<"update", "the optimizer's step for a bucket's parameters"> {
   let description = [{`plan.update 0 {seconds = 1.0e-4 : f64}`: one loop over the bucket's interval; `seconds`, predicted, may be missing.}];
+  let hasVerifier = 1;
 }
 
 #endif

@@ -1,4 +1,5 @@
-// Problems and solutions: their attributes' text and the verifiers of rules S5 to S13 of SPEC.md.
+// Problems and solutions: their attributes' text and the verifiers of rules S5 to S13 and S16 of
+// SPEC.md.
 #include "ir/sync/Sync.h"
 
 #include "mlir/IR/Builders.h"
@@ -183,5 +184,42 @@ LogicalResult SolutionOp::verify() {
   for (int64_t rider : getRiders().value_or(ArrayRef<int64_t>()))
     if (rider < 0)
       return emitOpError("S13: expected riders that are not negative, got ") << rider;
+  return success();
+}
+
+double PredictionOp::exposedSeconds() {
+  double seconds = 0;
+  for (double waited : getExposed().getValues())
+    seconds += waited;
+  return seconds;
+}
+
+LogicalResult PredictionOp::verify() {
+  const auto ready = getReady().getValues(), start = getStart().getValues(),
+             end = getEnd().getValues(), rebuilt = getRebuilt().getValues(),
+             exposed = getExposed().getValues();
+  const size_t n = ready.size();
+  if (start.size() != n || end.size() != n || rebuilt.size() != n || exposed.size() != n)
+    return emitOpError("S16: expected as many times of each kind, got ")
+           << n << ", " << start.size() << ", " << end.size() << ", " << rebuilt.size() << " and "
+           << exposed.size();
+  for (size_t i = 0; i < n; ++i)
+    if (!isTime(ready[i]) ||
+        !(ready[i] <= start[i] && start[i] <= end[i] && end[i] <= rebuilt[i]) ||
+        !isTime(rebuilt[i]) || !isTime(exposed[i]))
+      return emitOpError("S16: expected 0 <= ready <= start <= end <= rebuilt of message ")
+             << i << ", and all finite";
+  const double forward = getForwardEnd().convertToDouble(),
+               backward = getBackwardEnd().convertToDouble(), step = getStep().convertToDouble();
+  for (double time : {forward, backward, getCommunicationEnd().convertToDouble(),
+                      getRebuildingEnd().convertToDouble()})
+    if (!isTime(time) || !(time <= step) || !isTime(step))
+      return emitOpError("S16: expected finite times from 0 to the step's ")
+             << step << ", got " << time;
+  if (const double updates = getUpdates().convertToDouble(); !isTime(updates))
+    return emitOpError("S16: expected finite updates that are not negative, got ") << updates;
+  if (!(forward <= backward))
+    return emitOpError("S16: expected a backward pass that ends after the forward pass, got ")
+           << backward << " and " << forward;
   return success();
 }

@@ -134,4 +134,34 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
   let hasVerifier = 1;
 }
 
+def Sync_PredictionOp : Sync_Op<"prediction"> {
+  let summary = "what a plan takes in virtual time";
+  let description = [{
+    What the simulation says of one step of the program, or of the trace, by the problem's solution on the cluster (passes/simulate). Entry i of the
+    lists is of message i: `ready` when the last rank has it at hand, `start` when the last rank begins it, `end` when it is over on all,
+    `rebuilt` when the last rank has its gradients, all from the step's beginning, and `exposed`, how long computation waits for it, on the rank that
+    waits least. `step` is when the last rank is done, the `_end`s are when the last is through with the forward pass, the backward pass, its
+    messages and the rebuilding; `updates` is what all updates take, on the rank that is done last. The solution's times are the solver's
+    model's, in which updates come last and computation is undisturbed: they differ.
+
+    ```mlir
+    sync.prediction of @p ready <[0.2]> start <[0.2]> end <[0.3]> rebuilt <[0.3]> exposed <[0.05]>
+      forward_end 0.05 backward_end 0.25 communication_end 0.3 rebuilding_end 0.3 updates 0.01 step 0.31
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$problem, Sync_TimesAttr:$ready, Sync_TimesAttr:$start, Sync_TimesAttr:$end,
+                       Sync_TimesAttr:$rebuilt, Sync_TimesAttr:$exposed, F64Attr:$forward_end, F64Attr:$backward_end,
+                       F64Attr:$communication_end, F64Attr:$rebuilding_end, F64Attr:$updates, F64Attr:$step);
+  let assemblyFormat = [{
+    `of` $problem `ready` $ready `start` $start `end` $end `rebuilt` $rebuilt `exposed` $exposed `forward_end` $forward_end
+    `backward_end` $backward_end `communication_end` $communication_end `rebuilding_end` $rebuilding_end `updates` $updates `step` $step
+    attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Seconds in which computation waits for messages, on the rank that waits least.
+    double exposedSeconds();
+  }];
+}
+
 #endif

@@ -16,7 +16,8 @@ LogicalResult checkProgram(plan::ProgramOp program) {
   FailureOr<check::PlanFacts> facts = check::gather(program);
   return failure(failed(facts) || failed(check::checkBuckets(*facts)) ||
                  failed(check::checkSchemes(*facts)) || failed(check::checkMemory(*facts)) ||
-                 failed(check::checkPromises(*facts, program->getParentOfType<ModuleOp>())));
+                 failed(check::checkPromises(*facts, program->getParentOfType<ModuleOp>())) ||
+                 failed(check::checkFactors(*facts, program->getParentOfType<ModuleOp>())));
 }
 
 struct CheckPlan : syncline::impl::CheckPlanBase<CheckPlan> {
@@ -24,6 +25,8 @@ struct CheckPlan : syncline::impl::CheckPlanBase<CheckPlan> {
     for (auto program : getOperation().getOps<plan::ProgramOp>())
       if (failed(checkProgram(program)))
         return signalPassFailure();
+    if (failed(check::checkPrediction(getOperation())))
+      signalPassFailure();
   }
 };
 

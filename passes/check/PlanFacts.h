@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/plan/Plan.h"
+#include "ir/sync/Sync.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -56,6 +57,20 @@ mlir::LogicalResult checkSchemes(const PlanFacts &facts);
 /// its operations. Success where the module has neither problem nor solution. Precondition:
 /// checkBuckets().
 mlir::LogicalResult checkPromises(const PlanFacts &facts, mlir::ModuleOp module);
+
+/// P20, of this problem and its solution, which the program carries out (P19).
+mlir::LogicalResult checkTimes(const PlanFacts &facts, sync::ProblemOp problem,
+                               sync::SolutionOp solution);
+
+/// P22: what the module says that its plan takes is what virtual time gives, of a trace too.
+/// Success where the module has no problem, no solution or no cluster. Precondition: what stands
+/// beside a program is what it does (P19).
+mlir::LogicalResult checkPrediction(mlir::ModuleOp module);
+
+/// P23: the problem's ways to travel alone, and riders, are those that the program's products and
+/// what was asked for give. Success where the module has no problem or no cluster. Precondition:
+/// checkBuckets().
+mlir::LogicalResult checkFactors(const PlanFacts &facts, mlir::ModuleOp module);
 
 /// P9, P10: nothing is read that was not written or was overwritten.
 mlir::LogicalResult checkMemory(const PlanFacts &facts);

@@ -1,26 +1,17 @@
-// Rules about what stands beside a program: that it carries out its solution, and that the problem
-// speaks of its operations. P19, P20.
+// Rules about the solution that stands beside a program, which carries it out: P19. P20 follows.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-
-#include <algorithm>
-#include <cmath>
 
 using namespace mlir;
 
 namespace syncline::check {
 
 namespace {
-
-/// Sums of the same seconds in another order, or of a share of them.
-bool isBefore(double a, double b) { return a < b - 1e-9 * std::abs(b) - 1e-15; }
-bool differ(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
 
 class PromiseRules {
 public:
@@ -30,16 +21,9 @@ public:
     for (plan::TensorOp tensor : facts.tensors)
       if (tensor.getSpace() == plan::Space::gradients)
         gradients[tensor.getName()] = tensor;
-      else if (tensor.getSpace() == plan::Space::parameters)
-        parameters[tensor.getName()] = tensor;
   }
 
-  LogicalResult check() {
-    if (failed(checkCluster()) || failed(checkBuckets()))
-      return failure();
-    runClock();
-    return failure(failed(checkEnds()) || failed(checkUpdates()) || failed(checkReady()));
-  }
+  LogicalResult check() { return failure(failed(checkCluster()) || failed(checkBuckets())); }
 
 private:
   InFlightDiagnostic reject(Operation *at, const llvm::Twine &message, Operation *other,
@@ -106,13 +90,6 @@ private:
     if (bucket.getChannel() != 0)
       return reject(bucket, "P19: expected channel 0, got " + llvm::Twine(bucket.getChannel()),
                     solution, "whose messages go one after the other");
-    const auto isTime = [](FloatAttr got, double expected) {
-      return got.getValueAsDouble() == expected;
-    };
-    if (!isTime(bucket.getReadyAttr(), message.getReady()) ||
-        !isTime(bucket.getStartAttr(), message.getStart()) ||
-        !isTime(bucket.getEndAttr(), message.getEnd()))
-      return reject(bucket, "P19: expected the message's times", solution, "in this solution");
     const FailureOr<llvm::SmallVector<std::int64_t>> layers = layersOf(message);
     return failure(failed(layers) || failed(checkMembers(bucket, *layers)) ||
                    failed(checkFactors(number, bucket, message)));
@@ -173,106 +150,11 @@ private:
     return success();
   }
 
-  /// When each operation ends by the seconds written at it; what is computed after a message stood
-  /// in the backward pass of the problem, for one rank's samples.
-  void runClock() {
-    plan::ProgramOp program = facts.program;
-    llvm::DenseSet<Operation *> gathered;
-    for (auto [bucket, steps] : facts.issues)
-      for (plan::TensorOp all : facts.steps[steps.front()].writes)
-        gathered.insert(all);
-    double clock = 0;
-    for (const Step &step : facts.steps) {
-      auto seconds = step.op->getAttrOfType<FloatAttr>("seconds");
-      const double taken = seconds ? seconds.getValueAsDouble() : 0;
-      const bool ofAllRanks =
-          llvm::any_of(step.reads, [&](plan::TensorOp read) { return gathered.contains(read); });
-      if (isa<plan::UpdateOp>(step.op))
-        updates += taken;
-      else if (step.phase == plan::Phase::update)
-        moved += ofAllRanks ? taken / static_cast<double>(program.getRanks()) : taken;
-      else
-        clock += taken;
-      if (step.phase == plan::Phase::forward)
-        forward += taken;
-      ends.push_back(clock);
-    }
-  }
-
-  double endOf(llvm::ArrayRef<std::int64_t> steps) const {
-    double last = 0;
-    for (std::int64_t step : steps)
-      last = std::max(last, ends[step]);
-    return last;
-  }
-
-  LogicalResult judge(const llvm::Twine &what, double got, double earliest, double latest) {
-    if (!isBefore(got, earliest) && !isBefore(latest, got))
-      return success();
-    const bool isEarly = isBefore(got, earliest);
-    InFlightDiagnostic diagnostic =
-        problem.emitOpError("P20: ")
-        << what << " at " << got << " s, but by the program's operations not "
-        << (isEarly ? "before " : "after ") << (isEarly ? earliest : latest) << " s";
-    diagnostic.attachNote(plan::ProgramOp(facts.program).getLoc()) << "the program";
-    return diagnostic;
-  }
-
-  /// P20: the ends of forward and backward.
-  LogicalResult checkEnds() {
-    const double backward = ends.empty() ? 0 : ends.back();
-    const double claimed = problem.getForwardEnd().convertToDouble();
-    if (differ(claimed, forward))
-      return judge("the forward pass ends", claimed, forward, forward);
-    return judge("the backward pass ends", problem.getBackwardEnd().convertToDouble(), backward,
-                 backward + moved);
-  }
-
-  /// P20: all updates; those that reduce-scatters take over are in their messages.
-  LogicalResult checkUpdates() {
-    const double claimed = problem.getUpdates().convertToDouble();
-    if (!differ(claimed, updates))
-      return success();
-    InFlightDiagnostic diagnostic = problem.emitOpError("P20: the updates take ")
-                                    << claimed << " s, but by the program's operations " << updates
-                                    << " s";
-    diagnostic.attachNote(plan::ProgramOp(facts.program).getLoc()) << "the program";
-    return diagnostic;
-  }
-
-  /// P20: every gradient's ready time.
-  LogicalResult checkReady() {
-    const double backwardEnd = problem.getBackwardEnd().convertToDouble();
-    for (auto [number, bucket] : facts.buckets)
-      for (std::int64_t layer : messageOf(number).getLayers()) {
-        const StringRef name = layerName(layer);
-        double earliest = 0, latest = backwardEnd;
-        if (plan::travelsByFactors(bucket)) {
-          for (plan::TensorOp factor : facts.steps[PlanFacts::only(facts.issues, number)].reads)
-            earliest = std::max(earliest, endOf(facts.writers.lookup(factor)));
-        } else {
-          earliest = endOf(facts.writers.lookup(gradients.lookup(name)));
-          latest = earliest + moved;
-        }
-        if (plan::updatesItself(bucket)) {
-          earliest = std::max(earliest, endOf(facts.readers.lookup(parameters.lookup(name))));
-          latest = backwardEnd; // a copy of the parameter may have readers of its own
-        }
-        if (failed(judge("gradient '" + name + "' is ready", problem.getReady().getValues()[layer],
-                         earliest, latest)))
-          return failure();
-      }
-    return success();
-  }
-
   const PlanFacts &facts;
   sync::ProblemOp problem;
   sync::SolutionOp solution;
   cluster::SpecAttr spec; ///< null where there is none
-  llvm::StringMap<plan::TensorOp> gradients, parameters;
-  std::vector<double> ends;      ///< by step, seconds from the first one's beginning
-  double forward = 0, moved = 0; ///< seconds of the forward pass, and of what follows messages
-  double updates = 0;            ///< seconds
+  llvm::StringMap<plan::TensorOp> gradients;
 };
 
 } // namespace
@@ -291,7 +173,8 @@ LogicalResult checkPromises(const PlanFacts &facts, ModuleOp module) {
     return solution.emitOpError("P19: expected a solution of '")
            << problem.getSymName() << "', got one of '" << solution.getProblem() << "'";
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  return PromiseRules(facts, problem, solution, spec).check();
+  return failure(failed(PromiseRules(facts, problem, solution, spec).check()) ||
+                 failed(checkTimes(facts, problem, solution)));
 }
 
 } // namespace syncline::check

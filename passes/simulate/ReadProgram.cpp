@@ -31,8 +31,6 @@ Phase phaseOf(plan::Phase phase) {
 /// A program's operations, one by one.
 class ProgramReader {
 public:
-  explicit ProgramReader(double updates) : updates(updates) {}
-
   Scenario read(plan::ProgramOp program) {
     for (auto bucket : program.getOps<plan::BucketOp>())
       addBucket(bucket);
@@ -51,8 +49,6 @@ private:
                                  .scheme = scheme,
                                  .bytes = bytes,
                                  .channel = static_cast<int>(bucket.getChannel())});
-    gradientBytes.push_back(static_cast<double>(bytes));
-    updated += plan::updatesItself(bucket) ? 0 : static_cast<double>(bytes);
   }
 
   void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
@@ -63,11 +59,13 @@ private:
   /// Whether there is such a bucket; where not, validate() refuses the scenario.
   bool isKnown(std::uint64_t bucket) const { return bucket < scenario.messages.size(); }
 
-  void addCompute(mlir::Operation *op, StringRef layer) {
+  static double secondsOf(mlir::Operation *op) {
     auto seconds = op->getAttrOfType<FloatAttr>("seconds");
-    scenario.operations.push_back({.phase = phase,
-                                   .layer = layer.str(),
-                                   .seconds = seconds ? seconds.getValueAsDouble() : 0});
+    return seconds ? seconds.getValueAsDouble() : 0;
+  }
+
+  void addCompute(mlir::Operation *op, StringRef layer) {
+    scenario.operations.push_back({.phase = phase, .layer = layer.str(), .seconds = secondsOf(op)});
   }
 
   void add(mlir::Operation *op) {
@@ -84,10 +82,7 @@ private:
     else if (auto wait = dyn_cast<plan::WaitOp>(op))
       addStep(Kind::wait, wait.getBucket());
     else if (auto update = dyn_cast<plan::UpdateOp>(op))
-      addStep(Kind::update, update.getBucket(),
-              isKnown(update.getBucket()) && updated > 0
-                  ? updates * gradientBytes[update.getBucket()] / updated
-                  : 0);
+      addStep(Kind::update, update.getBucket(), secondsOf(op));
   }
 
   void addGather(plan::GatherOp gather) {
@@ -99,17 +94,12 @@ private:
     addStep(Kind::issue, gather.getBucket());
   }
 
-  double updates;
   Scenario scenario;
   Phase phase = Phase::forward;
-  std::vector<double> gradientBytes;
-  double updated = 0; ///< bytes of the buckets that have an update
 };
 
 } // namespace
 
-Scenario readProgram(plan::ProgramOp program, double updates) {
-  return ProgramReader(updates).read(program);
-}
+Scenario readProgram(plan::ProgramOp program) { return ProgramReader().read(program); }
 
 } // namespace syncline::simulate

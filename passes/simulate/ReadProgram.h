@@ -6,9 +6,9 @@
 
 namespace syncline::simulate {
 
-/// The program's operations one by one, and its buckets as messages without costs; machines are
-/// left alone. `updates` seconds in all are shared out over the updates by their buckets' bytes.
-/// What names a bucket that there is not is refused by validate().
-Scenario readProgram(plan::ProgramOp program, double updates);
+/// The program's operations one by one, each with its `seconds` (none: no time), and its buckets as
+/// messages without costs; machines are left alone. What names a bucket that there is not is
+/// refused by validate().
+Scenario readProgram(plan::ProgramOp program);
 
 } // namespace syncline::simulate

@@ -1,4 +1,4 @@
-// Operations that the plan dialect's verifiers refuse: P1, P4, P14.
+// Operations that the plan dialect's verifiers refuse: P1, P4, P14, P21.
 // RUN: syncline-opt --split-input-file --verify-diagnostics %s
 
 // P14: one result a factor.
@@ -73,4 +73,85 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 // P1: servers are counted from one.
 // expected-error @+1 {{P1: expected at least one server, or none named, got 0}}
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 384 : i64} attributes {servers = 0 : i64} {
+}
+
+// -----
+
+// P21: an update that takes less than no time.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P21: expected finite seconds that are not negative, got -1.000000e+00 : f64}}
+  plan.update 0 {seconds = -1.0 : f64}
+}
+
+// -----
+
+// P21: an update that takes no number of seconds.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P21: expected finite seconds that are not negative, got 0x7FF8000000000000 : f64}}
+  plan.update 0 {seconds = 0x7FF8000000000000 : f64}
+}
+
+// -----
+
+// P21: an update for ever.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P21: expected finite seconds that are not negative, got 0x7FF0000000000000 : f64}}
+  plan.update 0 {seconds = 0x7FF0000000000000 : f64}
+}
+
+// -----
+
+// P21: seconds that are no f64.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P21: expected finite seconds that are not negative, got 1 : i64}}
+  plan.update 0 {seconds = 1 : i64}
+}
+
+// -----
+
+// P21: a kernel.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P21: expected finite seconds that are not negative, got -1.000000e+00 : f64}}
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = -1.0 : f64}
+}
+
+// -----
+
+// P21: a loop.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P21: expected finite seconds that are not negative, got 0x7FF8000000000000 : f64}}
+  plan.pointwise "h" ins(%x : memref<4x4xf32>) outs(%h : memref<4x4xf32>) attributes {seconds = 0x7FF8000000000000 : f64} {
+  ^bb0(%e: f32):
+    plan.yield %e : f32
+  }
 }

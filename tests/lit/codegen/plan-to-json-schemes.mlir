@@ -23,7 +23,9 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   // CHECK: "servers": {
   // CHECK: "count": 2
   // CHECK: "predicted": {
-  // CHECK: "step": 5.25
+  // CHECK: "finish": 5.0
+  // CHECK: "rebuilding_end": 5.0
+  // CHECK: "step": 5.125
   // CHECK: "traffic": 124.0
   sync.problem @merge layers ["fc.weight", "fc.bias", "conv"] bytes [64, 8, 8] ready <[1.0, 1.0, 2.0]>
     lanes [#sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>]>]
@@ -33,4 +35,6 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
     messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 1.0, start = 1.0, end = 3.0, rebuilt = 3.5>,
       #sync.message<layers = [2], scheme = "parameter-server", lane = 0, bytes = 8, ready = 2.0, start = 3.0, end = 5.0>]
     riders [1] finish 5.0 bound 0.0
+  sync.prediction of @merge ready <[1.0, 2.0]> start <[1.0, 3.0]> end <[3.0, 5.0]> rebuilt <[3.5, 5.0]> exposed <[0.0, 2.0]>
+    forward_end 0.5 backward_end 2.5 communication_end 5.0 rebuilding_end 5.0 updates 0.25 step 5.125
 }

@@ -5,14 +5,15 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   // CHECK: "backend": "cpu"
   // CHECK: "buckets": [
   // CHECK: "bytes": 12
-  // CHECK: "end": 4.0
+  // CHECK: "end": 3.75
+  // CHECK: "exposed": 1.25
   // CHECK: "members": [
   // CHECK-NEXT: "fc",
   // CHECK-NEXT: "conv"
   // CHECK: "ready": 2.0
-  // CHECK: "rebuilt": 4.0
+  // CHECK: "rebuilt": 3.75
   // CHECK: "scheme": "ring"
-  // CHECK: "start": 3.0
+  // CHECK: "start": 2.75
   // CHECK: "traffic": 36.0
   // CHECK: "certificate": {
   // CHECK: "finish_times": [
@@ -21,13 +22,20 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   // CHECK-NEXT: "a": 1.0
   // CHECK: "optimal": false
   // CHECK: "planner": "single"
+  // Virtual time, and what the planner says.
   // CHECK: "backward_end": 2.5
-  // CHECK: "bound": 3.0
-  // CHECK: "communication_end": 4.0
-  // CHECK: "exposed": 1.5
-  // CHECK: "gap": 0.3333
-  // CHECK: "step": 4.25
+  // CHECK: "communication_end": 3.75
+  // CHECK: "exposed": 1.25
+  // CHECK: "forward_end": 0.5
+  // CHECK: "planner": {
+  // CHECK-NEXT: "bound": 3.0
+  // CHECK-NEXT: "finish": 4.0
+  // CHECK-NEXT: "gap": 0.3333
+  // CHECK-NEXT: "step": 4.25
+  // CHECK: "rebuilding_end": 3.75
+  // CHECK: "step": 4.0
   // CHECK: "traffic": 36.0
+  // CHECK: "updates": 0.25
   // CHECK: "ranks": 4
   // CHECK: "runnable": false
   // CHECK: "servers": 0
@@ -37,4 +45,6 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   sync.solution of @merge by "single"
     messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 12, ready = 2.0, start = 3.0, end = 4.0>]
     finish 4.0 bound 3.0 certificate #sync.times<[0.0, 2.0, 3.0]>
+  sync.prediction of @merge ready <[2.0]> start <[2.75]> end <[3.75]> rebuilt <[3.75]> exposed <[1.25]>
+    forward_end 0.5 backward_end 2.5 communication_end 3.75 rebuilding_end 3.75 updates 0.25 step 4.0
 }

@@ -180,3 +180,52 @@ nn.step @s batch 2 {
   // expected-error@+1 {{S2: }}
   %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"], ready = 0.0 : f64, start = 2.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<4x3xf32>
 }
+
+// -----
+
+// A prediction of one message that has no end.
+// expected-error@+1 {{S16: expected as many times of each kind, got 1, 1, 0, 1 and 1}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[]> rebuilt <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+
+// -----
+
+// A message that ends before it starts.
+// expected-error@+1 {{S16: expected 0 <= ready <= start <= end <= rebuilt of message 0, and all finite}}
+sync.prediction of @p ready <[1.0]> start <[1.5]> end <[1.25]> rebuilt <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+
+// -----
+
+// A wait that is no number.
+// expected-error@+1 {{S16: expected 0 <= ready <= start <= end <= rebuilt of message 0, and all finite}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0x7FF8000000000000]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+
+// -----
+
+// Communication after the step.
+// expected-error@+1 {{S16: expected finite times from 0 to the step's 2.000000e+00, got 3.000000e+00}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 3.0 rebuilding_end 2.0 updates 0.0 step 2.0
+
+// -----
+
+// A step that is no number.
+// expected-error@+1 {{S16: expected finite times from 0 to the step's}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 0x7FF8000000000000
+
+// -----
+
+// Updates that take less than no time.
+// expected-error@+1 {{S16: expected finite updates that are not negative}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates -1.0 step 2.0
+
+// -----
+
+// A backward pass that ends before the forward pass.
+// expected-error@+1 {{S16: expected a backward pass that ends after the forward pass, got 1.000000e+00 and 1.500000e+00}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
+  forward_end 1.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0

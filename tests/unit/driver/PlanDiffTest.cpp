@@ -20,7 +20,8 @@ json planOf(const std::vector<Bucket> &buckets) {
     "optimal": true, "buckets": [], "layers": [], "cluster": {"name": "lab"},
     "hashes": {"model": "aa", "cluster": "bb"},
     "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
-                  "exposed": 0.001, "bound": 0.003, "gap": 0.0, "traffic": 9216}})");
+                  "rebuilding_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
+                  "planner": {"step": 0.0045, "finish": 0.0035, "bound": 0.0034, "gap": 0.0}}})");
   for (const Bucket &bucket : buckets) {
     plan["buckets"].push_back({{"id", plan["buckets"].size()},
                                {"members", bucket.members},
@@ -30,7 +31,8 @@ json planOf(const std::vector<Bucket> &buckets) {
                                {"ready", 0.001},
                                {"start", 0.001},
                                {"end", 0.002},
-                               {"rebuilt", 0.002}});
+                               {"rebuilt", 0.002},
+                               {"exposed", 0.0}});
     for (const std::string &member : bucket.members)
       plan["layers"].push_back({{"name", member}, {"bytes", 8}, {"ready", 0.001}});
   }

@@ -125,7 +125,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
   if (gathers)
     buckets = {bucket(0, {"fc/b", "fc/w"})};
-  json = {{"schema", 2},
+  json = {{"schema", 3},
           {"version", "0.1.0"},
           {"name", "tiny"},
           {"planner", "optimal"},
@@ -145,7 +145,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
             {"gradients", 128},
             {"state", 0}}},
           {"buckets", buckets},
-          {"predicted", {{"step", 1e-4}, {"traffic", 256.0}}}};
+          {"predicted", {{"step", 1e-4}, {"traffic", 256.0}, {"planner", {{"step", 1e-4}}}}}};
   seal();
 }
 

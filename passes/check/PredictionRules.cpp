@@ -1,0 +1,118 @@
+// Rules about what a plan says that it takes: P22.
+#include "passes/check/PlanFacts.h"
+
+#include "ir/cluster/Cluster.h"
+#include "passes/simulate/PredictTimes.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace syncline::check {
+
+namespace {
+
+using simulate::PredictedMessage;
+using simulate::Prediction;
+
+class PredictionRules {
+public:
+  PredictionRules(sync::PredictionOp claimed, const Prediction &simulated)
+      : claimed(claimed), simulated(simulated) {}
+
+  LogicalResult check(ModuleOp module) {
+    if (claimed.getReady().getValues().size() != simulated.messages.size())
+      return claimed.emitOpError("P22: expected times of ")
+             << simulated.messages.size() << " messages, got "
+             << claimed.getReady().getValues().size();
+    if (failed(checkMessages()) || failed(checkTotals()))
+      return failure();
+    for (auto program : module.getOps<plan::ProgramOp>())
+      for (auto bucket : program.getOps<plan::BucketOp>())
+        if (failed(checkBucket(bucket)))
+          return failure();
+    return success();
+  }
+
+private:
+  /// To 1e-9 of the step, as sums in another order may differ; not where either is no number.
+  bool agree(double got, double expected) const {
+    return std::abs(got - expected) <= 1e-9 * simulated.step;
+  }
+
+  LogicalResult expect(const llvm::Twine &what, double got, double expected) {
+    if (agree(got, expected))
+      return success();
+    return claimed.emitOpError("P22: expected ")
+           << what << " " << expected << " s as in virtual time, got " << got << " s";
+  }
+
+  LogicalResult checkMessages() {
+    const std::tuple<StringRef, sync::TimesAttr, double PredictedMessage::*> kinds[] = {
+        {"is ready at", claimed.getReady(), &PredictedMessage::ready},
+        {"starts at", claimed.getStart(), &PredictedMessage::start},
+        {"ends at", claimed.getEnd(), &PredictedMessage::end},
+        {"is rebuilt at", claimed.getRebuilt(), &PredictedMessage::rebuilt},
+        {"is exposed for", claimed.getExposed(), &PredictedMessage::exposed}};
+    for (std::size_t i = 0; i < simulated.messages.size(); ++i)
+      for (auto [what, times, time] : kinds)
+        if (failed(expect("that message " + llvm::Twine(i) + " " + what, times.getValues()[i],
+                          simulated.messages[i].*time)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult checkTotals() {
+    const std::tuple<StringRef, FloatAttr, double> totals[] = {
+        {"the forward pass to end at", claimed.getForwardEndAttr(), simulated.forwardEnd},
+        {"the backward pass to end at", claimed.getBackwardEndAttr(), simulated.backwardEnd},
+        {"communication to end at", claimed.getCommunicationEndAttr(), simulated.communicationEnd},
+        {"rebuilding to end at", claimed.getRebuildingEndAttr(), simulated.rebuildingEnd},
+        {"updates to take", claimed.getUpdatesAttr(), simulated.updates},
+        {"the step to end at", claimed.getStepAttr(), simulated.step}};
+    for (auto [what, got, expected] : totals)
+      if (failed(expect(what, got.getValueAsDouble(), expected)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult checkBucket(plan::BucketOp bucket) {
+    const auto id = static_cast<std::size_t>(bucket.getId());
+    const auto isTime = [&](FloatAttr got, sync::TimesAttr times) {
+      return cluster::Real(got.getValueAsDouble()) == times.getValues()[id];
+    };
+    if (id < simulated.messages.size() && isTime(bucket.getReadyAttr(), claimed.getReady()) &&
+        isTime(bucket.getStartAttr(), claimed.getStart()) &&
+        isTime(bucket.getEndAttr(), claimed.getEnd()))
+      return success();
+    InFlightDiagnostic diagnostic = bucket.emitOpError("P22: expected the prediction's times");
+    diagnostic.attachNote(claimed.getLoc()) << "here";
+    return diagnostic;
+  }
+
+  sync::PredictionOp claimed;
+  const Prediction &simulated;
+};
+
+} // namespace
+
+LogicalResult checkPrediction(ModuleOp module) {
+  const auto problems = module.getOps<sync::ProblemOp>();
+  const auto predictions = module.getOps<sync::PredictionOp>();
+  if (problems.empty() || module.getOps<sync::SolutionOp>().empty() ||
+      !module->hasAttrOfType<cluster::SpecAttr>(cluster::specAttr))
+    return success();
+  sync::ProblemOp problem = *problems.begin();
+  if (!llvm::hasSingleElement(predictions))
+    return problem.emitOpError("P22: expected one prediction beside it");
+  sync::PredictionOp claimed = *predictions.begin();
+  if (claimed.getProblem() != problem.getSymName())
+    return claimed.emitOpError("P22: expected a prediction of '")
+           << problem.getSymName() << "', got one of '" << claimed.getProblem() << "'";
+  Result<Prediction> simulated = simulate::predictPlan(module);
+  if (!simulated)
+    return claimed.emitOpError("P22: nothing to compare with: ") << simulated.status().message();
+  return PredictionRules(claimed, *simulated).check(module);
+}
+
+} // namespace syncline::check

@@ -1,0 +1,218 @@
+// Rules about the problem that stands beside a program: it speaks of its operations. P20.
+#include "passes/check/PlanFacts.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace syncline::check {
+
+namespace {
+
+/// Sums of the same seconds in another order, or of a share of them. What is no number is neither
+/// before nor after, but differs.
+bool isBefore(double a, double b) { return a < b - 1e-9 * std::abs(b) - 1e-15; }
+bool isWithin(double time, double earliest, double latest) {
+  return std::isfinite(time) && !isBefore(time, earliest) && !isBefore(latest, time);
+}
+bool differ(double a, double b) { return !isWithin(a, b, b) || !std::isfinite(b); }
+
+class TimeRules {
+public:
+  TimeRules(const PlanFacts &facts, sync::ProblemOp problem, sync::SolutionOp solution)
+      : facts(facts), problem(problem), solution(solution) {
+    for (plan::TensorOp tensor : facts.tensors)
+      if (tensor.getSpace() == plan::Space::gradients)
+        gradients[tensor.getName()] = tensor;
+      else if (tensor.getSpace() == plan::Space::parameters)
+        parameters[tensor.getName()] = tensor;
+  }
+
+  LogicalResult check() {
+    runClock();
+    return failure(failed(checkEnds()) || failed(checkUpdates()) || failed(checkReady()) ||
+                   failed(checkRebuilding()));
+  }
+
+private:
+  sync::MessageAttr messageOf(std::int64_t bucket) {
+    return cast<sync::MessageAttr>(solution.getMessages()[bucket]);
+  }
+
+  StringRef layerName(std::int64_t layer) {
+    return cast<StringAttr>(problem.getLayers()[layer]).getValue();
+  }
+
+  /// When each operation ends by the seconds written at it; what is computed after a message stood
+  /// in the backward pass of the problem, for one rank's samples.
+  void runClock() {
+    plan::ProgramOp program = facts.program;
+    llvm::DenseMap<Operation *, std::int64_t> gathered; // all ranks' factors, and their bucket
+    for (auto [bucket, steps] : facts.issues)
+      for (plan::TensorOp all : facts.steps[steps.front()].writes)
+        gathered[all] = bucket;
+    double clock = 0;
+    for (const Step &step : facts.steps) {
+      const double taken = secondsOf(step.op);
+      const auto all = llvm::find_if(
+          step.reads, [&](plan::TensorOp read) { return gathered.contains(unshaped(read)); });
+      if (isKernel(step.op, plan::Kernel::reshape))
+        for (plan::TensorOp same : step.writes)
+          reshaped[same] = unshaped(step.reads.front());
+      if (isa<plan::UpdateOp>(step.op))
+        updates += taken;
+      else if (step.phase == plan::Phase::update && all == step.reads.end())
+        moved += taken;
+      else if (step.phase == plan::Phase::update) {
+        moved += taken / static_cast<double>(program.getRanks());
+        rebuilding[gathered.lookup(unshaped(*all))] += taken;
+      } else
+        clock += taken;
+      if (step.phase == plan::Phase::forward)
+        forward += taken;
+      ends.push_back(clock);
+    }
+  }
+
+  static double secondsOf(Operation *op) {
+    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
+    return seconds ? seconds.getValueAsDouble() : 0;
+  }
+
+  static bool isKernel(Operation *op, plan::Kernel kernel) {
+    auto call = dyn_cast<plan::CallOp>(op);
+    return call && call.getCallee() == kernel;
+  }
+
+  /// The tensor that has the same elements and is no reshape.
+  Operation *unshaped(Operation *tensor) const {
+    Operation *plain = reshaped.lookup(tensor);
+    return plain ? plain : tensor;
+  }
+
+  double endOf(llvm::ArrayRef<std::int64_t> steps) const {
+    double last = 0;
+    for (std::int64_t step : steps)
+      last = std::max(last, ends[step]);
+    return last;
+  }
+
+  LogicalResult reject(InFlightDiagnostic diagnostic) const {
+    diagnostic.attachNote(plan::ProgramOp(facts.program).getLoc()) << "the program";
+    return diagnostic;
+  }
+
+  LogicalResult judge(const llvm::Twine &what, double got, double earliest, double latest) {
+    if (isWithin(got, earliest, latest))
+      return success();
+    const bool isEarly = isBefore(got, earliest);
+    InFlightDiagnostic diagnostic =
+        problem.emitOpError("P20: ")
+        << what << " " << got << " s, but by the program's operations not "
+        << (isEarly ? "before " : "after ") << (isEarly ? earliest : latest) << " s";
+    return reject(std::move(diagnostic));
+  }
+
+  /// P20: the ends of forward and backward.
+  LogicalResult checkEnds() {
+    const double backward = ends.empty() ? 0 : ends.back();
+    const double claimed = problem.getForwardEnd().convertToDouble();
+    if (differ(claimed, forward))
+      return judge("the forward pass ends at", claimed, forward, forward);
+    return judge("the backward pass ends at", problem.getBackwardEnd().convertToDouble(), backward,
+                 backward + moved);
+  }
+
+  /// P20: all updates; those that reduce-scatters take over are in their messages.
+  LogicalResult checkUpdates() {
+    const double claimed = problem.getUpdates().convertToDouble();
+    if (!differ(claimed, updates))
+      return success();
+    InFlightDiagnostic diagnostic = problem.emitOpError("P20: the updates take ")
+                                    << claimed << " s, but by the program's operations " << updates
+                                    << " s";
+    return reject(std::move(diagnostic));
+  }
+
+  /// P20: every gradient's ready time.
+  LogicalResult checkReady() {
+    const double backwardEnd = problem.getBackwardEnd().convertToDouble();
+    for (auto [number, bucket] : facts.buckets)
+      for (std::int64_t layer : messageOf(number).getLayers()) {
+        const StringRef name = layerName(layer);
+        double earliest = 0, latest = backwardEnd;
+        if (plan::travelsByFactors(bucket)) {
+          for (plan::TensorOp factor : facts.steps[PlanFacts::only(facts.issues, number)].reads)
+            earliest = std::max(earliest, endOf(facts.writers.lookup(factor)));
+        } else {
+          earliest = endOf(facts.writers.lookup(gradients.lookup(name)));
+          latest = earliest + moved;
+        }
+        if (plan::updatesItself(bucket)) {
+          earliest = std::max(earliest, endOf(facts.readers.lookup(parameters.lookup(name))));
+          latest = backwardEnd; // a copy of the parameter may have readers of its own
+        }
+        if (failed(judge("gradient '" + name + "' is ready at",
+                         problem.getReady().getValues()[layer], earliest, latest)))
+          return failure();
+      }
+    return success();
+  }
+
+  /// P20: a rank's own share of a product stood in the backward pass, the others' come after.
+  LogicalResult checkRebuilding() {
+    const auto ranks = static_cast<double>(plan::ProgramOp(facts.program).getRanks());
+    for (auto [number, bucket] : facts.buckets) {
+      if (!plan::travelsByFactors(bucket))
+        continue;
+      sync::MessageAttr message = messageOf(number);
+      const double least = rebuilding.lookup(number) * (ranks - 1) / ranks;
+      for (sync::SoloAttr solo : problem.soloList())
+        if (solo.getLayer() == message.getLayers().front() &&
+            solo.getScheme() == message.getScheme() &&
+            !isWithin(solo.getRebuild(), least, least + (ranks - 1) * sumsOf(number)))
+          return reject(problem.emitOpError("P20: gradient '")
+                        << layerName(solo.getLayer()) << "' is rebuilt in "
+                        << double(solo.getRebuild()) << " s, but by the program's operations in "
+                        << least << " s");
+    }
+    return success();
+  }
+
+  /// Seconds of sums of a bucket's factors that are this rank's alone: gradients that could ride
+  /// with it, but travel otherwise.
+  double sumsOf(std::int64_t bucket) const {
+    llvm::DenseSet<Operation *> factors;
+    for (plan::TensorOp factor : facts.steps[PlanFacts::only(facts.issues, bucket)].reads)
+      factors.insert(unshaped(factor));
+    double seconds = 0;
+    for (const Step &step : facts.steps)
+      if (isKernel(step.op, plan::Kernel::reduce) && !step.reads.empty() &&
+          factors.contains(unshaped(step.reads.front())))
+        seconds += secondsOf(step.op);
+    return seconds;
+  }
+
+  const PlanFacts &facts;
+  sync::ProblemOp problem;
+  sync::SolutionOp solution;
+  llvm::StringMap<plan::TensorOp> gradients, parameters;
+  std::vector<double> ends;      ///< by step, seconds from the first one's beginning
+  double forward = 0, moved = 0; ///< seconds of the forward pass, and of what follows messages
+  double updates = 0;            ///< seconds
+  llvm::DenseMap<std::int64_t, double> rebuilding;   ///< seconds of all ranks' shares, by bucket
+  llvm::DenseMap<Operation *, Operation *> reshaped; ///< to what a tensor is a reshape of
+};
+
+} // namespace
+
+LogicalResult checkTimes(const PlanFacts &facts, sync::ProblemOp problem,
+                         sync::SolutionOp solution) {
+  return TimeRules(facts, problem, solution).check();
+}
+
+} // namespace syncline::check

@@ -1,0 +1,143 @@
+// One step in virtual time, read message by message.
+#include "passes/simulate/Prediction.h"
+
+#include "passes/simulate/MessageRuns.h"
+
+#include <algorithm>
+
+namespace syncline::simulate {
+
+namespace {
+
+/// Parts of messages, and operations of ranks: each takes about 0.2 us and 50 B.
+constexpr double mostWork = 2e6;
+
+/// What the simulation would have to follow. Precondition: mostParts is mostWork.
+double workOf(const Scenario &scenario) {
+  const Machines &machines = scenario.machines;
+  const auto operations =
+      static_cast<double>(scenario.operations.size() + scenario.messages.size());
+  const bool isFolded = MessageRuns::canFold(scenario);
+  double work = isFolded ? operations : operations * machines.ranks;
+  for (const Message &message : scenario.messages)
+    if (message.isStated || machines.ranks == 1 || (isFolded && !isSymmetric(message, machines)))
+      work += 1; // takes its cost
+    else
+      work += isFolded ? foldedPartsOf(message, machines) : partsOf(message, machines);
+  return work;
+}
+
+/// Every rank as the slowest, every message by its cost: then one stands for all.
+void simplify(Scenario &scenario) {
+  Machines &machines = scenario.machines;
+  if (!machines.slowdown.empty())
+    std::ranges::fill(machines.slowdown, *std::ranges::max_element(machines.slowdown));
+  machines.nodeNetwork.clear();
+  for (Message &message : scenario.messages)
+    message.isStated = true;
+}
+
+class Reader {
+public:
+  Reader(const Scenario &scenario, const Simulation &simulation)
+      : scenario(scenario), simulation(simulation) {}
+
+  Prediction read() {
+    prediction.messages.resize(scenario.messages.size());
+    prediction.step = simulation.stepEnd(0);
+    prediction.communicationEnd = simulation.communicationEnd(0);
+    for (int rank = 0; rank < simulation.ranks; ++rank)
+      readRank(rank);
+    for (const PredictedMessage &message : prediction.messages)
+      prediction.rebuildingEnd = std::max(prediction.rebuildingEnd, message.rebuilt);
+    readWaits(leastWaiting());
+    readUpdates(simulation.lastRank());
+    return std::move(prediction);
+  }
+
+private:
+  using Kind = Operation::Kind;
+
+  void readRank(int rank) {
+    for (std::size_t i = 0; i < scenario.messages.size(); ++i) {
+      const MessageSpan &span = simulation.message(0, rank, i);
+      PredictedMessage &message = prediction.messages[i];
+      message.ready = std::max(message.ready, span.issued);
+      message.start = std::max(message.start, span.start);
+      message.end = std::max(message.end, span.end);
+      message.rebuilt = std::max(message.rebuilt, span.end);
+    }
+    int waitedFor = -1; // what is computed then is its gradients
+    for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
+      const Operation &op = scenario.operations[i];
+      const Span &span = simulation.operation(0, rank, i);
+      if (op.kind == Kind::wait)
+        waitedFor = op.message;
+      if (op.kind != Kind::compute)
+        continue;
+      if (op.phase == Phase::forward)
+        prediction.forwardEnd = std::max(prediction.forwardEnd, span.end);
+      if (op.phase != Phase::update)
+        prediction.backwardEnd = std::max(prediction.backwardEnd, span.end);
+      else if (waitedFor >= 0 && span.end > span.start)
+        rebuilt(waitedFor) = std::max(rebuilt(waitedFor), span.end);
+    }
+  }
+
+  double &rebuilt(int message) {
+    return prediction.messages[static_cast<std::size_t>(message)].rebuilt;
+  }
+
+  double waited(int rank) const {
+    double seconds = 0;
+    for (std::size_t i = 0; i < scenario.operations.size(); ++i)
+      if (scenario.operations[i].kind == Kind::wait)
+        seconds += simulation.operation(0, rank, i).end - simulation.operation(0, rank, i).start;
+    return seconds;
+  }
+
+  int leastWaiting() const {
+    int least = 0;
+    for (int rank = 1; rank < simulation.ranks; ++rank)
+      if (waited(rank) < waited(least))
+        least = rank;
+    return least;
+  }
+
+  void readWaits(int rank) {
+    for (std::size_t i = 0; i < scenario.operations.size(); ++i)
+      if (const Operation &op = scenario.operations[i]; op.kind == Kind::wait) {
+        const Span &span = simulation.operation(0, rank, i);
+        prediction.messages[static_cast<std::size_t>(op.message)].exposed = span.end - span.start;
+      }
+  }
+
+  void readUpdates(int rank) {
+    for (std::size_t i = 0; i < scenario.operations.size(); ++i)
+      if (scenario.operations[i].kind == Kind::update)
+        prediction.updates +=
+            simulation.operation(0, rank, i).end - simulation.operation(0, rank, i).start;
+  }
+
+  const Scenario &scenario;
+  const Simulation &simulation;
+  Prediction prediction;
+};
+
+} // namespace
+
+Result<Prediction> predictStep(Scenario scenario) {
+  scenario.steps = 1;
+  scenario.jitter = 0;
+  scenario.mostParts = mostWork;
+  if (Status valid = validate(scenario); !valid)
+    return valid;
+  if (workOf(scenario) > mostWork)
+    simplify(scenario);
+  Result<Simulation> simulation = runScenario(scenario);
+  if (!simulation)
+    return simulation.status();
+  return Reader(scenario, *simulation).read();
+}
+
+} // namespace syncline::simulate
