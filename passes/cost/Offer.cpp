@@ -2,7 +2,7 @@
 #include "passes/cost/Offer.h"
 
 #include "passes/cost/CollectiveTime.h"
-#include "passes/solver/joint/JointBuilder.h"
+#include "passes/solver/joint/SchemeCost.h"
 
 #include <algorithm>
 #include <limits>

@@ -107,18 +107,18 @@ struct Halvings {
   double share = 0;  ///< of the message that the busiest rank receives when levels exchange halves
 };
 
-Halvings halvingsOf(int ranks) {
+Halvings halvingsOf(std::int64_t ranks) { // groups may be twice as many as any int
   Halvings sum;
-  for (int groups = 1; groups < ranks; groups *= 2) {
-    int sends = 1, blocks = 0;
-    for (int size : {ranks / groups, (ranks + groups - 1) / groups}) {
+  for (std::int64_t groups = 1; groups < ranks; groups *= 2) {
+    std::int64_t sends = 1, blocks = 0;
+    for (std::int64_t size : {ranks / groups, (ranks + groups - 1) / groups}) {
       bool hasHost = size > 1 && size % 2 == 1;
-      sends = std::max(sends, hasHost ? 2 : 1);
+      sends = std::max<std::int64_t>(sends, hasHost ? 2 : 1);
       blocks = std::max(blocks, hasHost ? size - 1 : size / 2);
     }
     sum.levels += 1;
-    sum.sends += sends;
-    sum.share += static_cast<double>(blocks) / ranks;
+    sum.sends += static_cast<double>(sends);
+    sum.share += static_cast<double>(blocks) / static_cast<double>(ranks);
   }
   return sum;
 }

@@ -114,11 +114,4 @@ JointResult solveJoint(const JointProblem &problem, const JointOptions &options)
   return result;
 }
 
-JointResult withBound(const JointProblem &problem, std::span<const Choice> choices,
-                      const JointOptions &options) {
-  JointResult result = solveJoint(problem, options);
-  result.plan = replay(problem, choices);
-  return result;
-}
-
 } // namespace syncline::solver

@@ -5,7 +5,6 @@
 #include "passes/solver/joint/JointProblem.h"
 
 #include <cstddef>
-#include <span>
 
 namespace syncline::solver {
 
@@ -38,10 +37,5 @@ struct JointOptions {
 /// valid plan and a proven bound otherwise. Deterministic: the same problem gives the same bits.
 /// Precondition: the problem is valid.
 JointResult solveJoint(const JointProblem &problem, const JointOptions &options = {});
-
-/// The plan of these choices, with the bound that solveJoint proves. Precondition: the choices are
-/// sound (see choicesAreSound).
-JointResult withBound(const JointProblem &problem, std::span<const Choice> choices,
-                      const JointOptions &options = {});
 
 } // namespace syncline::solver

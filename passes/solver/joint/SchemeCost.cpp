@@ -46,14 +46,6 @@ std::shared_ptr<const CollectiveCost> dedicatedCost(const ServerLayout &layout) 
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
-double elements(const FactorShape &shape) {
-  return static_cast<double>(shape.samples) * static_cast<double>(shape.inputs + shape.outputs);
-}
-
-double matrix(const FactorShape &shape) {
-  return static_cast<double>(shape.inputs) * static_cast<double>(shape.outputs);
-}
-
 AffineCost sum(const AffineCost &a, const AffineCost &b) {
   return {a.latency() + b.latency(), a.secondsPerByte() + b.secondsPerByte()};
 }
@@ -72,11 +64,6 @@ std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &la
 AffineCost allGatherCost(int ranks, const LinkRates &rates) {
   double others = ranks - 1;
   return {others * rates.latency, others * rates.secondsPerByte};
-}
-
-Factors factorsOf(const FactorShape &shape, double operationsPerSecond) {
-  double products = static_cast<double>(shape.samples);
-  return {shape.factorBytes(), 2 * products * matrix(shape) / operationsPerSecond};
 }
 
 AffineCost HierarchicalCost::total() const { return sum(sum(scatter, exchange), gather); }
@@ -105,11 +92,17 @@ double ringTraffic(int ranks) { return formulaTraffic(Scheme::ring, ranks); }
 
 double allGatherTraffic(int ranks) { return 2.0 * (ranks - 1); }
 
-bool poseidonPrefersFactors(const FactorShape &shape, int ranks, int servers) {
-  double p = ranks, s = servers;
-  return 2 * (p - 1) * elements(shape) <= 2 * matrix(shape) * (p + s - 2) / s;
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
+  std::vector<SchemeOption> options;
+  for (Scheme scheme : allSchemes())
+    if (hasFormula(scheme))
+      options.push_back({scheme, std::make_shared<AffineCost>(formulaCost(scheme, ranks, rates)),
+                         formulaTraffic(scheme, ranks)});
+  return options;
 }
 
-double poseidonCrossover(const FactorShape &shape) { return 2 * matrix(shape) / elements(shape); }
+SchemeOption serverOption(const ServerLayout &layout) {
+  return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
+}
 
 } // namespace syncline::solver

@@ -10,35 +10,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
+#include <vector>
 
 namespace syncline::solver {
-
-/// A matrix gradient that is a sum of outer products: x^T dy with x of samples x inputs, dy of
-/// samples x outputs.
-struct FactorShape {
-  std::int64_t inputs = 0;  ///< M
-  std::int64_t outputs = 0; ///< N'
-  std::int64_t samples = 0; ///< K on one rank: the batch, times tokens or pixels
-  int elementBytes = 4;
-
-  /// Of the gradient.
-  std::int64_t bytes() const { return inputs * outputs * elementBytes; }
-  /// Of one rank's two factors.
-  std::int64_t factorBytes() const { return samples * (inputs + outputs) * elementBytes; }
-};
-
-/// A gradient that can be rebuilt from what the ranks gather: a matrix's (see factorsOf), or any
-/// other that an operation computes from two tensors, sample by sample.
-struct Factors {
-  std::int64_t bytes = 0; ///< of one rank's two factors
-  double rebuild = 0;     ///< seconds to rebuild one rank's share
-};
-
-/// A matrix gradient's: K outer products on a device of so many operations per second.
-Factors factorsOf(const FactorShape &shape, double operationsPerSecond);
 
 /// Whether a link carries both directions at once.
 enum class Duplex { full, half };
@@ -89,10 +63,10 @@ double ringTraffic(int ranks);
 /// An all-gather's, per byte that one rank contributes: 2(P-1).
 double allGatherTraffic(int ranks);
 
-/// Poseidon's rule: by factors when 2K(P-1)(M+N') <= 2MN'(P+S-2)/S, in elements both ways, servers
-/// colocated.
-bool poseidonPrefersFactors(const FactorShape &shape, int ranks, int servers);
-/// The largest P (not rounded) at which the rule with P = S prefers factors: 2MN' / (K(M+N')).
-double poseidonCrossover(const FactorShape &shape);
+/// Lane options for the four all-reduces and reduce-scatter by formula.
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
+
+/// Servers by formula.
+SchemeOption serverOption(const ServerLayout &layout);
 
 } // namespace syncline::solver

@@ -112,6 +112,14 @@ TEST(FormulaCost, CountsHosts) {
   }
 }
 
+// Twice as many groups as 2^30 are more than an int counts.
+TEST(FormulaCost, KnowsAsManyRanksAsAnIntCounts) {
+  constexpr int most = std::numeric_limits<int>::max();
+  EXPECT_DOUBLE_EQ(formulaCost(Scheme::tree, (1 << 30) + 1, {1, 0, 0}).latency(), 2 * 31);
+  EXPECT_DOUBLE_EQ(formulaCost(Scheme::tree, most, {1, 0, 0}).latency(), 2 * 31);
+  EXPECT_DOUBLE_EQ(formulaTraffic(Scheme::tree, most), 4);
+}
+
 TEST(FormulaCost, IsFreeForOneRank) {
   for (Scheme scheme : allSchemes())
     if (hasFormula(scheme)) {

@@ -2,9 +2,9 @@
 #include "passes/solver/joint/JointPlanners.h"
 
 #include "passes/solver/Planner.h"
-#include "passes/solver/joint/JointBuilder.h"
 #include "passes/solver/joint/JointChecker.h"
 #include "passes/solver/joint/JointReplay.h"
+#include "tests/support/JointBuilder.h"
 #include "tests/unit/solver/joint/RandomJoint.h"
 
 #include <gtest/gtest.h>

@@ -2,11 +2,11 @@
 #include "passes/solver/joint/JointSolver.h"
 
 #include "passes/solver/FinishTimes.h"
-#include "passes/solver/joint/JointBuilder.h"
 #include "passes/solver/joint/JointChecker.h"
 #include "passes/solver/joint/JointReference.h"
 #include "passes/solver/joint/JointReplay.h"
 #include "passes/solver/joint/Z3Judge.h"
+#include "tests/support/JointBuilder.h"
 #include "tests/unit/solver/joint/RandomJoint.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Scheme costs against Poseidon's published table and by hand.
 #include "passes/solver/joint/SchemeCost.h"
 
-#include "passes/solver/joint/JointBuilder.h"
+#include "tests/support/JointBuilder.h"
 
 #include <gtest/gtest.h>
 
@@ -31,25 +31,35 @@ double factorElements(const FactorShape &shape, int ranks) {
   return bytes / shape.elementBytes / 1e6;
 }
 
-TEST(PoseidonRule, CrossesOverWhereTheTableSays) {
-  EXPECT_EQ(printed("%.0f", poseidonCrossover(fc6)), "220");
-  EXPECT_EQ(printed("%.0f", poseidonCrossover(fc7)), "128");
-  EXPECT_EQ(printed("%.0f", poseidonCrossover(fc8)), "50");
-  EXPECT_EQ(printed("%.0f", poseidonCrossover(fc8Of22k)), "216");
-  EXPECT_EQ(printed("%.1f", poseidonCrossover(googLeNet)), "7.9");
-  EXPECT_EQ(printed("%.0f", poseidonCrossover(resNet)), "42");
-  EXPECT_EQ(printed("%.0f", poseidonCrossover({9216, 4096, 256})), "22");
-  EXPECT_EQ(printed("%.0f", poseidonCrossover({4096, 4096, 256})), "16");
-  EXPECT_EQ(printed("%.1f", poseidonCrossover({4096, 1000, 256})), "6.3");
+/// The ranks, not rounded, at which both move as much: what servers move is in proportion to
+/// (P-1)/P, what factors do to P-1.
+double crossover(const FactorShape &shape) {
+  return 8 * serverElements(shape, 8) / factorElements(shape, 8);
 }
 
-TEST(PoseidonRule, ChangesItsMindAtTheCrossover) {
-  EXPECT_TRUE(poseidonPrefersFactors(googLeNet, 7, 7));
-  EXPECT_FALSE(poseidonPrefersFactors(googLeNet, 8, 8));
+bool prefersFactors(const FactorShape &shape, int ranks) {
+  return factorElements(shape, ranks) <= serverElements(shape, ranks);
+}
+
+TEST(Traffic, CrossesOverWhereTheTableSays) {
+  EXPECT_EQ(printed("%.0f", crossover(fc6)), "220");
+  EXPECT_EQ(printed("%.0f", crossover(fc7)), "128");
+  EXPECT_EQ(printed("%.0f", crossover(fc8)), "50");
+  EXPECT_EQ(printed("%.0f", crossover(fc8Of22k)), "216");
+  EXPECT_EQ(printed("%.1f", crossover(googLeNet)), "7.9");
+  EXPECT_EQ(printed("%.0f", crossover(resNet)), "42");
+  EXPECT_EQ(printed("%.0f", crossover({9216, 4096, 256})), "22");
+  EXPECT_EQ(printed("%.0f", crossover({4096, 4096, 256})), "16");
+  EXPECT_EQ(printed("%.1f", crossover({4096, 1000, 256})), "6.3");
+}
+
+TEST(Traffic, PrefersFactorsBelowTheCrossover) {
+  EXPECT_TRUE(prefersFactors(googLeNet, 7));
+  EXPECT_FALSE(prefersFactors(googLeNet, 8));
   for (const FactorShape &shape : {fc6, fc7, fc8})
     for (int ranks : {8, 16, 32})
-      EXPECT_TRUE(poseidonPrefersFactors(shape, ranks, ranks));
-  EXPECT_FALSE(poseidonPrefersFactors(fc8, 51, 51));
+      EXPECT_TRUE(prefersFactors(shape, ranks));
+  EXPECT_FALSE(prefersFactors(fc8, 51));
 }
 
 TEST(Traffic, OfALayerIsTheTables) {

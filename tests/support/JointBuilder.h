@@ -1,4 +1,5 @@
-// JointBuilder: joint problems from gradients and a cluster, with every scheme the two allow.
+// JointBuilder: joint problems of invented gradients, with every scheme that an invented cluster
+// allows, for tests and benches of planners. What `compile` poses is passes/merge/Instance.h's.
 #pragma once
 
 #include "passes/solver/joint/JointProblem.h"
@@ -9,6 +10,30 @@
 #include <vector>
 
 namespace syncline::solver {
+
+/// A matrix gradient that is a sum of outer products: x^T dy with x of samples x inputs, dy of
+/// samples x outputs.
+struct FactorShape {
+  std::int64_t inputs = 0;  ///< M
+  std::int64_t outputs = 0; ///< N'
+  std::int64_t samples = 0; ///< K on one rank: the batch, times tokens or pixels
+  int elementBytes = 4;
+
+  /// Of the gradient.
+  std::int64_t bytes() const { return inputs * outputs * elementBytes; }
+  /// Of one rank's two factors.
+  std::int64_t factorBytes() const { return samples * (inputs + outputs) * elementBytes; }
+};
+
+/// A gradient that can be rebuilt from what the ranks gather: a matrix's (see factorsOf), or any
+/// other that an operation computes from two tensors, sample by sample.
+struct Factors {
+  std::int64_t bytes = 0; ///< of one rank's two factors
+  double rebuild = 0;     ///< seconds to rebuild one rank's share
+};
+
+/// A matrix gradient's: K outer products on a device of so many operations per second.
+Factors factorsOf(const FactorShape &shape, double operationsPerSecond);
 
 /// One gradient, in backward order.
 struct Gradient {
@@ -32,12 +57,6 @@ struct ClusterOffer {
   /// Factors are offered where set: an all-gather's time for the bytes that one rank contributes.
   std::shared_ptr<const CollectiveCost> factorGather;
 };
-
-/// Lane options for the four all-reduces and reduce-scatter by formula.
-std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
-
-/// Servers by formula.
-SchemeOption serverOption(const ServerLayout &layout);
 
 /// Every gradient may travel in every lane; by factors those that have them. With one rank there
 /// is nothing to gather and factors are not offered. A carrier without a solo is dropped. The

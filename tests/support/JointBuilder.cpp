@@ -1,19 +1,12 @@
 // From gradients and a cluster to lanes, solos and carriers.
-#include "passes/solver/joint/JointBuilder.h"
+#include "tests/support/JointBuilder.h"
 
 namespace syncline::solver {
 
-std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
-  std::vector<SchemeOption> options;
-  for (Scheme scheme : allSchemes())
-    if (hasFormula(scheme))
-      options.push_back({scheme, std::make_shared<AffineCost>(formulaCost(scheme, ranks, rates)),
-                         formulaTraffic(scheme, ranks)});
-  return options;
-}
-
-SchemeOption serverOption(const ServerLayout &layout) {
-  return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
+Factors factorsOf(const FactorShape &shape, double operationsPerSecond) {
+  const auto count = static_cast<double>(shape.samples) * static_cast<double>(shape.inputs) *
+                     static_cast<double>(shape.outputs);
+  return {shape.factorBytes(), 2 * count / operationsPerSecond};
 }
 
 JointProblem buildJointProblem(std::span<const Gradient> gradients, const ClusterOffer &offer,
