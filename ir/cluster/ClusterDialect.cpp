@@ -73,8 +73,11 @@ static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef na
                      << text(value);
 }
 
+/// Of whatever is counted, as in cluster files.
+constexpr int64_t mostMachines = 1 << 20;
+
 static LogicalResult checkCount(EmitError emitError, StringRef rule, StringRef name, int64_t count,
-                                int64_t limit = INT32_MAX) {
+                                int64_t limit = mostMachines) {
   if (count >= 1 && count <= limit)
     return success();
   return emitError() << rule << ": expected '" << name << "' from 1 to " << limit << ", got "

@@ -1,7 +1,7 @@
 // Each rule of ir/cluster/SPEC.md is enforced, and its number named.
 // RUN: syncline-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{C1: expected 'ranks' from 1 to 2147483647, got 0}}
+// expected-error @+1 {{C1: expected 'ranks' from 1 to 1048576, got 0}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 0, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {}
 
 // -----
@@ -31,7 +31,7 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
-// expected-error @+1 {{C3: expected 'ranks' from 1 to 2147483647, got -4}}
+// expected-error @+1 {{C3: expected 'ranks' from 1 to 1048576, got -4}}
 #bad = #cluster.formula<algorithm = ring, ranks = -4, alpha = 0.0, beta = 0.0, gamma = 0.0>
 
 // -----
@@ -115,7 +115,7 @@ module attributes {cluster.profile = {fc = #cluster.times<forward = 1.0, backwar
 
 // -----
 
-// expected-error @+1 {{C10: expected 'count' from 1 to 2147483647, got 0}}
+// expected-error @+1 {{C10: expected 'count' from 1 to 1048576, got 0}}
 #bad = #cluster.servers<count = 0, dedicated = true, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>
 
 // -----
@@ -155,7 +155,7 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
-// expected-error @+1 {{C1: expected 'cardsPerNode' from 1 to 2147483647, got 0}}
+// expected-error @+1 {{C1: expected 'cardsPerNode' from 1 to 1048576, got 0}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, devicesPerNode = 2, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, cardsPerNode = 0>} {}
 
 // -----
@@ -207,3 +207,9 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // expected-error @+1 {{C15: expected 'interference' from 1 to 1000.0, got 1000.5}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, interference = 1000.5>} {}
+
+// -----
+
+// As many ranks as an int holds, which no cluster file may have.
+// expected-error @+1 {{C3: expected 'ranks' from 1 to 1048576, got 2147483647}}
+module attributes {test.cost = #cluster.formula<algorithm = ring, ranks = 2147483647, alpha = 0.0, beta = 1.0, gamma = 0.0>} {}
