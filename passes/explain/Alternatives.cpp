@@ -12,16 +12,6 @@ using namespace solver;
 
 namespace {
 
-/// The message that brings the layer; a rider's is its carrier's.
-const JointMessage &messageOf(const JointProblem &problem, const JointPlan &plan,
-                              std::size_t layer) {
-  const bool rides = std::ranges::binary_search(plan.riders, layer);
-  const std::size_t sent = rides ? *problem.layers[layer].carrier : layer;
-  return *std::ranges::find_if(plan.messages, [&](const JointMessage &message) {
-    return std::ranges::binary_search(message.layers, sent);
-  });
-}
-
 /// What the layer may travel by in this scheme: a lane's option, or one of its ways to go alone.
 const SchemeOption *laneOption(const JointProblem &problem, std::size_t layer, Scheme scheme) {
   for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)

@@ -138,10 +138,7 @@ Result<Explanation> explain(const PlannedProblem &problem, const JointPlan &plan
   Explanation explanation;
   explanation.chosen = schemeIn(planned, plan, layer);
   explanation.rides = std::ranges::binary_search(plan.riders, layer);
-  const std::size_t sent = explanation.rides ? *planned.layers[layer].carrier : layer;
-  explanation.message = *std::ranges::find_if(plan.messages, [&](const JointMessage &message) {
-    return std::ranges::binary_search(message.layers, sent);
-  });
+  explanation.message = messageOf(planned, plan, layer);
   explanation.alternatives = alternativesOf(planned, plan, layer, quick(planned));
   explanation.byteRule = byteRuleOf(problem, layer);
   if (problem.cluster().getRanks() == 1) // nothing is sent, and factors are not even offered

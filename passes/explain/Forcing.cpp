@@ -59,13 +59,17 @@ std::vector<Scheme> offeredSchemes(const JointProblem &problem, std::size_t laye
   return schemes;
 }
 
-Scheme schemeIn(const JointProblem &problem, const JointPlan &plan, std::size_t layer) {
+const JointMessage &messageOf(const JointProblem &problem, const JointPlan &plan,
+                              std::size_t layer) {
   const bool rides = std::ranges::binary_search(plan.riders, layer);
   const std::size_t sent = rides ? *problem.layers[layer].carrier : layer;
-  auto carries = [&](const JointMessage &message) {
+  return *std::ranges::find_if(plan.messages, [&](const JointMessage &message) {
     return std::ranges::binary_search(message.layers, sent);
-  };
-  return plan.scheme(problem, *std::ranges::find_if(plan.messages, carries));
+  });
+}
+
+Scheme schemeIn(const JointProblem &problem, const JointPlan &plan, std::size_t layer) {
+  return plan.scheme(problem, messageOf(problem, plan, layer));
 }
 
 std::optional<JointProblem> forceScheme(const JointProblem &problem, std::size_t layer,

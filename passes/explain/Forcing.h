@@ -16,8 +16,12 @@ namespace syncline::explain {
 /// where it can ride with a layer that has them.
 std::vector<solver::Scheme> offeredSchemes(const solver::JointProblem &problem, std::size_t layer);
 
-/// By which scheme the layer travels in this plan of the problem: a rider by its carrier's.
-/// Precondition: the plan is one of the problem, the layer one of its layers.
+/// The message of the plan that brings the layer; a rider's is its carrier's. Precondition: the
+/// plan is one of the problem, the layer one of its layers.
+const solver::JointMessage &messageOf(const solver::JointProblem &problem,
+                                      const solver::JointPlan &plan, std::size_t layer);
+
+/// By which scheme that message travels. Precondition: as messageOf.
 solver::Scheme schemeIn(const solver::JointProblem &problem, const solver::JointPlan &plan,
                         std::size_t layer);
 
