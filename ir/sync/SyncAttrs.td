@@ -23,7 +23,7 @@ def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
   let summary = "a scheme by which a lane's messages may travel";
   let description = [{
     `cost` is a #cluster.formula, #cluster.affine or #cluster.table: seconds on the channel of a message of so many bytes. `traffic`: bytes that a
-    node moves, both directions, per byte of gradient (S6).
+    node moves, both directions, per byte of gradient (S7).
 
     `#sync.option<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>`
   }];
@@ -37,7 +37,7 @@ def Sync_LaneAttr : Sync_Attr<"Lane", "lane"> {
   let summary = "schemes that share one open bucket";
   let description = [{
     A bucket of a lane travels by one of its options. `largest`: bytes that one bucket may have; `capacity`: bytes that all buckets of the
-    lane together may have, which is what servers can hold. Unlimited where absent (S7).
+    lane together may have, which is what servers can hold. Unlimited where absent (S8).
 
     `#sync.lane<[<"parameter-server", cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>], largest = 65536, capacity = 1000000>`
   }];
@@ -55,7 +55,7 @@ def Sync_SoloAttr : Sync_Attr<"Solo", "solo"> {
   let description = [{
     `layer` counts from zero. `seconds` on the channel, then `rebuild` seconds of computation until the gradient exists. `traffic`: bytes that a
     node moves for it, both directions. `factorBytes`: what one rank contributes, where the scheme is factors; not needed to solve the problem, but to
-    pose it for another cluster (S8).
+    pose it for another cluster (S9).
 
     `#sync.solo<layer = 1, scheme = factors, seconds = 1.0e-3, rebuild = 2.0e-3, traffic = 1000.0, factorBytes = 500>`
   }];
@@ -70,7 +70,7 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
   let summary = "one message of a plan";
   let description = [{
     `layers` ascend and count from zero. `lane` is absent where its one layer travels alone. It is `ready` when its last member is and occupies the
-    channel from `start` to `end`; its gradients exist at `rebuilt`, which is `end` where absent (S9). Only numbers that
+    channel from `start` to `end`; its gradients exist at `rebuilt`, which is `end` where absent (S10). Only numbers that
     a checker can refuse stand here: the rest follows from the problem.
 
     `#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 4096, ready = 0.1, start = 0.2, end = 0.3>`

@@ -104,19 +104,30 @@ private:
       const Step &step = facts.steps[place];
       auto own = llvm::find_if(step.reads,
                                [&](plan::TensorOp tensor) { return !ofAllRanks.contains(tensor); });
+      const bool isOfAllRanks = own == step.reads.end() && !step.reads.empty();
       for (plan::TensorOp tensor : step.writes) {
-        if (own == step.reads.end())
+        if (isOfAllRanks)
           ofAllRanks.insert(tensor);
         else if (isMember(tensor, plan::Space::gradients))
-          return reject(place,
-                        "P16: computes '" + tensor.getName() + "' from '" +
-                            plan::TensorOp(*own).getName() + "', which is this rank's alone",
-                        *own, "declared here");
+          return rejectRebuilt(place, tensor, own == step.reads.end() ? plan::TensorOp() : *own);
         else
           ofAllRanks.erase(tensor);
       }
     }
     return checkRebuiltInTime();
+  }
+
+  /// P16; `own`, which is this rank's alone, is null where the step reads nothing at all.
+  LogicalResult rejectRebuilt(std::int64_t step, plan::TensorOp gradient,
+                              plan::TensorOp own) const {
+    if (!own)
+      return reject(step,
+                    "P16: computes '" + gradient.getName() + "' from nothing that was gathered",
+                    facts.steps[issue].op, "gathered here");
+    return reject(step,
+                  "P16: computes '" + gradient.getName() + "' from '" + own.getName() +
+                      "', which is this rank's alone",
+                  own, "declared here");
   }
 
   LogicalResult checkRebuiltInTime() const {

@@ -1,6 +1,8 @@
 // Shares measured times out among operations and predicts the rest.
 #include "passes/cost/CostModel.h"
 
+#include "ir/plan/Plan.h"
+
 #include "mlir/IR/Builders.h"
 
 #include <algorithm>
@@ -16,6 +18,11 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
   const double computing = counts.flops > 0 ? counts.flops / *device.getCompute() : 0;
   const double moving = counts.bytes > 0 ? counts.bytes / *device.getMemory() : 0;
   return std::max(computing, moving) + device.getLaunchOverhead();
+}
+
+double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
+                     std::optional<double> rate) {
+  return rate ? *rate * bytes : roofline(updateCounts(elements, bytes), device).value_or(0);
 }
 
 namespace {
@@ -34,12 +41,6 @@ struct TimedOp {
   }
 };
 
-double denseBytes(Value value) {
-  auto type = cast<ShapedType>(value.getType());
-  return static_cast<double>(type.getNumElements()) *
-         static_cast<double>(type.getElementTypeBitWidth()) / 8;
-}
-
 /// The measured seconds of an operation's layer in its phase; nothing where there are none.
 std::optional<double> measured(DictionaryAttr profile, StringRef layer, bool backward) {
   if (!profile || layer.empty())
@@ -56,7 +57,10 @@ class Annotator {
 public:
   Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile, double slowdown,
             std::optional<double> updateRate)
-      : step(step), device(device), profile(profile), slowdown(slowdown), updateRate(updateRate) {}
+      : step(step), device(device), profile(profile), slowdown(slowdown) {
+    if (updateRate)
+      this->updateRate = *updateRate * slowdown;
+  }
 
   LogicalResult run() {
     for (Operation &op : step.getBody().front())
@@ -101,16 +105,18 @@ private:
   }
 
   bool predict(const TimedOp &timed) {
-    if (auto update = dyn_cast<nn::UpdateOp>(timed.op); update && updateRate) {
-      set(update, *updateRate * slowdown * denseBytes(update.getParameter()));
+    if (auto update = dyn_cast<nn::UpdateOp>(timed.op)) {
+      auto type = cast<ShapedType>(update.getParameter().getType());
+      set(update, updateSeconds(static_cast<double>(type.getNumElements()),
+                                static_cast<double>(plan::denseBytes(type)), device, updateRate));
       return true;
     }
-    if (!timed.predicted && !isa<nn::UpdateOp>(timed.op)) {
+    if (!timed.predicted) {
       timed.op->emitOpError("expected a profile with the layer '")
           << nn::layerOf(timed.op) << "' or a device with compute and memory rates, got neither";
       return false;
     }
-    set(timed.op, timed.predicted.value_or(0));
+    set(timed.op, *timed.predicted);
     return true;
   }
 
@@ -122,7 +128,7 @@ private:
   cluster::DeviceAttr device;
   DictionaryAttr profile;
   double slowdown;
-  std::optional<double> updateRate;
+  std::optional<double> updateRate; ///< on the slowest node
   std::map<std::pair<StringRef, bool>, Group> groups;
   SmallVector<TimedOp> unmeasured;
 };

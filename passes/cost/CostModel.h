@@ -13,6 +13,12 @@ namespace syncline::cost {
 /// a rate that `counts` needs.
 std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device);
 
+/// What the update of a parameter of so many elements and bytes takes: `rate` seconds a byte where
+/// that is known, else what the roofline says; zero where the device lacks rates, for its cost is
+/// then unknown.
+double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
+                     std::optional<double> rate);
+
 /// Sets `nn.seconds` on every operation of `step` that takes time.
 ///
 /// `profile`, which may be null, is a dictionary of #cluster.times by layer. A layer's measured

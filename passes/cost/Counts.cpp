@@ -90,6 +90,8 @@ static double flopsOf(Operation *op) {
       .Default([](Operation *) { return 0.0; });
 }
 
+Counts updateCounts(double elements, double bytes) { return {4 * elements, 5 * bytes}; }
+
 std::optional<Counts> countsOf(Operation *op) {
   if (isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp, nn::OutputOp,
           nn::LossOp, nn::YieldOp>(op) ||
@@ -97,11 +99,8 @@ std::optional<Counts> countsOf(Operation *op) {
     return std::nullopt;
   if (isa<nn::ReshapeOp>(op))
     return Counts{};
-  if (auto update = dyn_cast<nn::UpdateOp>(op)) {
-    // SGD with momentum: reads parameter, gradient and velocity, writes parameter and velocity.
-    const double size = elements(update.getParameter());
-    return Counts{4 * size, 5 * bytes(update.getParameter())};
-  }
+  if (auto update = dyn_cast<nn::UpdateOp>(op))
+    return updateCounts(elements(update.getParameter()), bytes(update.getParameter()));
   return Counts{flopsOf(op), movedBytes(op)};
 }
 

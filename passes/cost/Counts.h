@@ -21,4 +21,8 @@ struct Counts {
 /// move far more than they compute; their flops are per-element estimates (Counts.cpp).
 std::optional<Counts> countsOf(mlir::Operation *op);
 
+/// Of one update: SGD with momentum reads parameter, gradient and velocity, and writes parameter
+/// and velocity.
+Counts updateCounts(double elements, double bytes);
+
 } // namespace syncline::cost

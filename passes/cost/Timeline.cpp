@@ -1,6 +1,7 @@
 // Timelines of a step and of a trace.
 #include "passes/cost/Timeline.h"
 
+#include "ir/plan/Plan.h"
 #include "passes/cost/Counts.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -10,12 +11,6 @@
 using namespace mlir;
 
 namespace syncline::cost {
-
-static std::int64_t denseBytes(Value value) {
-  auto type = cast<ShapedType>(value.getType());
-  const std::int64_t bits = type.getElementType().getIntOrFloatBitWidth();
-  return (type.getNumElements() * bits + 7) / 8;
-}
 
 static void sortByReady(Timeline &timeline) {
   std::stable_sort(
@@ -41,7 +36,7 @@ static ReadyGradient readyGradient(nn::UpdateOp update,
     producer = synchronised.getLocal().getDefiningOp();
   auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
   return {.name = parameter ? parameter.getName().str() : std::string(),
-          .bytes = denseBytes(update.getParameter()),
+          .bytes = plan::denseBytes(cast<ShapedType>(update.getParameter().getType())),
           .ready = endOf.lookup(producer),
           .lastRead = lastRead(update.getParameter(), endOf),
           .updating = update->getAttrOfType<FloatAttr>(nn::secondsAttr).getValueAsDouble(),

@@ -1,16 +1,18 @@
 // Compares a problem with what the cluster offers, number by number.
 #include "passes/merge/CheckOffer.h"
 
+#include "ir/cluster/UpdateAttr.h"
+#include "ir/plan/Plan.h"
 #include "passes/cost/CollectiveTime.h"
+#include "passes/cost/CostModel.h"
 #include "passes/cost/Offer.h"
 #include "passes/merge/Instance.h"
+#include "passes/merge/LayerNames.h"
+#include "passes/merge/SameCost.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/GlobPattern.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <algorithm>
-#include <cmath>
 
 using namespace mlir;
 
@@ -20,66 +22,6 @@ namespace {
 
 using cluster::Scheme;
 
-/// Another machine may round otherwise.
-bool differ(double a, double b) {
-  return std::abs(a - b) > 1e-9 * std::max(std::abs(a), std::abs(b)) + 1e-18;
-}
-
-bool isSameCost(Attribute a, Attribute b) {
-  if (a == b)
-    return true;
-  if (auto line = dyn_cast<cluster::AffineAttr>(a)) {
-    auto other = dyn_cast<cluster::AffineAttr>(b);
-    return other && !differ(line.getA(), other.getA()) && !differ(line.getB(), other.getB());
-  }
-  if (auto formula = dyn_cast<cluster::FormulaAttr>(a)) {
-    auto other = dyn_cast<cluster::FormulaAttr>(b);
-    return other && formula.getAlgorithm() == other.getAlgorithm() &&
-           formula.getRanks() == other.getRanks() &&
-           !differ(formula.getAlpha(), other.getAlpha()) &&
-           !differ(formula.getBeta(), other.getBeta()) &&
-           !differ(formula.getGamma(), other.getGamma());
-  }
-  auto table = dyn_cast<cluster::TableAttr>(a), other = dyn_cast<cluster::TableAttr>(b);
-  return table && other &&
-         llvm::equal(table.getPoints(), other.getPoints(), [](auto &mine, auto &theirs) {
-           return mine.bytes == theirs.bytes && !differ(mine.seconds, theirs.seconds);
-         });
-}
-
-/// A reduce-scatter's message also updates parameters, for as many seconds per byte as the problem
-/// says: how long updates take is nothing the cluster knows.
-Attribute withUpdates(Attribute offered, Attribute claimed) {
-  const auto base = cost::collectiveTime(offered), all = cost::collectiveTime(claimed);
-  if (!base || !all)
-    return offered;
-  constexpr std::int64_t large = std::int64_t{1} << 40;
-  const double perByte = ((*all)->seconds(large) - (*base)->seconds(large)) / large;
-  return perByte > 0 ? cost::costAttr(offered.getContext(), **base, perByte) : offered;
-}
-
-bool isSameOption(sync::OptionAttr claimed, sync::OptionAttr offered) {
-  if (!offered || claimed.getScheme() != offered.getScheme() ||
-      differ(claimed.getTraffic(), offered.getTraffic()))
-    return false;
-  return isSameCost(claimed.getCost(), offered.getCost()) ||
-         (claimed.getScheme() == Scheme::reduceScatter &&
-          isSameCost(claimed.getCost(), withUpdates(offered.getCost(), claimed.getCost())));
-}
-
-/// What was asked for by name.
-FailureOr<llvm::SmallVector<ForcedScheme>> askedOf(sync::ProblemOp problem) {
-  llvm::SmallVector<ForcedScheme> patterns;
-  if (problem.getAsked())
-    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>()) {
-      Result<ForcedScheme> pattern = parseForcedScheme(text);
-      if (!pattern)
-        return problem.emitOpError("S14: ") << pattern.status().message();
-      patterns.push_back(*pattern);
-    }
-  return patterns;
-}
-
 /// The lanes that a layer may take, as a set.
 std::int64_t lanesFor(sync::ProblemOp problem, std::size_t layer) {
   return problem.getOnly() ? (*problem.getOnly())[layer]
@@ -88,8 +30,9 @@ std::int64_t lanesFor(sync::ProblemOp problem, std::size_t layer) {
 
 class OfferCheck {
 public:
-  OfferCheck(sync::ProblemOp problem, const cost::Offer &offer, ArrayRef<ForcedScheme> asked)
-      : problem(problem), offer(offer), asked(asked) {
+  OfferCheck(sync::ProblemOp problem, const cost::Offer &offer,
+             ArrayRef<std::optional<Scheme>> asked, std::optional<double> shardUpdate)
+      : problem(problem), offer(offer), asked(asked), shardUpdate(shardUpdate) {
     std::int64_t total = 0;
     for (std::int64_t bytes : problem.getBytes())
       total += bytes;
@@ -115,10 +58,29 @@ private:
     return llvm::equal(lane.getOptions(), shared, isSameOption);
   }
 
+  /// A reduce-scatter's message also updates its rank's share of the parameters.
+  bool isOffered(sync::OptionAttr claimed) const {
+    sync::OptionAttr option = offer.option(claimed.getScheme());
+    if (!option || claimed.getScheme() != Scheme::reduceScatter)
+      return isSameOption(claimed, option);
+    const auto collective = cost::collectiveTime(option.getCost());
+    const auto whole = cost::collectiveTime(claimed.getCost());
+    if (!collective || !whole)
+      return false;
+    const double perByte = shardUpdate.value_or(cost::extraPerByte(**whole, **collective));
+    return isSameOption(claimed, perByte > 0 ? withUpdates(option, **collective, perByte) : option);
+  }
+
+  static sync::OptionAttr withUpdates(sync::OptionAttr option,
+                                      const solver::CollectiveCost &collective, double perByte) {
+    MLIRContext *context = option.getContext();
+    return sync::OptionAttr::get(context, option.getScheme(),
+                                 cost::costAttr(context, collective, perByte), option.getTraffic());
+  }
+
   LogicalResult checkLane(std::size_t number, sync::LaneAttr lane) {
     const auto options = lane.getOptions();
-    const bool isAsked = options.size() == 1 &&
-                         isSameOption(options.front(), offer.option(options.front().getScheme()));
+    const bool isAsked = options.size() == 1 && isOffered(options.front());
     if (!isAsked && !isShared(lane))
       return problem.emitOpError("S14: lane ") << number
                                                << " is not what the cluster offers: expected all "
@@ -160,21 +122,7 @@ private:
     return (std::int64_t{1} << count) - 1;
   }
 
-  /// The ways that a layer may have to travel; nothing is any way. The name of a layer that reads
-  /// the parameter may match too, and is not known here.
-  llvm::SmallVector<std::optional<Scheme>> waysOf(StringRef gradient) const {
-    llvm::SmallVector<std::optional<Scheme>> ways{std::nullopt};
-    for (const ForcedScheme &entry : asked) {
-      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(entry.glob);
-      if (!pattern)
-        llvm::consumeError(pattern.takeError());
-      else if (pattern->match(gradient) || pattern->match(gradient.rsplit('.').first))
-        ways.clear();
-      ways.push_back(entry.scheme);
-    }
-    return ways;
-  }
-
+  /// Whether the layer may travel as it was asked for, or by all that is offered, and no other way.
   bool travels(std::size_t layer, std::optional<Scheme> way) {
     const std::int64_t lanes = lanesFor(problem, layer);
     if (!way)
@@ -196,7 +144,7 @@ private:
     for (std::size_t i = 0; i < pairs.size(); i += 2)
       alone.insert(pairs[i]);
     for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
-      if (llvm::none_of(waysOf(name), [&](auto way) { return travels(layer, way); }))
+      if (!travels(layer, asked[layer]))
         return problem.emitOpError("S14: layer '")
                << name << "' may travel neither by all that the cluster offers nor by a scheme "
                << "asked for by name";
@@ -205,14 +153,15 @@ private:
 
   sync::ProblemOp problem;
   const cost::Offer &offer;
-  ArrayRef<ForcedScheme> asked;
-  llvm::DenseSet<std::int64_t> alone; ///< layers that have a solo, or ride
-  bool isTight = false;               ///< servers cannot hold every gradient
+  ArrayRef<std::optional<Scheme>> asked; ///< by layer
+  std::optional<double> shardUpdate;     ///< seconds per byte of a reduce-scatter, where known
+  llvm::DenseSet<std::int64_t> alone;    ///< layers that have a solo, or ride
+  bool isTight = false;                  ///< servers cannot hold every gradient
 };
 
 } // namespace
 
-/// S15: sets of lanes, solos and riders are those that the trace gives.
+/// S15: lanes and sets of them, solos and riders are those that the trace gives.
 static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expected) {
   const auto solos = problem.soloList();
   const bool isSame =
@@ -226,6 +175,12 @@ static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expe
            << ", got " << solos.size() << " where it has " << expected.solos.size();
   if (problem.getRiders().value_or(ArrayRef<std::int64_t>()) != ArrayRef(expected.riders))
     return problem.emitOpError("S15: expected the trace's riders");
+  const auto lanes = llvm::to_vector(problem.getLanes().getAsRange<sync::LaneAttr>());
+  if (!llvm::equal(lanes, expected.lanes, isSameLane)) {
+    InFlightDiagnostic diagnostic = problem.emitOpError("S15: expected lanes ");
+    llvm::interleaveComma(expected.lanes, diagnostic);
+    return diagnostic;
+  }
   for (std::size_t k = 0; k < expected.only.size(); ++k)
     if (lanesFor(problem, k) != expected.only[k])
       return problem.emitOpError("S15: expected layer ")
@@ -234,22 +189,73 @@ static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expe
   return success();
 }
 
+/// As the cost model has it, of a parameter of f32.
+static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional<double> rate) {
+  const auto size = static_cast<double>(bytes);
+  return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate);
+}
+
+/// What all updates of the layers that are asked to go by reduce-scatter take, as the step, the
+/// trace or the cost model of a program beside the problem say; nothing where there is none.
+static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::SpecAttr spec,
+                                          ArrayRef<std::optional<Scheme>> asked) {
+  auto module = problem->getParentOfType<ModuleOp>();
+  if (!module.getOps<sync::TraceOp>().empty())
+    return 0;
+  llvm::StringMap<double> known;
+  for (auto step : module.getOps<nn::StepOp>())
+    for (auto update : step.getOps<nn::UpdateOp>())
+      if (auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>())
+        if (auto seconds = update->getAttrOfType<FloatAttr>(nn::secondsAttr))
+          known[parameter.getName()] = seconds.getValueAsDouble();
+  if (known.empty() && module.getOps<plan::ProgramOp>().empty())
+    return std::nullopt;
+  std::optional<double> rate;
+  if (auto measured = module->getAttrOfType<FloatAttr>(cluster::updateAttr))
+    rate = measured.getValueAsDouble() * cluster::slowdown(spec);
+  double sum = 0;
+  for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
+    if (asked[layer] == Scheme::reduceScatter) {
+      auto found = known.find(name);
+      sum += found != known.end() ? found->second : updateOf(problem.getBytes()[layer], spec, rate);
+    }
+  return sum;
+}
+
+static std::optional<double> shardUpdateOf(sync::ProblemOp problem, cluster::SpecAttr spec,
+                                           ArrayRef<std::optional<Scheme>> asked) {
+  const std::optional<double> sum = shardUpdates(problem, spec, asked);
+  double bytes = 0;
+  for (std::size_t layer = 0; layer < asked.size(); ++layer)
+    if (asked[layer] == Scheme::reduceScatter)
+      bytes += static_cast<double>(problem.getBytes()[layer]);
+  if (!sum || bytes == 0)
+    return sum;
+  return *sum / bytes / static_cast<double>(spec.getRanks());
+}
+
 LogicalResult checkOffer(sync::ProblemOp problem, cluster::SpecAttr spec) {
   Result<cost::Offer> offer = cost::offerOf(spec);
   if (!offer)
     return problem.emitOpError(offer.status().message());
-  const auto asked = askedOf(problem);
-  return failure(failed(asked) || failed(OfferCheck(problem, *offer, *asked).check()));
+  const auto asked = schemesAsked(problem);
+  if (!asked)
+    return problem.emitOpError("S14: ") << asked.status().message();
+  return OfferCheck(problem, *offer, *asked, shardUpdateOf(problem, spec, *asked)).check();
 }
 
 LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace, cluster::SpecAttr spec) {
   Result<cost::Offer> offer = cost::offerOf(spec);
-  const auto asked = askedOf(problem);
-  if (!offer || failed(asked))
-    return failure(); // checkOffer said why
+  if (!offer)
+    return failure(); // checkOffer said why, and read what was asked for
+  llvm::SmallVector<ForcedScheme> asked;
+  if (problem.getAsked())
+    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
+      if (Result<ForcedScheme> pattern = parseForcedScheme(text))
+        asked.push_back(*pattern);
   Result<Instance> instance =
       poseInstance(problem.getContext(), cost::timelineOf(trace, cluster::slowdown(spec)),
-                   cluster::slowestDevice(spec), *offer, *asked);
+                   cluster::slowestDevice(spec), *offer, asked);
   if (!instance)
     return problem.emitOpError("S15: ") << instance.status().message();
   const cost::Timeline &timeline = instance->timeline;

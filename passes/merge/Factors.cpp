@@ -1,6 +1,8 @@
 // Finds gradients that are products over samples, and the sums that ride with them.
 #include "passes/merge/Factors.h"
 
+#include "ir/plan/Plan.h"
+
 using namespace mlir;
 
 namespace syncline {
@@ -19,12 +21,6 @@ Value withoutCopies(Value value) {
       return value;
     value = transpose.getX();
   }
-}
-
-static std::int64_t denseBytes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() *
-         static_cast<std::int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
 }
 
 static bool isStored(Value value) {
@@ -68,7 +64,8 @@ std::optional<FactorPair> factorsOf(sync::GradientOp gradient) {
   pair.right = pair.product->getOperand(1);
   if (isStored(pair.left) || isStored(pair.right))
     return std::nullopt;
-  pair.bytes = denseBytes(pair.left) + denseBytes(pair.right);
+  for (Value factor : {pair.left, pair.right})
+    pair.bytes += plan::denseBytes(cast<ShapedType>(factor.getType()));
   auto step = gradient->getParentOfType<nn::StepOp>();
   for (auto other : step.getOps<sync::GradientOp>())
     if (other != gradient && ridesWith(other, pair))

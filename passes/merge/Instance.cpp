@@ -2,6 +2,7 @@
 #include "passes/merge/Instance.h"
 
 #include "passes/cost/CollectiveTime.h"
+#include "passes/merge/LayerNames.h"
 #include "passes/merge/TimedFactors.h"
 
 #include <algorithm>
@@ -17,17 +18,6 @@ using cluster::Scheme;
 std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
 std::string quoted(Scheme scheme) { return quoted(cluster::stringifyScheme(scheme)); }
 std::string bytesText(std::int64_t bytes) { return std::to_string(bytes) + " B"; }
-
-GradientNames namesOf(cost::ReadyGradient gradient) {
-  GradientNames names{gradient.name};
-  if (!gradient.update)
-    return names;
-  names.push_back(StringRef(gradient.name).rsplit('.').first.str());
-  for (Operation *reader : gradient.update.getParameter().getUsers())
-    if (StringRef layer = nn::layerOf(reader); !layer.empty())
-      names.push_back(layer.str());
-  return names;
-}
 
 class Poser {
 public:

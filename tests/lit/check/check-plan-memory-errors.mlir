@@ -228,3 +228,11 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   plan.wait 1
   plan.update 1
 }
+
+// -----
+
+// P2: an end beyond the largest number is beyond the space.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 0 : i64, gradients = 0 : i64, state = 0 : i64, arena = 0 : i64} {
+  // expected-error @+1 {{P2: reserves 128 bytes at 9223372036854775744 of a space of 64}}
+  %x = plan.tensor "x" in input at 9223372036854775744 reserve 128 : memref<4x4xf32>
+}

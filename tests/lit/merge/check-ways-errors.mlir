@@ -27,7 +27,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: layer 'a' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
+  // expected-error @+1 {{S14: layer 'b' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
     lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
       #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
@@ -48,7 +48,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S15: expected layer 0 to have the set 3 of lanes, got 1}}
+  // expected-error @+1 {{S14: layer 'b' may travel neither by all that the cluster offers nor by a scheme asked for by name}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
     lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
       #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
@@ -178,6 +178,68 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
       #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
     solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 0.5, traffic = 128.0, factorBytes = 64>]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// Half a second per byte for updates that a trace does not have.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: lane 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.5>, traffic = 2.0>], largest = 80>] asked ["*=reduce-scatter"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = "reduce-scatter", lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 101.0>,
+    #sync.message<layers = [1], scheme = "reduce-scatter", lane = 0, bytes = 64, ready = 5.0, start = 101.0, end = 199.0>] finish 199.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// A pattern that means nobody.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S14: no layer matches 'zzz', which shall travel by 'ring'}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] asked ["zzz=ring"]
+    forward_end 2.0 backward_end 5.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.trace @net {
+    sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
+    sync.layer "b" bytes 64 forward 1.0 backward 1.0
+  }
+}
+
+// -----
+
+// A lane more than anybody may take.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
+    <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
+  servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
+  // expected-error @+1 {{S15: expected lanes #sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>, #sync.lane<}}
+  sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>,
+      #sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.0>, traffic = 2.0>], largest = 80>]
+    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [3, 3]
     forward_end 2.0 backward_end 5.0 updates 0.0
   sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
     #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace syncline::cost {
 namespace {
 
@@ -74,6 +76,13 @@ TEST(CostAttr, pieces) {
 }
 
 // Another attribute is no cost.
+// Near the most bytes that there are the last piece is as long as it can be.
+TEST(CostAttr, largestSizes) {
+  constexpr llvm::StringLiteral falling = "#cluster.table<[0, 2.0], [4611686018427387909, 1.0]>";
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_NEAR(seconds(again(falling, 1e-18), most), 1 + 1e-18 * static_cast<double>(most), 1e-9);
+}
+
 TEST(CollectiveTime, otherAttribute) {
   Parsed parsed("");
   EXPECT_EQ(collectiveTime(parsed.attr("3 : i64")).status().message(),

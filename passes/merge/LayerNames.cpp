@@ -1,0 +1,72 @@
+// Names of gradients: their parameters', and those of the layers that read them.
+#include "passes/merge/LayerNames.h"
+
+#include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace syncline {
+
+/// The parameter, and what it is of: "fc.weight", "fc".
+static GradientNames withStem(StringRef parameter) {
+  return {parameter.str(), parameter.rsplit('.').first.str()};
+}
+
+static GradientNames namesOf(StringRef parameter, Value value) {
+  GradientNames names = withStem(parameter);
+  for (Operation *reader : value.getUsers())
+    if (StringRef layer = nn::layerOf(reader); !layer.empty())
+      names.push_back(layer.str());
+  return names;
+}
+
+GradientNames namesOf(cost::ReadyGradient gradient) {
+  if (!gradient.update)
+    return {gradient.name};
+  return namesOf(gradient.name, gradient.update.getParameter());
+}
+
+static GradientNames namesOf(plan::TensorOp parameter) {
+  GradientNames names = withStem(parameter.getName());
+  for (Operation *reader : parameter.getResult().getUsers())
+    if (auto call = dyn_cast<plan::CallOp>(reader))
+      names.push_back(call.getLayer().str());
+    else if (auto loop = dyn_cast<plan::PointwiseOp>(reader))
+      names.push_back(loop.getLayer().str());
+  return names;
+}
+
+Result<std::vector<std::optional<cluster::Scheme>>> schemesAsked(sync::ProblemOp problem) {
+  llvm::SmallVector<ForcedScheme> patterns;
+  if (problem.getAsked())
+    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>()) {
+      Result<ForcedScheme> pattern = parseForcedScheme(text);
+      if (!pattern)
+        return pattern.status();
+      patterns.push_back(*pattern);
+    }
+  llvm::StringMap<GradientNames> known;
+  auto module = problem->getParentOfType<ModuleOp>();
+  for (auto step : module.getOps<nn::StepOp>())
+    for (auto update : step.getOps<nn::UpdateOp>())
+      if (auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>())
+        known[parameter.getName()] = namesOf(parameter.getName(), parameter);
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto tensor : program.getOps<plan::TensorOp>())
+      if (tensor.getSpace() == plan::Space::parameters)
+        known[tensor.getName()] = namesOf(tensor);
+  for (auto trace : module.getOps<sync::TraceOp>())
+    for (auto layer : trace.getOps<sync::LayerOp>())
+      known[layer.getName()] = {layer.getName().str()};
+  llvm::SmallVector<GradientNames> names;
+  for (StringRef layer : problem.getLayers().getAsValueRange<StringAttr>()) {
+    auto found = known.find(layer);
+    names.push_back(found == known.end() ? withStem(layer) : found->second);
+  }
+  return forcedSchemes(names, patterns);
+}
+
+} // namespace syncline
