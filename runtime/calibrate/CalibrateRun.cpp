@@ -5,7 +5,7 @@
 #include "runtime/calibrate/Calibration.h"
 #include "runtime/calibrate/ClusterText.h"
 #include "runtime/calibrate/SizeText.h"
-#include "runtime/transport/Group.h"
+#include "runtime/launch/Joining.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
@@ -86,15 +86,7 @@ Status CalibrationRun::run() {
 }
 
 Status CalibrationRun::join() {
-  GroupOptions how;
-  how.rank = identity.rank;
-  how.size = identity.size;
-  how.address = identity.masterAddress;
-  how.port = identity.masterPort;
-  how.listener = identity.listener;
-  how.interface = identity.interface;
-  how.startSeconds = options.startTimeout;
-  Result<std::unique_ptr<Group>> found = Group::join(how);
+  Result<std::unique_ptr<Group>> found = joinGroup(identity, options.startTimeout);
   if (!found)
     return found.status();
   group = std::move(*found);
@@ -157,15 +149,8 @@ Status CalibrationRun::write(const Findings &findings) const {
 
 int runCalibration(const CalibrateOptions &options, const Identity &identity) {
   CalibrationRun run(options, identity);
-  Status s = run.run();
-  if (s)
-    return 0;
-  std::fprintf(stderr, "syncline-calibrate: error: %s\n", s.message().c_str());
-  if (run.joined())
-    run.joined()->abandon(s);
-  std::fflush(nullptr);
-  // Threads may still wait for lost ranks, up to the time limit: the process need not.
-  std::_Exit(s.exitCode());
+  const Status s = run.run();
+  return conclude("syncline-calibrate", s, run.joined());
 }
 
 } // namespace syncline::calibrate
