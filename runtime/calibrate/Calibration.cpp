@@ -282,8 +282,8 @@ std::vector<double> Calibration::leastCosts(std::span<const std::int64_t> sizes)
   return costs;
 }
 
-/// Shortest first, these whatever the time; what is left when every size has its least is spent on
-/// all of them alike.
+/// Shortest first, these and the first whatever the time; what is left when every size has its
+/// least is spent on all of them alike.
 Status Calibration::measureGrid() {
   if (Status s = probe(); !s)
     return s;
@@ -291,7 +291,7 @@ Status Calibration::measureGrid() {
   const std::span<const std::int64_t> all(settings.sizes);
   for (std::size_t at = 0; at < all.size(); ++at) {
     const Allotment allotted = allot(leastCosts(all.subspan(at)), until - team->now());
-    if (all[at] > shortestToScale && allotted.sizes == 0) {
+    if (at > 0 && all[at] > shortestToScale && allotted.sizes == 0) {
       findings.leftOut.assign(all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
       break;
     }

@@ -120,6 +120,17 @@ TEST(Calibration, NoTimeForLongMessages) {
   EXPECT_LT(f.seconds, 20);
 }
 
+// Whatever the time, no scheme that was asked for goes without any size.
+TEST(Calibration, TheFirstSizeIsAlwaysMeasured) {
+  Settings settings;
+  settings.seconds = 1;
+  settings.sizes = {128 << 20};
+  settings.schemes = {"ring", "recursive-doubling", "halving-doubling", "tree"};
+  const Findings f = calibrate(2, settings)[0];
+  expectComplete(f);
+  EXPECT_TRUE(f.leftOut.empty());
+}
+
 // A rank that is gone ends the others, which say so and what was being measured.
 TEST(Calibration, LostRanksAreNamed) {
   Settings settings;
