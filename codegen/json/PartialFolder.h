@@ -1,7 +1,7 @@
 // A folder that appears whole or not at all.
 #pragma once
 
-#include "codegen/cpp/Interruption.h"
+#include "codegen/step/Interruption.h"
 #include "syncline/Status.h"
 
 #include <string>

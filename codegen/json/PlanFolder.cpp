@@ -1,12 +1,11 @@
 // Writing and checking plan folders.
 #include "codegen/json/PlanFolder.h"
 
-#include "codegen/cpp/CompileStep.h"
-#include "codegen/cpp/EmitStepCpp.h"
-#include "codegen/cpp/Text.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/json/Hashes.h"
 #include "codegen/json/PartialFolder.h"
+#include "codegen/step/EmitStep.h"
+#include "codegen/step/Text.h"
 #include "ir/plan/Plan.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -57,8 +56,9 @@ std::string moduleText(ModuleOp module, const PlanInfo &info) {
   return text;
 }
 
-/// The program's C++; nothing for a trace. Diagnostics become the error.
-Result<std::optional<std::string>> stepText(ModuleOp module, const std::string &version,
+/// The program's text for a target; nothing for a trace. Diagnostics become the error.
+Result<std::optional<std::string>> stepText(ModuleOp module, const StepTarget &target,
+                                            const std::string &version,
                                             const std::string &planner) {
   auto programs = module.getOps<plan::ProgramOp>();
   if (programs.empty())
@@ -67,10 +67,19 @@ Result<std::optional<std::string>> stepText(ModuleOp module, const std::string &
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
     message += (message.empty() ? "" : "; ") + diagnostic.str();
   });
-  FailureOr<std::string> text = emitStepCpp(*programs.begin(), {version, planner});
+  FailureOr<std::string> text = emitStep(*programs.begin(), target, {version, planner});
   if (failed(text))
-    return Status::error(ErrorKind::internal, "cannot generate step.cpp: " + message);
+    return Status::error(ErrorKind::internal,
+                         "cannot generate " + target.fileName.str() + ": " + message);
   return std::optional<std::string>(std::move(*text));
+}
+
+/// `path`: of whoever names the backend.
+Result<const StepTarget *> targetOf(const Json &document, const std::string &path) {
+  const std::string backend = document.value("backend", "");
+  if (const StepTarget *target = findTarget(backend))
+    return target;
+  return bad(path, "unknown backend '" + backend + "'");
 }
 
 Status expectReplaceable(const std::string &folder) {
@@ -87,18 +96,22 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
   std::vector<std::string> names{"plan.mlir"};
   if (Status s = writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)); !s)
     return s;
+  Result<const StepTarget *> target = targetOf(document, partial.file("plan.json"));
+  if (!target)
+    return target.status();
   Result<std::optional<std::string>> step =
-      stepText(sources.module, sources.info.version, document["planner"]);
+      stepText(sources.module, **target, sources.info.version, document["planner"]);
   if (!step)
     return step.status();
   if (*step) {
-    if (Status s = writeText(partial.file("step.cpp"), **step); !s)
+    const std::string source = (*target)->fileName.str();
+    if (Status s = writeText(partial.file(source), **step); !s)
       return s;
-    if (Status s = compileStep(partial.file("step.cpp"), partial.file("step.so"),
-                               sources.includeDirectory);
+    if (Status s = (*target)->compile(partial.file(source), partial.file("step.so"),
+                                      sources.includeDirectory);
         !s)
       return s;
-    names.insert(names.end(), {"step.cpp", "step.so"});
+    names.insert(names.end(), {source, "step.so"});
   }
   for (const PlanFile &file : sources.files) {
     if (Status s = file.write(partial.file(file.name)); !s)
@@ -116,10 +129,10 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
 }
 
 /// Without a hash a file could be anything: those that a plan is made of must have one.
-Status checkHashedNames(const std::string &folder, const Json &document) {
+Status checkHashedNames(const std::string &folder, const Json &document, const StepTarget &target) {
   std::vector<std::string> needed{"plan.mlir"};
   if (document.value("runnable", Json()) == Json(true))
-    needed.insert(needed.end(), {"step.cpp", "step.so"});
+    needed.insert(needed.end(), {target.fileName.str(), "step.so"});
   for (const char *name : {"weights.bin", "model.onnx"})
     if (std::error_code ignored; fs::exists(folder + "/" + name, ignored))
       needed.push_back(name);
@@ -129,8 +142,8 @@ Status checkHashedNames(const std::string &folder, const Json &document) {
   return Status::ok();
 }
 
-Status checkFileHashes(const std::string &folder, const Json &document) {
-  if (Status s = checkHashedNames(folder, document); !s)
+Status checkFileHashes(const std::string &folder, const Json &document, const StepTarget &target) {
+  if (Status s = checkHashedNames(folder, document, target); !s)
     return s;
   for (const auto &[name, expected] : document["hashes"]["files"].items()) {
     if (name.find('/') != std::string::npos)
@@ -163,9 +176,10 @@ Result<OwningOpRef<ModuleOp>> parsePlan(const std::string &path, MLIRContext &co
 /// The document that the module gives, with the hashes and names of the one that was read.
 Status compareDocument(const std::string &folder, const Json &document, ModuleOp module) {
   Result<Json> again =
-      emitPlanJson(module, {document.value("version", ""), document.value("name", ""), "", ""});
+      emitPlanJson(module, {document.value("version", ""), document.value("name", ""), "", "",
+                            document.value("backend", "")});
   if (!again)
-    return again.status();
+    return bad(folder + "/plan.mlir", again.status().message());
   (*again)["hashes"] = document["hashes"];
   if (*again == document)
     return Status::ok();
@@ -215,7 +229,7 @@ Result<Json> readPlanJson(const std::string &folder) {
   if (!hashes.is_object() || !hashes.contains("plan") || !hashes.contains("files") ||
       !hashes["files"].is_object())
     return bad(path, "missing 'hashes'");
-  for (const char *key : {"version", "name", "planner"})
+  for (const char *key : {"version", "name", "planner", "backend"})
     if (!document.value(key, Json()).is_string())
       return bad(path, std::string("missing '") + key + "'");
   if (hashes["plan"] != planHash(document))
@@ -227,7 +241,10 @@ Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRCo
   Result<Json> document = readPlanJson(folder);
   if (!document)
     return document.status();
-  if (Status s = checkFileHashes(folder, *document); !s)
+  Result<const StepTarget *> target = targetOf(*document, folder + "/plan.json");
+  if (!target)
+    return target.status();
+  if (Status s = checkFileHashes(folder, *document, **target); !s)
     return s;
   Result<OwningOpRef<ModuleOp>> module = parsePlan(folder + "/plan.mlir", context);
   if (!module)
@@ -235,15 +252,16 @@ Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRCo
   if (Status s = compareDocument(folder, *document, **module); !s)
     return s;
   Result<std::optional<std::string>> step =
-      stepText(**module, document->value("version", ""), document->value("planner", ""));
+      stepText(**module, **target, document->value("version", ""), document->value("planner", ""));
   if (!step)
     return step.status();
   if (*step) {
-    Result<std::string> written = readText(folder + "/step.cpp");
+    const std::string source = folder + "/" + (*target)->fileName.str();
+    Result<std::string> written = readText(source);
     if (!written)
       return written.status();
     if (*written != **step)
-      return bad(folder + "/step.cpp", "differs from what plan.mlir gives");
+      return bad(source, "differs from what plan.mlir gives");
   }
   return module;
 }

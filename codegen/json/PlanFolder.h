@@ -20,25 +20,25 @@ struct PlanFile {
 struct PlanSources {
   mlir::ModuleOp module; ///< as emitPlanJson wants it
   PlanInfo info;
-  std::string includeDirectory; ///< of the runtime's headers, to compile step.cpp against
+  std::string includeDirectory; ///< of the runtime's headers, to compile the step against
   std::vector<PlanFile> files;
 };
 
 /// Writes `folder`: plan.mlir, the given files, plan.json, and where the module has a program
-/// step.cpp and step.so. Everything is made in a folder beside it that is renamed at the end; on an
-/// error nothing stays. A folder that holds a plan already is replaced, anything else refused.
-/// Returns the document written. Errors: badInput, naming the file; internal when generated code
-/// does not compile.
+/// step.cpp (step.cu for info.backend "cuda") and step.so. Everything is made in a folder beside it
+/// that is renamed at the end; on an error nothing stays. A folder that holds a plan already is
+/// replaced, anything else refused. Returns the document written. Errors: badInput, naming the
+/// file; internal when generated code does not compile.
 Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
 
 /// Reads plan.json and checks its schema and its own hash, not the other files. badInput otherwise,
 /// naming the file.
 Result<nlohmann::json> readPlanJson(const std::string &folder);
 
-/// Checks every file's hash, that plan.mlir parses and verifies, and that step.cpp and plan.json
-/// are what its module gives. Returns the module, so that passes can judge it. Precondition: the
-/// context's registry knows the dialects (registerAllDialects). badInput otherwise, naming the
-/// file.
+/// Checks every file's hash, that plan.mlir parses and verifies, and that step.cpp (step.cu) and
+/// plan.json are what its module gives. Returns the module, so that passes can judge it.
+/// Precondition: the context's registry knows the dialects (registerAllDialects). badInput
+/// otherwise, naming the file.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> verifyPlanFolder(const std::string &folder,
                                                            mlir::MLIRContext &context);
 

@@ -1,6 +1,8 @@
 // syncline-translate: prints what codegen makes of a plan's text.
-#include "codegen/cpp/EmitStepCpp.h"
+#include "codegen/cpp/CppTarget.h"
+#include "codegen/cuda/CudaTarget.h"
 #include "codegen/json/EmitPlanJson.h"
+#include "codegen/step/EmitStep.h"
 #include "passes/RegisterAll.h"
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -11,14 +13,16 @@ using namespace mlir;
 /// Text that does not change from version to version.
 static constexpr const char *version = "test";
 
-static LogicalResult printStep(ModuleOp module, llvm::raw_ostream &os) {
-  for (auto program : module.getOps<syncline::plan::ProgramOp>()) {
-    FailureOr<std::string> text = syncline::emitStepCpp(program, {version, "optimal"});
-    if (failed(text))
-      return failure();
-    os << *text;
-  }
-  return success();
+static TranslateFromMLIRFunction printStep(const syncline::StepTarget &target) {
+  return [&target](Operation *module, llvm::raw_ostream &os) -> LogicalResult {
+    for (auto program : cast<ModuleOp>(module).getOps<syncline::plan::ProgramOp>()) {
+      FailureOr<std::string> text = syncline::emitStep(program, target, {version, "optimal"});
+      if (failed(text))
+        return failure();
+      os << *text;
+    }
+    return success();
+  };
 }
 
 static LogicalResult printJson(ModuleOp module, llvm::raw_ostream &os) {
@@ -30,7 +34,11 @@ static LogicalResult printJson(ModuleOp module, llvm::raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
-  TranslateFromMLIRRegistration step("plan-to-cpp", "step.cpp of a plan", printStep,
+  TranslateFromMLIRRegistration cpp("plan-to-cpp", "step.cpp of a plan",
+                                    printStep(syncline::cppTarget()),
+                                    syncline::registerAllDialects);
+  TranslateFromMLIRRegistration cuda("plan-to-cuda", "step.cu of a plan",
+                                     printStep(syncline::cudaTarget()),
                                      syncline::registerAllDialects);
   TranslateFromMLIRRegistration json("plan-to-json", "plan.json of a plan, without hashes",
                                      printJson, syncline::registerAllDialects);

@@ -1,7 +1,7 @@
 // Programs that this command starts and that end before it does.
 #pragma once
 
-#include "codegen/cpp/Interruption.h"
+#include "codegen/step/Interruption.h"
 #include "syncline/Status.h"
 
 #include <string>

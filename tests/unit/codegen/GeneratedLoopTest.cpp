@@ -1,6 +1,6 @@
 // Generated loops compute what their bodies say, flat and broadcast.
-#include "codegen/cpp/CompileStep.h"
-#include "codegen/cpp/EmitStepCpp.h"
+#include "codegen/cpp/CppTarget.h"
+#include "codegen/step/EmitStep.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
 
@@ -38,12 +38,12 @@ PointwiseKernel compile(const std::string &program) {
   PlanModule plans;
   ScratchFolder folder;
   auto module = plans.parse(program);
-  auto step = emitStepCpp(*module->getOps<plan::ProgramOp>().begin(), {"", ""});
+  auto step = emitStep(*module->getOps<plan::ProgramOp>().begin(), cppTarget(), {"", ""});
   if (mlir::failed(step))
     return nullptr;
   std::ofstream(folder.path + "/step.cpp") << *step;
-  const Status compiled =
-      compileStep(folder.path + "/step.cpp", folder.path + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
+                                              SYNCLINE_RUNTIME_INCLUDE);
   EXPECT_TRUE(compiled.isOk()) << (compiled.isOk() ? "" : compiled.message()) << "\n" << *step;
   RecordingBuilder builder;
   loadStep(folder.path + "/step.so", builder);
@@ -163,6 +163,7 @@ TEST(GeneratedLoop, RefusesBodiesWithoutCpp) {
   std::string message;
   mlir::ScopedDiagnosticHandler handler(
       &plans.context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
-  EXPECT_TRUE(mlir::failed(emitStepCpp(*module->getOps<plan::ProgramOp>().begin(), {"", ""})));
+  EXPECT_TRUE(
+      mlir::failed(emitStep(*module->getOps<plan::ProgramOp>().begin(), cppTarget(), {"", ""})));
   EXPECT_NE(message.find("16-bit floats"), std::string::npos) << message;
 }

@@ -1,6 +1,6 @@
 // A generated step compiles against Step.h and calls the builder as its plan says.
-#include "codegen/cpp/CompileStep.h"
-#include "codegen/cpp/EmitStepCpp.h"
+#include "codegen/cpp/CppTarget.h"
+#include "codegen/step/EmitStep.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
 
@@ -17,7 +17,7 @@ namespace {
 std::string emit(PlanModule &plans, const std::string &text) {
   auto module = plans.parse(text);
   auto programs = module->getOps<plan::ProgramOp>();
-  auto step = emitStepCpp(*programs.begin(), {"1.2.3", "optimal"});
+  auto step = emitStep(*programs.begin(), cppTarget(), {"1.2.3", "optimal"});
   EXPECT_TRUE(mlir::succeeded(step));
   return mlir::succeeded(step) ? *step : "";
 }
@@ -28,8 +28,8 @@ TEST(StepCompiles, CallsTheBuilderInPlanOrder) {
   PlanModule plans;
   ScratchFolder folder;
   std::ofstream(folder.path + "/step.cpp") << emit(plans, smallNetwork());
-  const Status compiled =
-      compileStep(folder.path + "/step.cpp", folder.path + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
+                                              SYNCLINE_RUNTIME_INCLUDE);
   ASSERT_TRUE(compiled.isOk()) << compiled.message();
   RecordingBuilder builder;
   loadStep(folder.path + "/step.so", builder);
@@ -79,8 +79,8 @@ TEST(StepCompiles, HandsFactorsToTheirChannel) {
         outs(%dw : memref<4x4xf32>) {transpose_a}
       plan.update 0
     })");
-  const Status compiled =
-      compileStep(folder.path + "/step.cpp", folder.path + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
+                                              SYNCLINE_RUNTIME_INCLUDE);
   ASSERT_TRUE(compiled.isOk()) << compiled.message();
   RecordingBuilder builder;
   loadStep(folder.path + "/step.so", builder);
@@ -103,8 +103,8 @@ TEST(StepCompiles, GivesTheSameTextAgain) {
 TEST(StepCompiles, ReportsWhatTheCompilerSaysAndLeavesNothing) {
   ScratchFolder folder;
   std::ofstream(folder.path + "/step.cpp") << "this is not C++\n";
-  const Status compiled =
-      compileStep(folder.path + "/step.cpp", folder.path + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
+                                              SYNCLINE_RUNTIME_INCLUDE);
   ASSERT_FALSE(compiled.isOk());
   EXPECT_EQ(compiled.kind(), ErrorKind::internal);
   EXPECT_NE(compiled.message().find("error"), std::string::npos) << compiled.message();
@@ -115,8 +115,8 @@ TEST(StepCompiles, ReportsWhatTheCompilerSaysAndLeavesNothing) {
 TEST(StepCompiles, SaysWhichCompilerIsMissing) {
   ScratchFolder folder;
   setenv("CXX", "no-such-compiler", 1);
-  const Status compiled =
-      compileStep(folder.path + "/step.cpp", folder.path + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
+                                              SYNCLINE_RUNTIME_INCLUDE);
   unsetenv("CXX");
   ASSERT_FALSE(compiled.isOk());
   EXPECT_EQ(compiled.kind(), ErrorKind::badInput);

@@ -1,6 +1,6 @@
 // Literals and names that a compiler reads back.
-#include "codegen/cpp/Text.h"
-#include "codegen/cpp/Names.h"
+#include "codegen/step/Text.h"
+#include "codegen/step/Names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Turns tensor names into identifiers.
-#include "codegen/cpp/Names.h"
+#include "codegen/step/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 

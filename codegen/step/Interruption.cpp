@@ -1,5 +1,5 @@
 // Signal handlers that only note the signal and pass it on.
-#include "codegen/cpp/Interruption.h"
+#include "codegen/step/Interruption.h"
 
 #include <atomic>
 #include <csignal>

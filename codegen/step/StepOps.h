@@ -1,8 +1,8 @@
 // One line of generated code for each operation of a plan.
 #pragma once
 
-#include "codegen/cpp/Kernels.h"
-#include "codegen/cpp/Windows.h"
+#include "codegen/step/Kernels.h"
+#include "codegen/step/Windows.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -1,8 +1,8 @@
 // Puts a step's file together: head, loops, windows, tensors, operations, entry points.
-#include "codegen/cpp/EmitStepCpp.h"
+#include "codegen/step/EmitStep.h"
 
-#include "codegen/cpp/StepOps.h"
-#include "codegen/cpp/Text.h"
+#include "codegen/step/StepOps.h"
+#include "codegen/step/Text.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -21,57 +21,15 @@ struct Section {
 
 constexpr size_t statementsPerFunction = 60;
 
-constexpr llvm::StringLiteral loopPrelude = R"(
-// Each loop is compiled for several vector widths; the widest that the processor has is taken.
-#if defined(__x86_64__) && defined(__gnu_linux__)
-#define CLONES \
-  __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"))) static
-#else
-#define CLONES static
-#endif
-
-using Loop = void (*)(void *const *outs, const void *const *ins, std::int64_t first,
-                      std::int64_t last);
-
-// Splits [0, n) over the compute threads; elements are independent, so results do not depend on it.
-template <Loop loop>
-void split(void *const *outs, const void *const *ins, std::int64_t n, void *) {
-  constexpr std::int64_t line = 64, worthwhile = 1 << 15;
-#pragma omp parallel if (n >= worthwhile)
-  {
-    const std::int64_t lines = (n + line - 1) / line;
-    const std::int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    loop(outs, ins, std::min(n, lines * thread / threads * line),
-         std::min(n, lines * (thread + 1) / threads * line));
-  }
+/// Takes what specifies a function that loops call.
+std::string extremaPrelude(StringRef specifier) {
+  const std::string head = "template <typename T> " + specifier.str() + " T ";
+  return "\n// Not-a-number in gives not-a-number out, unlike std::max and std::fmax.\n" + head +
+         "maximum(T a, T b) { return a > b || a != a ? a : b; }\n" + head +
+         "minimum(T a, T b) { return a < b || a != a ? a : b; }\n";
 }
 
-// The same for dense operands of which some broadcast: the loop walks rows of so many elements.
-template <std::int64_t rows, std::int64_t perRow, Loop loop>
-void splitRows(void *const *outs, const void *const *ins, std::int64_t, void *) {
-  constexpr std::int64_t worthwhile = 1 << 15;
-#pragma omp parallel if (rows * perRow >= worthwhile)
-  {
-    const std::int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    loop(outs, ins, rows * thread / threads, rows * (thread + 1) / threads);
-  }
-}
-)";
-
-constexpr llvm::StringLiteral extremaPrelude = R"(
-// Not-a-number in gives not-a-number out, unlike std::max and std::fmax.
-template <typename T> inline T maximum(T a, T b) { return a > b || a != a ? a : b; }
-template <typename T> inline T minimum(T a, T b) { return a < b || a != a ? a : b; }
-)";
-
-constexpr llvm::StringLiteral buildPrelude = R"(
-// From here on everything runs once, before the first step: what counts is how fast it compiles.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O0")
-#endif
-
-// Tensors; d_ is the gradient of a parameter.
-)";
+constexpr llvm::StringLiteral tensorsHead = "\n// Tensors; d_ is the gradient of a parameter.\n";
 
 constexpr llvm::StringLiteral declarePrelude = R"(
 Tensor declare(StepBuilder &step, std::string_view name, Space space, ElementType type,
@@ -84,37 +42,15 @@ Tensor declare(StepBuilder &step, std::string_view name, Space space, ElementTyp
 
 class Emitter {
 public:
-  Emitter(plan::ProgramOp program, const StepCppHeader &header)
-      : program(program), header(header), kernels(names), windows(names),
+  Emitter(plan::ProgramOp program, const StepTarget &target, const StepHeader &header)
+      : program(program), target(target), header(header), kernels(names, target), windows(names),
         ops(names, kernels, windows) {
-    for (StringRef used : {"declare",
-                           "split",
-                           "splitRows",
-                           "maximum",
-                           "minimum",
-                           "Loop",
-                           "CLONES",
-                           "syncline",
-                           "synclineBuildStep",
-                           "synclineStepAbi",
-                           "synclineStepBackend",
-                           "forward",
-                           "backward",
-                           "update",
-                           "Tensor",
-                           "StepBuilder",
-                           "Space",
-                           "Shape",
-                           "Window",
-                           "ElementType",
-                           "Activation",
-                           "Reduction",
-                           "outs",
-                           "ins",
-                           "first",
-                           "last",
-                           "buckets",
-                           "tensors"})
+    for (StringRef used :
+         {"declare", "maximum", "minimum", "syncline", "Tensor", "StepBuilder", "Space", "Shape",
+          "Window", "ElementType", "Activation", "Reduction", "outs", "ins", "synclineBuildStep",
+          "synclineStepAbi", "synclineStepBackend"})
+      names.reserve(used);
+    for (StringRef used : target.reserved)
       names.reserve(used);
   }
 
@@ -164,17 +100,17 @@ private:
         std::to_string(program.getBatch()) +
         " samples each; every rank executes this. One statement is one operation of plan.mlir;\n"
         "// offsets and sizes are bytes, times seconds from the step's beginning.\n";
-    text += "#include \"syncline/Step.h\"\n\n#include <algorithm>\n#include <array>\n#include "
-            "<cmath>\n\n#include <omp.h>\n\nusing namespace syncline;\n\nnamespace {\n";
+    text += "#include \"syncline/Step.h\"\n\n" + target.includes.str() +
+            "\nusing namespace syncline;\n\nnamespace " + enclosing() + "{\n";
     return text;
   }
 
   std::string loops() {
     if (kernels.definitions().empty())
       return "";
-    std::string text = loopPrelude.str();
+    std::string text = target.loopPrelude.str();
     if (kernels.usesExtrema())
-      text += extremaPrelude.str();
+      text += extremaPrelude(target.inLoops);
     for (const std::string &definition : kernels.definitions())
       text += "\n" + definition;
     return text;
@@ -190,7 +126,7 @@ private:
   }
 
   std::string variables() {
-    std::string text = buildPrelude.str(), line = "Tensor ";
+    std::string text = target.buildPrelude.str() + tensorsHead.str(), line = "Tensor ";
     constexpr size_t width = 100;
     for (auto [i, name] : llvm::enumerate(variableNames)) {
       const bool isLast = i + 1 == variableNames.size();
@@ -209,7 +145,8 @@ private:
     llvm::StringMap<unsigned> used;
     for (const Section &section : sections)
       for (size_t begin = 0; begin < section.statements.size(); begin += statementsPerFunction) {
-        const std::string name = section.name + std::to_string(++used[section.name]);
+        const std::string name =
+            names.unique("", section.name + std::to_string(++used[section.name]));
         calls.push_back(name);
         text += "\nvoid " + name + "(StepBuilder &step) {\n";
         for (const std::string &statement :
@@ -220,18 +157,27 @@ private:
     return text;
   }
 
+  /// The namespace's name with a space; empty for the unnamed one.
+  std::string enclosing() const {
+    return target.enclosing.empty() ? "" : target.enclosing.str() + " ";
+  }
+
   std::string entryPoints() {
-    std::string text =
-        "\n} // namespace\n\nextern \"C\" int synclineStepAbi() { return stepAbi; }\n"
-        "\nextern \"C\" const char *synclineStepBackend() { return \"cpu\"; }\n"
-        "\nextern \"C\" void synclineBuildStep(StepBuilder &step) {\n";
+    const std::string scope = target.enclosing.empty() ? "" : target.enclosing.str() + "::";
+    std::string text = "\n} // namespace" +
+                       (target.enclosing.empty() ? "" : " " + target.enclosing.str()) +
+                       "\n\nextern \"C\" int synclineStepAbi() { return stepAbi; }\n"
+                       "\nextern \"C\" const char *synclineStepBackend() { return \"" +
+                       target.backend.str() +
+                       "\"; }\n\nextern \"C\" void synclineBuildStep(StepBuilder &step) {\n";
     for (const std::string &name : calls)
-      text += "  " + name + "(step);\n";
+      text += "  " + scope + name + "(step);\n";
     return text + "}\n";
   }
 
   plan::ProgramOp program;
-  const StepCppHeader &header;
+  const StepTarget &target;
+  const StepHeader &header;
   Names names;
   Kernels kernels;
   Windows windows;
@@ -242,8 +188,9 @@ private:
 
 } // namespace
 
-FailureOr<std::string> emitStepCpp(plan::ProgramOp program, const StepCppHeader &header) {
-  return Emitter(program, header).emit();
+FailureOr<std::string> emitStep(plan::ProgramOp program, const StepTarget &target,
+                                const StepHeader &header) {
+  return Emitter(program, target, header).emit();
 }
 
 } // namespace syncline

@@ -1,7 +1,7 @@
 // The table from arith and math to C++ expressions.
-#include "codegen/cpp/KernelBody.h"
+#include "codegen/step/KernelBody.h"
 
-#include "codegen/cpp/Text.h"
+#include "codegen/step/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,5 +1,5 @@
 // Literals.
-#include "codegen/cpp/Text.h"
+#include "codegen/step/Text.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

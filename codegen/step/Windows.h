@@ -3,7 +3,7 @@
 
 #include "ir/plan/Plan.h"
 
-#include "codegen/cpp/Names.h"
+#include "codegen/step/Names.h"
 
 #include <map>
 #include <string>

@@ -1,7 +1,7 @@
 // Calls of the step builder, argument by argument.
-#include "codegen/cpp/StepOps.h"
+#include "codegen/step/StepOps.h"
 
-#include "codegen/cpp/Text.h"
+#include "codegen/step/Text.h"
 #include "ir/nn/NN.h"
 
 #include "llvm/ADT/StringExtras.h"

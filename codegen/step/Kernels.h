@@ -1,8 +1,8 @@
 // The generated loops of a step, each distinct one written once.
 #pragma once
 
-#include "codegen/cpp/KernelBody.h"
-#include "codegen/cpp/Names.h"
+#include "codegen/step/Names.h"
+#include "codegen/step/StepTarget.h"
 
 #include <map>
 #include <string>
@@ -12,10 +12,10 @@ namespace syncline::codegen {
 
 class Kernels {
 public:
-  explicit Kernels(Names &names) : names(names) {}
+  Kernels(Names &names, const StepTarget &target) : names(names), target(target) {}
 
   /// The expression that names the loop's kernel in a call of the builder: "&split<addRelu1>".
-  /// Fails with a diagnostic where the body or an element type has no C++.
+  /// Fails with a diagnostic where the body or an element type has no C++ (nor CUDA).
   mlir::FailureOr<std::string> expressionOf(plan::PointwiseOp loop);
 
   /// Definitions in order of first use, blank lines between.
@@ -24,7 +24,8 @@ public:
 
 private:
   Names &names;
-  std::map<std::string, std::string> known; ///< body of the function → expression
+  const StepTarget &target;
+  std::map<std::string, std::string> known; ///< definition → name
   std::vector<std::string> texts;
   bool extrema = false;
 };

@@ -1,7 +1,7 @@
 // Names and writes windows.
-#include "codegen/cpp/Windows.h"
+#include "codegen/step/Windows.h"
 
-#include "codegen/cpp/Text.h"
+#include "codegen/step/Text.h"
 
 using namespace mlir;
 

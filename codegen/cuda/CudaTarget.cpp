@@ -1,0 +1,189 @@
+// Writes a kernel for each loop: threads take packs of neighbouring elements.
+#include "codegen/cuda/CudaTarget.h"
+
+#include "codegen/cuda/CudaPrelude.h"
+#include "codegen/step/LoopNest.h"
+#include "codegen/step/RunCompiler.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace mlir;
+using namespace syncline::codegen;
+
+namespace syncline {
+
+namespace {
+
+constexpr llvm::StringRef reserved[] = {"packed", "Pack",        "load",      "store",
+                                        "Loop",   "walk",        "isAligned", "launch",
+                                        "at",     "launchDense", "loop",      "dim3"};
+
+/// How the loop reaches an operand.
+enum class Access {
+  pack,  ///< as many neighbours at once as the loop takes: the operand walks as the result does
+  row,   ///< likewise, at an index of its own: neighbours lie in one row of the result
+  single ///< each element by itself
+};
+
+/// One operand of a loop as the kernel sees it.
+struct Operand {
+  std::string name, type;
+  std::string place; ///< in the launch's operands: "at.ins[0]"
+  Access access;
+  llvm::SmallVector<std::int64_t> strides; ///< of its loops, unless it walks as the result
+};
+
+std::int64_t bytesOf(Value operand) {
+  const unsigned bits = cast<MemRefType>(operand.getType()).getElementTypeBitWidth();
+  return (bits + 7) / 8;
+}
+
+/// So many elements that the widest operand's fill an access of 16 bytes.
+std::int64_t packWidth(plan::PointwiseOp loop) {
+  std::int64_t widest = 1;
+  for (Value operand : loop.getOperands())
+    widest = std::max(widest, bytesOf(operand));
+  return 16 / widest;
+}
+
+/// Inputs, then results.
+std::vector<Operand> operandsOf(plan::PointwiseOp loop, const LoopNest *nest, std::int64_t width) {
+  std::vector<Operand> operands;
+  const size_t ins = loop.getIns().size();
+  for (auto [number, value] : llvm::enumerate(loop.getOperands())) {
+    const bool isInput = number < ins;
+    const std::string i = std::to_string(isInput ? number : number - ins);
+    Operand operand{(isInput ? "a" : "r") + i,
+                    elementType(value).str(),
+                    (isInput ? "at.ins[" : "at.outs[") + i + "]",
+                    Access::pack,
+                    {}};
+    if (nest && nest->strides[number] != nest->strides[ins]) {
+      operand.strides = nest->strides[number];
+      const bool staysInRow = nest->extents.back() % width == 0;
+      operand.access = staysInRow && operand.strides.back() == 1 ? Access::row : Access::single;
+    }
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+/// The loop variables that operands of this access need, from the element's number.
+std::string loopVariables(const LoopNest &nest, const std::vector<Operand> &operands,
+                          const std::string &indent, const std::string &element) {
+  const bool isSmall = nest.elements() <= std::numeric_limits<std::int32_t>::max();
+  const std::string type = isSmall ? "std::uint32_t" : "std::int64_t";
+  const bool isName = element.find(' ') == std::string::npos;
+  const std::string number = isSmall  ? "static_cast<" + type + ">(" + element + ")"
+                             : isName ? element
+                                      : "(" + element + ")";
+  std::string text;
+  std::int64_t inner = nest.elements();
+  for (size_t d = 0; d < nest.extents.size(); ++d) {
+    inner /= std::max<std::int64_t>(nest.extents[d], 1);
+    const bool isUsed = llvm::any_of(operands, [&](const Operand &operand) {
+      return !operand.strides.empty() && operand.strides[d] != 0;
+    });
+    if (!isUsed)
+      continue;
+    text += indent + "const " + type + " i" + std::to_string(d) + " = " + number;
+    if (inner != 1)
+      text += " / " + std::to_string(inner);
+    if (d != 0)
+      text += " % " + std::to_string(nest.extents[d]);
+    text += ";\n";
+  }
+  return text;
+}
+
+/// Declarations of what stands before the inner loop: packs, rows, pointers.
+std::string declarations(const std::vector<Operand> &operands, size_t ins) {
+  std::string text;
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    if (number >= ins) {
+      text += "    Pack<" + operand.type + ", width> " + operand.name + ";\n";
+      continue;
+    }
+    text += "    const auto " + operand.name + " = ";
+    if (operand.access == Access::single)
+      text += "static_cast<const " + operand.type + " *>(" + operand.place + ");\n";
+    else
+      text += "load<" + operand.type + ", width>(" + operand.place + ", " +
+              (operand.access == Access::row ? indexOf(operand.strides) : "i") + ");\n";
+  }
+  return text;
+}
+
+LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
+  const size_t ins = loop.getIns().size();
+  const std::int64_t width = packWidth(loop);
+  std::optional<LoopNest> nest;
+  if (!loop.getFlat())
+    nest = nestOf(loop);
+  const std::vector<Operand> operands = operandsOf(loop, nest ? &*nest : nullptr, width);
+  const bool isInRow = nest && nest->extents.back() % width == 0;
+
+  std::string text = "struct $ : Loop<" + std::to_string(loop.getOuts().size()) + ", " +
+                     std::to_string(ins) + ", " + std::to_string(width) +
+                     "> {\n  template <int width> static __device__ void run(const Operands &at, "
+                     "std::int64_t i) {\n";
+  if (isInRow)
+    text += loopVariables(*nest, operands, "    ", "i");
+  text += declarations(operands, ins);
+  text += "#pragma unroll\n    for (int j = 0; j < width; ++j) {\n";
+  if (nest && !isInRow)
+    text += loopVariables(*nest, operands, "      ", "i + j");
+  text += element(loop, body, "      ", [&](size_t number) {
+    const Operand &operand = operands[number];
+    return operand.access == Access::single ? "[" + indexOf(operand.strides) + "]"
+                                            : std::string(".at[j]");
+  });
+  text += "    }\n";
+  for (const Operand &result : llvm::ArrayRef(operands).drop_front(ins))
+    text += "    store(" + result.place + ", i, " + result.name + ");\n";
+  return {text + "  }\n};\n",
+          nest ? "&launchDense<$, " + std::to_string(nest->elements()) + ">" : "&launch<$>"};
+}
+
+Status compile(const std::string &source, const std::string &object,
+               const std::string &includeDirectory) {
+  // Products are not contracted into sums: results are the CPU's. -O0 is for the host's code, which
+  // runs once. The runtime library is the backend's own, so that errors of launches arrive there.
+  static constexpr llvm::StringRef options[] = {"-std=c++20",
+                                                "-O0",
+                                                "--fmad=false",
+                                                "-shared",
+                                                "--cudart=shared",
+                                                "--threads=0",
+                                                "-gencode=arch=compute_80,code=sm_80",
+                                                "-gencode=arch=compute_90,code=[sm_90,compute_90]",
+                                                "-Xcompiler=-fPIC",
+                                                "-Xlinker=--strip-all"};
+  static constexpr llvm::StringRef candidates[] = {"nvcc", "/usr/local/cuda/bin/nvcc"};
+  return runCompiler({.language = "CUDA",
+                      .variable = "NVCC",
+                      .candidates = candidates,
+                      .options = options,
+                      .extension = ".cu"},
+                     source, object, includeDirectory);
+}
+
+} // namespace
+
+const StepTarget &cudaTarget() {
+  // A named namespace: what is in an unnamed one is called by a hash of the file's path.
+  static constexpr StepTarget target{.backend = "cuda",
+                                     .fileName = "step.cu",
+                                     .includes = cudaIncludes,
+                                     .enclosing = "planned",
+                                     .loopPrelude = cudaPrelude,
+                                     .inLoops = "__device__",
+                                     .buildPrelude = "",
+                                     .reserved = reserved,
+                                     .writeLoop = writeLoop,
+                                     .compile = compile};
+  return target;
+}
+
+} // namespace syncline

@@ -1,0 +1,138 @@
+// Finds a compiler, runs it, tells the user's faults from ours.
+#include "codegen/step/RunCompiler.h"
+
+#include "codegen/step/Interruption.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+#include <vector>
+
+namespace syncline {
+
+using llvm::StringRef;
+
+/// The first lines of the compiler's messages.
+static std::string messages(StringRef file) {
+  constexpr size_t most = 2000;
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  return buffer ? (*buffer)->getBuffer().take_front(most).rtrim().str() : std::string();
+}
+
+/// Runs the compiler. Its messages go to `log`, and its own temporary files beside that, so that
+/// whoever removes the folder removes them. It leads a process group of its own, by which an
+/// interruption ends it with its children. Returns the exit code.
+static int execute(StringRef program, llvm::ArrayRef<StringRef> arguments, StringRef log,
+                   std::string &reason) {
+  const std::string temporary = "TMPDIR=" + llvm::sys::path::parent_path(log).str();
+  std::vector<StringRef> environment{temporary};
+  for (char **entry = environ; *entry; ++entry)
+    if (!StringRef(*entry).starts_with("TMPDIR="))
+      environment.push_back(*entry);
+  const std::optional<StringRef> redirects[] = {StringRef(), log, log};
+  llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
+      program, arguments, llvm::ArrayRef<StringRef>(environment), redirects, 0, &reason,
+      /*ExecutionFailed=*/nullptr, /*AffinityMask=*/nullptr, /*DetachProcess=*/true);
+  if (process.Pid == llvm::sys::ProcessInfo::InvalidPid)
+    return -1;
+  Interruption::setCompiler(process.Pid);
+  process = llvm::sys::Wait(process, std::nullopt, &reason);
+  Interruption::setCompiler(0);
+  return process.ReturnCode;
+}
+
+namespace {
+
+/// A compiler found on this machine.
+struct Found {
+  std::string name;                       ///< as the user or the list of candidates says
+  std::string program;                    ///< its path
+  llvm::SmallVector<std::string> command; ///< the words of the name
+};
+
+Result<Found> find(const Compiler &compiler) {
+  std::vector<std::string> names;
+  if (std::string chosen = llvm::sys::Process::GetEnv(compiler.variable).value_or("");
+      !StringRef(chosen).trim().empty())
+    names = {chosen};
+  else
+    for (StringRef candidate : compiler.candidates)
+      names.push_back(candidate.str());
+  for (const std::string &name : names) {
+    llvm::SmallVector<StringRef> words;
+    llvm::SplitString(name, words); // "ccache g++" is usual
+    if (llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words.front()))
+      return Found{name, *program, llvm::SmallVector<std::string>(words.begin(), words.end())};
+  }
+  return Status::badInput("cannot find the " + compiler.language.str() + " compiler '" +
+                          names.front() + "': install one or set " + compiler.variable.str());
+}
+
+llvm::SmallVector<StringRef, 32> argumentsOf(const Found &found, const Compiler &compiler,
+                                             std::initializer_list<StringRef> more) {
+  llvm::SmallVector<StringRef, 32> arguments(found.command.begin(), found.command.end());
+  arguments.append(compiler.options.begin(), compiler.options.end());
+  arguments.append(more);
+  return arguments;
+}
+
+/// Does the compiler manage an empty function? One that does not is the user's, not our source's
+/// fault.
+bool works(const Found &found, const Compiler &compiler, const std::string &folder) {
+  const std::string source = folder + "/probe" + compiler.extension.str(),
+                    object = folder + "/probe.so", log = folder + "/probe.log";
+  llvm::FileRemover removeSource(source), removeObject(object), removeLog(log);
+  std::error_code error;
+  {
+    llvm::raw_fd_ostream out(source, error);
+    if (!error)
+      out << "extern \"C\" int probe() { return 0; }\n";
+  }
+  std::string reason;
+  return !error &&
+         execute(found.program, argumentsOf(found, compiler, {"-o", object, source}), log,
+                 reason) == 0 &&
+         llvm::sys::fs::exists(object);
+}
+
+} // namespace
+
+Status runCompiler(const Compiler &compiler, const std::string &source, const std::string &object,
+                   const std::string &includeDirectory) {
+  Result<Found> found = find(compiler);
+  if (!found)
+    return found.status();
+  const std::string partial = object + ".partial", log = object + ".log";
+  llvm::FileRemover removeLog(log), removePartial(partial);
+  const std::string include = "-I" + includeDirectory;
+  std::string reason;
+  const int code = execute(
+      found->program, argumentsOf(*found, compiler, {include, "-o", partial, source}), log, reason);
+  if (Interruption::pending())
+    return Status::badInput("interrupted while '" + found->name + "' compiled '" + source + "'");
+  if (code != 0 || !llvm::sys::fs::exists(partial)) {
+    const std::string said = reason.empty() ? messages(log) : reason;
+    const std::string folder = llvm::sys::path::parent_path(object).str();
+    if (!works(*found, compiler, folder))
+      return Status::badInput("the " + compiler.language.str() + " compiler '" + found->name +
+                              "' cannot compile even an empty function" +
+                              (said.empty() ? std::string() : ": " + said) +
+                              "; install a working one or set " + compiler.variable.str());
+    return Status::error(ErrorKind::internal,
+                         "'" + found->name + "' cannot compile '" + source + "': " + said);
+  }
+  if (std::error_code error = llvm::sys::fs::rename(partial, object))
+    return Status::badInput("cannot write '" + object + "': " + error.message());
+  removePartial.releaseFile();
+  return Status::ok();
+}
+
+} // namespace syncline
