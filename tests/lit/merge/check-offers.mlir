@@ -59,3 +59,22 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
   }
 }
+
+// -----
+
+// Asked for by the layer that reads the parameter in the program; 64 B take 10 s to update (5 * 64 B at 32 B/s), of which each of two
+// ranks takes half.
+// CHECK: sync.solution
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <compute = 64.0, memory = 32.0, launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
+  collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>]>} {
+  sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
+    lanes [#sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.078125>, traffic = 2.0>]>] asked ["/fc/Gemm=reduce-scatter"]
+    forward_end 2.0 backward_end 3.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = "reduce-scatter", lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 74.0>] finish 74.0 bound 0.0
+  plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
+    %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+    %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 0] : memref<4x4xf32>
+    plan.call matmul "/fc/Gemm" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  }
+}
