@@ -13,7 +13,7 @@ namespace syncline::simulate {
 /// A resource that a flow occupies: `weight` bytes of it for every byte of the flow.
 struct Use {
   int resource = -1;
-  float weight = 1;
+  double weight = 1;
 };
 
 /// Resources in the order in which a flow passes them, none twice; the first without a resource

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace syncline::simulate {
 
@@ -50,8 +51,7 @@ void addRing(Chain &chain, int count, double share, const Topology::Hop &hop, do
 void addHierarchical(Chain &chain, const Topology &topology) {
   const Machines &machines = topology.machines();
   const int devices = machines.devicesPerNode, nodes = machines.nodes();
-  const Topology::Hop inside = topology.foldedInside(),
-                      between = topology.foldedHop(static_cast<float>(devices), true);
+  const Topology::Hop inside = topology.foldedInside(), between = topology.foldedHop(devices, true);
   addRing(chain, devices, 1, inside, machines.inside->reduceSecondsPerByte);
   addRing(chain, nodes, 1.0 / devices, between, topology.reduceSecondsPerByte(0));
   addRing(chain, nodes, 1.0 / devices, between, 0);
@@ -112,6 +112,30 @@ bool isSymmetric(const Message &message, const Machines &machines) {
            (isFlat && (machines.servers == 0 || machines.servers == machines.ranks));
   }
   return false;
+}
+
+double foldedPartsOf(const Message &message, const Machines &machines) {
+  const double p = machines.ranks, levels = std::ceil(std::log2(p));
+  switch (message.scheme) {
+  case Scheme::ring:
+  case Scheme::reduceScatter:
+    return 2 * p;
+  case Scheme::factors:
+    return p;
+  case Scheme::recursiveDoubling:
+    return levels;
+  case Scheme::halvingDoubling:
+  case Scheme::tree:
+    return 2 * levels;
+  case Scheme::hierarchical:
+    return 2.0 * (machines.devicesPerNode + machines.nodes());
+  case Scheme::parameterServer:
+    break;
+  }
+  if (!machines.dedicated)
+    return 2 * p;
+  return 3 + 3 * static_cast<double>(message.bytes) /
+                 (static_cast<double>(machines.serverPiece) * machines.servers);
 }
 
 Unfolding fold(const Message &message, const Topology &topology) {

@@ -19,7 +19,6 @@ bool areAlike(const Scenario &scenario) {
 
 } // namespace
 
-/// Also where what is not symmetric is too long to unfold.
 bool MessageRuns::canFold(const Scenario &scenario) {
   if (!areAlike(scenario))
     return false;
@@ -34,9 +33,9 @@ bool MessageRuns::canFold(const Scenario &scenario) {
   return isSymmetricAll || parts * scenario.steps > scenario.mostParts;
 }
 
-MessageRuns::MessageRuns(const Scenario &scenario, EventQueue &events, Exit exit)
-    : scenario(scenario), events(events), exit(std::move(exit)), folded(canFold(scenario)),
-      topologyRanks(folded ? 1 : scenario.machines.ranks),
+MessageRuns::MessageRuns(const Scenario &scenario, EventQueue &events, Start start, Exit exit)
+    : scenario(scenario), events(events), start(std::move(start)), exit(std::move(exit)),
+      folded(canFold(scenario)), topologyRanks(folded ? 1 : scenario.machines.ranks),
       topology(scenario.machines, folded, network) {
   chooseWhole(scenario);
 }
@@ -48,10 +47,11 @@ void MessageRuns::chooseWhole(const Scenario &scenario) {
     const Message &message = scenario.messages[i];
     if (message.isStated || scenario.machines.ranks == 1)
       continue;
-    if (folded)
-      whole[i] = !isSymmetric(message, scenario.machines);
+    if (folded && !isSymmetric(message, scenario.machines))
+      whole[i] = true;
     else
-      parts += partsOf(message, scenario.machines) * scenario.steps;
+      parts += scenario.steps * (folded ? foldedPartsOf(message, scenario.machines)
+                                        : partsOf(message, scenario.machines));
   }
   for (std::size_t i = 0; i < whole.size() && parts > scenario.mostParts; ++i)
     whole[i] = !scenario.messages[i].isStated;
@@ -107,6 +107,8 @@ int MessageRuns::runOf(std::int64_t key) {
 void MessageRuns::enter(double now, std::int64_t key, int rank) {
   const int run = runOf(key);
   runs[run].decider[rank] = rank;
+  if (!runs[run].shape->isTogether())
+    start(now, rank);
   begin(now, run, rank);
 }
 
@@ -149,6 +151,8 @@ void MessageRuns::complete(double now, int number, int part) {
     if (--run.waitsFor[next] > 0)
       continue;
     run.decider[next] = decider;
+    for (int rank = 0; shape.isTogether() && rank < shape.ranks(); ++rank)
+      start(now, rank);
     begin(now, number, next);
   }
   for (auto [exitPart, rank] : shape.exitsAt(part)) {

@@ -46,11 +46,18 @@ private:
 
 class MessageRuns {
 public:
+  /// The message is under way for a rank: from when the rank enters it or, where all ranks wait for
+  /// each other first, from when the last one does.
+  using Start = std::function<void(double now, int rank)>;
   /// The message is over for a rank; `decider` is the rank whose entry decided that.
   using Exit = std::function<void(double now, std::int64_t key, int rank, int decider)>;
 
+  /// Whether one rank stands for all: they are alike, and so does every message treat them, or what
+  /// does not is too long to unfold and takes its cost.
+  static bool canFold(const Scenario &scenario);
+
   /// How each of the scenario's messages runs is decided here. Keeps references.
-  MessageRuns(const Scenario &scenario, EventQueue &events, Exit exit);
+  MessageRuns(const Scenario &scenario, EventQueue &events, Start start, Exit exit);
 
   int ranks() const { return topologyRanks; }
   bool isFolded() const { return folded; }
@@ -76,7 +83,6 @@ private:
     int exitsLeft = 0;
   };
 
-  static bool canFold(const Scenario &scenario);
   void chooseWhole(const Scenario &scenario);
   const Unfolding &shapeOf(std::size_t message);
   int runOf(std::int64_t key);
@@ -86,6 +92,7 @@ private:
 
   const Scenario &scenario;
   EventQueue &events;
+  Start start;
   Exit exit;
   bool folded;
   int topologyRanks;

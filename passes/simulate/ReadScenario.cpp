@@ -116,7 +116,8 @@ Machines machinesOf(cluster::SpecAttr spec) {
   Machines machines{.ranks = static_cast<int>(spec.getRanks()),
                     .devicesPerNode = static_cast<int>(spec.getDevicesPerNode()),
                     .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
-                    .halfDuplex = spec.getHalfDuplex()};
+                    .halfDuplex = spec.getHalfDuplex(),
+                    .interference = cluster::interference(spec)};
   if (spec.getLink())
     machines.network = rates(spec.getLink());
   if (spec.getInside())

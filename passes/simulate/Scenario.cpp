@@ -28,6 +28,9 @@ Status checkMachines(const Machines &machines) {
       machines.slowdown.size() != static_cast<std::size_t>(machines.ranks))
     return refuse("expected a slowdown for each of " + std::to_string(machines.ranks) +
                   " ranks, got " + std::to_string(machines.slowdown.size()));
+  if (!std::isfinite(machines.interference) || machines.interference < 1)
+    return refuse("expected an interference of at least 1, got " +
+                  std::to_string(machines.interference));
   for (double slowdown : machines.slowdown)
     if (!std::isfinite(slowdown) || slowdown <= 0)
       return refuse("expected slowdowns above zero, got " + std::to_string(slowdown));

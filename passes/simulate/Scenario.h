@@ -63,6 +63,10 @@ struct Machines {
 
   /// How much longer than stated a rank's operations take; all 1 where empty.
   std::vector<double> slowdown = {};
+  /// How many times as long a rank's operations take while a message is under way on one of its
+  /// channels: from its start there (of one that takes its cost, from when all ranks have it at
+  /// hand) to its end on this rank. At least 1; several messages are no worse than one.
+  double interference = 1;
 
   int nodes() const { return (ranks + devicesPerNode - 1) / devicesPerNode; }
   int nodeOf(int rank) const { return rank / devicesPerNode; }

@@ -1,4 +1,5 @@
 // The ranks: one compute stream each, and channels whose messages go in the order they were issued.
+#include "passes/simulate/ComputeStream.h"
 #include "passes/simulate/MessageRuns.h"
 #include "passes/simulate/Simulation.h"
 
@@ -18,16 +19,18 @@ double noise(std::uint64_t seed, std::uint64_t place) {
   return static_cast<double>(z >> 11) * 0x1p-52 - 1;
 }
 
-/// Operations of all ranks and steps, about 20 bytes each.
-constexpr double mostSpans = 2e8;
+/// Of what is kept of all ranks and steps: a span for each operation, one for each message.
+constexpr double mostBytes = 4e9;
 
 class Simulator {
 public:
   explicit Simulator(const Scenario &scenario)
       : scenario(scenario),
-        runs(scenario, events, [this](double now, std::int64_t key, int rank, int decider) {
-          leave(now, key, rank, decider);
-        }) {
+        runs(
+            scenario, events, [this](double now, int rank) { changePace(now, rank, 1); },
+            [this](double now, std::int64_t key, int rank, int decider) {
+              leave(now, key, rank, decider);
+            }) {
     result.ranks = runs.ranks();
     result.isFolded = runs.isFolded();
     result.isWhole = runs.isWhole();
@@ -38,15 +41,14 @@ public:
     for (const Message &message : scenario.messages)
       channels = std::max(channels, message.channel + 1);
     for (int rank = 0; rank < result.ranks; ++rank)
-      ranks.emplace_back().channels.resize(static_cast<std::size_t>(channels));
+      ranks.emplace_back(scenario.machines.interference)
+          .channels.resize(static_cast<std::size_t>(channels));
   }
 
   Result<Simulation> run() {
+    if (Status possible = checkSize(); !possible)
+      return possible;
     const auto rankSteps = static_cast<std::size_t>(scenario.steps) * result.ranks;
-    if (static_cast<double>(rankSteps) * static_cast<double>(result.operationCount) > mostSpans)
-      return Status::badInput("scenario: " + std::to_string(scenario.steps) + " steps of " +
-                              std::to_string(result.ranks) +
-                              " ranks are more than can be kept, expected fewer steps or ranks");
     result.operations.resize(rankSteps * result.operationCount);
     result.messages.resize(rankSteps * result.messageCount);
     for (int rank = 0; rank < result.ranks; ++rank)
@@ -71,18 +73,35 @@ private:
     double busy = 0; ///< seconds
   };
   struct Rank {
+    explicit Rank(double interference) : stream(interference) {}
+
     int step = 0;
     std::size_t next = 0; ///< operation
     std::int64_t waitsFor = -1;
-    double computed = 0; ///< seconds
+    ComputeStream stream;
     std::vector<Channel> channels;
     std::vector<std::int64_t> arrived; ///< keys not waited for yet
   };
 
+  /// What is kept must be kept somewhere, what is not unfolded must have a cost.
+  Status checkSize() const {
+    const double each = static_cast<double>(result.operationCount * sizeof(Span) +
+                                            result.messageCount * sizeof(MessageSpan));
+    if (static_cast<double>(scenario.steps) * result.ranks * each > mostBytes)
+      return Status::badInput("scenario: " + std::to_string(scenario.steps) + " steps of " +
+                              std::to_string(result.ranks) +
+                              " ranks are more than can be kept, expected fewer steps or ranks");
+    for (std::size_t i = 0; i < result.messageCount; ++i)
+      if (result.isWhole[i] && !scenario.messages[i].cost)
+        return Status::badInput("scenario: message '" + scenario.messages[i].name +
+                                "' is too long to simulate round by round and has no cost");
+    return Status::ok();
+  }
+
   void handle(const Event &event) {
     switch (event.kind) {
     case Event::Kind::operation:
-      return proceed(event.time, event.what);
+      return resume(event);
     case Event::Kind::part:
       return runs.onPart(event);
     case Event::Kind::flow:
@@ -117,6 +136,28 @@ private:
     return stated * (1 + scenario.jitter * noise(scenario.seed, place));
   }
 
+  /// What the rank did or waited for is over.
+  void resume(const Event &event) {
+    Rank &rank = ranks[event.what];
+    if (event.version != rank.stream.version())
+      return; // messages came or went: it is over at another time
+    if (rank.stream.isRunning()) {
+      rank.stream.finish();
+      span(event.what, rank.next - 1).end = event.time;
+    }
+    proceed(event.time, event.what);
+  }
+
+  /// A message more (or less) is under way on the rank's channels.
+  void changePace(double now, int number, int messages) {
+    if (const std::optional<double> end = ranks[number].stream.change(now, messages))
+      pushResume(*end, number);
+  }
+
+  void pushResume(double time, int number) {
+    events.push({.time = time, .what = number, .version = ranks[number].stream.version()});
+  }
+
   /// Carries out the rank's operations until one takes time.
   void proceed(double now, int number) {
     Rank &rank = ranks[number];
@@ -139,9 +180,7 @@ private:
       const double time = seconds(number, op);
       if (time <= 0)
         return true;
-      rank.computed += time;
-      span(number, op).end = now + time;
-      events.push({.time = now + time, .what = number});
+      pushResume(rank.stream.begin(now, time), number);
       return false;
     }
     case Operation::Kind::issue:
@@ -192,17 +231,18 @@ private:
     if (rank.waitsFor == key) {
       rank.waitsFor = -1;
       span(number, rank.next - 1).end = now;
-      events.push({.time = now, .what = number});
+      pushResume(now, number);
     } else {
       rank.arrived.push_back(key);
     }
-    startNext(now, number, channel);
+    startNext(now, number, channel); // first, so that one message behind the other is no change
+    changePace(now, number, -1);
   }
 
   void addUses() {
     for (int rank = 0; rank < result.ranks; ++rank) {
       const std::string place = "rank " + std::to_string(rank);
-      result.resources.push_back({"compute", place, ranks[rank].computed});
+      result.resources.push_back({"compute", place, ranks[rank].stream.busy()});
       for (std::size_t i = 0; i < ranks[rank].channels.size(); ++i)
         result.resources.push_back(
             {"channel " + std::to_string(i), place, ranks[rank].channels[i].busy});

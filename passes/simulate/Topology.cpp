@@ -67,7 +67,7 @@ Topology::Hop Topology::hop(int from, int to) const {
   return hop;
 }
 
-Topology::Hop Topology::foldedHop(float sharers, bool bothWays) const {
+Topology::Hop Topology::foldedHop(double sharers, bool bothWays) const {
   if (!bothWays)
     return {{Use{nodeOut[0], sharers}}, latency(0)};
   if (model.halfDuplex)
@@ -81,8 +81,8 @@ Topology::Hop Topology::foldedInside() const {
 
 Topology::Hop Topology::foldedToServers(bool isPush) const {
   // The worker's flow stands for one to each server; each server serves as many workers.
-  const float perServer = static_cast<float>(model.ranks) / static_cast<float>(model.servers);
-  const auto devices = static_cast<float>(model.devicesPerNode);
+  const double perServer = static_cast<double>(model.ranks) / model.servers;
+  const double devices = model.devicesPerNode;
   const bool hasInside = model.devicesPerNode > 1 && model.inside;
   Hop hop{{}, isPush ? latency(0) : model.serverLink.latency};
   std::size_t count = 0;

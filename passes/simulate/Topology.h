@@ -26,7 +26,7 @@ public:
   Hop hop(int from, int to) const;
   /// Of the one rank: through its node's cards, which `sharers` ranks use alike, both ways where
   /// bothWays.
-  Hop foldedHop(float sharers, bool bothWays) const;
+  Hop foldedHop(double sharers, bool bothWays) const;
   /// To the neighbour inside the node.
   Hop foldedInside() const;
   /// Between the one worker and its servers, which all workers use alike.

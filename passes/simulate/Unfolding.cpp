@@ -27,7 +27,7 @@ std::span<const std::pair<int, int>> Unfolding::exitsAt(int part) const {
 }
 
 Unfolding together(int ranks, double seconds) {
-  Unfolding result(ranks);
+  Unfolding result(ranks, true);
   const int all = result.add({.delay = seconds});
   for (int rank = 0; rank < ranks; ++rank)
     result.order(rank, all);

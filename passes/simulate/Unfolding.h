@@ -23,7 +23,9 @@ struct Part {
 /// finished.
 class Unfolding {
 public:
-  explicit Unfolding(int ranks) : parts(static_cast<std::size_t>(ranks)) {}
+  /// `isTogether`: nothing happens before all ranks have begun.
+  explicit Unfolding(int ranks, bool isTogether = false)
+      : parts(static_cast<std::size_t>(ranks)), areTogether(isTogether) {}
 
   int add(const Part &part) {
     parts.push_back(part);
@@ -37,6 +39,7 @@ public:
   void finish(std::vector<int> exitParts);
 
   int ranks() const { return static_cast<int>(exits.size()); }
+  bool isTogether() const { return areTogether; }
   int size() const { return static_cast<int>(parts.size()); }
   const Part &operator[](int part) const { return parts[static_cast<std::size_t>(part)]; }
   std::span<const int> after(int part) const {
@@ -51,6 +54,7 @@ private:
   std::vector<int> successors;
   std::vector<std::size_t> offsets;
   std::vector<std::pair<int, int>> exits; ///< part and rank, sorted
+  bool areTogether;
 };
 
 /// How a message of one byte unfolds; sizes scale it, but where servers cut it into pieces.
@@ -63,6 +67,8 @@ bool scales(const Message &message, const Machines &machines);
 
 /// One rank that stands for all: they are alike and in step. Precondition: isSymmetric.
 Unfolding fold(const Message &message, const Topology &topology);
+/// About how many parts that has.
+double foldedPartsOf(const Message &message, const Machines &machines);
 /// Whether all ranks do the same by this scheme.
 bool isSymmetric(const Message &message, const Machines &machines);
 

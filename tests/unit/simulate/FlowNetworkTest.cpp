@@ -100,7 +100,7 @@ TEST(FlowNetworkTest, GivesEveryFlowItsMaxMinShare) {
     Endings endings;
     for (int f = 0; f < 12; ++f) {
       const int first = static_cast<int>(random() % 6), second = static_cast<int>(random() % 5);
-      const float weight = 1 + static_cast<float>(random() % 3);
+      const double weight = 1 + static_cast<double>(random() % 30) / 7; // no float
       flows.push_back(path({{first}, {second + (second >= first), weight}}));
       network.start(0, flows.back(), 1000, 0);
     }

@@ -119,6 +119,26 @@ TEST(MessageTimeTest, DedicatedServersPullOnePieceWhileTheNextIsPushed) {
     }
 }
 
+// Shares that no binary fraction is, and servers that decide the time.
+TEST(MessageTimeTest, AnyNumberOfDedicatedServersTakesTheFormulasTime) {
+  const solver::LinkRates slow{1e-3, 3e-6, 1e-7};
+  for (auto [ranks, servers] : {std::pair{5, 3}, {7, 3}, {10, 7}, {4, 3}}) {
+    const std::int64_t bytes = std::int64_t{4} * servers << 16;
+    Scenario scenario = oneMessage(Scheme::parameterServer, bytes, ranks);
+    scenario.machines.servers = servers;
+    scenario.machines.dedicated = true;
+    scenario.machines.serverLink = slow;
+    scenario.machines.serverPiece = 1 << 16;
+    expectBoth(scenario, solver::parameterServerCost({.workers = ranks,
+                                                      .servers = servers,
+                                                      .dedicated = true,
+                                                      .worker = slowLink,
+                                                      .server = slow,
+                                                      .pieceBytes = 1 << 16})
+                             ->seconds(bytes));
+  }
+}
+
 TEST(MessageTimeTest, HierarchicalTakesTheSumOfItsStages) {
   for (int cards : {1, 2}) {
     Scenario scenario = oneMessage(Scheme::hierarchical, 1'000'000, 12);

@@ -136,7 +136,10 @@ private:
   int rank, message = 0;
 };
 
-/// A host a rank, an outgoing link and an incoming one each.
+constexpr double kSpeed = 1e9;
+
+/// A host a rank, an outgoing link and an incoming one each; it computes at one speed alone, at
+/// another beside messages.
 void buildPlatform(const Machines &machines) {
   sg4::NetZone *zone = sg4::create_full_zone("all");
   std::vector<sg4::Host *> hosts;
@@ -144,7 +147,9 @@ void buildPlatform(const Machines &machines) {
   for (int rank = 0; rank < machines.ranks; ++rank) {
     const solver::LinkRates &rates = machines.networkOf(rank);
     const std::string name = std::to_string(rank);
-    hosts.push_back(zone->create_host(name, 1e9)->seal());
+    hosts.push_back(
+        zone->create_host(name, std::vector<double>{kSpeed, kSpeed / machines.interference})
+            ->seal());
     out.push_back(zone->create_link("out" + name, 1 / rates.secondsPerByte)
                       ->set_latency(rates.latency)
                       ->seal());
@@ -187,6 +192,7 @@ public:
 private:
   struct Handover {
     std::vector<sg4::SemaphorePtr> issued, arrived; ///< by message
+    int underWay = 0;
   };
 
   void startRank(sg4::Engine &engine, int rank) {
@@ -217,7 +223,9 @@ private:
       if (scenario.messages[i].channel != channel)
         continue;
       handover.issued[i]->acquire();
+      sg4::this_actor::get_host()->set_pstate(++handover.underWay > 0);
       wire.run(i);
+      sg4::this_actor::get_host()->set_pstate(--handover.underWay > 0);
       ends[i] = std::max(ends[i], sg4::Engine::get_clock());
       handover.arrived[i]->release();
     }
@@ -228,7 +236,7 @@ private:
       switch (op.kind) {
       case Operation::Kind::compute:
       case Operation::Kind::update:
-        sg4::this_actor::sleep_for(op.seconds * scenario.machines.slowdownOf(rank));
+        sg4::this_actor::execute(op.seconds * scenario.machines.slowdownOf(rank) * kSpeed);
         break;
       case Operation::Kind::issue:
         handover.issued[op.message]->release();
@@ -276,6 +284,7 @@ Scenario randomScenario(std::mt19937 &random) {
   machines.ranks = 2 + static_cast<int>(random() % 7);
   machines.network = solver::LinkRates{between(1e-5, 1e-4), between(1e-9, 1e-8), between(0, 2e-9)};
   machines.servers = 1 + static_cast<int>(random() % 2);
+  machines.interference = random() % 3 == 0 ? 1 : between(1, 2);
   for (int rank = 0; rank < machines.ranks; ++rank) {
     machines.slowdown.push_back(between(1, 1.5));
     if (random() % 3 == 0) {

@@ -1,0 +1,32 @@
+// Work that is left, and the pace at which it is done.
+#include "passes/simulate/ComputeStream.h"
+
+#include <algorithm>
+
+namespace syncline::simulate {
+
+double ComputeStream::begin(double now, double seconds) {
+  running = true;
+  left = seconds;
+  since = now;
+  end = now + seconds * pace();
+  computed += seconds * pace();
+  ++count;
+  return end;
+}
+
+std::optional<double> ComputeStream::change(double now, int messages) {
+  const double before = pace();
+  underWay += messages;
+  if (!running || pace() == before)
+    return std::nullopt;
+  left = std::max(0.0, left - (now - since) / before);
+  since = now;
+  const double foreseen = end;
+  end = now + left * pace();
+  computed += end - foreseen;
+  ++count;
+  return end;
+}
+
+} // namespace syncline::simulate
