@@ -9,6 +9,8 @@
 
 namespace syncline {
 
+/// The cluster as `cluster` of plan.schema.json has it: seconds, bytes and rates a second, null for
+/// what it does not have.
 nlohmann::json clusterJson(cluster::SpecAttr spec);
 
 /// Gradients in backward order, as the planner saw them.
