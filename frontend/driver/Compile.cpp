@@ -17,6 +17,7 @@
 #include "passes/RegisterAll.h"
 #include "passes/merge/ForcedSchemes.h"
 #include "passes/solver/Planner.h"
+#include "syncline/OutputFile.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,7 +25,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 using namespace mlir;
 
@@ -36,19 +36,6 @@ struct Source {
   OwningOpRef<ModuleOp> module;
   std::vector<PlanFile> files;
 };
-
-Status writeFile(const std::string &path, const std::function<Status(std::ostream &)> &write) {
-  std::ofstream out(path, std::ios::binary);
-  Status written;
-  if (out)
-    written = write(out);
-  if (out && !written)
-    return written;
-  out.flush();
-  if (!out)
-    return Status::badInput("cannot write '" + path + "'");
-  return Status::ok();
-}
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
   ImportOptions import{.batch = options.batch,
@@ -65,15 +52,11 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
   Source source;
   source.module = std::move(model->module);
   source.files.push_back({"weights.bin", [model](const std::string &path) {
-                            return writeFile(
+                            return writeWholeFile(
                                 path, [&](std::ostream &out) { return model->weights.write(out); });
                           }});
   source.files.push_back({"model.onnx", [model](const std::string &path) {
-                            return writeFile(path, [&](std::ostream &out) {
-                              out.write(model->skeleton.data(),
-                                        static_cast<std::streamsize>(model->skeleton.size()));
-                              return Status::ok();
-                            });
+                            return writeWholeFile(path, model->skeleton);
                           }});
   return source;
 }
@@ -202,7 +185,7 @@ Result<PlanInfo> describe(const CompileOptions &options) {
   if (!model || !cluster)
     return model ? cluster.status() : model.status();
   return PlanInfo{SYNCLINE_VERSION, std::filesystem::path(options.model).stem().string(), *model,
-                  *cluster};
+                  *cluster, options.backend};
 }
 
 /// Only the optimal planner chooses among what is left; the others have rules of their own.

@@ -7,9 +7,9 @@
 #include "frontend/driver/PlanText.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/TextFile.h"
+#include "syncline/OutputFile.h"
 
 #include <filesystem>
-#include <fstream>
 
 namespace syncline::driver {
 namespace {
@@ -24,11 +24,8 @@ std::string program(const char *name) { return (executableFolder() / name).strin
 
 Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children) {
   const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
-  std::ofstream file(cluster);
-  file << kOneRank;
-  file.close();
-  if (!file)
-    return Status::badInput("cannot write '" + cluster + "'");
+  if (Status written = writeWholeFile(cluster, kOneRank); !written)
+    return written;
   std::vector<std::string> words{
       program("syncline"), "compile", options.source, "--cluster", cluster, "-o", plan};
   words.insert(words.end(), options.compiling.begin(), options.compiling.end());

@@ -1,11 +1,12 @@
 // syncline-import: prints the step that a model is imported as, for tests.
 #include "frontend/onnx/ImportOnnx.h"
+#include "syncline/OutputFile.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <fstream>
+#include <ostream>
 
 using namespace syncline;
 namespace cl = llvm::cl;
@@ -40,14 +41,18 @@ int main(int argc, char **argv) {
   for (const std::string &note : imported->notes)
     llvm::errs() << "note: " << note << "\n";
   if (!weights.empty()) {
-    std::ofstream out(weights, std::ios::binary);
-    if (Status status = imported->weights.write(out); !status) {
+    const Status status =
+        writeWholeFile(weights, [&](std::ostream &out) { return imported->weights.write(out); });
+    if (!status) {
       llvm::errs() << "syncline-import: " << status.message() << "\n";
       return status.exitCode();
     }
   }
   if (!skeleton.empty())
-    std::ofstream(skeleton, std::ios::binary) << imported->skeleton;
+    if (Status status = writeWholeFile(skeleton, imported->skeleton); !status) {
+      llvm::errs() << "syncline-import: " << status.message() << "\n";
+      return status.exitCode();
+    }
   imported->module->print(llvm::outs());
   llvm::outs() << "\n";
   return 0;

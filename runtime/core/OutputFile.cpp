@@ -55,7 +55,8 @@ Status writeTo(const std::string &name, const std::string &path,
   std::ofstream out(name, std::ios::binary | std::ios::trunc);
   if (!out)
     return cannotWrite(path, errno);
-  if (Status written = write(out); !written)
+  const Status written = write(out);
+  if (!written && out)
     return written;
   out.close();
   return out ? Status::ok() : cannotWrite(path, errno);

@@ -16,7 +16,7 @@ from refusal import RefusalTest
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 NODES = {"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}
 
-NODES = """\
+ONE_NODE = """\
 name: many
 nodes: 1
 devices-per-node: {devices}
@@ -94,7 +94,7 @@ class ProfileTest(RefusalTest):
         machine has no room for are refused, whoever asks for them."""
         measured = ["profile", DIGITS, "--batch", 2, "-o", self.folder / "p"]
         self.refuses([*measured, "-n", 1, "--cluster", "/nowhere.yaml"], "/nowhere.yaml")
-        many = self.write("many.yaml", NODES.format(devices=257))
+        many = self.write("many.yaml", ONE_NODE.format(devices=257))
         self.refuses([*measured, "--cluster", many], "many.yaml", "expected 1 to 256", "257")
         profile, _ = self.profile(DIGITS, "--batch", 2, "-n", 1, "--cluster", many)
         self.assertIn(" on many", profile["name"])

@@ -27,8 +27,8 @@ Status expectWritableFolder(const std::string &path);
 /// device took before an error stay taken.
 Status writeWholeFile(const std::string &path, std::string_view bytes);
 
-/// The same, piece by piece: nothing is there where `write` fails, and its error is returned. The
-/// stream's own errors are this function's to tell.
+/// The same, piece by piece: nothing is there where `write` fails, and its error is returned,
+/// unless the stream has one: those are this function's to tell.
 Status writeWholeFile(const std::string &path, const std::function<Status(std::ostream &)> &write);
 
 } // namespace syncline

@@ -35,7 +35,8 @@ TEST(Hostfile, addresses) {
   EXPECT_EQ(listed("[fe80::1]:4\n[fe80::2] slots=3\nroot@[::3]:2\n"),
             "fe80::1=4@1 fe80::2=3@2 root@::3=2@3 ");
   EXPECT_EQ(listed("[fe80::1]:4\nfe80::1 slots=2\n"), "fe80::1=6@1 ");
-  for (const char *text : {"[fe80::1:4", "fe80::1]:4", "[]:4", "[a]:4", "n[1-4]", "[[::1]]", "[::1]x"})
+  for (const char *text :
+       {"[fe80::1:4", "fe80::1]:4", "[]:4", "[a]:4", "n[1-4]", "[[::1]]", "[::1]x"})
     EXPECT_EQ(failure(text).find("hosts:1: expected a host, got '"), 0u) << text;
   EXPECT_EQ(failure("[::1]:x"),
             "hosts:1: expected a whole number of slots from 1 to 1048576, got 'x'");

@@ -116,8 +116,7 @@ TEST(Units, rateLimits) {
 // So are times that nobody waits for, and links slower than the slowest rate.
 TEST(Units, timeLimits) {
   EXPECT_EQ(*parseSeconds("1000000 s"), 1e6);
-  EXPECT_EQ(failure(parseSeconds("1e300s")),
-            "expected a time from 0 s to 1000000 s, got '1e300s'");
+  EXPECT_EQ(failure(parseSeconds("1e300s")), "expected a time from 0 s to 1000000 s, got '1e300s'");
   EXPECT_FALSE(parseSeconds("1000001 s"));
   EXPECT_EQ(*parseSecondsPerByte("1 s/b"), 8);
   EXPECT_EQ(failure(parseSecondsPerByte("9 s/B")),
@@ -129,7 +128,8 @@ TEST(Units, factors) {
   EXPECT_EQ(*parseFactor("1.5"), 1.5);
   EXPECT_EQ(*parseFactor(" 1e6 "), 1e6);
   EXPECT_EQ(*parseFactor("1e-6"), 1e-6);
-  EXPECT_EQ(failure(parseFactor("")), "expected a number from 1e-6 to 1e6 such as 1.5, got nothing");
+  EXPECT_EQ(failure(parseFactor("")),
+            "expected a number from 1e-6 to 1e6 such as 1.5, got nothing");
   for (const char *text : {"0", "-1", "0x10", "nan", "inf", "1e308", "1e7", "9e-7", "1.5x", "2 s"})
     EXPECT_EQ(failure(parseFactor(text)),
               "expected a number from 1e-6 to 1e6 such as 1.5, got '" + std::string(text) + "'");

@@ -34,6 +34,12 @@ TEST(OutputFile, wholeOrNotThere) {
   EXPECT_EQ(s.message(), "gave up");
   EXPECT_EQ(readFile(files.file("a")), "text");
   EXPECT_FALSE(fs::exists(files.file("a.partial")));
+  fs::create_symlink("/dev/full", files.file("c.partial"));
+  s = writeWholeFile(files.file("c"), [](std::ostream &out) {
+    out << std::string(1 << 20, 'x') << std::flush;
+    return out ? Status::ok() : Status::badInput("gave up");
+  });
+  EXPECT_EQ(s.message(), "'" + files.file("c") + "': cannot write: No space left on device");
 }
 
 // A link stays, and what it leads to is written, also where nothing is there yet.
