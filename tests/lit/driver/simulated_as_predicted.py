@@ -1,8 +1,11 @@
-"""Simulates plans of many planners: messages must begin and end when the plan says, and the step end there.
+"""Simulates plans of many planners: messages must begin and end when the planner says, and the step end there.
 
     simulated_as_predicted.py FOLDER SAMPLES
+
+The planner's times are those of the solution in plan.mlir; the plan's own are the simulation's.
 """
 import json
+import re
 import subprocess
 import sys
 
@@ -17,6 +20,7 @@ CLUSTERS = {
     "measured-table": [],
 }
 PLANNERS = ["optimal", "wfbp", "single", "mg-wfbp", "ddp:25MiB", "horovod:64MiB"]
+MESSAGE = re.compile(r"#sync\.message<[^>]*?ready = ([^,>]+), start = ([^,>]+), end = ([^,>]+)")
 
 
 def run(*command):
@@ -35,12 +39,18 @@ for network in ("vgg19", "googlenet"):
                 "--planner", planner, "-o", PLAN)
             with open(PLAN + "/plan.json", encoding="utf-8") as file:
                 plan = json.load(file)
+            with open(PLAN + "/plan.mlir", encoding="utf-8") as file:
+                solved = [list(map(float, times)) for times in MESSAGE.findall(file.read())]
             simulated = json.loads(run("simulate", PLAN, "--json"))
             where = f"{network}, {cluster}, {planner}"
-            for bucket, message in zip(plan["buckets"], simulated["messages"], strict=True):
-                assert bucket["scheme"] == message["scheme"], where
-                near(message["start"], bucket["start"], f"{where}, start of {bucket['id']}")
-                near(message["end"], bucket["end"], f"{where}, end of {bucket['id']}")
+            for bucket, message, times in zip(plan["buckets"], simulated["messages"], solved, strict=True):
+                place = f"{where}, message {bucket['id']}"
+                assert bucket["scheme"] == message["scheme"], place
+                for kind, planned in zip(("ready", "start", "end"), times, strict=True):
+                    near(bucket[kind], planned, f"{place}, {kind}")
+                near(message["start"], bucket["start"], place + ", start")
+                near(message["end"], bucket["end"], place + ", end")
             near(simulated["step"], plan["predicted"]["step"], where + ", step")
+            near(simulated["step"], plan["predicted"]["planner"]["step"], where + ", the planner's step")
             checked += 1
 print(checked, "plans are simulated as predicted")

@@ -1,0 +1,111 @@
+// What a plan is predicted to take: which ranks count, and what is done where following all of them
+// would take long.
+#include "passes/simulate/Prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+using namespace syncline;
+using namespace syncline::simulate;
+using solver::Scheme;
+using Kind = Operation::Kind;
+
+namespace {
+
+/// Forward 1 s, backward 1 s, then a message of 2 s under 1 s of backward and 0.5 s of rebuilding,
+/// an update of 0.25 s.
+Scenario oneMessage() {
+  Scenario scenario;
+  scenario.operations = {
+      {.kind = Kind::compute, .phase = Phase::forward, .layer = "f", .seconds = 1},
+      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b1", .seconds = 1},
+      {.kind = Kind::issue, .phase = Phase::backward, .message = 0},
+      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b2", .seconds = 1},
+      {.kind = Kind::wait, .phase = Phase::update, .message = 0},
+      {.kind = Kind::compute, .phase = Phase::update, .layer = "rebuilt", .seconds = 0.5},
+      {.kind = Kind::update, .phase = Phase::update, .seconds = 0.25, .message = 0}};
+  // 2 ranks by a ring: 2 rounds of half the bytes at 1e-6 s each.
+  scenario.messages = {{.name = "m", .bytes = 2'000'000}};
+  scenario.machines = {.ranks = 2, .network = solver::LinkRates{0, 1e-6, 0}};
+  return scenario;
+}
+
+} // namespace
+
+TEST(PredictionTest, IsOfOneStep) {
+  Scenario scenario = oneMessage();
+  scenario.steps = 3;
+  scenario.jitter = 0.1;
+  Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_TRUE(prediction);
+  ASSERT_EQ(prediction->messages.size(), 1u);
+  const PredictedMessage &message = prediction->messages[0];
+  EXPECT_DOUBLE_EQ(message.ready, 2);
+  EXPECT_DOUBLE_EQ(message.start, 2);
+  EXPECT_DOUBLE_EQ(message.end, 4);
+  EXPECT_DOUBLE_EQ(message.rebuilt, 4.5);
+  EXPECT_DOUBLE_EQ(message.exposed, 1);
+  EXPECT_DOUBLE_EQ(prediction->forwardEnd, 1);
+  EXPECT_DOUBLE_EQ(prediction->backwardEnd, 3);
+  EXPECT_DOUBLE_EQ(prediction->communicationEnd, 4);
+  EXPECT_DOUBLE_EQ(prediction->rebuildingEnd, 4.5);
+  EXPECT_DOUBLE_EQ(prediction->updates, 0.25);
+  EXPECT_DOUBLE_EQ(prediction->step, 4.75);
+}
+
+// The slow rank has everything last, and waits least.
+TEST(PredictionTest, CountsTheSlowestRank) {
+  Scenario scenario = oneMessage();
+  scenario.machines.slowdown = {1, 2};
+  Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_TRUE(prediction);
+  const PredictedMessage &message = prediction->messages[0];
+  EXPECT_DOUBLE_EQ(message.ready, 4);
+  EXPECT_DOUBLE_EQ(message.end, 6);
+  EXPECT_DOUBLE_EQ(message.rebuilt, 7);
+  EXPECT_DOUBLE_EQ(message.exposed, 0);
+  EXPECT_DOUBLE_EQ(prediction->forwardEnd, 2);
+  EXPECT_DOUBLE_EQ(prediction->backwardEnd, 6);
+  EXPECT_DOUBLE_EQ(prediction->updates, 0.5);
+  EXPECT_DOUBLE_EQ(prediction->step, 7.5);
+}
+
+// Beside the message 1 s of backward takes 2 s: nothing is waited for.
+TEST(PredictionTest, HasComputationSlowerBesideMessages) {
+  Scenario scenario = oneMessage();
+  scenario.machines.interference = 2;
+  Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_TRUE(prediction);
+  EXPECT_DOUBLE_EQ(prediction->backwardEnd, 4);
+  EXPECT_DOUBLE_EQ(prediction->messages[0].exposed, 0);
+  EXPECT_DOUBLE_EQ(prediction->step, 4.75);
+}
+
+// A million ranks of which one is slow: one as slow stands for all, and messages take their cost.
+TEST(PredictionTest, IsBounded) {
+  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling, Scheme::parameterServer}) {
+    Scenario scenario = oneMessage();
+    scenario.machines.ranks = 1'000'000;
+    scenario.machines.slowdown.assign(1'000'000, 1);
+    scenario.machines.slowdown[17] = 3;
+    scenario.machines.nodeNetwork[5] = solver::LinkRates{0, 1e-5, 0};
+    scenario.messages[0].scheme = scheme;
+    scenario.messages[0].cost = std::make_shared<solver::AffineCost>(7, 0);
+    const auto begin = std::chrono::steady_clock::now();
+    Result<Prediction> prediction = predictStep(scenario);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    ASSERT_TRUE(prediction);
+    EXPECT_LT(taken.count(), 1);
+    EXPECT_DOUBLE_EQ(prediction->messages[0].start, 6);
+    EXPECT_DOUBLE_EQ(prediction->messages[0].end, 13);
+    EXPECT_DOUBLE_EQ(prediction->step, 13 + 3 * 0.75);
+  }
+}
+
+// What cannot be simulated cannot be predicted.
+TEST(PredictionTest, RefusesWhatIsNoScenario) {
+  Scenario scenario = oneMessage();
+  scenario.machines.network.reset();
+  EXPECT_EQ(predictStep(scenario).status().exitCode(), 1);
+}
