@@ -3,8 +3,6 @@
 
 #include "runtime/launch/Joining.h"
 
-#include <algorithm>
-
 namespace syncline {
 
 Status Participant::loadPlan() {
@@ -26,7 +24,7 @@ Status Participant::join() {
 }
 
 double Participant::timeout() const {
-  return options.timeout.value_or(std::max(30.0, 20 * plan.predictedStep));
+  return options.timeout.value_or(plan.usualTimeout());
 }
 
 } // namespace syncline

@@ -21,7 +21,7 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int schema = 2;
+constexpr int schema = 3;
 
 /// Thrown inside this file only: how a value differs from what the schema wants.
 struct SchemaError {
@@ -220,6 +220,7 @@ Plan planFrom(const Json &json) {
   plan.sizes.gradients = size(memory, "gradients", 0);
   plan.sizes.state = size(memory, "state", 0);
   plan.predictedStep = prediction(member(json, "predicted"), "step");
+  plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
   plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");
   return plan;
 }
@@ -276,6 +277,11 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 }
 
 } // namespace
+
+double Plan::usualTimeout() const {
+  constexpr double least = 30, steps = 20;
+  return std::max(least, steps * std::max(predictedStep, plannedStep));
+}
 
 SampleFormat Plan::sampleFormat() const {
   SampleFormat format{input.type, target.type, input.shape, target.shape, loss == "cross-entropy",

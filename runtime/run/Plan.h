@@ -62,9 +62,14 @@ struct Plan {
   std::vector<PlanTensor> tensors;
   std::vector<PlanBucket> buckets; ///< in the order of their issue
   SpaceSizes sizes;
-  double predictedStep = 0;
+  double predictedStep = 0;    ///< seconds, in virtual time
+  double plannedStep = 0;      ///< seconds, in the planner's model
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
   bool hasSkeleton = false;    ///< there is a model.onnx
+
+  /// Seconds that ranks wait for each other where nobody says how long: never less than 30, nor
+  /// than 20 steps by either prediction.
+  double usualTimeout() const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   SampleFormat sampleFormat() const;

@@ -36,9 +36,21 @@ TEST(Plan, Loads) {
   EXPECT_EQ(plan->buckets[1].members, std::vector<std::string>{"fc/w"});
   EXPECT_EQ(plan->buckets[1].type, ElementType::f32);
   EXPECT_EQ(plan->buckets[1].extent, 64);
+  EXPECT_EQ(plan->predictedStep, 1e-4);
+  EXPECT_EQ(plan->plannedStep, 2e-4);
   EXPECT_EQ(plan->predictedTraffic, 256);
   EXPECT_EQ(readRunShape(tiny.folder())->ranks, 4);
   EXPECT_EQ(readRunShape(tiny.folder())->servers, 0);
+}
+
+// Ranks wait for 20 steps of the longer prediction, and for 30 s at least.
+TEST(Plan, WaitsLongEnough) {
+  Plan plan;
+  EXPECT_EQ(plan.usualTimeout(), 30);
+  plan.predictedStep = 3;
+  EXPECT_EQ(plan.usualTimeout(), 60);
+  plan.plannedStep = 4;
+  EXPECT_EQ(plan.usualTimeout(), 80);
 }
 
 // Every scheme, servers and the nodes of the cluster arrive; what plans leave out has its default.
@@ -112,7 +124,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 2, got 3");
+  refused("schema", 2, "expected schema 3, got 2");
   refused("runnable", false, "layer trace");
   refused("ranks", 0, "'ranks': 0 is out of range");
   nlohmann::json bucket = plan.json["buckets"][1];
@@ -151,8 +163,9 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/input/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 2, "expected schema 2, got 4294967298");
+  refused("/schema", (std::int64_t{1} << 32) + 3, "expected schema 3, got 4294967299");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
+  refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");
   refused("/buckets/0/start", -1e-3, "'start': -0.001 is no prediction");
 }
