@@ -27,6 +27,7 @@ public:
 
 private:
   static constexpr std::size_t kinds = std::size(messageBytes);
+  static constexpr std::int64_t bufferBytes = 64 << 20; ///< more than caches hold
   struct Carried;
   struct Row;
   /// Beside each other, on the slowest rank.
@@ -38,7 +39,7 @@ private:
 
   Overlap(Team &team, Device &device, std::unique_ptr<AllReduce> channel)
       : team(team), device(device), channel(std::move(channel)),
-        buffer(messageBytes[kinds - 1] / sizeof(float)) {}
+        buffer(bufferBytes / sizeof(float)) {}
   Status choose(double until);
   Result<double> compute();
   Result<double> computeAlone();
@@ -51,7 +52,8 @@ private:
   Device &device;
   const std::unique_ptr<AllReduce> channel;
   std::vector<float> buffer;
-  int passes = 1; ///< of all kernels of the device, in one sample
+  std::size_t next = 0; ///< where the next message lies in it
+  int passes = 1;       ///< of all kernels of the device, in one sample
 };
 
 } // namespace syncline::calibrate
