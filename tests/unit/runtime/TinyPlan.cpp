@@ -145,7 +145,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
             {"gradients", 128},
             {"state", 0}}},
           {"buckets", buckets},
-          {"predicted", {{"step", 1e-4}, {"traffic", 256.0}, {"planner", {{"step", 1e-4}}}}}};
+          {"predicted", {{"step", 1e-4}, {"traffic", 256.0}, {"planner", {{"step", 2e-4}}}}}};
   seal();
 }
 
