@@ -24,8 +24,12 @@ using cluster::Scheme;
 struct Product {
   plan::CallOp call;
   std::int64_t bytes = 0; ///< of both factors
-  double seconds = 0;     ///< of the product, and of the sums that could ride with it
-  llvm::SmallVector<std::int64_t> riders; ///< layers of the problem
+  double seconds = 0;     ///< of the product, and of the sums that ride with it
+  struct Rider {
+    std::size_t layer = 0; ///< of the problem
+    double seconds = 0;    ///< of its sum besides
+  };
+  llvm::SmallVector<Rider> riders; ///< all that could ride
 };
 
 class FactorRules {
@@ -51,10 +55,12 @@ public:
       products.push_back(productOf(k));
     llvm::SmallVector<std::optional<std::size_t>> carriers(count);
     for (std::size_t k = 0; k < count; ++k)
-      for (std::int64_t rider :
-           products[k] ? products[k]->riders : llvm::SmallVector<std::int64_t>())
-        if (!carriers[rider])
-          carriers[rider] = k;
+      if (std::optional<Product> &product = products[k])
+        for (const Product::Rider &rider : product->riders)
+          if (!carriers[rider.layer]) {
+            carriers[rider.layer] = k;
+            product->seconds += rider.seconds;
+          }
     llvm::SmallVector<std::int64_t> riders;
     for (std::size_t k = 0; k < count; ++k)
       if (carriers[k] && hasSolo(*carriers[k]) && !hasSolo(k) && mayTakeFactors(k))
@@ -202,13 +208,12 @@ private:
     for (std::size_t other = 0; other < gradients.size(); ++other) {
       if (other == layer || !gradients[other] || !ridesWith(gradients[other], product))
         continue;
-      product.riders.push_back(static_cast<std::int64_t>(other));
       plan::CallOp writer = writerOf(gradients[other]);
       // Who schedules may copy a gradient that somebody else reads as well: that is not timed.
       while (writer && writer.getCallee() == plan::Kernel::reshape && !writer->hasAttr("seconds"))
         writer = writerOf(writer.getIns().front());
-      if (writer && counted.insert(writer).second)
-        product.seconds += ownSeconds(writer);
+      const bool isOther = writer && counted.insert(writer).second;
+      product.riders.push_back({other, isOther ? ownSeconds(writer) : 0});
     }
   }
 

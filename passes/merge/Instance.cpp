@@ -81,9 +81,10 @@ private:
     carriers.resize(factors.size());
     hasSolo.resize(factors.size());
     for (std::size_t k = 0; k < factors.size(); ++k)
-      for (std::size_t rider : factors[k] ? factors[k]->riders : llvm::SmallVector<std::size_t>())
-        if (!carriers[rider])
-          carriers[rider] = k;
+      if (factors[k])
+        for (const TimedFactors::Rider &rider : factors[k]->riders)
+          if (!carriers[rider.gradient])
+            carriers[rider.gradient] = k;
     for (std::size_t k = 0; k < factors.size(); ++k) {
       if (isForced(k, Scheme::factors))
         if (Status status = checkFactors(k); !status)
@@ -110,10 +111,18 @@ private:
     return Status::ok();
   }
 
+  /// One rank's share of the product, and of the sums that ride with this one.
+  double rebuildOf(std::size_t k) const {
+    double seconds = factors[k]->rebuild;
+    for (const TimedFactors::Rider &rider : factors[k]->riders)
+      seconds += carriers[rider.gradient] == k ? rider.rebuild : 0;
+    return seconds;
+  }
+
   sync::SoloAttr soloOf(std::size_t k) {
     return sync::SoloAttr::get(context, static_cast<std::int64_t>(k), Scheme::factors,
                                cost::gatherSeconds(offer, factors[k]->bytes),
-                               static_cast<double>(offer.ranks - 1) * factors[k]->rebuild,
+                               static_cast<double>(offer.ranks - 1) * rebuildOf(k),
                                cost::gatherTraffic(offer, factors[k]->bytes), factors[k]->bytes);
   }
 

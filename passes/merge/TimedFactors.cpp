@@ -25,9 +25,9 @@ static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const P
   TimedFactors factors{.bytes = pair->bytes, .rebuild = seconds(pair->product), .riders = {}};
   llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
   for (sync::GradientOp rider : pair->riders) {
-    factors.riders.push_back(places.lookup(rider));
-    if (Operation *producer = rider.getLocal().getDefiningOp(); counted.insert(producer).second)
-      factors.rebuild += seconds(producer);
+    Operation *producer = rider.getLocal().getDefiningOp();
+    factors.riders.push_back(
+        {places.lookup(rider), counted.insert(producer).second ? seconds(producer) : 0});
   }
   return factors;
 }

@@ -13,9 +13,13 @@ namespace syncline {
 
 struct TimedFactors {
   std::int64_t bytes = 0; ///< of both factors of one rank
-  double rebuild = 0;     ///< seconds to compute one rank's share from them, riders included
-  /// Gradients of the same timeline that are sums of a factor.
-  llvm::SmallVector<std::size_t> riders;
+  double rebuild = 0;     ///< seconds to compute one rank's share of the product from them
+  /// A gradient of the same timeline that is a sum of a factor.
+  struct Rider {
+    std::size_t gradient = 0;
+    double rebuild = 0; ///< seconds of the sum besides; 0 where something before it computes it
+  };
+  llvm::SmallVector<Rider> riders;
 };
 
 /// Entry k is of timeline.gradients[k], nothing where it has no factors. A step's are found by
