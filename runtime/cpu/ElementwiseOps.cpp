@@ -1,5 +1,5 @@
 // Generated pointwise loops in a layout common to their operands, reductions, dropout.
-#include "runtime/core/Random.h"
+#include "runtime/core/Dropout.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Loops.h"
 
@@ -92,42 +92,10 @@ void accumulate(const float *&x, double *sums, const Shape &shape, const Shape &
   x += n;
 }
 
-/// Strides of the reduced tensor for each dimension of x: 0 where reduced.
-Shape reducedStrides(const Shape &shape, const Shape &axes) {
-  std::vector<bool> isReduced(shape.size());
-  for (std::int64_t axis : axes)
-    isReduced[axis < 0 ? axis + shape.size() : axis] = true;
-  Shape strides(shape.size(), 0);
-  std::int64_t stride = 1;
-  for (std::size_t i = shape.size(); i-- > 0;)
-    if (!isReduced[i]) {
-      strides[i] = stride;
-      stride *= shape[i];
-    }
-  return strides;
-}
-
-/// What a dropout's random numbers depend on besides the element.
-struct DropoutStream {
-  std::array<std::uint32_t, 2> key;
-  std::uint32_t rank;
-  std::uint32_t threshold; ///< dropped when the random word is below
-};
-
-DropoutStream dropoutStream(const ExecutableOptions &options, std::string_view layer,
-                            double ratio) {
-  const std::uint64_t mixed = stableHash(layer) ^ options.seed * 0x9E3779B97F4A7C15u;
-  return {{static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32)},
-          static_cast<std::uint32_t>(options.rank),
-          static_cast<std::uint32_t>(std::min(ratio * 4294967296.0, 4294967295.0))};
-}
-
 void drawMask(const DropoutStream &stream, std::int64_t step, std::uint8_t *mask, std::int64_t n) {
   for (std::int64_t i = 0; i < n; i += 4) {
     const std::uint64_t block = static_cast<std::uint64_t>(i) / 4;
-    const auto words = philox(stream.key, {static_cast<std::uint32_t>(block),
-                                           static_cast<std::uint32_t>(block >> 32),
-                                           static_cast<std::uint32_t>(step), stream.rank});
+    const auto words = dropoutWords(stream, step, block);
     for (std::int64_t k = 0; k < std::min<std::int64_t>(4, n - i); ++k)
       mask[i + k] = words[static_cast<std::size_t>(k)] >= stream.threshold;
   }
@@ -138,16 +106,13 @@ void applyMask(const float *x, const std::uint8_t *mask, float *y, std::int64_t 
     y[i] = mask[i] ? x[i] * scale : 0.0f;
 }
 
-float keptScale(double ratio) { return ratio < 1 ? static_cast<float>(1 / (1 - ratio)) : 0.0f; }
-
 } // namespace
 
 void CpuBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
                            std::span<const Tensor> ins, std::span<const Tensor> outs,
                            const PointwiseInfo &info) {
   prepare("pointwise", layer, [&](Preparation &p) {
-    if (outs.empty())
-      p.fail("expected at least one result");
+    checkPointwise(p, ins, outs, info);
     const Layout common = info.flat ? commonLayout(p, ins, outs, info) : Layout();
     auto wanted = [&](Tensor tensor) {
       return info.flat && !isPlain(common) ? withType(common, p.type(tensor)) : p.plain(tensor);
@@ -173,6 +138,7 @@ void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, T
                         const Shape &axes) {
   prepare("reduce", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
+    checkReduce(p, x, y, axes);
     const Shape strides = reducedStrides(p.shape(x), axes);
     const std::int64_t n = elementCount(p.shape(y));
     const double divisor =
@@ -190,6 +156,7 @@ void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, T
 void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) {
   prepare("dropout", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
+    checkDropout(p, x, y, mask);
     // Plain, so that an element's fate does not depend on the layout.
     p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
                     mask = p.plainOutput(mask), n = elementCount(p.shape(x)),
@@ -205,6 +172,7 @@ void CpuBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask,
                                  double ratio) {
   prepare("dropoutBackward", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32});
+    checkDropout(p, dy, dx, mask);
     p.call("loop", [=, dy = p.plainInput(dy), mask = p.plainInput(mask), dx = p.plainOutput(dx),
                     n = elementCount(p.shape(dy))] {
       applyMask(pointer<float>(dy), pointer<std::uint8_t>(mask), pointer<float>(dx), n,
