@@ -91,6 +91,9 @@ Status import(ClusterOptions &options) {
                          "expected --from-nccl-topology, --from-hostfile or both, got neither");
   if (options.sources.nodes && !options.hostfile.empty())
     return Status::error(ErrorKind::badUsage, "--nodes: a host file says how many nodes there are");
+  if (!options.output.empty())
+    if (Status s = expectWritableFile(options.output); !s)
+      return s;
   if (Status s = readSources(options); !s)
     return s;
   Result<std::string> text = files::importedClusterText(options.sources);
