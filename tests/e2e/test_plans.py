@@ -71,7 +71,7 @@ class PlanTest(RefusalTest):
         self.refuses(["verify", self.plan], "copy.plan")
 
     def test_another_version(self):
-        self.rewrite(lambda plan: plan.update(schema=3))
+        self.rewrite(lambda plan: plan.update(schema=2))
         self.refuses(["verify", self.plan], "schema")
         self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "schema")
 
