@@ -1,0 +1,37 @@
+// Names of calls and of what went wrong with them.
+#include "runtime/cuda/Check.h"
+
+namespace syncline::cuda {
+
+void check(cudaError_t status, const char *call) {
+  if (status == cudaSuccess)
+    return;
+  const bool isMemory = status == cudaErrorMemoryAllocation;
+  cudaGetLastError(); // an error that was told is not told again by the next launch
+  throw Failure{isMemory ? ErrorKind::badInput : ErrorKind::internal,
+                std::string(call) + ": " + cudaGetErrorString(status)};
+}
+
+void check(cudnnStatus_t status, const char *call) {
+  if (status == CUDNN_STATUS_SUCCESS)
+    return;
+  char detail[512] = "";
+  cudnnGetLastErrorString(detail, sizeof detail);
+  const auto category = status / 1000; // CUDNN_STATUS_NOT_SUPPORTED and its subcategories
+  const bool isUnsupported = category == CUDNN_STATUS_NOT_SUPPORTED / 1000;
+  throw Failure{isUnsupported ? ErrorKind::badInput : ErrorKind::internal,
+                std::string(call) + ": " + cudnnGetErrorString(status) +
+                    (detail[0] ? std::string(": ") + detail : ""),
+                isUnsupported};
+}
+
+void check(cublasStatus_t status, const char *call) {
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return;
+  const bool isUnsupported = status == CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool isMemory = status == CUBLAS_STATUS_ALLOC_FAILED;
+  throw Failure{isUnsupported || isMemory ? ErrorKind::badInput : ErrorKind::internal,
+                std::string(call) + ": " + cublasLtGetStatusString(status), isUnsupported};
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,202 @@
+// Convolution on cuDNN. The algorithm is picked once, by cuDNN's heuristics: the fastest that gives
+// the same bits every time and keeps to the limit of workspace, or else the fastest that does that.
+#include "runtime/cuda/ConvolutionPlan.h"
+#include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Kernels.h"
+
+#include <array>
+
+namespace syncline::cuda {
+
+namespace {
+
+constexpr float one = 1, zero = 0;
+
+/// Fourier transforms round more than products do.
+bool isExact(cudnnConvolutionFwdAlgo_t a) {
+  return a != CUDNN_CONVOLUTION_FWD_ALGO_FFT && a != CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING;
+}
+bool isExact(cudnnConvolutionBwdDataAlgo_t a) {
+  return a != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT &&
+         a != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING;
+}
+bool isExact(cudnnConvolutionBwdFilterAlgo_t a) {
+  return a != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT &&
+         a != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING;
+}
+
+/// An algorithm and its workspace.
+template <typename Algorithm> struct Choice {
+  Algorithm algorithm;
+  Scratch workspace;
+};
+
+/// `get(most, found, results)` lists algorithms, the fastest first.
+template <typename Performance, typename Get>
+auto choose(Preparation &p, const ConvolutionPlan &plan, const Get &get) {
+  std::array<Performance, 16> results;
+  int found = 0;
+  get(static_cast<int>(results.size()), &found, results.data());
+  const Performance *best = nullptr;
+  for (int i = 0; i < found; ++i) {
+    const Performance &r = results[static_cast<std::size_t>(i)];
+    const bool fits = r.status == CUDNN_STATUS_SUCCESS &&
+                      r.memory <= static_cast<std::size_t>(workspaceLimit) && isExact(r.algo);
+    if (fits && (!best || (best->determinism != CUDNN_DETERMINISTIC &&
+                           r.determinism == CUDNN_DETERMINISTIC)))
+      best = &r;
+  }
+  if (!best)
+    p.fail("cuDNN has no algorithm for these shapes within " +
+           std::to_string(workspaceLimit >> 20) + " MiB of workspace");
+  check(cudnnSetConvolutionMathType(plan.convolution, best->mathType),
+        "cudnnSetConvolutionMathType");
+  return Choice<decltype(best->algo)>{best->algo,
+                                      p.scratch(static_cast<std::int64_t>(best->memory))};
+}
+
+/// "cudnn:1" names the algorithm as cuDNN counts them.
+template <typename Algorithm> std::string nameOf(Algorithm algorithm) {
+  return "cudnn:" + std::to_string(static_cast<int>(algorithm));
+}
+
+/// Everything a forward convolution needs when it runs.
+struct Forward {
+  Program &program;
+  ConvolutionPlan plan;
+  Choice<cudnnConvolutionFwdAlgo_t> choice;
+  Scratch padded;
+  const float *x, *w, *bias;
+  float *y;
+  TensorDescriptor biasDescriptor;
+  ActivationDescriptor relu;
+  std::int64_t channels, inner, count;
+  bool hasRelu, isFused;
+
+  const float *operand() const { return plan.isPadded ? program.at<float>(padded) : x; }
+  void *workspace() const { return program.at<void>(choice.workspace); }
+  std::size_t workspaceBytes() const { return static_cast<std::size_t>(choice.workspace.bytes); }
+
+  /// False where cuDNN has no such kernel.
+  bool runFused() const {
+    const cudnnStatus_t status = cudnnConvolutionBiasActivationForward(
+        program.device.cudnn, &one, plan.x, operand(), plan.w, w, plan.convolution,
+        choice.algorithm, workspace(), workspaceBytes(), &zero, plan.y, y, biasDescriptor, bias,
+        relu, plan.y, y);
+    if (status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000)
+      return false;
+    check(status, "cudnnConvolutionBiasActivationForward");
+    return true;
+  }
+
+  void run() {
+    if (isFused && (isFused = runFused()))
+      return;
+    check(cudnnConvolutionForward(program.device.cudnn, &one, plan.x, operand(), plan.w, w,
+                                  plan.convolution, choice.algorithm, workspace(), workspaceBytes(),
+                                  &zero, plan.y, y),
+          "cudnnConvolutionForward");
+    if (bias || hasRelu)
+      check(addBias(program.device.compute, y, bias, channels, inner, hasRelu, count), "addBias");
+  }
+};
+
+} // namespace
+
+void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
+                       const Window &window, Activation activation) {
+  prepare("conv", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    const ConvolutionPlan plan(p, x, w, bias, y, window);
+    const float *operand = p.input(x), *weights = p.input(w);
+    const float *added = bias.isValid() ? p.input(bias) : nullptr;
+    const Scratch padded = plan.isPadded ? appendPadding(p, plan, operand) : Scratch();
+    const auto choice = choose<cudnnConvolutionFwdAlgoPerf_t>(
+        p, plan, [&](int most, int *found, cudnnConvolutionFwdAlgoPerf_t *results) {
+          check(cudnnGetConvolutionForwardAlgorithm_v7(program.device.cudnn, plan.x, plan.w,
+                                                       plan.convolution, plan.y, most, found,
+                                                       results),
+                "cudnnGetConvolutionForwardAlgorithm_v7");
+        });
+    const Shape &result = p.shape(y);
+    const bool hasRelu = activation == Activation::relu;
+    const std::int64_t channels = result[1];
+    Forward forward{program,    plan,    choice,          padded,
+                    operand,    weights, added,           p.output(y),
+                    {},         {},      channels,        p.count(y) / (result[0] * channels),
+                    p.count(y), hasRelu, hasRelu && added};
+    forward.biasDescriptor =
+        denseTensor(result.size() == 5 ? Shape{1, channels, 1, 1, 1} : Shape{1, channels, 1, 1});
+    check(cudnnSetActivationDescriptor(forward.relu, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN,
+                                       0),
+          "cudnnSetActivationDescriptor");
+    p.call(nameOf(choice.algorithm), [forward]() mutable { forward.run(); });
+  });
+}
+
+void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
+                                   const Window &window) {
+  prepare("convBackwardData", layer, [&](Preparation &p) {
+    p.expectType(dy, {ElementType::f32});
+    const ConvolutionPlan plan(p, dx, w, none, dy, window);
+    const Scratch padded = plan.isPadded ? p.scratch(plan.paddedBytes()) : Scratch();
+    const auto choice = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
+        p, plan, [&](int most, int *found, cudnnConvolutionBwdDataAlgoPerf_t *results) {
+          check(cudnnGetConvolutionBackwardDataAlgorithm_v7(program.device.cudnn, plan.w, plan.y,
+                                                            plan.convolution, plan.x, most, found,
+                                                            results),
+                "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+        });
+    const float *gradient = p.input(dy), *weights = p.input(w);
+    float *result = p.output(dx);
+    p.call(nameOf(choice.algorithm),
+           [&program = program, plan, choice, padded, gradient, weights, result] {
+             check(cudnnConvolutionBackwardData(
+                       program.device.cudnn, &one, plan.w, weights, plan.y, gradient,
+                       plan.convolution, choice.algorithm, program.at<void>(choice.workspace),
+                       static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.x,
+                       plan.isPadded ? program.at<float>(padded) : result),
+                   "cudnnConvolutionBackwardData");
+           });
+    if (plan.isPadded)
+      appendUnpadding(p, plan, padded, result);
+  });
+}
+
+void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
+                                      Tensor dbias, const Window &window) {
+  prepare("convBackwardWeights", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    const ConvolutionPlan plan(p, x, dw, dbias, dy, window);
+    const float *operand = p.input(x), *gradient = p.input(dy);
+    const Scratch padded = plan.isPadded ? appendPadding(p, plan, operand) : Scratch();
+    const auto choice = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
+        p, plan, [&](int most, int *found, cudnnConvolutionBwdFilterAlgoPerf_t *results) {
+          check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(program.device.cudnn, plan.x, plan.y,
+                                                              plan.convolution, plan.w, most, found,
+                                                              results),
+                "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+        });
+    p.call(nameOf(choice.algorithm),
+           [&program = program, plan, choice, padded, operand, gradient, result = p.output(dw)] {
+             check(cudnnConvolutionBackwardFilter(
+                       program.device.cudnn, &one, plan.x,
+                       plan.isPadded ? program.at<float>(padded) : operand, plan.y, gradient,
+                       plan.convolution, choice.algorithm, program.at<void>(choice.workspace),
+                       static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.w, result),
+                   "cudnnConvolutionBackwardFilter");
+           });
+    if (!dbias.isValid())
+      return;
+    const std::int64_t channels = p.shape(dy)[1];
+    const TensorDescriptor bias =
+        denseTensor(p.rank(dy) == 5 ? Shape{1, channels, 1, 1, 1} : Shape{1, channels, 1, 1});
+    p.call("cudnn", [&program = program, plan, gradient, bias, result = p.output(dbias)] {
+      check(cudnnConvolutionBackwardBias(program.device.cudnn, &one, plan.y, gradient, &zero, bias,
+                                         result),
+            "cudnnConvolutionBackwardBias");
+    });
+  });
+}
+
+} // namespace syncline::cuda

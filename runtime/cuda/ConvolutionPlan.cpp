@@ -1,0 +1,108 @@
+// Geometry of convolutions.
+#include "runtime/cuda/ConvolutionPlan.h"
+
+#include "runtime/core/Strides.h"
+#include "runtime/cuda/Copies.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace syncline::cuda {
+
+namespace {
+
+std::vector<int> asInts(const Shape &values) { return {values.begin(), values.end()}; }
+
+/// cuDNN knows no single spatial dimension: one of 1 comes before it.
+Shape withPlane(Shape dims, std::size_t spatial, std::int64_t value) {
+  if (spatial == 1)
+    dims.insert(dims.end() - 1, value);
+  return dims;
+}
+
+/// The part of the padded operand that is x's.
+PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
+  const PadPart part = padPart(plan.given, plan.padded, plan.begins);
+  if (std::any_of(part.extents.begin(), part.extents.end(), [](auto e) { return e < 1; }))
+    p.fail("expected a window that reaches the operand");
+  return part;
+}
+
+/// The copy of that part, from x into the padded operand or back.
+struct PartCopy {
+  PreparedCopy copy;
+  std::int64_t inGiven, inPadded; ///< elements before the part
+};
+
+PartCopy partCopy(const Preparation &p, const ConvolutionPlan &plan, bool toPadded) {
+  const PadPart part = partOf(p, plan);
+  const Shape ones(plan.given.size(), 1);
+  const Walk given = walkOf(plan.given, part.skips, ones);
+  const Walk padded = walkOf(plan.padded, part.starts, ones);
+  const Walk &to = toPadded ? padded : given, &from = toPadded ? given : padded;
+  return {prepareCopy(p, part.extents, to.strides, from.strides, sizeof(float), sizeof(float)),
+          given.offset, padded.offset};
+}
+
+} // namespace
+
+ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y,
+                                 const Window &window)
+    : groups(window.groups), given(p.shape(x)), padded(given), begins(given.size(), 0) {
+  checkConv(p, x, w, bias, y, window);
+  const std::size_t spatial = window.strides.size();
+  if (spatial < 1 || spatial > 3)
+    p.fail("expected 1 to 3 spatial dimensions, got " + std::to_string(spatial));
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const std::int64_t extent = (p.shape(w)[i + 2] - 1) * window.dilations[i] + 1;
+    const std::int64_t free = given[i + 2] + 2 * window.padsBegin[i] - extent;
+    isPadded |= free < 0 || free / window.strides[i] + 1 != p.shape(y)[i + 2];
+    padded[i + 2] = (p.shape(y)[i + 2] - 1) * window.strides[i] + extent;
+    begins[i + 2] = window.padsBegin[i];
+  }
+  if (!isPadded)
+    padded = given;
+  this->x = denseTensor(withPlane(padded, spatial, 1));
+  this->y = denseTensor(withPlane(p.shape(y), spatial, 1));
+  this->w = denseFilter(withPlane(p.shape(w), spatial, 1));
+  const std::vector<int> pads =
+      asInts(withPlane(isPadded ? Shape(spatial, 0) : window.padsBegin, spatial, 0));
+  const std::vector<int> strides = asInts(withPlane(window.strides, spatial, 1));
+  const std::vector<int> dilations = asInts(withPlane(window.dilations, spatial, 1));
+  check(cudnnSetConvolutionNdDescriptor(convolution, static_cast<int>(pads.size()), pads.data(),
+                                        strides.data(), dilations.data(), CUDNN_CROSS_CORRELATION,
+                                        CUDNN_DATA_FLOAT),
+        "cudnnSetConvolutionNdDescriptor");
+  check(cudnnSetConvolutionGroupCount(convolution, static_cast<int>(groups)),
+        "cudnnSetConvolutionGroupCount");
+  const bool isExact = p.program.options.precision == Precision::fp32;
+  check(cudnnSetConvolutionMathType(convolution, isExact ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
+        "cudnnSetConvolutionMathType");
+}
+
+std::int64_t ConvolutionPlan::paddedBytes() const {
+  return elementCount(padded) * static_cast<std::int64_t>(sizeof(float));
+}
+
+Scratch appendPadding(Preparation &p, const ConvolutionPlan &plan, const float *x) {
+  const Scratch place = p.scratch(plan.paddedBytes());
+  p.call("", [&program = p.program, place, x, part = partCopy(p, plan, true)] {
+    float *to = program.at<float>(place);
+    check(cudaMemsetAsync(to, 0, static_cast<std::size_t>(place.bytes), program.device.compute),
+          "cudaMemsetAsync");
+    part.copy.run(program.device.compute, to + part.inPadded, x + part.inGiven);
+  });
+  return place;
+}
+
+void appendUnpadding(Preparation &p, const ConvolutionPlan &plan, Scratch padded, float *dx) {
+  const std::int64_t bytes = elementCount(plan.given) * static_cast<std::int64_t>(sizeof(float));
+  p.call("", [&program = p.program, padded, dx, bytes, part = partCopy(p, plan, false)] {
+    check(cudaMemsetAsync(dx, 0, static_cast<std::size_t>(bytes), program.device.compute),
+          "cudaMemsetAsync"); // what no window reaches has no gradient
+    part.copy.run(program.device.compute, dx + part.inGiven,
+                  program.at<float>(padded) + part.inPadded);
+  });
+}
+
+} // namespace syncline::cuda

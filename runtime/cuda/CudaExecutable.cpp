@@ -1,0 +1,175 @@
+// Running a prepared step; tensors and velocities to and from the host.
+#include "runtime/cuda/CudaExecutable.h"
+
+#include "runtime/core/Random.h"
+#include "runtime/cuda/Kernels.h"
+
+#include <cstdio>
+#include <limits>
+
+namespace syncline::cuda {
+
+CudaExecutable::CudaExecutable(const ExecutableOptions &options)
+    : program(options), steps(program),
+      optimizer(program.table, options.ranks,
+                [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {}
+
+std::byte *CudaExecutable::allocateVelocity(std::int64_t bytes) {
+  std::byte *data = nullptr;
+  const Status done = statusOf("", [&] {
+    program.device.makeCurrent();
+    DeviceMemory memory(bytes);
+    check(
+        cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(bytes), program.device.compute),
+        "cudaMemsetAsync");
+    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+    data = velocity.emplace_back(std::move(memory)).data();
+  });
+  return done ? data : nullptr;
+}
+
+Status CudaExecutable::finish() {
+  if (program.table.hasFailed())
+    return program.table.status();
+  if (Status status = optimizer.checkTypes(); !status)
+    return status;
+  const Status allocated = statusOf("", [&] {
+    program.device.makeCurrent();
+    program.allocateScratch();
+  });
+  return allocated ? optimizer.finish() : allocated;
+}
+
+Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes,
+                                bool toHost) {
+  const StepTensor &info = program.table.tensors[static_cast<std::size_t>(tensor)];
+  const std::string what = "tensor '" + info.name + "': ";
+  const std::int64_t dense = elementCount(info.shape) * elementBytes(info.type);
+  if (bytes != static_cast<std::size_t>(dense))
+    return Status::badInput(what + "expected " + std::to_string(dense) + " bytes, got " +
+                            std::to_string(bytes));
+  return statusOf(what, [&] {
+    program.device.makeCurrent();
+    check(cudaMemcpyAsync(toHost ? host : data, toHost ? data : host, bytes,
+                          toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                          program.device.compute),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+  });
+}
+
+Status CudaExecutable::read(int tensor, std::span<std::byte> dense) {
+  if (!program.table.isDeclared({tensor}))
+    return Status::error(ErrorKind::internal, "no such tensor");
+  return transfer(tensor, program.data({tensor}), dense.data(), dense.size(), true);
+}
+
+Status CudaExecutable::write(int tensor, std::span<const std::byte> dense) {
+  if (!program.table.isDeclared({tensor}))
+    return Status::error(ErrorKind::internal, "no such tensor");
+  return transfer(tensor, program.data({tensor}), const_cast<std::byte *>(dense.data()),
+                  dense.size(), false);
+}
+
+Status CudaExecutable::transferVelocity(int parameter, std::byte *host, std::size_t bytes,
+                                        bool toHost) {
+  const Result<std::byte *> data = optimizer.velocityOf(parameter);
+  return data ? transfer(parameter, *data, host, bytes, toHost) : data.status();
+}
+
+Status CudaExecutable::readVelocity(int parameter, std::span<std::byte> dense) {
+  return transferVelocity(parameter, dense.data(), dense.size(), true);
+}
+
+Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> dense) {
+  return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
+}
+
+Status CudaExecutable::setOptimizer(const SgdOptions &options) {
+  return optimizer.setOptimizer(options);
+}
+
+Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
+  return optimizer.takeShard(bucket, begin, bytes);
+}
+
+Status CudaExecutable::update(const Optimizer::Update &what, cudaStream_t stream) {
+  return statusOf("update: ", [&] {
+    auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+    check(sgdUpdate(stream, at(program.space(Space::parameters).data() + what.begin),
+                    at(program.space(Space::gradients).data() + what.begin), at(what.velocity),
+                    what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
+                    1.0 / program.options.ranks),
+          "sgdUpdate");
+  });
+}
+
+Status CudaExecutable::updateShard(int bucket) {
+  const Status current = statusOf("update: ", [&] { program.device.makeCurrent(); });
+  if (!current)
+    return current;
+  if (program.options.ranks == 1)
+    return enqueueShardUpdate(bucket, program.device.compute);
+  if (Status s = enqueueShardUpdate(bucket, program.device.channel); !s)
+    return s;
+  return statusOf("update: ", [&] {
+    check(cudaStreamSynchronize(program.device.channel), "cudaStreamSynchronize");
+  });
+}
+
+Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
+  const Result<Optimizer::Update> own = optimizer.shardUpdate(bucket);
+  return own ? update(*own, stream) : own.status();
+}
+
+Status CudaExecutable::run(int operation) {
+  const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
+  const std::string where =
+      info.layer.empty() ? info.name + ": " : "layer '" + info.layer + "': " + info.name + ": ";
+  return statusOf(where, [&] {
+    program.device.makeCurrent();
+    if (info.kind == OperationKind::update) {
+      const Status done =
+          update(optimizer.update(*program.table.findBucket(info.bucket)), program.device.compute);
+      if (!done)
+        throw Failure{done.kind(), done.message()};
+    }
+    for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
+      command();
+  });
+}
+
+Status CudaExecutable::synchronize() {
+  return statusOf("the step's operations: ", [&] {
+    program.device.makeCurrent();
+    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+  });
+}
+
+double CudaExecutable::loss() {
+  const bool isThere = program.hasLoss && synchronize();
+  return isThere ? *program.loss : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string CudaExecutable::layoutFingerprint() const {
+  std::uint64_t hash = stableHash("cuda");
+  for (const StepTensor &tensor : program.table.tensors)
+    if (tensor.space == Space::parameters || tensor.space == Space::gradients)
+      hash = stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
+                            std::string(elementName(tensor.type)) + shapeText(tensor.shape) + ";",
+                        hash);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+Status CudaExecutable::recordComputed(cudaEvent_t event) {
+  return statusOf("", [&] { check(cudaEventRecord(event, computeStream()), "cudaEventRecord"); });
+}
+
+Status CudaExecutable::awaitEvent(cudaEvent_t event) {
+  return statusOf(
+      "", [&] { check(cudaStreamWaitEvent(computeStream(), event, 0), "cudaStreamWaitEvent"); });
+}
+
+} // namespace syncline::cuda

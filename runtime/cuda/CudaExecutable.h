@@ -1,0 +1,73 @@
+// The CUDA backend's Executable, and what its channels need of it: the stream that computes, and
+// events on it.
+#pragma once
+
+#include "runtime/core/Optimizer.h"
+#include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Program.h"
+
+#include <vector>
+
+namespace syncline::cuda {
+
+/// Operations run in order on one stream; run() enqueues and returns. Creation throws Failure.
+class CudaExecutable final : public Executable {
+public:
+  explicit CudaExecutable(const ExecutableOptions &options);
+
+  StepBuilder &builder() override { return steps; }
+  Status finish() override;
+
+  std::span<const OperationInfo> operations() const override { return program.table.operations; }
+  std::span<const Bucket> buckets() const override { return program.table.buckets; }
+  std::span<const StepTensor> tensors() const override { return program.table.tensors; }
+  int find(Space space, std::string_view name) const override {
+    return program.table.find(space, name);
+  }
+
+  Interval space(Space space) override {
+    return {program.space(space).data(), program.space(space).bytes()};
+  }
+  Status read(int tensor, std::span<std::byte> dense) override;
+  Status write(int tensor, std::span<const std::byte> dense) override;
+  Status readVelocity(int parameter, std::span<std::byte> dense) override;
+  Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
+
+  Status setOptimizer(const SgdOptions &options) override;
+  Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
+  /// On one rank enqueues behind the step's operations; on several returns when it is done, for
+  /// channels that order by returning.
+  Status updateShard(int bucket) override;
+
+  void beginStep(std::int64_t step) override { program.step = step; }
+  Status run(int operation) override;
+  Status synchronize() override;
+  double loss() override;
+
+  std::string layoutFingerprint() const override;
+  std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
+
+  /// Where the step's operations stand in line; channels make streams of their own.
+  cudaStream_t computeStream() const { return program.device.compute; }
+  int deviceIndex() const { return program.device.index; }
+  /// The event happens when everything run so far has been computed.
+  Status recordComputed(cudaEvent_t event);
+  /// Everything run from here on waits for the event, and the host does not.
+  Status awaitEvent(cudaEvent_t event);
+  /// As updateShard(), enqueued on a channel's stream, on whose thread the device is current.
+  Status enqueueShardUpdate(int bucket, cudaStream_t stream);
+
+private:
+  Status update(const Optimizer::Update &what, cudaStream_t stream);
+  /// Copies between host memory and `data`, which holds the tensor; waits.
+  Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
+  Status transferVelocity(int parameter, std::byte *host, std::size_t bytes, bool toHost);
+  std::byte *allocateVelocity(std::int64_t bytes);
+
+  Program program;
+  CudaBuilder steps;
+  std::vector<DeviceMemory> velocity;
+  Optimizer optimizer;
+};
+
+} // namespace syncline::cuda

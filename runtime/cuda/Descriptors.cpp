@@ -1,0 +1,34 @@
+// Descriptors of dense tensors.
+#include "runtime/cuda/Descriptors.h"
+
+#include "runtime/core/Strides.h"
+
+#include <vector>
+
+namespace syncline::cuda {
+
+namespace {
+
+/// Precondition: the tensor has at most 2^31 - 1 elements, which Preparation checks.
+std::vector<int> asInts(const Shape &values) { return {values.begin(), values.end()}; }
+
+} // namespace
+
+TensorDescriptor denseTensor(const Shape &dims) {
+  TensorDescriptor descriptor;
+  const std::vector<int> extents = asInts(dims), strides = asInts(denseStrides(dims));
+  check(cudnnSetTensorNdDescriptor(descriptor, CUDNN_DATA_FLOAT, static_cast<int>(dims.size()),
+                                   extents.data(), strides.data()),
+        "cudnnSetTensorNdDescriptor");
+  return descriptor;
+}
+
+FilterDescriptor denseFilter(const Shape &dims) {
+  FilterDescriptor descriptor;
+  check(cudnnSetFilterNdDescriptor(descriptor, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW,
+                                   static_cast<int>(dims.size()), asInts(dims).data()),
+        "cudnnSetFilterNdDescriptor");
+  return descriptor;
+}
+
+} // namespace syncline::cuda

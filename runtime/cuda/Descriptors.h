@@ -1,0 +1,43 @@
+// Descriptors of cuDNN, owned: copies share one, and the last one destroys it.
+#pragma once
+
+#include "runtime/cuda/Check.h"
+#include "syncline/Step.h"
+
+#include <memory>
+#include <type_traits>
+
+namespace syncline::cuda {
+
+/// Handle is a pointer to a library's own struct; Create and Destroy its functions.
+template <typename Handle, auto Create, auto Destroy> class Descriptor {
+public:
+  Descriptor() {
+    Handle made = nullptr;
+    check(Create(&made), "cudnnCreateDescriptor");
+    own.reset(made, [](Handle handle) { Destroy(handle); });
+  }
+  operator Handle() const { return own.get(); }
+
+private:
+  std::shared_ptr<std::remove_pointer_t<Handle>> own;
+};
+
+using TensorDescriptor =
+    Descriptor<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
+using FilterDescriptor =
+    Descriptor<cudnnFilterDescriptor_t, cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>;
+using ConvolutionDescriptor =
+    Descriptor<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
+               cudnnDestroyConvolutionDescriptor>;
+using ActivationDescriptor =
+    Descriptor<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
+               cudnnDestroyActivationDescriptor>;
+using LrnDescriptor =
+    Descriptor<cudnnLRNDescriptor_t, cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor>;
+
+/// f32, dense row-major, of 4 or 5 dimensions, as cuDNN wants them.
+TensorDescriptor denseTensor(const Shape &dims);
+FilterDescriptor denseFilter(const Shape &dims);
+
+} // namespace syncline::cuda

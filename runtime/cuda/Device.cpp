@@ -1,0 +1,70 @@
+// Drivers, devices, handles.
+#include "runtime/cuda/Device.h"
+
+namespace syncline::cuda {
+
+namespace {
+
+/// "13.0" of 13000.
+std::string versionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+} // namespace
+
+Status available() {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    return Status::badInput("no NVIDIA driver is installed on this machine");
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (found == cudaErrorInsufficientDriver)
+    return Status::badInput("expected an NVIDIA driver for CUDA " + versionText(CUDART_VERSION) +
+                            " or later, got one for CUDA " + versionText(driver));
+  if (found == cudaErrorNoDevice || (found == cudaSuccess && count == 0))
+    return Status::badInput("no CUDA device is visible on this machine");
+  if (found != cudaSuccess)
+    return Status::badInput(std::string("cannot use CUDA: ") + cudaGetErrorString(found));
+  return Status::ok();
+}
+
+Device::Device(int index) : index(index) {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  if (index < 0 || index >= count)
+    throw Failure{ErrorKind::badInput, "no CUDA device " + std::to_string(index) +
+                                           ": this machine shows " + std::to_string(count)};
+  try {
+    open();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Device::~Device() {
+  cudaSetDevice(index);
+  close();
+}
+
+void Device::open() {
+  makeCurrent();
+  check(cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  check(cudaStreamCreateWithFlags(&channel, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  check(cudnnCreate(&cudnn), "cudnnCreate");
+  check(cudnnSetStream(cudnn, compute), "cudnnSetStream");
+  check(cublasLtCreate(&blas), "cublasLtCreate");
+}
+
+void Device::close() {
+  if (blas)
+    cublasLtDestroy(blas);
+  if (cudnn)
+    cudnnDestroy(cudnn);
+  for (cudaStream_t stream : {channel, compute})
+    if (stream)
+      cudaStreamDestroy(stream);
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,38 @@
+// One GPU, and what a rank holds open on it.
+#pragma once
+
+#include "runtime/cuda/Check.h"
+
+#include <string>
+
+namespace syncline::cuda {
+
+/// Whether there is a driver that this build can use and a device. badInput that says what is
+/// missing. Starts nothing on a device.
+Status available();
+
+/// A device with its streams and library handles. One thread uses it at a time, but for the channel
+/// stream, which is one channel's. Everything throws Failure.
+class Device {
+public:
+  /// `index` counts the devices that CUDA shows this process. Precondition: available().
+  explicit Device(int index);
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+  ~Device();
+
+  /// CUDA's calls go to the calling thread's device: to be called first in every thread.
+  void makeCurrent() const { check(cudaSetDevice(index), "cudaSetDevice"); }
+
+  int index;
+  cudaStream_t compute = nullptr; ///< the step's operations, in order
+  cudaStream_t channel = nullptr; ///< updates that a channel without a stream of its own asks for
+  cudnnHandle_t cudnn = nullptr;  ///< on `compute`
+  cublasLtHandle_t blas = nullptr;
+
+private:
+  void open();
+  void close();
+};
+
+} // namespace syncline::cuda

@@ -1,0 +1,36 @@
+// Memory of the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace syncline::cuda {
+
+/// Owns one allocation of the current device, aligned to 256 bytes. Its contents are whatever was
+/// there. Throws Failure where there is no memory.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::int64_t bytes);
+  DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceMemory();
+
+  std::byte *data() const { return begin; }
+  std::int64_t bytes() const { return size; }
+
+private:
+  void swap(DeviceMemory &other) {
+    std::swap(begin, other.begin);
+    std::swap(size, other.size);
+  }
+
+  std::byte *begin = nullptr;
+  std::int64_t size = 0;
+};
+
+} // namespace syncline::cuda

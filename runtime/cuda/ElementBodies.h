@@ -1,0 +1,95 @@
+// One element, or a few neighbours, of our own kernels, for device and host.
+#pragma once
+
+#include "runtime/core/Dropout.h"
+#include "runtime/core/HostDevice.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace syncline::cuda {
+
+/// log Σ exp of some values, without overflow, that can be joined with that of others: largest +
+/// log(sum).
+struct LogSum {
+  float largest = -INFINITY;
+  double sum = 0; ///< of exp(x - largest); 0 without values
+
+  SYNCLINE_HOST_DEVICE void add(float x) {
+    if (x == -INFINITY) // adds nothing, and its difference to nothing is no number
+      return;
+    if (x > largest) {
+      sum = sum * exp(static_cast<double>(largest) - x) + 1;
+      largest = x;
+    } else {
+      sum += exp(static_cast<double>(x) - largest);
+    }
+  }
+
+  /// The same bits whichever of the two comes first.
+  SYNCLINE_HOST_DEVICE static LogSum join(const LogSum &a, const LogSum &b) {
+    if (b.sum == 0)
+      return a;
+    if (a.sum == 0)
+      return b;
+    LogSum both;
+    both.largest = a.largest > b.largest ? a.largest : b.largest;
+    both.sum = a.sum * exp(static_cast<double>(a.largest) - both.largest) +
+               b.sum * exp(static_cast<double>(b.largest) - both.largest);
+    return both;
+  }
+
+  SYNCLINE_HOST_DEVICE double value() const { return largest + log(sum); }
+};
+
+/// What a loss over logits [outer, classes, inner] needs to know at one position.
+struct CrossEntropyPosition {
+  std::int64_t start; ///< of its first logit
+  std::int64_t label;
+};
+
+SYNCLINE_HOST_DEVICE inline CrossEntropyPosition crossEntropyPosition(const std::int64_t *target,
+                                                                      std::uint32_t number,
+                                                                      std::uint32_t classes,
+                                                                      std::uint32_t inner) {
+  const std::uint32_t outer = number / inner;
+  return {static_cast<std::int64_t>(outer) * classes * inner + (number - outer * inner),
+          target[number]};
+}
+
+/// The gradient of a logit; `total` is the log Σ exp of its position, NaN for a label out of range.
+SYNCLINE_HOST_DEVICE inline float crossEntropyGradient(float logit, double total, bool isLabel,
+                                                       double positions) {
+  return static_cast<float>((exp(logit - total) - (isLabel ? 1 : 0)) / positions);
+}
+
+/// (y - target)², and the gradient of its mean over n elements.
+SYNCLINE_HOST_DEVICE inline double squaredError(float y, float target, double n, float &gradient) {
+  const double difference = static_cast<double>(y) - target;
+  gradient = static_cast<float>(2 * difference / n);
+  return difference * difference;
+}
+
+/// Elements 4·block .. 4·block + 3 of a dropout over n elements.
+SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::int64_t step,
+                                              std::uint64_t block, const float *x, float *y,
+                                              std::uint8_t *mask, std::uint64_t n, float scale) {
+  const auto words = dropoutWords(stream, step, block);
+  for (std::uint64_t k = 0; k < 4 && 4 * block + k < n; ++k) {
+    const std::uint64_t i = 4 * block + k;
+    mask[i] = words[k] >= stream.threshold;
+    y[i] = mask[i] ? x[i] * scale : 0.0f;
+  }
+}
+
+/// What cuDNN keeps of a variance, and back; clamped, for rounding must not make it negative.
+SYNCLINE_HOST_DEVICE inline float varianceOf(float inverseDeviation, float epsilon) {
+  const double deviation = 1 / static_cast<double>(inverseDeviation);
+  const double variance = deviation * deviation - epsilon;
+  return static_cast<float>(variance > 0 ? variance : 0.0);
+}
+SYNCLINE_HOST_DEVICE inline float inverseDeviationOf(float variance, float epsilon) {
+  return static_cast<float>(1 / sqrt(static_cast<double>(variance) + epsilon));
+}
+
+} // namespace syncline::cuda

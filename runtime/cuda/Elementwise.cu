@@ -1,0 +1,147 @@
+// An element, or four, at a time: bias and activation, masks, dropout, variances, SGD.
+#include "runtime/core/Sgd.h"
+#include "runtime/cuda/ElementBodies.h"
+#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/Launch.cuh"
+
+namespace syncline::cuda {
+
+namespace {
+
+__global__ void biasKernel(float *y, const float *bias, std::uint32_t channels, std::uint32_t inner,
+                           bool relu, std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) {
+    float value = y[i];
+    if (bias)
+      value += bias[static_cast<std::uint32_t>(i) / inner % channels];
+    y[i] = relu && !(value > 0) ? 0.0f : value;
+  });
+}
+
+__global__ void reluMaskKernel(float *y, std::uint8_t *mask, std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) {
+    const bool isKept = y[i] > 0;
+    mask[i] = isKept;
+    if (!isKept)
+      y[i] = 0;
+  });
+}
+
+__global__ void applyMaskKernel(const float *x, const std::uint8_t *mask, float *y, float scale,
+                                std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) { y[i] = mask[i] ? x[i] * scale : 0.0f; });
+}
+
+__global__ void dropoutKernel(DropoutStream numbers, std::int64_t step, const float *x, float *y,
+                              std::uint8_t *mask, float scale, std::int64_t n) {
+  forEachElement((n + 3) / 4, [&](std::int64_t block) {
+    dropoutBlock(numbers, step, static_cast<std::uint64_t>(block), x, y, mask,
+                 static_cast<std::uint64_t>(n), scale);
+  });
+}
+
+__global__ void varianceKernel(float *values, float epsilon, std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) { values[i] = varianceOf(values[i], epsilon); });
+}
+
+__global__ void inverseDeviationKernel(const float *variance, float *values, float epsilon,
+                                       std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) { values[i] = inverseDeviationOf(variance[i], epsilon); });
+}
+
+enum class Rule { plain, momentum, nesterov };
+
+template <Rule rule>
+__device__ void sgdElement(float &w, float g, float *v, const SgdConstants &k) {
+  if (rule == Rule::plain)
+    sgdPlain(w, g, k);
+  else
+    sgdMomentum<rule == Rule::nesterov>(w, g, *v, k);
+}
+
+/// The first `vectors` · 4 elements four at a time, the rest one at a time.
+template <Rule rule>
+__global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vectors, std::int64_t n,
+                          SgdConstants k) {
+  forEachElement(vectors, [&](std::int64_t i) {
+    float4 weight = reinterpret_cast<float4 *>(w)[i];
+    const float4 gradient = reinterpret_cast<const float4 *>(g)[i];
+    float4 velocity{};
+    if (rule != Rule::plain)
+      velocity = reinterpret_cast<float4 *>(v)[i];
+    sgdElement<rule>(weight.x, gradient.x, &velocity.x, k);
+    sgdElement<rule>(weight.y, gradient.y, &velocity.y, k);
+    sgdElement<rule>(weight.z, gradient.z, &velocity.z, k);
+    sgdElement<rule>(weight.w, gradient.w, &velocity.w, k);
+    reinterpret_cast<float4 *>(w)[i] = weight;
+    if (rule != Rule::plain)
+      reinterpret_cast<float4 *>(v)[i] = velocity;
+  });
+  forEachElement(n - 4 * vectors, [&](std::int64_t rest) {
+    const std::int64_t i = 4 * vectors + rest;
+    sgdElement<rule>(w[i], g[i], v + i, k);
+  });
+}
+
+} // namespace
+
+cudaError_t addBias(cudaStream_t stream, float *y, const float *bias, std::int64_t channels,
+                    std::int64_t inner, bool relu, std::int64_t n) {
+  biasKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(
+      y, bias, static_cast<std::uint32_t>(channels), static_cast<std::uint32_t>(inner), relu, n);
+  return cudaGetLastError();
+}
+
+cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int64_t n) {
+  reluMaskKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(y, mask, n);
+  return cudaGetLastError();
+}
+
+cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *mask, float *y,
+                      float scale, std::int64_t n) {
+  applyMaskKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(x, mask, y, scale, n);
+  return cudaGetLastError();
+}
+
+cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, std::int64_t step,
+                    const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n) {
+  dropoutKernel<<<blocksFor((n + 3) / 4), threadsPerBlock, 0, stream>>>(numbers, step, x, y, mask,
+                                                                        scale, n);
+  return cudaGetLastError();
+}
+
+cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::int64_t n) {
+  varianceKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(values, epsilon, n);
+  return cudaGetLastError();
+}
+
+cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float *values,
+                               float epsilon, std::int64_t n) {
+  inverseDeviationKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(variance, values, epsilon,
+                                                                       n);
+  return cudaGetLastError();
+}
+
+cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
+                      float *velocity, std::int64_t n, const SgdOptions &options, double scale) {
+  if (n == 0)
+    return cudaSuccess;
+  const SgdConstants k = sgdConstants(options, scale);
+  const auto address = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const bool isAligned =
+      (address(parameters) | address(gradients) | address(velocity)) % sizeof(float4) == 0;
+  const std::int64_t vectors = isAligned ? n / 4 : 0;
+  const unsigned blocks = blocksFor(isAligned ? (n + 3) / 4 : n);
+  if (options.momentum == 0)
+    sgdKernel<Rule::plain>
+        <<<blocks, threadsPerBlock, 0, stream>>>(parameters, gradients, nullptr, vectors, n, k);
+  else if (options.nesterov)
+    sgdKernel<Rule::nesterov>
+        <<<blocks, threadsPerBlock, 0, stream>>>(parameters, gradients, velocity, vectors, n, k);
+  else
+    sgdKernel<Rule::momentum>
+        <<<blocks, threadsPerBlock, 0, stream>>>(parameters, gradients, velocity, vectors, n, k);
+  return cudaGetLastError();
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,91 @@
+// Which elements belong together: index arithmetic of our own kernels, for device and host, so that
+// tests without a device walk every index.
+//
+// Indices are 32 bits wide (a tensor has at most 2^31 - 1 elements, which Preparation checks);
+// offsets are 64, for strides may be negative. Maps are passed to kernels by value.
+#pragma once
+
+#include "runtime/core/HostDevice.h"
+#include "runtime/core/Strides.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace syncline::cuda {
+
+inline constexpr int maxLoops = 8;
+
+/// The place of an element of one walk, found by its number in row-major order.
+struct IndexWalk {
+  int loops = 0;
+  std::uint32_t extents[maxLoops] = {};
+  std::int64_t strides[maxLoops] = {};
+
+  SYNCLINE_HOST_DEVICE std::int64_t offset(std::uint32_t number) const {
+    std::int64_t at = 0;
+    for (int l = loops; l-- > 0;) {
+      const std::uint32_t rest = number / extents[l];
+      at += static_cast<std::int64_t>(number - rest * extents[l]) * strides[l];
+      number = rest;
+    }
+    return at;
+  }
+};
+
+/// Two walks over the same indices.
+struct CopyMap {
+  int loops = 0;
+  std::uint32_t count = 1;
+  std::uint32_t extents[maxLoops] = {};
+  std::int64_t to[maxLoops] = {}, from[maxLoops] = {};
+
+  SYNCLINE_HOST_DEVICE void locate(std::uint32_t number, std::int64_t &toAt,
+                                   std::int64_t &fromAt) const {
+    toAt = fromAt = 0;
+    for (int l = loops; l-- > 0;) {
+      const std::uint32_t rest = number / extents[l];
+      const std::int64_t digit = number - rest * extents[l];
+      toAt += digit * to[l];
+      fromAt += digit * from[l];
+      number = rest;
+    }
+  }
+};
+
+/// Nothing when there are more loops than a map holds.
+std::optional<CopyMap> copyMap(const std::vector<CopyLoop> &loops);
+
+/// Joins neighbouring elements of a copy into words of up to 16 bytes, as far as the loops and
+/// `alignment` (a power of two that divides both addresses) allow; loops then count words. Bytes of
+/// a word.
+int widen(std::vector<CopyLoop> &loops, int elementBytes, std::uint64_t alignment);
+
+/// A reduction: each result is the sum over `reduced` from where `kept` says.
+struct ReduceMap {
+  std::uint32_t results = 1, terms = 1;
+  IndexWalk kept, reduced;
+  bool isAlongRows = false; ///< terms, not results, lie side by side
+};
+
+/// Nothing when there are more loops than a map holds.
+std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &axes);
+
+/// Where part `part` of `parts` of so many terms begins.
+SYNCLINE_HOST_DEVICE inline std::uint32_t partBegin(std::uint32_t terms, std::uint32_t parts,
+                                                    std::uint32_t part) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(terms) * part / parts);
+}
+
+/// Σ of x over terms first, first + step, .. below last, in this order.
+SYNCLINE_HOST_DEVICE inline double sumTerms(const float *x, const ReduceMap &map,
+                                            std::uint32_t result, std::uint32_t first,
+                                            std::uint32_t last, std::uint32_t step) {
+  const float *from = x + map.kept.offset(result);
+  double sum = 0;
+  for (std::uint64_t term = first; term < last; term += step)
+    sum += from[map.reduced.offset(static_cast<std::uint32_t>(term))];
+  return sum;
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,39 @@
+// The losses, by kernels of ours: no library has them.
+#include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Kernels.h"
+
+namespace syncline::cuda {
+
+void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
+                               Tensor dlogits) {
+  prepare("crossEntropy", layer, [&](Preparation &p) {
+    p.expectType(logits, {ElementType::f32});
+    checkCrossEntropy(p, logits, target, loss, dlogits);
+    const AxisView view = aroundAxis(p.shape(logits), 1);
+    p.call("warps", [&program = program, view, scratch = p.scratch(view.outer * view.inner * 8),
+                     x = p.input(logits), labels = p.input<std::int64_t>(target),
+                     result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
+      check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
+                               program.at<double>(scratch)),
+            "crossEntropy");
+    });
+  });
+}
+
+void CudaBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
+                                   Tensor dy) {
+  prepare("meanSquaredError", layer, [&](Preparation &p) {
+    p.expectType(y, {ElementType::f32});
+    checkMeanSquaredError(p, y, target, loss, dy);
+    p.call("blocks",
+           [&program = program, n = p.count(y), scratch = p.scratch(std::int64_t{errorBlocks} * 8),
+            y = p.input(y), target = p.input(target), result = p.output(loss),
+            gradient = p.outputOrNull(dy)] {
+             check(cuda::meanSquaredError(program.device.compute, y, target, result, gradient, n,
+                                          program.at<double>(scratch)),
+                   "meanSquaredError");
+           });
+  });
+}
+
+} // namespace syncline::cuda

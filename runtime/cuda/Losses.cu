@@ -1,0 +1,84 @@
+// Losses and their gradients; sums in double and in a fixed order.
+#include "runtime/cuda/ElementBodies.h"
+#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/Launch.cuh"
+
+namespace syncline::cuda {
+
+namespace {
+
+constexpr unsigned lanes = 32;
+
+__global__ void squaredErrorKernel(const float *y, const float *target, float *dy, std::int64_t n,
+                                   double *scratch) {
+  double own = 0;
+  forEachElement(n, [&](std::int64_t i) {
+    float gradient;
+    own += squaredError(y[i], target[i], static_cast<double>(n), gradient);
+    if (dy)
+      dy[i] = gradient;
+  });
+  const double sum = blockSum(own);
+  if (threadIdx.x == 0)
+    scratch[blockIdx.x] = sum;
+}
+
+/// log Σ exp over the classes of a position, by a warp; every lane has it.
+__device__ double warpLogSum(const float *logits, std::uint32_t classes, std::uint32_t inner) {
+  LogSum own;
+  for (std::uint32_t k = threadIdx.x % lanes; k < classes; k += lanes)
+    own.add(logits[static_cast<std::int64_t>(k) * inner]);
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+    LogSum other;
+    other.largest = __shfl_xor_sync(0xFFFFFFFFu, own.largest, distance);
+    other.sum = __shfl_xor_sync(0xFFFFFFFFu, own.sum, distance);
+    own = LogSum::join(own, other);
+  }
+  return own.value();
+}
+
+/// A warp a position; scratch becomes the positions' losses.
+__global__ void crossEntropyKernel(const float *logits, const std::int64_t *target, float *dlogits,
+                                   std::uint32_t positions, std::uint32_t classes,
+                                   std::uint32_t inner, double *scratch) {
+  const std::uint32_t warps = gridDim.x * (threadsPerBlock / lanes);
+  for (std::uint32_t number = (blockIdx.x * threadsPerBlock + threadIdx.x) / lanes;
+       number < positions; number += warps) {
+    const CrossEntropyPosition at = crossEntropyPosition(target, number, classes, inner);
+    const float *own = logits + at.start;
+    const bool isKnown = at.label >= 0 && at.label < classes;
+    const double sum = warpLogSum(own, classes, inner);
+    const double total = isKnown ? sum : static_cast<double>(NAN);
+    for (std::uint32_t k = threadIdx.x % lanes; dlogits && k < classes; k += lanes) {
+      const std::int64_t place = static_cast<std::int64_t>(k) * inner;
+      dlogits[at.start + place] = crossEntropyGradient(own[place], total, k == at.label, positions);
+    }
+    if (threadIdx.x % lanes == 0)
+      scratch[number] = isKnown ? total - own[at.label * inner] : total;
+  }
+}
+
+} // namespace
+
+cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
+                             float *dy, std::int64_t n, double *scratch) {
+  const unsigned blocks = blocksFor(n) < errorBlocks ? blocksFor(n) : errorBlocks;
+  squaredErrorKernel<<<blocks, threadsPerBlock, 0, stream>>>(y, target, dy, n, scratch);
+  if (cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+    return error;
+  return meanOfParts(stream, scratch, blocks, static_cast<double>(n), loss);
+}
+
+cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
+                         float *loss, float *dlogits, const AxisView &view, double *scratch) {
+  const auto positions = static_cast<std::uint32_t>(view.outer * view.inner);
+  crossEntropyKernel<<<blocksFor(static_cast<std::int64_t>(positions) * lanes), threadsPerBlock, 0,
+                       stream>>>(logits, target, dlogits, positions,
+                                 static_cast<std::uint32_t>(view.extent),
+                                 static_cast<std::uint32_t>(view.inner), scratch);
+  if (cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+    return error;
+  return meanOfParts(stream, scratch, positions, positions, loss);
+}
+
+} // namespace syncline::cuda

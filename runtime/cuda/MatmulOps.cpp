@@ -1,0 +1,88 @@
+// Matrix products on cuBLASLt, bias and activation in its epilogue.
+//
+// cuBLASLt counts columns first, we count rows first: our y = a·b is its yᵀ = bᵀ·aᵀ, so that b is
+// its first operand and a its second, and a bias along our columns is one along its rows.
+#include "runtime/cuda/Copies.h"
+#include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Product.h"
+
+#include <algorithm>
+
+namespace syncline::cuda {
+
+namespace {
+
+/// Strides of the leading dimensions of an operand against the result's: 0 where it is broadcast.
+Shape leadingStrides(const Shape &shape, std::size_t leading) {
+  const Shape own = denseStrides(shape);
+  Shape strides(leading, 0);
+  const std::size_t missing = leading + 2 - shape.size();
+  for (std::size_t i = missing; i < leading; ++i)
+    if (shape[i - missing] != 1)
+      strides[i] = own[i - missing];
+  return strides;
+}
+
+/// Strides of an operand that is broadcast to the result's shape.
+Shape broadcastStrides(const Shape &shape, const Shape &result) {
+  const Shape own = denseStrides(shape);
+  Shape strides(result.size(), 0);
+  const std::size_t missing = result.size() - shape.size();
+  for (std::size_t i = missing; i < result.size(); ++i)
+    if (shape[i - missing] != 1)
+      strides[i] = own[i - missing];
+  return strides;
+}
+
+/// Sizes of one product, and how its copies lie behind each other.
+ProductShape shapeOf(const Preparation &p, Tensor a, bool transposeA, Tensor b, bool transposeB,
+                     Tensor y) {
+  const Shape &left = p.shape(a), &right = p.shape(b), &result = p.shape(y);
+  const std::size_t leading = result.size() - 2;
+  ProductShape shape;
+  shape.rows = result[leading];
+  shape.columns = result[leading + 1];
+  shape.inner = left[left.size() - (transposeA ? 2 : 1)];
+  shape.transposeA = transposeA;
+  shape.transposeB = transposeB;
+  shape.stack = mergedLoops(Shape(result.begin(), result.begin() + static_cast<long>(leading)),
+                            leadingStrides(left, leading), leadingStrides(right, leading));
+  const bool isTall = shape.stack.size() == 1 && !transposeA && shape.stack[0].from == 0 &&
+                      shape.stack[0].to == shape.rows * shape.inner;
+  if (isTall) { // one right operand for all: a single product of many rows
+    shape.rows *= shape.stack[0].extent;
+    shape.stack.clear();
+  }
+  return shape;
+}
+
+} // namespace
+
+void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tensor b,
+                         bool transposeB, Tensor bias, Tensor y, Activation activation) {
+  prepare("matmul", layer, [&](Preparation &p) {
+    p.expectType(a, {ElementType::f32});
+    checkMatmul(p, a, transposeA, b, transposeB, bias, y);
+    const ProductShape shape = shapeOf(p, a, transposeA, b, transposeB, y);
+    ProductOperands operands{p.input(a), p.input(b), nullptr, p.output(y)};
+    operands.relu = activation == Activation::relu;
+    if (bias.isValid()) {
+      const float *added = p.input(bias);
+      if (p.count(bias) == shape.columns && p.shape(bias).back() == shape.columns) {
+        operands.bias = added;
+      } else { // the result begins as the bias, to which the product is added
+        operands.addsToResult = true;
+        p.call("", [&program = program, added, to = operands.y,
+                    copy = prepareCopy(p, p.shape(y), denseStrides(p.shape(y)),
+                                       broadcastStrides(p.shape(bias), p.shape(y)), sizeof(float),
+                                       commonAlignment({added, operands.y}))] {
+          copy.run(program.device.compute, to, added);
+        });
+      }
+    }
+    const Product product(p, shape, operands);
+    p.call("cublasLt", [product] { product.run(); });
+  });
+}
+
+} // namespace syncline::cuda

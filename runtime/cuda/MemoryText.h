@@ -1,0 +1,19 @@
+// What to say where a plan does not fit a device.
+#pragma once
+
+#include "runtime/core/Executable.h"
+
+#include <string>
+
+namespace syncline::cuda {
+
+/// "1.50 GiB", "64 B": three digits at most before the unit.
+std::string bytesText(std::int64_t bytes);
+
+std::int64_t totalBytes(const SpaceSizes &sizes);
+
+/// "not enough memory on device 0 (NVIDIA H100): the plan needs 90.0 GiB (arena 70.0 GiB,
+/// ...), 79.1 GiB are free; a smaller batch needs less", the largest spaces first.
+std::string shortageText(const SpaceSizes &sizes, std::int64_t free, const std::string &device);
+
+} // namespace syncline::cuda

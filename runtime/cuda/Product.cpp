@@ -1,0 +1,163 @@
+// cuBLASLt's descriptions of a product, and its choice of an algorithm.
+#include "runtime/cuda/Product.h"
+
+#include "runtime/cuda/Copies.h"
+
+#include <algorithm>
+
+namespace syncline::cuda {
+
+namespace {
+
+template <typename T> using Owned = std::shared_ptr<std::remove_pointer_t<T>>;
+
+template <typename Value>
+void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, const Value &value) {
+  check(cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value),
+        "cublasLtMatmulDescSetAttribute");
+}
+
+template <typename Value>
+void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute,
+         const Value &value) {
+  check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
+        "cublasLtMatmulPreferenceSetAttribute");
+}
+
+/// As cuBLASLt counts: columns one behind the other; copies `stride` elements apart.
+Owned<cublasLtMatrixLayout_t> layoutOf(std::int64_t rows, std::int64_t columns, std::int64_t copies,
+                                       std::int64_t stride) {
+  cublasLtMatrixLayout_t made = nullptr;
+  check(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                   static_cast<std::uint64_t>(columns), rows),
+        "cublasLtMatrixLayoutCreate");
+  Owned<cublasLtMatrixLayout_t> layout(made, cublasLtMatrixLayoutDestroy);
+  const auto count = static_cast<std::int32_t>(copies);
+  check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                         sizeof count),
+        "cublasLtMatrixLayoutSetAttribute");
+  check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                         sizeof stride),
+        "cublasLtMatrixLayoutSetAttribute");
+  return layout;
+}
+
+cublasLtEpilogue_t epilogueOf(const ProductOperands &operands) {
+  if (operands.bias)
+    return operands.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  return operands.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+Owned<cublasLtMatmulDesc_t> describe(const ProductShape &shape, const ProductOperands &operands,
+                                     Precision precision) {
+  const auto compute =
+      precision == Precision::fp32 ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32;
+  cublasLtMatmulDesc_t made = nullptr;
+  check(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+  Owned<cublasLtMatmulDesc_t> desc(made, cublasLtMatmulDescDestroy);
+  set(made, CUBLASLT_MATMUL_DESC_TRANSA, shape.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(made, CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogueOf(operands));
+  if (operands.bias)
+    set(made, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  return desc;
+}
+
+/// Where the products of one call begin, in elements.
+struct Start {
+  std::int64_t a, b, y;
+};
+
+/// One start for every index of the outer loops.
+std::vector<Start> startsOf(const std::vector<CopyLoop> &outer, std::int64_t yStride) {
+  std::vector<Start> starts{{0, 0, 0}};
+  for (std::size_t l = outer.size(); l-- > 0; yStride *= outer[l].extent) {
+    std::vector<Start> next;
+    for (std::int64_t i = 0; i < outer[l].extent; ++i)
+      for (const Start &s : starts)
+        next.push_back({s.a + i * outer[l].to, s.b + i * outer[l].from, s.y + i * yStride});
+    starts = std::move(next);
+  }
+  return starts;
+}
+
+} // namespace
+
+struct Product::Plan {
+  Program &program;
+  ProductOperands operands;
+  Owned<cublasLtMatmulDesc_t> desc;
+  Owned<cublasLtMatrixLayout_t> a, b, y;
+  std::vector<Start> starts;
+  cublasLtMatmulAlgo_t algorithm{};
+  Scratch workspace;
+
+  void choose(Preparation &p);
+};
+
+void Product::Plan::choose(Preparation &p) {
+  cublasLtMatmulPreference_t made = nullptr;
+  check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
+  const Owned<cublasLtMatmulPreference_t> preference(made, cublasLtMatmulPreferenceDestroy);
+  set(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(workspaceLimit));
+  std::uint64_t alignments[3] = {256, 256, 256};
+  for (const Start &s : starts) {
+    alignments[0] = std::min(alignments[0], commonAlignment({operands.b + s.b}));
+    alignments[1] = std::min(alignments[1], commonAlignment({operands.a + s.a}));
+    alignments[2] = std::min(alignments[2], commonAlignment({operands.y + s.y}));
+  }
+  const cublasLtMatmulPreferenceAttributes_t attributes[] = {
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES};
+  for (int i = 0; i < 3; ++i)
+    set(made, attributes[i], static_cast<std::uint32_t>(alignments[i]));
+  set(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(alignments[2]));
+  cublasLtMatmulHeuristicResult_t result{};
+  int found = 0;
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(program.device.blas, desc.get(), b.get(), a.get(), y.get(),
+                                     y.get(), made, 1, &result, &found);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0))
+    p.fail("cuBLASLt has no algorithm for these shapes within " +
+           std::to_string(workspaceLimit >> 20) + " MiB of workspace");
+  check(status, "cublasLtMatmulAlgoGetHeuristic");
+  algorithm = result.algo;
+  workspace = p.scratch(static_cast<std::int64_t>(result.workspaceSize));
+}
+
+Product::Product(Preparation &p, const ProductShape &s, const ProductOperands &operands) {
+  const bool isStack = !s.stack.empty();
+  const CopyLoop inner = isStack ? s.stack.back() : CopyLoop{1, 0, 0};
+  const std::int64_t area = s.rows * s.columns;
+  const std::vector<CopyLoop> outer(s.stack.begin(), s.stack.end() - (isStack ? 1 : 0));
+  const std::int64_t m = s.columns, n = s.rows, k = s.inner;
+  auto made = std::make_shared<Plan>(Plan{p.program,
+                                          operands,
+                                          describe(s, operands, p.program.options.precision),
+                                          s.transposeA ? layoutOf(n, k, inner.extent, inner.to)
+                                                       : layoutOf(k, n, inner.extent, inner.to),
+                                          s.transposeB ? layoutOf(k, m, inner.extent, inner.from)
+                                                       : layoutOf(m, k, inner.extent, inner.from),
+                                          layoutOf(m, n, inner.extent, area),
+                                          startsOf(outer, area * inner.extent),
+                                          {},
+                                          {}});
+  made->choose(p);
+  plan = std::move(made);
+}
+
+void Product::run() const {
+  const float one = 1, held = plan->operands.addsToResult ? 1 : 0;
+  const Program &program = plan->program;
+  for (const Start &s : plan->starts) {
+    float *y = plan->operands.y + s.y;
+    check(cublasLtMatmul(program.device.blas, plan->desc.get(), &one, plan->operands.b + s.b,
+                         plan->b.get(), plan->operands.a + s.a, plan->a.get(), &held, y,
+                         plan->y.get(), y, plan->y.get(), &plan->algorithm,
+                         program.at<void>(plan->workspace),
+                         static_cast<std::size_t>(plan->workspace.bytes), program.device.compute),
+          "cublasLtMatmul");
+  }
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,104 @@
+// Sums over any dimensions, in double and in a fixed order: the same bits every time.
+#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/Launch.cuh"
+
+#include <algorithm>
+
+namespace syncline::cuda {
+
+namespace {
+
+/// Where sums go: to y, or, of several parts, to scratch [parts, results].
+struct Sums {
+  float *y;
+  double *scratch;
+  double divisor;
+  std::uint32_t parts;
+
+  __device__ void store(const ReduceMap &map, std::uint32_t result, std::uint32_t part,
+                        double sum) const {
+    if (parts == 1)
+      y[result] = static_cast<float>(sum / divisor);
+    else
+      scratch[static_cast<std::int64_t>(part) * map.results + result] = sum;
+  }
+};
+
+/// A block a result: its terms lie side by side. blockIdx.y is the part.
+__global__ void rowsKernel(ReduceMap map, const float *x, Sums sums) {
+  const std::uint32_t first = partBegin(map.terms, sums.parts, blockIdx.y);
+  const std::uint32_t last = partBegin(map.terms, sums.parts, blockIdx.y + 1);
+  for (std::uint32_t result = blockIdx.x; result < map.results; result += gridDim.x) {
+    const double sum =
+        blockSum(sumTerms(x, map, result, first + threadIdx.x, last, threadsPerBlock));
+    if (threadIdx.x == 0)
+      sums.store(map, result, blockIdx.y, sum);
+    __syncthreads(); // the next sum uses the same memory
+  }
+}
+
+/// A thread a result: neighbours read side by side, or few terms are summed.
+__global__ void columnsKernel(ReduceMap map, const float *x, Sums sums) {
+  const std::uint32_t first = partBegin(map.terms, sums.parts, blockIdx.y);
+  const std::uint32_t last = partBegin(map.terms, sums.parts, blockIdx.y + 1);
+  forEachElement(map.results, [&](std::int64_t i) {
+    const auto result = static_cast<std::uint32_t>(i);
+    sums.store(map, result, blockIdx.y, sumTerms(x, map, result, first, last, 1));
+  });
+}
+
+__global__ void joinKernel(std::uint32_t results, Sums sums) {
+  forEachElement(results, [&](std::int64_t result) {
+    double sum = 0;
+    for (std::uint32_t part = 0; part < sums.parts; ++part)
+      sum += sums.scratch[static_cast<std::int64_t>(part) * results + result];
+    sums.y[result] = static_cast<float>(sum / sums.divisor);
+  });
+}
+
+bool takesRows(const ReduceMap &map) { return map.isAlongRows && map.terms > 64; }
+
+/// One block.
+__global__ void meanKernel(const double *parts, std::uint32_t count, double divisor,
+                           float *result) {
+  double own = 0;
+  for (std::uint32_t i = threadIdx.x; i < count; i += threadsPerBlock)
+    own += parts[i];
+  const double sum = blockSum(own);
+  if (threadIdx.x == 0)
+    *result = static_cast<float>(sum / divisor);
+}
+
+} // namespace
+
+cudaError_t meanOfParts(cudaStream_t stream, const double *parts, std::uint32_t count,
+                        double divisor, float *result) {
+  meanKernel<<<1, threadsPerBlock, 0, stream>>>(parts, count, divisor, result);
+  return cudaGetLastError();
+}
+
+std::uint32_t reduceParts(const ReduceMap &map) {
+  // Enough blocks for a large device, but no part that is not worth a block.
+  constexpr std::uint32_t wanted = 1024, mostParts = 256;
+  const bool rows = takesRows(map);
+  const std::uint32_t blocks = rows ? map.results : blocksFor(map.results);
+  const std::uint32_t least = rows ? 8 * threadsPerBlock : 64; // terms of a part
+  return std::clamp(std::min(wanted / blocks, map.terms / least), 1u, mostParts);
+}
+
+cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const float *x, float *y,
+                        double divisor, double *scratch) {
+  const Sums sums{y, scratch, divisor, reduceParts(map)};
+  if (takesRows(map))
+    rowsKernel<<<dim3(std::min(map.results, 1u << 20), sums.parts), threadsPerBlock, 0, stream>>>(
+        map, x, sums);
+  else
+    columnsKernel<<<dim3(blocksFor(map.results), sums.parts), threadsPerBlock, 0, stream>>>(map, x,
+                                                                                            sums);
+  if (cudaError_t error = cudaGetLastError(); error != cudaSuccess || sums.parts == 1)
+    return error;
+  joinKernel<<<blocksFor(map.results), threadsPerBlock, 0, stream>>>(map.results, sums);
+  return cudaGetLastError();
+}
+
+} // namespace syncline::cuda
