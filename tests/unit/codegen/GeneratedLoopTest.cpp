@@ -1,5 +1,6 @@
-// Generated loops compute what their bodies say, flat and broadcast.
+// Generated loops compute what their bodies say, flat and broadcast, in C++ and in CUDA.
 #include "codegen/cpp/CppTarget.h"
+#include "codegen/cuda/CudaTarget.h"
 #include "codegen/step/EmitStep.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
@@ -7,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -34,55 +37,81 @@ std::string loopProgram(const std::vector<std::string> &ins, const std::string &
          ") " + attributes + " {\n" + body + "}\n}\n";
 }
 
-PointwiseKernel compile(const std::string &program) {
-  PlanModule plans;
-  ScratchFolder folder;
-  auto module = plans.parse(program);
-  auto step = emitStep(*module->getOps<plan::ProgramOp>().begin(), cppTarget(), {"", ""});
-  if (mlir::failed(step))
-    return nullptr;
-  std::ofstream(folder.path + "/step.cpp") << *step;
-  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
-                                              SYNCLINE_RUNTIME_INCLUDE);
-  EXPECT_TRUE(compiled.isOk()) << (compiled.isOk() ? "" : compiled.message()) << "\n" << *step;
-  RecordingBuilder builder;
-  loadStep(folder.path + "/step.so", builder);
-  return builder.kernels["loop"];
+/// CUDA is compiled as C++ against a stand-in for its header, and runs on the host.
+Status compileOnHost(const std::string &source, const std::string &object) {
+  const std::string command =
+      "c++ -x c++ -std=c++20 -O2 -ffp-contract=off -shared -fPIC -I" SYNCLINE_HOST_CUDA
+      " -I" SYNCLINE_RUNTIME_INCLUDE " -o " +
+      object + " " + source;
+  return std::system(command.c_str()) == 0 ? Status::ok() : Status::badInput(command);
 }
 
-std::vector<float> run(PointwiseKernel kernel, const std::vector<std::vector<float>> &ins,
-                       std::size_t count) {
-  std::vector<float> out(count, -1);
-  std::vector<const void *> pointers;
-  for (const auto &in : ins)
-    pointers.push_back(in.data());
-  void *outs[] = {out.data()};
-  kernel(outs, pointers.data(), static_cast<std::int64_t>(count), nullptr);
-  return out;
-}
+struct Language {
+  std::string name;
+  const StepTarget &target;
+  Status (*compile)(const std::string &source, const std::string &object);
+};
+
+void PrintTo(const Language &language, std::ostream *stream) { *stream << language.name; }
+
+class GeneratedLoop : public testing::TestWithParam<Language> {
+protected:
+  void compile(const std::string &program) {
+    PlanModule plans;
+    ScratchFolder folder;
+    auto module = plans.parse(program);
+    const auto &[name, target, compile] = GetParam();
+    auto step = emitStep(*module->getOps<plan::ProgramOp>().begin(), target, {"", ""});
+    ASSERT_TRUE(mlir::succeeded(step));
+    std::ofstream(folder.path + "/step") << *step;
+    const Status compiled = compile(folder.path + "/step", folder.path + "/step.so");
+    ASSERT_TRUE(compiled.isOk()) << compiled.message() << "\n" << *step;
+    RecordingBuilder builder;
+    loadStep(folder.path + "/step.so", builder, target.backend.str());
+    kernel = builder.kernels["loop"];
+    ASSERT_NE(kernel, nullptr);
+  }
+
+  /// Once, and in the queue that it is given: the stand-in counts there.
+  void call(const std::vector<void *> &outs, const std::vector<const void *> &ins, std::size_t n) {
+    int launches = 0;
+    kernel(outs.data(), ins.data(), static_cast<std::int64_t>(n), &launches);
+    EXPECT_EQ(launches, GetParam().name == "cuda" ? 1 : 0);
+  }
+
+  std::vector<float> run(const std::vector<std::vector<float>> &ins, std::size_t count) {
+    std::vector<float> out(count, -1);
+    std::vector<const void *> pointers;
+    for (const auto &in : ins)
+      pointers.push_back(in.data());
+    call({out.data()}, pointers, count);
+    return out;
+  }
+
+  PointwiseKernel kernel = nullptr;
+};
 
 } // namespace
 
-TEST(GeneratedLoop, FlatLoopWalksEveryElementWhateverTheCount) {
-  const auto kernel = compile(loopProgram({"memref<7xf32>", "memref<7xf32>"}, "memref<7xf32>",
-                                          "attributes {flat}", R"(^bb0(%a: f32, %b: f32):
+TEST_P(GeneratedLoop, FlatLoopWalksEveryElementWhateverTheCount) {
+  compile(loopProgram({"memref<7xf32>", "memref<7xf32>"}, "memref<7xf32>", "attributes {flat}",
+                      R"(^bb0(%a: f32, %b: f32):
     %s = arith.mulf %a, %b : f32
     plan.yield %s : f32
 )"));
-  ASSERT_NE(kernel, nullptr);
   // A layout's padding counts: more elements than the shape has; far more, over several threads.
   for (std::size_t n : {1u, 7u, 64u, 200000u}) {
     std::vector<float> a(n), b(n);
     for (std::size_t i = 0; i < n; ++i)
       a[i] = static_cast<float>(i), b[i] = 0.5f;
-    const auto out = run(kernel, {a, b}, n);
+    const auto out = run({a, b}, n);
     for (std::size_t i = 0; i < n; ++i)
       ASSERT_EQ(out[i], 0.5f * static_cast<float>(i)) << i << " of " << n;
   }
 }
 
-TEST(GeneratedLoop, NestedLoopBroadcastsAsNumpy) {
-  const auto kernel = compile(loopProgram(
+TEST_P(GeneratedLoop, NestedLoopBroadcastsAsNumpy) {
+  compile(loopProgram(
       {"memref<2x3x2x2xf32>", "memref<3x1x1xf32>", "memref<f32>", "memref<2x1x1x2xf32>"},
       "memref<2x3x2x2xf32>", "", R"(^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
     %s = arith.addf %a, %b : f32
@@ -90,11 +119,10 @@ TEST(GeneratedLoop, NestedLoopBroadcastsAsNumpy) {
     %u = arith.addf %t, %d : f32
     plan.yield %u : f32
 )"));
-  ASSERT_NE(kernel, nullptr);
   std::vector<float> a(24);
   for (int i = 0; i < 24; ++i)
     a[i] = static_cast<float>(i);
-  const auto out = run(kernel, {a, {100, 200, 300}, {1000}, {1e4, 2e4, 3e4, 4e4}}, 24);
+  const auto out = run({a, {100, 200, 300}, {1000}, {1e4, 2e4, 3e4, 4e4}}, 24);
   for (int n = 0; n < 2; ++n)
     for (int c = 0; c < 3; ++c)
       for (int h = 0; h < 2; ++h)
@@ -104,9 +132,8 @@ TEST(GeneratedLoop, NestedLoopBroadcastsAsNumpy) {
         }
 }
 
-TEST(GeneratedLoop, MaximumKeepsNotANumberAndSelectsAsCompared) {
-  const auto kernel =
-      compile(loopProgram({"memref<4xf32>"}, "memref<4xf32>", "attributes {flat}", R"(^bb0(%a: f32):
+TEST_P(GeneratedLoop, MaximumKeepsNotANumberAndSelectsAsCompared) {
+  compile(loopProgram({"memref<4xf32>"}, "memref<4xf32>", "attributes {flat}", R"(^bb0(%a: f32):
     %zero = arith.constant 0.0 : f32
     %slope = arith.constant 1.0e-02 : f32
     %m = arith.maximumf %a, %zero : f32
@@ -115,48 +142,131 @@ TEST(GeneratedLoop, MaximumKeepsNotANumberAndSelectsAsCompared) {
     %s = arith.select %p, %n, %m : f32
     plan.yield %s : f32
 )"));
-  ASSERT_NE(kernel, nullptr);
-  const auto out = run(kernel, {{-1, 0, 3, std::numeric_limits<float>::quiet_NaN()}}, 4);
+  const auto out = run({{-1, 0, 3, std::numeric_limits<float>::quiet_NaN()}}, 4);
   EXPECT_EQ(out[0], -0.01f);
   EXPECT_EQ(out[1], 0.0f);
   EXPECT_EQ(out[2], 3.0f);
   EXPECT_TRUE(std::isnan(out[3]));
 }
 
-TEST(GeneratedLoop, FunctionsAreThoseOfTheStandardLibrary) {
-  const auto kernel =
-      compile(loopProgram({"memref<3xf32>"}, "memref<3xf32>", "attributes {flat}", R"(^bb0(%a: f32):
+TEST_P(GeneratedLoop, FunctionsAreThoseOfTheStandardLibrary) {
+  compile(loopProgram({"memref<3xf32>"}, "memref<3xf32>", "attributes {flat}", R"(^bb0(%a: f32):
     %e = math.exp %a : f32
     %t = math.tanh %e : f32
     %r = math.sqrt %t : f32
     plan.yield %r : f32
 )"));
-  ASSERT_NE(kernel, nullptr);
-  const auto out = run(kernel, {{-1, 0, 2}}, 3);
+  const auto out = run({{-1, 0, 2}}, 3);
   for (int i = 0; i < 3; ++i) {
     const float x = i == 0 ? -1.0f : i == 1 ? 0.0f : 2.0f;
     EXPECT_FLOAT_EQ(out[i], std::sqrt(std::tanh(std::exp(x))));
   }
 }
 
-TEST(GeneratedLoop, ResultMayTakeItsOperandsPlace) {
-  const auto kernel = compile(loopProgram({"memref<9xf32>", "memref<9xf32>"}, "memref<9xf32>",
-                                          "attributes {flat}", R"(^bb0(%a: f32, %b: f32):
+TEST_P(GeneratedLoop, ResultMayTakeItsOperandsPlace) {
+  compile(loopProgram({"memref<9xf32>", "memref<9xf32>"}, "memref<9xf32>", "attributes {flat}",
+                      R"(^bb0(%a: f32, %b: f32):
     %s = arith.subf %b, %a : f32
     plan.yield %s : f32
 )"));
-  ASSERT_NE(kernel, nullptr);
   std::vector<float> a(1000, 1.0f), b(1000);
   for (int i = 0; i < 1000; ++i)
     b[i] = static_cast<float>(i);
-  const void *ins[] = {a.data(), b.data()};
-  void *outs[] = {b.data()};
-  kernel(outs, ins, 1000, nullptr);
+  call({b.data()}, {a.data(), b.data()}, 1000);
   for (int i = 0; i < 1000; ++i)
     ASSERT_EQ(b[i], static_cast<float>(i - 1));
 }
 
-TEST(GeneratedLoop, RefusesBodiesWithoutCpp) {
+TEST_P(GeneratedLoop, OperandsMayLieAnywhere) {
+  compile(loopProgram({"memref<7xf32>", "memref<7xf32>"}, "memref<7xf32>", "attributes {flat}",
+                      R"(^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    plan.yield %s : f32
+)"));
+  constexpr std::size_t n = 1027;
+  // Vectors begin at multiples of 16 bytes; what lies behind the last element stays.
+  for (std::size_t offset : {0u, 1u, 2u, 3u}) {
+    std::vector<float> a(n + offset), b(n), out(n + offset + 4, -1);
+    for (std::size_t i = 0; i < n; ++i)
+      a[i + offset] = static_cast<float>(i), b[i] = 0.25f;
+    call({out.data() + offset}, {a.data() + offset, b.data()}, n);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      ASSERT_EQ(out[i], i < offset || i >= n + offset ? -1 : static_cast<float>(i - offset) + 0.25f)
+          << i << " from " << offset;
+  }
+}
+
+TEST_P(GeneratedLoop, RowsBroadcastWhereThreadsTakeSeveralOfTheirElements) {
+  // Innermost extents that 4 divides and those it does not; operands that repeat rows and columns.
+  for (std::size_t inner : {8u, 6u, 7u}) {
+    const std::string columns = std::to_string(inner);
+    compile(loopProgram({"memref<3x5x" + columns + "xf32>", "memref<3x1x" + columns + "xf32>",
+                         "memref<5x1xf32>", "memref<" + columns + "xf32>"},
+                        "memref<3x5x" + columns + "xf32>", "",
+                        R"(^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %s = arith.addf %a, %b : f32
+    %t = arith.addf %s, %c : f32
+    %u = arith.addf %t, %d : f32
+    plan.yield %u : f32
+)"));
+    std::vector<float> a(15 * inner), b(3 * inner), c(5), d(inner);
+    float next = 1;
+    for (std::vector<float> *operand : {&a, &b, &c, &d})
+      for (float &value : *operand)
+        value = next++;
+    const auto out = run({a, b, c, d}, a.size());
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(out[i],
+                a[i] + b[i / inner / 5 * inner + i % inner] + c[i / inner % 5] + d[i % inner])
+          << i << " of rows of " << inner;
+  }
+}
+
+TEST_P(GeneratedLoop, ElementsMayDifferInSize) {
+  compile(R"(
+    plan.program @p ranks 1 batch 1 spaces {input = 4096 : i64, target = 0 : i64,
+        parameters = 0 : i64, gradients = 0 : i64, state = 0 : i64, arena = 4096 : i64} {
+      %x = plan.tensor "x" in input at 0 reserve 1024 : memref<9xf32>
+      %k = plan.tensor "k" in input at 1024 reserve 1024 : memref<9xi64>
+      %y = plan.tensor "y" in arena at 0 reserve 1024 live [0, 0] : memref<9xf64>
+      %m = plan.tensor "m" in arena at 1024 reserve 1024 live [0, 0] : memref<9xui8>
+      plan.pointwise "loop" ins(%x, %k : memref<9xf32>, memref<9xi64>)
+          outs(%y, %m : memref<9xf64>, memref<9xui8>) attributes {flat} {
+      ^bb0(%a: f32, %b: i64):
+        %w = arith.extf %a : f32 to f64
+        %f = arith.sitofp %b : i64 to f64
+        %s = arith.addf %w, %f : f64
+        %c = arith.cmpf ogt, %w, %f : f64
+        %i = arith.extui %c : i1 to i8
+        plan.yield %s, %i : f64, i8
+      }
+    })");
+  constexpr std::size_t n = 301;
+  std::vector<float> x(n);
+  std::vector<std::int64_t> k(n);
+  std::vector<double> y(n);
+  std::vector<std::uint8_t> mask(n, 7);
+  for (std::size_t i = 0; i < n; ++i)
+    x[i] = static_cast<float>(i) + 0.5f, k[i] = i % 2 ? -1 : 1000;
+  call({y.data(), mask.data()}, {x.data(), k.data()}, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(y[i], x[i] + static_cast<double>(k[i]));
+    EXPECT_EQ(mask[i], i % 2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllTargets, GeneratedLoop,
+    testing::Values(Language{"cpp", cppTarget(),
+                             [](const std::string &source, const std::string &object) {
+                               const std::string named = source + ".cpp";
+                               std::filesystem::rename(source, named);
+                               return cppTarget().compile(named, object, SYNCLINE_RUNTIME_INCLUDE);
+                             }},
+                    Language{"cuda", cudaTarget(), compileOnHost}),
+    [](const auto &info) { return info.param.name; });
+
+TEST(GeneratedLoopErrors, RefusesBodiesWithoutCpp) {
   PlanModule plans;
   auto module = plans.parse(loopProgram({"memref<2xf16>"}, "memref<2xf16>", "attributes {flat}",
                                         "^bb0(%a: f16):\n  plan.yield %a : f16\n"));

@@ -63,7 +63,8 @@ private:
   }
 };
 
-/// Loads the object (for the rest of the process) and lets it build. Fails the test when it cannot.
-void loadStep(const std::string &object, StepBuilder &builder);
+/// Loads the object (for the rest of the process) and lets it build. Fails the test when it cannot,
+/// and where the object was compiled for another backend.
+void loadStep(const std::string &object, StepBuilder &builder, const std::string &backend = "cpu");
 
 } // namespace syncline::test
