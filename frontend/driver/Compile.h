@@ -16,6 +16,7 @@ struct CompileOptions {
   std::string profile; ///< JSON; empty for none
   std::string output;  ///< the plan folder
   std::string planner = "optimal";
+  std::string backend = "cpu"; ///< one of stepTargets()
   std::string loss = "cross-entropy";
   std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
   std::optional<std::int64_t> batch;

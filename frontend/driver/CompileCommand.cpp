@@ -1,4 +1,5 @@
 // The command line of `syncline compile`.
+#include "codegen/step/StepTarget.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
 #include "passes/solver/Planner.h"
@@ -25,6 +26,13 @@ static std::string schemeHelp() {
   return text + "ps (parameter-server), sfb (factors)";
 }
 
+static std::vector<std::string> backends() {
+  std::vector<std::string> names;
+  for (const StepTarget *target : stepTargets())
+    names.push_back(target->backend.str());
+  return names;
+}
+
 Command addCompile(CLI::App &app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App *command = app.add_subcommand("compile", "Compile a model and a cluster into a plan");
@@ -44,6 +52,12 @@ Command addCompile(CLI::App &app) {
       ->add_option("-o,--output", options->output, "Plan folder to write; a plan there is replaced")
       ->required()
       ->check(someText())
+      ->group("Output");
+  command
+      ->add_option("--backend", options->backend,
+                   "What the step is compiled for: cpu by CXX or c++; cuda by NVCC or nvcc")
+      ->check(CLI::IsMember(backends()))
+      ->capture_default_str()
       ->group("Output");
   command->add_option("--batch", options->batch, "Samples per rank; default: as in the model")
       ->check(wholeNumber(1, "samples"))
@@ -85,7 +99,8 @@ Command addCompile(CLI::App &app) {
       ->group("Planning");
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name : {"--batch", "--loss", "--loss-on", "--freeze", "--dropout"})
+      for (const char *name :
+           {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
