@@ -134,9 +134,10 @@ Machines machinesOf(cluster::SpecAttr spec) {
       if (double(own.getSlowdown()) == 1)
         continue;
       machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
-      for (int rank = 0; rank < machines.ranks; ++rank)
-        if (machines.nodeOf(rank) == node)
-          machines.slowdown[static_cast<std::size_t>(rank)] = own.getSlowdown();
+      const std::int64_t first = node * machines.devicesPerNode;
+      for (std::int64_t rank = first;
+           rank < std::min<std::int64_t>(first + machines.devicesPerNode, machines.ranks); ++rank)
+        machines.slowdown[static_cast<std::size_t>(rank)] = own.getSlowdown();
     }
   return machines;
 }
@@ -164,7 +165,8 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   result.batchSamples = samplesOf(module);
   result.forwardEnd = problem.getForwardEnd().convertToDouble();
   result.updates = problem.getUpdates().convertToDouble();
-  result.predicted = solution.getFinish().convertToDouble() + result.updates;
+  if (auto prediction = firstOf<sync::PredictionOp>(module))
+    result.predicted = prediction.getStep().convertToDouble();
   return result;
 }
 

@@ -49,7 +49,7 @@ public:
   const std::vector<std::string> &names() const { return gradientNames; }
   /// Per rank; of a trace where its fully connected layers agree on it.
   std::optional<std::int64_t> samples() const { return batchSamples; }
-  /// The plan's own prediction of the step, seconds.
+  /// What the module says that a step takes, seconds; 0 before `predict-times`.
   double predictedStep() const { return predicted; }
 
 private:
