@@ -69,7 +69,8 @@ Result<Found> find(const Compiler &compiler) {
   for (const std::string &name : names) {
     llvm::SmallVector<StringRef> words;
     llvm::SplitString(name, words); // "ccache g++" is usual
-    if (llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words.front()))
+    llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words.front());
+    if (program && llvm::sys::fs::can_execute(*program)) // paths are found without a look
       return Found{name, *program, llvm::SmallVector<std::string>(words.begin(), words.end())};
   }
   return Status::badInput("cannot find the " + compiler.language.str() + " compiler '" +

@@ -138,6 +138,14 @@ TEST_F(PlanFolder, FindsAFileWithoutAHash) {
   }
 }
 
+TEST_F(PlanFolder, IsJudgedByTheBackendItNames) {
+  EXPECT_EQ(nlohmann::json::parse(read(plan + "/plan.json"))["backend"], "cpu");
+  rewrite([](nlohmann::json &json) { json["backend"] = "cuda"; });
+  EXPECT_NE(verify().find("no hash of 'step.cu'"), std::string::npos) << verify();
+  rewrite([](nlohmann::json &json) { json["backend"] = "tpu"; });
+  EXPECT_NE(verify().find("plan.json': unknown backend 'tpu'"), std::string::npos) << verify();
+}
+
 TEST_F(PlanFolder, RefusesAnotherSchema) {
   rewrite([](nlohmann::json &json) { json["schema"] = 7; });
   const auto read = readPlanJson(plan);
