@@ -149,14 +149,12 @@ void addInterference(Lines &out, const Interference &i) {
     return;
   out.add("interference:");
   out.add(
-      "  # All of the device's operations, %s alone (%s), while messages follow each other: %s.",
-      timeText(i.alone.median).c_str(), spread(i.alone).c_str(), factor(i.computation).c_str());
-  for (const OverlapFinding &size : i.sizes) {
-    out.add("  # Beside messages of %s: %s.", sizeText(size.bytes).c_str(),
-            factor(size.computation).c_str());
-    if (size.messages.samples > 0)
-      out.add("  # These messages beside computation: %s.", factor(size.messages).c_str());
-  }
+      "  # All of the device's operations, %s alone (%s), while messages of %s follow each other: "
+      "%s.",
+      timeText(i.alone.median).c_str(), spread(i.alone).c_str(), sizeText(i.bytes).c_str(),
+      factor(i.computation).c_str());
+  if (i.beside.samples > 0)
+    out.add("  # These messages beside computation: %s.", factor(i.beside).c_str());
   out.add("  computation: %.4g", i.factor());
 }
 

@@ -25,7 +25,15 @@ static double rate(const std::vector<KernelFinding> &kernels, double KernelFindi
 double DeviceFinding::computeRate() const { return rate(compute, &KernelFinding::flops); }
 double DeviceFinding::memoryRate() const { return rate(memory, &KernelFinding::bytes); }
 
-double Interference::factor() const { return std::max(1.0, computation.median); }
+double Interference::factor() const {
+  if (computation.median <= 1)
+    return 1;
+  const double stretch = beside.samples > 0 ? std::max(1.0, beside.median) : 1;
+  // Of each second beside messages, so much is lost; of each second that they take alone, `stretch`
+  // times as much.
+  const double lost = (1 - 1 / computation.median) * stretch;
+  return 1 / std::max(1 - lost, 1 / mostFactor);
+}
 
 bool isReproducible(const std::vector<SchemeFinding> &schemes) {
   constexpr double known = 0.1;

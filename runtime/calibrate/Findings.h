@@ -45,22 +45,19 @@ struct DeviceFinding {
   double memoryRate() const;  ///< bytes/s over all of `memory`
 };
 
-/// Computation beside messages of one size that follow each other.
-struct OverlapFinding {
-  std::int64_t bytes = 0;
-  Summary computation; ///< seconds of the computation, to those alone
-  Summary messages;    ///< seconds of a message, to those alone; no samples: none passed in time
-};
-
 /// Factors by which things that happen at once slow each other; no samples: not measured.
 struct Interference {
-  Summary alone;       ///< seconds of the computation while nobody sends
-  Summary computation; ///< beside messages of all these sizes, to alone
-  std::vector<OverlapFinding> sizes;
-  Summary messages; ///< two messages at once, to one
+  Summary alone;          ///< seconds of the computation while nobody sends
+  Summary computation;    ///< beside messages that follow each other, to alone
+  Summary beside;         ///< seconds of such a message beside computation, to those alone
+  std::int64_t bytes = 0; ///< of such a message
+  Summary messages;       ///< two messages at once, to one
 
-  /// `interference: computation` of a cluster file: at least 1.
+  /// `interference: computation` of a cluster file. Its reader takes a message for as long as it
+  /// takes alone, so what a second of messages costs the computation is charged to the part of it
+  /// that the message takes alone. At least 1, at most mostFactor.
   double factor() const;
+  static constexpr double mostFactor = 10;
 };
 
 struct Findings {

@@ -11,9 +11,9 @@
 
 namespace syncline::calibrate {
 
-/// Seconds of computation in one sample: many of a scheduler's slices. Where there is hardly time
-/// to measure at all, this part of it.
-static constexpr double longEnough = 0.1, leastPart = 1.0 / 60;
+/// Seconds of computation in one sample, and of one message: many of a scheduler's slices. Where
+/// there is hardly time to measure at all, this part of it.
+static constexpr double longEnough = 0.25, leastPart = 1.0 / 60;
 
 Result<std::unique_ptr<Overlap>> Overlap::open(Transport &transport, Team &team, Device &device) {
   auto channel = createAllReduce("ring", transport, "calibrate/overlap", {});
@@ -41,9 +41,10 @@ Result<double> Overlap::computeAlone() {
   return own ? team.slowest(*own) : own;
 }
 
-/// How often all kernels run for one sample.
+/// How often all kernels run for one sample, and how long messages are.
 Status Overlap::choose(double until) {
   passes = 1;
+  bytes = leastBytes;
   double seconds = 0;
   // Not the first one, which prepares.
   for (int run = 0; run < 2; ++run) {
@@ -52,22 +53,29 @@ Status Overlap::choose(double until) {
       return once.status();
     seconds = *once;
   }
-  const double wanted = std::max(seconds, std::min(leastPart * (until - team.now()), longEnough));
-  passes = static_cast<int>(std::ceil(wanted / seconds));
+  const double wanted = std::min(leastPart * (until - team.now()), longEnough);
+  passes = static_cast<int>(std::ceil(std::max(wanted / seconds, 1.0)));
+  Result<double> message = messagesAlone(2);
+  if (!message)
+    return message.status();
+  const double most =
+      std::min(std::max(wanted, seconds) / *message, static_cast<double>(mostBytes / leastBytes));
+  while (static_cast<double>(2 * bytes) <= most * static_cast<double>(leastBytes))
+    bytes *= 2;
   return Status::ok();
 }
 
 /// One message. Whether all ranks had said that they are through: each puts a one in front, so that
 /// all end after the same message without asking each other beside it.
-Result<bool> Overlap::carry(std::int64_t bytes, bool isThrough) {
+Result<bool> Overlap::carry(std::int64_t length, bool isThrough) {
   // Somewhere else than the last one, as in training: copying what a cache holds costs less.
-  const std::size_t elements = bytes / sizeof(float);
+  const std::size_t elements = length / sizeof(float);
   if (next + elements > buffer.size())
     next = 0;
   float *message = &buffer[next];
   next += elements;
   message[0] = isThrough ? 1 : 0;
-  if (Status s = channel->run(message, bytes, ElementType::f32); !s)
+  if (Status s = channel->run(message, length, ElementType::f32); !s)
     return s;
   return std::exchange(message[0], 0) == static_cast<float>(team.size());
 }
@@ -80,13 +88,13 @@ struct Overlap::Carried {
 
 /// Messages follow each other on a thread of their own, as on a channel, from before the
 /// computation's start until it is through on all ranks.
-Result<Overlap::Both> Overlap::computeBeside(std::int64_t bytes) {
+Result<Overlap::Both> Overlap::computeBeside() {
   Carried carried;
   std::atomic<bool> hasBegun = false, isThrough = false;
   std::thread thread([&] {
     carried.status = team.align();
     for (bool isLast = false; carried.status && !isLast;) {
-      Result<bool> passed = carry(carried.ends.empty() ? messageBytes[0] : bytes, isThrough);
+      Result<bool> passed = carry(carried.ends.empty() ? leastBytes : bytes, isThrough);
       carried.status = passed.status();
       isLast = passed && *passed;
       carried.ends.push_back(Clock::now());
@@ -122,14 +130,14 @@ Result<Overlap::Both> Overlap::computeBeside(std::int64_t bytes) {
 }
 
 /// Seconds of one of so many messages, on the slowest rank, while nobody computes.
-Result<double> Overlap::messagesAlone(std::int64_t bytes, int count) {
+Result<double> Overlap::messagesAlone(int count) {
   Status status;
   double seconds = 0;
   std::thread([&] {
     status = team.align();
     Clock::time_point start;
     for (int message = 0; message <= count && status; ++message) {
-      status = carry(message == 0 ? messageBytes[0] : bytes, false).status();
+      status = carry(message == 0 ? leastBytes : bytes, false).status();
       if (message == 0)
         start = Clock::now();
     }
@@ -140,41 +148,25 @@ Result<double> Overlap::messagesAlone(std::int64_t bytes, int count) {
 
 /// What the rounds say.
 struct Overlap::Row {
-  std::vector<double> alone, computation[kinds], messages[kinds];
-
-  Interference findings() const {
-    Interference result;
-    result.alone = summarize(alone);
-    for (std::size_t i = 0; i < kinds; ++i)
-      result.sizes.push_back({messageBytes[i], summarize(computation[i]), summarize(messages[i])});
-    return result;
-  }
+  std::vector<double> alone, messages;
 };
 
-/// The computation alone goes ahead of each kind of messages: what else the machine does hits all
-/// of them alike. The computation's time beside all kinds, to that alone.
+/// The computation's time beside messages, to that alone.
 Result<double> Overlap::round(Row &row) {
-  double without = 0, with = 0;
-  for (std::size_t i = 0; i < kinds; ++i) {
-    Result<double> alone = computeAlone();
-    if (!alone)
-      return alone;
-    Result<Both> both = computeBeside(messageBytes[i]);
-    if (!both)
-      return both.status();
-    row.alone.push_back(*alone);
-    row.computation[i].push_back(both->computing / *alone);
-    without += *alone;
-    with += both->computing;
-    const bool isKnown = isStable(summarize(row.messages[i]), Patience().share);
-    if (both->messages == 0 || isKnown)
-      continue;
-    Result<double> message = messagesAlone(messageBytes[i], both->messages);
+  Result<double> alone = computeAlone();
+  if (!alone)
+    return alone;
+  Result<Both> both = computeBeside();
+  if (!both)
+    return both.status();
+  row.alone.push_back(*alone);
+  if (both->messages > 0 && !isStable(summarize(row.messages), Patience().share)) {
+    Result<double> message = messagesAlone(both->messages);
     if (!message)
       return message;
-    row.messages[i].push_back(both->message / *message);
+    row.messages.push_back(both->message / *message);
   }
-  return with / without;
+  return both->computing / *alone;
 }
 
 Result<Interference> Overlap::measure(double until) {
@@ -185,9 +177,11 @@ Result<Interference> Overlap::measure(double until) {
   auto ratios = repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); });
   if (!ratios)
     return ratios.status();
-  Interference result = row.findings();
-  result.computation = ratios->front();
-  return result;
+  return Interference{.alone = summarize(row.alone),
+                      .computation = ratios->front(),
+                      .beside = summarize(row.messages),
+                      .bytes = bytes,
+                      .messages = {}};
 }
 
 } // namespace syncline::calibrate

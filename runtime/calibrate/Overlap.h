@@ -5,19 +5,14 @@
 #include "runtime/calibrate/Findings.h"
 #include "runtime/calibrate/Team.h"
 
-#include <iterator>
-
 namespace syncline::calibrate {
 
 /// A fixed amount of computation, timed alone and while the channel has a message under way all the
-/// time. Long messages: short ones keep a processor as busy as computation does, so that the
-/// scheduler's slices would be measured; where training computes, the channel moves long ones.
-/// All ranks together, one thread at a time.
+/// time. Long messages: short ones keep a processor as busy as computation does, and each of their
+/// rounds may wait for a slice of the scheduler's; where training computes, the channel moves long
+/// ones. All ranks together.
 class Overlap {
 public:
-  /// Of the messages, by turns; all pass by the ring.
-  static constexpr std::int64_t messageBytes[] = {1 << 20, 4 << 20};
-
   /// `team` and `device` outlive this object. Errors: peerLost.
   static Result<std::unique_ptr<Overlap>> open(Transport &transport, Team &team, Device &device);
 
@@ -26,8 +21,8 @@ public:
   Result<Interference> measure(double until);
 
 private:
-  static constexpr std::size_t kinds = std::size(messageBytes);
-  static constexpr std::int64_t bufferBytes = 64 << 20; ///< more than caches hold
+  static constexpr std::int64_t leastBytes = 1 << 20; ///< of a message; all pass by the ring
+  static constexpr std::int64_t mostBytes = 64 << 20; ///< more than caches hold
   struct Carried;
   struct Row;
   /// Beside each other, on the slowest rank.
@@ -38,22 +33,23 @@ private:
   };
 
   Overlap(Team &team, Device &device, std::unique_ptr<AllReduce> channel)
-      : team(team), device(device), channel(std::move(channel)),
-        buffer(bufferBytes / sizeof(float)) {}
+      : team(team), device(device), channel(std::move(channel)), buffer(mostBytes / sizeof(float)) {
+  }
   Status choose(double until);
   Result<double> compute();
   Result<double> computeAlone();
-  Result<bool> carry(std::int64_t bytes, bool isThrough);
-  Result<Both> computeBeside(std::int64_t bytes);
-  Result<double> messagesAlone(std::int64_t bytes, int count);
+  Result<bool> carry(std::int64_t length, bool isThrough);
+  Result<Both> computeBeside();
+  Result<double> messagesAlone(int count);
   Result<double> round(Row &row);
 
   Team &team;
   Device &device;
   const std::unique_ptr<AllReduce> channel;
   std::vector<float> buffer;
-  std::size_t next = 0; ///< where the next message lies in it
-  int passes = 1;       ///< of all kernels of the device, in one sample
+  std::size_t next = 0;            ///< where the next message lies in it
+  int passes = 1;                  ///< of all kernels of the device, in one sample
+  std::int64_t bytes = leastBytes; ///< of a message
 };
 
 } // namespace syncline::calibrate

@@ -42,13 +42,11 @@ TEST(ClusterText, Interference) {
   Findings f = invent(4, truth);
   for (const char *part :
        {"\ninterference:\n  # All of the device's operations, 110ms alone",
-        "\n  computation: 1.3\n",
-        "1.3 times as long, quartiles 1.287 to 1.313, median within 1 %, 20 samples.\n",
-        "  # Beside messages of 1MiB: 1.25 times as long",
-        "beside computation: 1.02 times as long"})
+        "\n  computation: 1.667\n", "while messages of 16MiB follow each other: 1.25 times as long",
+        "beside computation: 2 times as long"})
     EXPECT_TRUE(contains(textOf(f), part)) << part << "\n" << textOf(f);
   f.interference.computation = steady(0.98);
-  f.interference.sizes[0].messages = {};
+  f.interference.beside = {};
   EXPECT_TRUE(contains(textOf(f), "\n  computation: 1\n"));
   EXPECT_FALSE(contains(textOf(f), "These messages beside computation"));
 }

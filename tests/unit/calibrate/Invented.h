@@ -37,8 +37,7 @@ inline Findings invent(int ranks, const LinkConstants &link) {
     }
     f.schemes.push_back(scheme);
   }
-  f.interference = {
-      steady(0.11), steady(1.3), {{1 << 20, steady(1.25), steady(1.02)}}, steady(1.9)};
+  f.interference = {steady(0.11), steady(1.25), steady(2), 16 << 20, steady(1.9)};
   f.seconds = 12;
   return f;
 }
