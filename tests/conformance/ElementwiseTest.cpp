@@ -7,30 +7,6 @@
 namespace syncline::conformance {
 namespace {
 
-/// What codegen emits: y = relu(a + b), mask = a + b > 0.
-void addRelu(void *const *outs, const void *const *ins, std::int64_t n, void *) {
-  auto *y = static_cast<float *>(outs[0]);
-  auto *mask = static_cast<std::uint8_t *>(outs[1]);
-  auto *a = static_cast<const float *>(ins[0]), *b = static_cast<const float *>(ins[1]);
-  for (std::int64_t i = 0; i < n; ++i) {
-    mask[i] = a[i] + b[i] > 0;
-    y[i] = mask[i] ? a[i] + b[i] : 0;
-  }
-}
-
-/// y = x + 1: does not keep zeros.
-void addOne(void *const *outs, const void *const *ins, std::int64_t n, void *) {
-  for (std::int64_t i = 0; i < n; ++i)
-    static_cast<float *>(outs[0])[i] = static_cast<const float *>(ins[0])[i] + 1;
-}
-
-/// y[2,5,3,3] = x · s[5] along dimension 1, on dense operands.
-void scaleChannels(void *const *outs, const void *const *ins, std::int64_t, void *) {
-  for (int i = 0; i < 90; ++i)
-    static_cast<float *>(outs[0])[i] =
-        static_cast<const float *>(ins[0])[i] * static_cast<const float *>(ins[1])[i / 9 % 5];
-}
-
 class ElementwiseTest : public testing::TestWithParam<std::tuple<Backend, Form>> {
 protected:
   const Backend &backend() const { return std::get<0>(GetParam()); }
@@ -42,7 +18,7 @@ TEST_P(ElementwiseTest, FlatLoopOverOperandsInDifferentLayouts) {
   StepCase run(backend(), form());
   const Tensor y = run.result(a.shape), mask = run.result(a.shape, ElementType::u8);
   const std::array ins{run.operand(a), run.plainOperand(b)}, outs{y, mask};
-  run.step().pointwise("add", addRelu, ins, outs, {true, true});
+  run.step().pointwise("add", backend().kernels.addRelu, ins, outs, {true, true});
   run.run();
   Array expected(a.shape), kept(a.shape);
   for (std::size_t i = 0; i < a.values.size(); ++i) {
@@ -59,7 +35,7 @@ TEST_P(ElementwiseTest, LoopThatDoesNotKeepZeroLeavesNoTraceInPadding) {
   StepCase run(backend(), form());
   const Tensor moved = run.result(x.shape), y = run.result({2, 1, 3, 3});
   const std::array ins{run.operand(x)}, outs{moved};
-  run.step().pointwise("add", addOne, ins, outs, {true, false});
+  run.step().pointwise("add", backend().kernels.addOne, ins, outs, {true, false});
   Array ones({1, 5, 1, 1}, 1);
   run.step().conv("sum", moved, run.state("w", ones), none, y,
                   {{}, {1, 1}, {1, 1}, {0, 0}, {0, 0}});
@@ -75,7 +51,7 @@ TEST_P(ElementwiseTest, LoopThatWalksItselfSeesDenseOperands) {
   const Tensor y = run.result(x.shape);
   const std::array ins{run.operand(x), run.operand(scale)};
   const std::array outs{y};
-  run.step().pointwise("scale", scaleChannels, ins, outs, {false, false});
+  run.step().pointwise("scale", backend().kernels.scaleChannels, ins, outs, {false, false});
   run.run();
   Array expected(x.shape);
   forEachIndex(x.shape, [&](const Shape &at) { expected[at] = x[at] * scale[{at[1]}]; });

@@ -82,17 +82,12 @@ TEST_P(ExecutableTest, VelocityIsSavedAndRestored) {
   EXPECT_FALSE((*run).readVelocity(dw.id, restored).isOk());
 }
 
-/// y = 2x, one part of it at a time.
-void twice(void *const *outs, const void *const *ins, std::int64_t n, void *) {
-  for (std::int64_t i = 0; i < n; ++i)
-    static_cast<float *>(outs[0])[i] = 2 * static_cast<const float *>(ins[0])[i];
-}
-
 TEST_P(ExecutableTest, SeveralThreadsComputeEveryPart) {
   StepCase run(GetParam(), Form::plain, 1, 3);
   const Array x = randomArray({5, 16, 64, 33}, 1);
   const Tensor y = run.result(x.shape);
-  run.step().pointwise("twice", twice, std::array{run.operand(x)}, std::array{y}, {true, true});
+  run.step().pointwise("twice", GetParam().kernels.twice, std::array{run.operand(x)}, std::array{y},
+                       {true, true});
   run.run();
   Array expected = x;
   for (double &value : expected.values)

@@ -4,7 +4,6 @@
 #include "tests/conformance/StepCase.h"
 
 #include <array>
-#include <cstring>
 
 namespace syncline::conformance {
 namespace {
@@ -39,7 +38,7 @@ int gatherOf(StepCase &run) {
 }
 
 /// What channels do: every rank's part into the same place of all others.
-void exchange(std::vector<std::unique_ptr<StepCase>> &runs) {
+void exchange(const Backend &backend, std::vector<std::unique_ptr<StepCase>> &runs) {
   for (std::size_t from = 0; from < runs.size(); ++from)
     for (auto &to : runs) {
       const auto &sent = (**runs[from]).operations()[gatherOf(*runs[from])].gathered;
@@ -48,7 +47,7 @@ void exchange(std::vector<std::unique_ptr<StepCase>> &runs) {
       for (std::size_t i = 0; i < sent.size(); ++i) {
         ASSERT_EQ(sent[i].bytes, received[i].bytes);
         const auto offset = static_cast<std::int64_t>(from) * sent[i].bytes;
-        std::memmove(static_cast<std::byte *>(received[i].data) + offset,
+        backend.copy(static_cast<std::byte *>(received[i].data) + offset,
                      static_cast<std::byte *>(sent[i].data) + offset,
                      static_cast<std::size_t>(sent[i].bytes));
       }
@@ -90,7 +89,7 @@ void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters)
       ASSERT_TRUE((*run).write(factor.id, zeros).isOk());
     }
   }
-  exchange(runs);
+  exchange(backend(), runs);
   const Array allX = stacked(x, 1, ranks()), allDy = stacked(dy, 2, ranks());
   const Array sum = referenceConvBackward(allX, Array(w), allDy, same3).dw;
   for (int r = 0; r < ranks(); ++r) {
@@ -128,7 +127,7 @@ TEST_P(GatherTest, RebuildsTheSumOfMatmulGradients) {
     run.runOperations(0, 1);
     gradients.push_back(dw);
   }
-  exchange(runs);
+  exchange(backend(), runs);
   const Array sum =
       referenceMatmul(stacked(x, 1, ranks()), true, stacked(dy, 2, ranks()), false, {7, 4});
   for (int r = 0; r < ranks(); ++r) {

@@ -1,7 +1,10 @@
 // The optimizer spread over ranks: what a rank updates, and what it holds for that.
 #include "tests/conformance/StepCase.h"
 
+#include <array>
 #include <cstring>
+#include <numeric>
+#include <span>
 
 namespace syncline::conformance {
 namespace {
@@ -22,9 +25,9 @@ struct Sharded {
     run.step().issue(2);
     run.step().wait(2);
     run.begin();
-    auto *gradients = static_cast<float *>((*run).space(Space::gradients).data);
-    for (int i = 0; i < bucketFloats; ++i)
-      gradients[i] = static_cast<float>(i);
+    std::array<float, bucketFloats> gradients;
+    std::iota(gradients.begin(), gradients.end(), 0.0f);
+    ASSERT_TRUE((*run).write(dw.id, std::as_bytes(std::span(gradients))).isOk());
   }
 
   StepCase run;
