@@ -16,7 +16,7 @@ set(missing) # in words
 if(NOT SYNCLINE_CUDA STREQUAL OFF)
   find_package(CUDAToolkit 12 QUIET)
   set(SYNCLINE_NVCC ${CUDAToolkit_NVCC_EXECUTABLE})
-  if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cublasLt)
+  if(NOT CUDAToolkit_FOUND OR NOT SYNCLINE_NVCC OR NOT TARGET CUDA::cublasLt)
     list(APPEND missing "the CUDA toolkit, 12 or later, with nvcc and cuBLAS")
   endif()
   find_path(SYNCLINE_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS}) # since cuDNN 9

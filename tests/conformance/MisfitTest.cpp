@@ -1,0 +1,116 @@
+// Operands that do not fit each other: they would be read or written outside, so that every backend
+// refuses them, with the same words.
+#include "tests/conformance/StepCase.h"
+
+#include <array>
+
+namespace syncline::conformance {
+namespace {
+
+/// Named tensors, so that messages do not depend on the order of declaring them.
+struct Step {
+  Tensor f32(const char *name, Shape shape) { return run.state(name, Array(std::move(shape))); }
+  StepBuilder &step() { return run.step(); }
+
+  StepCase &run;
+};
+
+/// A step with one operation that does not fit, and what must be said about it.
+struct Misfit {
+  void (*build)(Step s);
+  const char *message;
+};
+
+const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+
+const Misfit products[] = {
+    {[](Step s) {
+       s.step().conv("l", s.f32("x", {1, 4, 5, 5}), s.f32("w", {6, 3, 3, 3}), none,
+                     s.f32("y", {1, 6, 5, 5}), same3);
+     },
+     "layer 'l': conv: 'w': expected shape [6, 4, 3, 3], got [6, 3, 3, 3]"},
+    {[](Step s) {
+       s.step().convBackwardData("l", s.f32("dy", {2, 6, 5, 5}), s.f32("w", {6, 4, 3, 3}),
+                                 s.f32("dx", {1, 4, 5, 5}), same3);
+     },
+     "layer 'l': convBackwardData: 'dy': expected shape [1, 6, 5, 5], got [2, 6, 5, 5]"},
+    {[](Step s) {
+       s.step().convBackwardWeights("l", s.f32("x", {1, 4, 5, 5}), s.f32("dy", {1, 6, 5, 5}),
+                                    s.f32("dw", {6, 4, 3, 3}), s.f32("db", {5}), same3);
+     },
+     "layer 'l': convBackwardWeights: 'db': expected 6 elements, got 5"},
+    {[](Step s) {
+       s.step().matmul("l", s.f32("a", {2, 3}), false, s.f32("b", {4, 5}), true, none,
+                       s.f32("y", {2, 4}));
+     },
+     "layer 'l': matmul: cannot multiply [2, 3] by [4, 5] transposed into [2, 4]"},
+    {[](Step s) {
+       s.step().matmul("l", s.f32("a", {2, 3}), false, s.f32("b", {3, 4}), false, s.f32("c", {3}),
+                       s.f32("y", {2, 4}));
+     },
+     "layer 'l': matmul: cannot add a bias of [3] to [2, 4]"},
+};
+
+const Misfit layers[] = {
+    {[](Step s) {
+       s.step().averagePool("l", s.f32("x", {1, 2, 4, 4}), s.f32("y", {1, 2, 6, 2}),
+                            {{2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}});
+     },
+     "layer 'l': averagePool: expected every window to hold an element of 'x'"},
+    {[](Step s) {
+       s.step().batchNorm("l", s.f32("x", {2, 3}), s.f32("scale", {3}), s.f32("shift", {2}), none,
+                          none, s.f32("y", {2, 3}), s.f32("m", {3}), s.f32("v", {3}), none, 1e-5,
+                          0.1);
+     },
+     "layer 'l': batchNorm: 'shift': expected 3 elements, got 2"},
+    {[](Step s) { s.step().softmax("l", s.f32("x", {2, 3}), s.f32("y", {2, 3}), 2, false); },
+     "layer 'l': softmax: 'x': expected an axis of 2 dimensions, got 2"},
+    {[](Step s) {
+       s.step().dropout("l", s.f32("x", {5}), s.f32("y", {5}), s.f32("mask", {5}), 0.5);
+     },
+     "layer 'l': dropout: 'mask': expected element type u8, got f32"},
+    {[](Step s) {
+       s.step().crossEntropy("l", s.f32("x", {2, 3}), s.run.result({3}, ElementType::i64),
+                             s.f32("loss", {}), none);
+     },
+     "layer 'l': crossEntropy: 'out0': expected 2 elements, got 3"},
+};
+
+const Misfit movements[] = {
+    {[](Step s) {
+       s.step().concat("l", std::array{s.f32("a", {2, 3}), s.f32("b", {2, 4})}, s.f32("y", {2, 8}),
+                       1);
+     },
+     "layer 'l': concat: 'y': expected shape [2, 7], got [2, 8]"},
+    {[](Step s) { s.step().slice("l", s.f32("x", {5, 3}), s.f32("y", {3, 3}), {1, 0}, {2, 1}); },
+     "layer 'l': slice: 'x': dimension 0 has 5 positions, the slice goes from 1 to 5"},
+    {[](Step s) { s.step().pad("l", s.f32("x", {5, 3}), s.f32("y", {2, 3}), {-5, 0}, 0); },
+     "layer 'l': pad: expected some of the operand to remain"},
+    {[](Step s) { s.step().transpose("l", s.f32("x", {5, 3}), s.f32("y", {3, 5}), {1, 1}); },
+     "layer 'l': transpose: expected a permutation of 2 dimensions, got [1, 1]"},
+    {[](Step s) { s.step().reshape("l", s.f32("x", {5, 3}), s.f32("y", {14})); },
+     "layer 'l': reshape: 'y': expected 15 elements, got 14"},
+    {[](Step s) { s.step().reduce("l", Reduction::sum, s.f32("x", {5, 3}), s.f32("y", {3}), {1}); },
+     "layer 'l': reduce: 'y': expected 5 elements, got 3"},
+};
+
+class MisfitTest : public testing::TestWithParam<Backend> {
+protected:
+  void refuses(std::span<const Misfit> misfits) {
+    for (const Misfit &misfit : misfits) {
+      StepCase run(GetParam());
+      misfit.build({run});
+      EXPECT_EQ(run.failure(), misfit.message);
+    }
+  }
+};
+
+TEST_P(MisfitTest, Products) { refuses(products); }
+TEST_P(MisfitTest, Layers) { refuses(layers); }
+TEST_P(MisfitTest, Movements) { refuses(movements); }
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, MisfitTest, testing::ValuesIn(backends()),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace syncline::conformance
