@@ -1,0 +1,177 @@
+// cuBLASLt's product on the host, by its documentation: matrices are stored column by column.
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+struct Layout {
+  std::int64_t rows, columns, leading, stride = 0;
+  std::int32_t copies = 1;
+};
+
+struct Product {
+  std::int32_t transA = CUBLAS_OP_N, transB = CUBLAS_OP_N;
+  std::int32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const float *bias = nullptr;
+};
+
+struct Preference {
+  std::uint64_t workspace = 0;
+  std::uint32_t alignments[4] = {256, 256, 256, 256};
+};
+
+Layout &of(cublasLtMatrixLayout_t layout) { return *reinterpret_cast<Layout *>(layout); }
+Product &of(cublasLtMatmulDesc_t desc) { return *reinterpret_cast<Product *>(desc); }
+Preference &of(cublasLtMatmulPreference_t p) { return *reinterpret_cast<Preference *>(p); }
+
+float element(const float *data, const Layout &layout, bool isTransposed, std::int64_t row,
+              std::int64_t column) {
+  return isTransposed ? data[column + row * layout.leading] : data[row + column * layout.leading];
+}
+
+template <typename T> cublasStatus_t copyTo(T &place, const void *value, std::size_t bytes) {
+  if (bytes != sizeof place)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&place, value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Whether op(a) · op(b) is of y's shape, and all have as many copies.
+bool fits(const Product &product, const Layout &a, const Layout &b, const Layout &y) {
+  const bool tA = product.transA == CUBLAS_OP_T, tB = product.transB == CUBLAS_OP_T;
+  return (tA ? a.columns : a.rows) == y.rows && (tB ? b.rows : b.columns) == y.columns &&
+         (tA ? a.rows : a.columns) == (tB ? b.columns : b.rows) && a.copies == y.copies &&
+         b.copies == y.copies;
+}
+
+constexpr std::size_t neededWorkspace = 512;
+
+} // namespace
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
+  *handle = reinterpret_cast<cublasLtHandle_t>(std::uintptr_t{1});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
+const char *cublasLtGetStatusString(cublasStatus_t) { return "an error of the host's cuBLASLt"; }
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type,
+                                          std::uint64_t rows, std::uint64_t columns,
+                                          std::int64_t leading) {
+  if (type != CUDA_R_32F || leading < static_cast<std::int64_t>(rows))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(
+      new Layout{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), leading});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(const cublasLtMatrixLayout_t layout) {
+  delete &of(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void *value, std::size_t bytes) {
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)
+    return copyTo(of(layout).copies, value, bytes);
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    return copyTo(of(layout).stride, value, bytes);
+  return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComputeType_t compute,
+                                        cudaDataType_t scale) {
+  if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(const cublasLtMatmulDesc_t desc) {
+  delete &of(desc);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
+                                              cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, std::size_t bytes) {
+  if (attribute == CUBLASLT_MATMUL_DESC_TRANSA)
+    return copyTo(of(desc).transA, value, bytes);
+  if (attribute == CUBLASLT_MATMUL_DESC_TRANSB)
+    return copyTo(of(desc).transB, value, bytes);
+  if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
+    return copyTo(of(desc).epilogue, value, bytes);
+  if (attribute == CUBLASLT_MATMUL_DESC_BIAS_POINTER)
+    return copyTo(of(desc).bias, value, bytes);
+  return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
+  *preference = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(const cublasLtMatmulPreference_t preference) {
+  delete &of(preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute,
+                                                    const void *value, std::size_t bytes) {
+  Preference &own = of(preference);
+  if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
+    return copyTo(own.workspace, value, bytes);
+  const int operand = attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
+  if (operand < 0 || operand > 3)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  return copyTo(own.alignments[operand], value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t y,
+                                              cublasLtMatmulPreference_t preference, int requested,
+                                              cublasLtMatmulHeuristicResult_t results[],
+                                              int *found) {
+  if (!fits(of(desc), of(a), of(b), of(y)) || requested < 1 ||
+      of(preference).workspace < neededWorkspace)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  results[0] = {};
+  results[0].workspaceSize = neededWorkspace;
+  *found = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void *alpha,
+                              const void *a, cublasLtMatrixLayout_t aDesc, const void *b,
+                              cublasLtMatrixLayout_t bDesc, const void *beta, const void *c,
+                              cublasLtMatrixLayout_t, void *d, cublasLtMatrixLayout_t dDesc,
+                              const cublasLtMatmulAlgo_t *, void *workspace, std::size_t bytes,
+                              cudaStream_t stream) {
+  const Product &product = of(desc);
+  const Layout &left = of(aDesc), &right = of(bDesc), &result = of(dDesc);
+  const bool tA = product.transA == CUBLAS_OP_T, tB = product.transB == CUBLAS_OP_T;
+  if (!fits(product, left, right, result) || bytes < neededWorkspace || !stream)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::memset(workspace, 0xFF, bytes);
+  const std::int64_t inner = tA ? left.rows : left.columns;
+  const float scale = *static_cast<const float *>(alpha), held = *static_cast<const float *>(beta);
+  for (std::int64_t copy = 0; copy < result.copies; ++copy)
+    for (std::int64_t j = 0; j < result.columns; ++j)
+      for (std::int64_t i = 0; i < result.rows; ++i) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < inner; ++k)
+          sum += static_cast<double>(
+                     element(static_cast<const float *>(a) + copy * left.stride, left, tA, i, k)) *
+                 element(static_cast<const float *>(b) + copy * right.stride, right, tB, k, j);
+        const std::int64_t at = copy * result.stride + i + j * result.leading;
+        double value = scale * sum;
+        if (held != 0)
+          value += held * static_cast<const float *>(c)[at];
+        if (product.epilogue & CUBLASLT_EPILOGUE_BIAS)
+          value += product.bias[i];
+        if ((product.epilogue & CUBLASLT_EPILOGUE_RELU) == CUBLASLT_EPILOGUE_RELU)
+          value = std::max(value, 0.0);
+        static_cast<float *>(d)[at] = static_cast<float>(value);
+      }
+  return CUBLAS_STATUS_SUCCESS;
+}
