@@ -1,6 +1,7 @@
 """Plans for GPUs: step.cu of the sample models compiles by nvcc and links; faults are named."""
 
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -11,11 +12,13 @@ import unittest.mock
 
 import harness
 from refusal import RefusalTest
+from schema import violations
 
 MODELS = harness.TOP / "samples" / "models"
 DIGITS = MODELS / "digits-cnn.onnx"
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 CUDA = ("--backend", "cuda")
+SCHEMA = json.loads((harness.TOP / "codegen" / "json" / "plan.schema.json").read_text())
 
 
 def statements(path):
@@ -46,6 +49,7 @@ class CudaPlanTest(unittest.TestCase):
             with self.subTest(model=name):
                 document = harness.plan_json(plan)
                 self.assertEqual(document["backend"], "cuda")
+                self.assertEqual(violations(document, SCHEMA), [])
                 self.assertIn("step.cu", document["hashes"]["files"])
                 self.assertFalse((plan / "step.cpp").exists())
 
