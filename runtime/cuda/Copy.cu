@@ -20,16 +20,13 @@ template <typename T> __global__ void fillKernel(T *to, T value, std::int64_t n)
 
 template <typename Word>
 cudaError_t copyAs(cudaStream_t stream, void *to, const void *from, const CopyMap &map) {
-  copyKernel<<<blocksFor(map.count), threadsPerBlock, 0, stream>>>(
-      static_cast<Word *>(to), static_cast<const Word *>(from), map);
-  return cudaGetLastError();
+  return launch(copyKernel<Word>, blocksFor(map.count), stream, static_cast<Word *>(to),
+                static_cast<const Word *>(from), map);
 }
 
 template <typename T>
 cudaError_t fillAs(cudaStream_t stream, void *to, std::uint64_t bits, std::int64_t n) {
-  fillKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(static_cast<T *>(to),
-                                                           static_cast<T>(bits), n);
-  return cudaGetLastError();
+  return launch(fillKernel<T>, blocksFor(n), stream, static_cast<T *>(to), static_cast<T>(bits), n);
 }
 
 } // namespace

@@ -87,39 +87,31 @@ __global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vecto
 
 cudaError_t addBias(cudaStream_t stream, float *y, const float *bias, std::int64_t channels,
                     std::int64_t inner, bool relu, std::int64_t n) {
-  biasKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(
-      y, bias, static_cast<std::uint32_t>(channels), static_cast<std::uint32_t>(inner), relu, n);
-  return cudaGetLastError();
+  return launch(biasKernel, blocksFor(n), stream, y, bias, static_cast<std::uint32_t>(channels),
+                static_cast<std::uint32_t>(inner), relu, n);
 }
 
 cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int64_t n) {
-  reluMaskKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(y, mask, n);
-  return cudaGetLastError();
+  return launch(reluMaskKernel, blocksFor(n), stream, y, mask, n);
 }
 
 cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *mask, float *y,
                       float scale, std::int64_t n) {
-  applyMaskKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(x, mask, y, scale, n);
-  return cudaGetLastError();
+  return launch(applyMaskKernel, blocksFor(n), stream, x, mask, y, scale, n);
 }
 
 cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, std::int64_t step,
                     const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n) {
-  dropoutKernel<<<blocksFor((n + 3) / 4), threadsPerBlock, 0, stream>>>(numbers, step, x, y, mask,
-                                                                        scale, n);
-  return cudaGetLastError();
+  return launch(dropoutKernel, blocksFor((n + 3) / 4), stream, numbers, step, x, y, mask, scale, n);
 }
 
 cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::int64_t n) {
-  varianceKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(values, epsilon, n);
-  return cudaGetLastError();
+  return launch(varianceKernel, blocksFor(n), stream, values, epsilon, n);
 }
 
 cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float *values,
                                float epsilon, std::int64_t n) {
-  inverseDeviationKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(variance, values, epsilon,
-                                                                       n);
-  return cudaGetLastError();
+  return launch(inverseDeviationKernel, blocksFor(n), stream, variance, values, epsilon, n);
 }
 
 cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
@@ -132,16 +124,10 @@ cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradi
       (address(parameters) | address(gradients) | address(velocity)) % sizeof(float4) == 0;
   const std::int64_t vectors = isAligned ? n / 4 : 0;
   const unsigned blocks = blocksFor(isAligned ? (n + 3) / 4 : n);
-  if (options.momentum == 0)
-    sgdKernel<Rule::plain>
-        <<<blocks, threadsPerBlock, 0, stream>>>(parameters, gradients, nullptr, vectors, n, k);
-  else if (options.nesterov)
-    sgdKernel<Rule::nesterov>
-        <<<blocks, threadsPerBlock, 0, stream>>>(parameters, gradients, velocity, vectors, n, k);
-  else
-    sgdKernel<Rule::momentum>
-        <<<blocks, threadsPerBlock, 0, stream>>>(parameters, gradients, velocity, vectors, n, k);
-  return cudaGetLastError();
+  const auto kernel = options.momentum == 0 ? sgdKernel<Rule::plain>
+                      : options.nesterov    ? sgdKernel<Rule::nesterov>
+                                            : sgdKernel<Rule::momentum>;
+  return launch(kernel, blocks, stream, parameters, gradients, velocity, vectors, n, k);
 }
 
 } // namespace syncline::cuda

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <tuple>
 
 namespace syncline::cuda {
 
@@ -14,6 +15,19 @@ inline unsigned blocksFor(std::int64_t n) {
   constexpr std::int64_t most = 4096;
   const std::int64_t blocks = (n + threadsPerBlock - 1) / threadsPerBlock;
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+/// Launches by a call rather than by CUDA's own syntax, so that a host compiler reads it too.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, cudaStream_t stream,
+                   const Arguments &...arguments) {
+  std::tuple<Parameters...> values(static_cast<Parameters>(arguments)...);
+  return std::apply(
+      [&](Parameters &...each) {
+        void *places[] = {&each...};
+        return cudaLaunchKernel(kernel, grid, dim3(threadsPerBlock), places, 0, stream);
+      },
+      values);
 }
 
 /// Calls body(i) for this thread's share of 0..n.

@@ -63,21 +63,21 @@ __global__ void crossEntropyKernel(const float *logits, const std::int64_t *targ
 cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
                              float *dy, std::int64_t n, double *scratch) {
   const unsigned blocks = blocksFor(n) < errorBlocks ? blocksFor(n) : errorBlocks;
-  squaredErrorKernel<<<blocks, threadsPerBlock, 0, stream>>>(y, target, dy, n, scratch);
-  if (cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    return error;
+  const cudaError_t launched =
+      launch(squaredErrorKernel, blocks, stream, y, target, dy, n, scratch);
+  if (launched != cudaSuccess)
+    return launched;
   return meanOfParts(stream, scratch, blocks, static_cast<double>(n), loss);
 }
 
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
                          float *loss, float *dlogits, const AxisView &view, double *scratch) {
   const auto positions = static_cast<std::uint32_t>(view.outer * view.inner);
-  crossEntropyKernel<<<blocksFor(static_cast<std::int64_t>(positions) * lanes), threadsPerBlock, 0,
-                       stream>>>(logits, target, dlogits, positions,
-                                 static_cast<std::uint32_t>(view.extent),
-                                 static_cast<std::uint32_t>(view.inner), scratch);
-  if (cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    return error;
+  const cudaError_t launched =
+      launch(crossEntropyKernel, blocksFor(static_cast<std::int64_t>(positions) * lanes), stream,
+             logits, target, dlogits, positions, view.extent, view.inner, scratch);
+  if (launched != cudaSuccess)
+    return launched;
   return meanOfParts(stream, scratch, positions, positions, loss);
 }
 

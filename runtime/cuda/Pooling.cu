@@ -37,15 +37,13 @@ __global__ void averageBackwardKernel(PoolMap map, const float *dy, float *dx, s
 template <typename Tap>
 cudaError_t maxPool(cudaStream_t stream, const PoolMap &map, const float *x, float *y,
                     Tap *workspace, std::uint32_t n) {
-  maxKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(map, x, y, workspace, n);
-  return cudaGetLastError();
+  return launch(maxKernel<Tap>, blocksFor(n), stream, map, x, y, workspace, n);
 }
 
 template <typename Tap>
 cudaError_t maxPoolBackward(cudaStream_t stream, const PoolMap &map, const float *dy,
                             const Tap *workspace, float *dx, std::uint32_t n) {
-  maxBackwardKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(map, dy, workspace, dx, n);
-  return cudaGetLastError();
+  return launch(maxBackwardKernel<Tap>, blocksFor(n), stream, map, dy, workspace, dx, n);
 }
 
 template cudaError_t maxPool(cudaStream_t, const PoolMap &, const float *, float *, std::uint8_t *,
@@ -59,14 +57,12 @@ template cudaError_t maxPoolBackward(cudaStream_t, const PoolMap &, const float 
 
 cudaError_t averagePool(cudaStream_t stream, const PoolMap &map, const float *x, float *y,
                         std::uint32_t n) {
-  averageKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(map, x, y, n);
-  return cudaGetLastError();
+  return launch(averageKernel, blocksFor(n), stream, map, x, y, n);
 }
 
 cudaError_t averagePoolBackward(cudaStream_t stream, const PoolMap &map, const float *dy, float *dx,
                                 std::uint32_t n) {
-  averageBackwardKernel<<<blocksFor(n), threadsPerBlock, 0, stream>>>(map, dy, dx, n);
-  return cudaGetLastError();
+  return launch(averageBackwardKernel, blocksFor(n), stream, map, dy, dx, n);
 }
 
 } // namespace syncline::cuda

@@ -73,8 +73,7 @@ __global__ void meanKernel(const double *parts, std::uint32_t count, double divi
 
 cudaError_t meanOfParts(cudaStream_t stream, const double *parts, std::uint32_t count,
                         double divisor, float *result) {
-  meanKernel<<<1, threadsPerBlock, 0, stream>>>(parts, count, divisor, result);
-  return cudaGetLastError();
+  return launch(meanKernel, 1, stream, parts, count, divisor, result);
 }
 
 std::uint32_t reduceParts(const ReduceMap &map) {
@@ -89,16 +88,14 @@ std::uint32_t reduceParts(const ReduceMap &map) {
 cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const float *x, float *y,
                         double divisor, double *scratch) {
   const Sums sums{y, scratch, divisor, reduceParts(map)};
-  if (takesRows(map))
-    rowsKernel<<<dim3(std::min(map.results, 1u << 20), sums.parts), threadsPerBlock, 0, stream>>>(
-        map, x, sums);
-  else
-    columnsKernel<<<dim3(blocksFor(map.results), sums.parts), threadsPerBlock, 0, stream>>>(map, x,
-                                                                                            sums);
-  if (cudaError_t error = cudaGetLastError(); error != cudaSuccess || sums.parts == 1)
-    return error;
-  joinKernel<<<blocksFor(map.results), threadsPerBlock, 0, stream>>>(map.results, sums);
-  return cudaGetLastError();
+  const cudaError_t launched =
+      takesRows(map)
+          ? launch(rowsKernel, dim3(std::min(map.results, 1u << 20), sums.parts), stream, map, x,
+                   sums)
+          : launch(columnsKernel, dim3(blocksFor(map.results), sums.parts), stream, map, x, sums);
+  if (launched != cudaSuccess || sums.parts == 1)
+    return launched;
+  return launch(joinKernel, blocksFor(map.results), stream, map.results, sums);
 }
 
 } // namespace syncline::cuda

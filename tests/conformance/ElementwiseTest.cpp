@@ -86,6 +86,20 @@ TEST_P(ElementwiseTest, ReduceOverAnyAxes) {
     }
 }
 
+// So many terms that backends sum them in parts.
+TEST_P(ElementwiseTest, ReduceOfManyTerms) {
+  for (const auto &[shape, axis] : {std::pair(Shape{3, 5000}, 1), {Shape{5000, 3}, 0}}) {
+    const Array x = randomArray(shape, 1);
+    StepCase run(backend(), form());
+    const Tensor y = run.result({3});
+    run.step().reduce("reduce", Reduction::sum, run.operand(x), y, {axis});
+    run.run();
+    Array expected({3});
+    forEachIndex(shape, [&](const Shape &at) { expected[{at[1 - axis]}] += x[at]; });
+    expectNear(run, y, expected);
+  }
+}
+
 TEST_P(ElementwiseTest, DropoutKeepsTheRightShareAndScalesIt) {
   const Array x(Shape{4, 16, 16, 16}, 1.0);
   StepCase run(backend(), form());

@@ -44,16 +44,17 @@ protected:
   const PoolShape &shape() const { return std::get<1>(GetParam()); }
   Form form() const { return std::get<2>(GetParam()); }
 
+  void maximum(ElementType workspaceType);
   void averages(bool countsPadding);
 
   Array x = randomArray(std::get<1>(GetParam()).x, 1);
   Array dy = randomArray(std::get<1>(GetParam()).y, 2);
 };
 
-TEST_P(PoolingTest, MaximumAndItsBackward) {
+void PoolingTest::maximum(ElementType workspaceType) {
   StepCase run(backend(), form());
   const Tensor y = run.result(dy.shape), dx = run.result(x.shape);
-  const Tensor workspace = run.result(dy.shape, ElementType::i32);
+  const Tensor workspace = run.result(dy.shape, workspaceType);
   run.step().maxPool("pool", run.operand(x), y, workspace, shape().window);
   run.step().maxPoolBackward("pool", run.operand(dy), workspace, dx, shape().window);
   run.run();
@@ -62,6 +63,12 @@ TEST_P(PoolingTest, MaximumAndItsBackward) {
   };
   expectNear(run, y, forward(x), 0);
   expectNear(run, dx, numericalGradient(forward, x, dy, 1e-9));
+}
+
+TEST_P(PoolingTest, MaximumAndItsBackward) {
+  maximum(ElementType::i32);
+  if (elementCount(shape().window.kernel) <= 255)
+    maximum(ElementType::u8);
 }
 
 void PoolingTest::averages(bool countsPadding) {

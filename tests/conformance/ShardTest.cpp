@@ -36,22 +36,32 @@ struct Sharded {
 
 class ShardTest : public testing::TestWithParam<Backend> {};
 
-// Two steps with momentum and weight decay change this rank's part as the book says, and no more.
-TEST_P(ShardTest, UpdatesItsPartOnly) {
-  Sharded step(GetParam());
-  const SgdOptions sgd{0.1, 0.9, 0.01, false};
+/// Two steps with momentum and weight decay change floats [first, last) as the book says, and no
+/// more.
+void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bool nesterov) {
+  Sharded step(backend);
+  const SgdOptions sgd{0.1, 0.9, 0.01, nesterov};
   step.begin(sgd);
-  ASSERT_TRUE((*step.run).takeShard(2, 64, 64).isOk());
+  const auto bytes = [](std::size_t floats) { return static_cast<std::int64_t>(4 * floats); };
+  ASSERT_TRUE((*step.run).takeShard(2, bytes(first), bytes(last - first)).isOk());
   Array expected({bucketFloats}, 1.0), v({bucketFloats});
   for (int repeat = 0; repeat < 2; ++repeat) {
     ASSERT_TRUE((*step.run).updateShard(2).isOk());
-    for (std::size_t i = 16; i < 32; ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       const double g = static_cast<double>(i) / 4 + sgd.weightDecay * expected.values[i];
       v.values[i] = sgd.momentum * v.values[i] + g;
-      expected.values[i] -= sgd.rate * v.values[i];
+      expected.values[i] -= sgd.rate * (nesterov ? g + sgd.momentum * v.values[i] : v.values[i]);
     }
     expectNear(step.run, step.w, expected, 1e-6);
   }
+}
+
+TEST_P(ShardTest, UpdatesItsPartOnly) { updatesOnly(GetParam(), 16, 32, false); }
+
+// Parts that begin and end where no vector does.
+TEST_P(ShardTest, UpdatesOddPartsOnly) {
+  updatesOnly(GetParam(), 1, 23, false);
+  updatesOnly(GetParam(), 16, 31, true);
 }
 
 // Velocity is held for the part that this rank updates, and for parameters of other buckets.

@@ -1,7 +1,8 @@
 // CUDA's runtime on the host: memory is the host's, streams do everything at once.
 //
-// The suite runs the CUDA backend over this, over HostDnn, HostBlas and HostKernels: what the
-// backend tells the libraries is judged without a device, what the device makes of it is not.
+// The suite runs the CUDA backend over this, over HostDnn and HostBlas, and its kernels
+// over HostLaunch: what the backend says and computes is judged without a device, what the device
+// and its libraries make of it is not.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -88,7 +89,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
 cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream) {
   if (!stream)
     return cudaErrorInvalidResourceHandle;
-  if (auto found = mappings.find(to); value == 0 && found != mappings.end()) {
+  if (auto found = mappings.find(to);
+      value == 0 && found != mappings.end() && found->second == bytes) {
     madvise(to, bytes, MADV_DONTNEED); // zeros, and no memory
     return cudaSuccess;
   }
