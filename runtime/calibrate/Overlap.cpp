@@ -11,9 +11,13 @@
 
 namespace syncline::calibrate {
 
-/// Seconds of computation in one sample, and of one message: many of a scheduler's slices. Where
-/// there is hardly time to measure at all, this part of it.
-static constexpr double longEnough = 0.25, leastPart = 1.0 / 60;
+/// Seconds of computation in one sample: many of a scheduler's slices. Where there is hardly time
+/// to measure at all, this part of it.
+static constexpr double longEnough = 0.5, leastPart = 1.0 / 30;
+/// Messages that one sample has time for alone, and that must at least pass beside the computation.
+static constexpr int messagesAlongside = 2, messagesThrough = 2;
+/// How much longer than that a sample may become for these.
+static constexpr int mostGrowth = 4;
 
 Result<std::unique_ptr<Overlap>> Overlap::open(Transport &transport, Team &team, Device &device) {
   auto channel = createAllReduce("ring", transport, "calibrate/overlap", {});
@@ -58,10 +62,15 @@ Status Overlap::choose(double until) {
   Result<double> message = messagesAlone(2);
   if (!message)
     return message.status();
-  const double most =
-      std::min(std::max(wanted, seconds) / *message, static_cast<double>(mostBytes / leastBytes));
+  const double most = std::min(std::max(wanted, seconds) / messagesAlongside / *message,
+                               static_cast<double>(mostBytes / leastBytes));
   while (static_cast<double>(2 * bytes) <= most * static_cast<double>(leastBytes))
     bytes *= 2;
+  for (const int limit = mostGrowth * passes; passes < limit; passes *= 2) {
+    Result<Both> both = computeBeside();
+    if (!both || both->messages >= messagesThrough)
+      return both.status();
+  }
   return Status::ok();
 }
 

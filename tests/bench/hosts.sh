@@ -81,13 +81,16 @@ connect() { # host
     limit_rate "$name" "port$1" "$own"
 }
 
+# nproc takes OMP_NUM_THREADS for the number of processors: with 1, all hosts would share the first.
+processors=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
+
 ip netns add "$name" && ip -n "$name" link add switch type bridge &&
   ip -n "$name" link set switch up || exit 1
 for ((i = 0; i < hosts; i++)); do connect "$i" || exit 1; done
 
 for ((i = 0; i < hosts; i++)); do
   cpu=()
-  [[ -z $pin ]] || cpu=(taskset -c $((i % $(nproc))))
+  [[ -z $pin ]] || cpu=(taskset -c $((i % processors)))
   setsid ip netns exec "$name-$i" env RANK=$i WORLD_SIZE="$hosts" LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 \
     MASTER_ADDR=10.98.0.1 MASTER_PORT=29501 GLOO_SOCKET_IFNAME=eth0 \
     "${cpu[@]}" timeout -k 5 "$limit" "$@" >"$logs/$i" 2>&1 &
