@@ -49,7 +49,9 @@ auto choose(Preparation &p, const ConvolutionPlan &plan, const Get &get) {
   if (!best)
     p.fail("cuDNN has no algorithm for these shapes within " +
            std::to_string(workspaceLimit >> 20) + " MiB of workspace");
-  check(cudnnSetConvolutionMathType(plan.convolution, best->mathType),
+  // Whatever the list says of it, f32 keeps its bits unless the user gave them up.
+  const bool keepsBits = p.program.options.precision == Precision::fp32;
+  check(cudnnSetConvolutionMathType(plan.convolution, keepsBits ? CUDNN_FMA_MATH : best->mathType),
         "cudnnSetConvolutionMathType");
   return Choice<decltype(best->algo)>{best->algo,
                                       p.scratch(static_cast<std::int64_t>(best->memory))};

@@ -4,8 +4,8 @@ import pathlib
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-CODE = (".cpp", ".h", ".td", ".mlir", ".py", ".sh", ".cmake")
-CXX = (".cpp", ".h")
+CODE = (".cpp", ".h", ".cu", ".cuh", ".td", ".mlir", ".py", ".sh", ".cmake")
+CXX = (".cpp", ".h", ".cu", ".cuh")
 
 
 def files(*suffixes):
