@@ -21,7 +21,7 @@ TEST(Overlap, MeasuresBothWays) {
     all[rank] = *found;
   });
   const Interference &found = all[0];
-  EXPECT_GT(found.alone.median, 0.05); // a quarter of a second at most
+  EXPECT_GT(found.alone.median, 0.05); // half a second at most
   EXPECT_GE(found.computation.samples, 3);
   // On loopback messages take all the processor that they get.
   EXPECT_GT(found.computation.median, 0.9);
