@@ -36,7 +36,7 @@ std::string signedPercent(double error) {
 }
 
 struct Message {
-  double begin = 0, end = 0; ///< when the last rank began it, and was through
+  double begin = 0, end = 0; ///< absolute; of all ranks: when the last one began, and was through
 };
 
 /// One step of one rank; seconds from its beginning.
@@ -44,16 +44,21 @@ struct RankStep {
   double begin = std::numeric_limits<double>::infinity(), end = 0; ///< absolute
   double computing = 0, updating = 0;                              ///< sums
   double backwardEnd = 0;                                          ///< absolute
-  LayerSeconds layers;
+  LayerSeconds layers;                         ///< what they would take without messages
+  std::vector<Message> messages;               ///< this rank's
   std::map<std::int64_t, double> ready, ended; ///< by bucket, absolute
 };
 
 class Measurements {
 public:
-  explicit Measurements(const files::ChromeTrace &trace) {
+  /// `interference`: how much longer operations are predicted to take beside messages.
+  Measurements(const files::ChromeTrace &trace, double interference) : interference(interference) {
     for (const TraceEvent &event : trace.events)
       if (event.rank && event.step)
         add(event);
+    for (const TraceEvent &event : trace.events)
+      if (event.rank && event.step && event.category == "compute" && !event.layer.empty())
+        stepOf(event).layers[event.layer] += aloneSeconds(event);
   }
 
   bool isEmpty() const { return steps.empty(); }
@@ -102,8 +107,20 @@ public:
   }
 
 private:
+  RankStep &stepOf(const TraceEvent &event) { return steps[{*event.step, *event.rank}]; }
+
+  /// What an operation would have taken without its rank's messages beside it, by the prediction's
+  /// measure.
+  double aloneSeconds(const TraceEvent &event) {
+    double beside = 0;
+    for (const Message &message : stepOf(event).messages)
+      beside +=
+          std::max(0.0, std::min(message.end, event.end()) - std::max(message.begin, event.begin));
+    return event.seconds - (1 - 1 / interference) * std::min(beside, event.seconds);
+  }
+
   void add(const TraceEvent &event) {
-    RankStep &step = steps[{*event.step, *event.rank}];
+    RankStep &step = stepOf(event);
     step.begin = std::min(step.begin, event.begin);
     step.end = std::max(step.end, event.end());
     if (event.category == "update")
@@ -112,11 +129,10 @@ private:
       step.computing += event.seconds;
       if (event.phase != "update")
         step.backwardEnd = std::max(step.backwardEnd, event.end());
-      if (!event.layer.empty())
-        step.layers[event.layer] += event.seconds;
     }
     if (event.category != "message" || !event.bucket)
       return;
+    step.messages.push_back({event.begin, event.end()});
     step.ready[*event.bucket] = event.ready.value_or(event.begin);
     step.ended[*event.bucket] = event.end();
     auto [place, isNew] =
@@ -125,6 +141,7 @@ private:
     place->second.end = std::max(place->second.end, event.end());
   }
 
+  const double interference;
   std::map<std::pair<std::int64_t, std::int64_t>, RankStep> steps;  ///< by step and rank
   std::map<std::int64_t, std::map<std::int64_t, Message>> messages; ///< by bucket, then step
 };
@@ -287,7 +304,7 @@ Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
         throw TraceError{"expected a trace that 'syncline run --trace' wrote"};
       if (trace.plan != plan.at("hashes").at("plan").get<std::string>())
         throw TraceError{"the trace is of another plan"};
-      const Measurements measured(trace);
+      const Measurements measured(trace, plan.at("cluster").at("interference"));
       if (measured.isEmpty())
         throw TraceError{"the trace has no steps"};
       comparison = compare(plan, layers, measured, trace, tolerance);

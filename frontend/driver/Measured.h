@@ -25,7 +25,8 @@ struct Comparison {
 /// begins it to when the last rank is through, by aligned clocks, so that waiting for a late rank
 /// is not the network's fault. Errors are measured / predicted - 1. The table has the worst first;
 /// hints follow on what to measure again: layers, the optimizer or a scheme that is off by more
-/// than `tolerance`.
+/// than `tolerance`. Layers are compared without what messages beside them cost: that is the
+/// cluster's `interference`.
 ///
 /// `layers` are the plan's predictions, by forward and backward together. Errors: badInput for a
 /// trace of another plan, of no steps or without one of the plan's messages, naming it `traceName`,
