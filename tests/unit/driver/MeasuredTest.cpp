@@ -109,8 +109,8 @@ TEST(Measured, NamesLayersAndUpdates) {
   EXPECT_FALSE(contains(c.report, "messages by")) << c.report;
 }
 
-// What messages cost the operations beside them is the cluster's to say, not the layers': 2 ms of 11
-// beside a message that makes operations take twice as long would be 1.
+// What messages cost the operations beside them is the cluster's to say, not the layers': 2 ms of
+// 11 beside a message that makes operations take twice as long would be 1.
 TEST(Measured, TakesMessagesOffTheLayersBesideThem) {
   files::ChromeTrace trace = asPredicted();
   for (files::TraceEvent &e : trace.events)
