@@ -9,7 +9,8 @@ using namespace mlir;
 namespace syncline {
 
 bool differ(double a, double b) {
-  return std::abs(a - b) > 1e-9 * std::max(std::abs(a), std::abs(b)) + 1e-18;
+  return !std::isfinite(a) || !std::isfinite(b) ||
+         std::abs(a - b) > 1e-9 * std::max(std::abs(a), std::abs(b)) + 1e-18;
 }
 
 bool isSameCost(Attribute a, Attribute b) {

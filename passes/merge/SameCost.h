@@ -6,7 +6,8 @@
 
 namespace syncline {
 
-/// By more than 1e-9 of the larger.
+/// By more than 1e-9 of the larger. What is not finite differs from everything, itself too: no plan
+/// may promise it.
 bool differ(double a, double b);
 
 bool isSameCost(mlir::Attribute a, mlir::Attribute b);
