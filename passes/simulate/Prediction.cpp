@@ -45,6 +45,7 @@ public:
   Prediction read() {
     prediction.messages.resize(scenario.messages.size());
     prediction.step = simulation.stepEnd(0);
+    prediction.ranks = simulation.ranks;
     prediction.communicationEnd = simulation.communicationEnd(0);
     for (int rank = 0; rank < simulation.ranks; ++rank)
       readRank(rank);
