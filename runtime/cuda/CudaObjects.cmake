@@ -1,8 +1,18 @@
 # syncline_cuda_objects(VARIABLE SOURCE...): compiles device code with nvcc and puts the objects'
 # names into VARIABLE. Commands of our own rather than CMake's CUDA language, which would try the
 # compiler in every configuration, and hand it the host compiler's flags.
-set(SYNCLINE_CUDA_ARCHITECTURES
-  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90])
+set(SYNCLINE_NVCC_COMMAND ${SYNCLINE_NVCC})
+if(SYNCLINE_CCACHE)
+  list(PREPEND SYNCLINE_NVCC_COMMAND ${SYNCLINE_CCACHE})
+endif()
+# Warnings stop those who work on Syncline, not those who build it with a compiler that has more.
+# One list of the host compiler's flags: ccache loses several.
+set(SYNCLINE_NVCC_WARNINGS)
+set(SYNCLINE_NVCC_HOST -fPIC,-Wall,-Wextra)
+if(SYNCLINE_TESTS)
+  set(SYNCLINE_NVCC_WARNINGS --Werror all-warnings)
+  string(APPEND SYNCLINE_NVCC_HOST ,-Werror)
+endif()
 
 function(syncline_cuda_objects variable)
   set(objects)
@@ -11,9 +21,9 @@ function(syncline_cuda_objects variable)
     # Products are not fused with sums: results are the same as the CPU backend's loops give.
     add_custom_command(
       OUTPUT ${object}
-      COMMAND ${SYNCLINE_CCACHE} ${SYNCLINE_NVCC} -std=c++20 -O3 -fmad=false
-        --expt-relaxed-constexpr --Werror all-warnings
-        -Xcompiler -fPIC,-Wall,-Wextra,-Werror,-fvisibility=hidden ${SYNCLINE_CUDA_ARCHITECTURES}
+      COMMAND ${SYNCLINE_NVCC_COMMAND} -std=c++20 -O3 -fmad=false
+        --expt-relaxed-constexpr ${SYNCLINE_NVCC_WARNINGS}
+        -Xcompiler ${SYNCLINE_NVCC_HOST},-fvisibility=hidden ${SYNCLINE_CUDA_ARCHITECTURES}
         -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/runtime/include
         -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source}

@@ -1,48 +1,74 @@
 # Is there what the CUDA backend is built with? Included at the top, so that tests know too.
 #
-# Reads SYNCLINE_CUDA (AUTO, ON, OFF). Sets SYNCLINE_HAS_CUDA, and where that is true SYNCLINE_NVCC, the targets
-# CUDA::cudart and CUDA::cublasLt, and SYNCLINE_CUDA_INCLUDES, SYNCLINE_CUDNN and SYNCLINE_NCCL (headers' folders,
-# libraries). SYNCLINE_NVCC alone is set where nvcc is found, whatever SYNCLINE_CUDA says but OFF: generated CUDA compiles
-# without cuDNN and NCCL.
+# Reads SYNCLINE_CUDA (AUTO, ON, OFF). Sets SYNCLINE_HAS_CUDA, and where that is true the targets CUDA::cudart and
+# CUDA::cublasLt, SYNCLINE_CUDA_INCLUDES and SYNCLINE_CUDNN (headers' folders, the library). SYNCLINE_NVCC is set where
+# an nvcc is found that compiles, whatever SYNCLINE_CUDA says but OFF, and empty elsewhere: generated CUDA compiles
+# without cuDNN.
 set(SYNCLINE_CUDA AUTO CACHE STRING
-  "Build the CUDA backend: ON, OFF, or AUTO, where nvcc (12 or later), cuDNN 9 and NCCL are found")
+  "Build the CUDA backend: ON, OFF, or AUTO, where an nvcc (12 or later) that compiles and cuDNN 9 are found")
 set_property(CACHE SYNCLINE_CUDA PROPERTY STRINGS AUTO ON OFF)
 if(NOT SYNCLINE_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "SYNCLINE_CUDA: expected AUTO, ON or OFF, got '${SYNCLINE_CUDA}'")
 endif()
+set(SYNCLINE_CUDA_ARCHITECTURES
+  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90])
+
+# Sets VARIABLE to why nvcc compiles nothing, or to nothing where it compiles: an nvcc refuses host compilers that are
+# newer than it, and old ones do not know C++20 or our devices. What was found is kept until nvcc or the compiler changes.
+function(syncline_try_nvcc nvcc variable)
+  set(key "${nvcc} ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION}")
+  if(NOT "${SYNCLINE_NVCC_TRIED}" STREQUAL "${key}")
+    set(trial ${CMAKE_BINARY_DIR}/CMakeFiles/TryNvcc.cu)
+    file(WRITE ${trial} "#include <algorithm>\n#include <string>\n__global__ void nothing() {}\n")
+    execute_process(
+      COMMAND ${nvcc} -std=c++20 ${SYNCLINE_CUDA_ARCHITECTURES} -c ${trial} -o ${trial}.o
+      RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    set(why "")
+    if(failed)
+      string(REGEX MATCH "[^\n]*(error|fatal)[^\n]*" line "${said}")
+      set(why "'${nvcc}' does not compile: ${line}")
+    endif()
+    set(SYNCLINE_NVCC_TRIED "${key}" CACHE INTERNAL "The nvcc and the host compiler that were tried")
+    set(SYNCLINE_NVCC_FAILURE "${why}" CACHE INTERNAL "What they said, or nothing")
+  endif()
+  set(${variable} "${SYNCLINE_NVCC_FAILURE}" PARENT_SCOPE)
+endfunction()
 
 set(SYNCLINE_HAS_CUDA OFF)
+set(SYNCLINE_NVCC "")
 set(missing) # in words
 if(NOT SYNCLINE_CUDA STREQUAL OFF)
   find_package(CUDAToolkit 12 QUIET)
-  set(SYNCLINE_NVCC ${CUDAToolkit_NVCC_EXECUTABLE})
-  if(NOT CUDAToolkit_FOUND OR NOT SYNCLINE_NVCC OR NOT TARGET CUDA::cublasLt)
-    list(APPEND missing "the CUDA toolkit, 12 or later, with nvcc and cuBLAS")
+  set(failure "")
+  if(CUDAToolkit_NVCC_EXECUTABLE)
+    syncline_try_nvcc(${CUDAToolkit_NVCC_EXECUTABLE} failure)
+    if(NOT failure)
+      set(SYNCLINE_NVCC ${CUDAToolkit_NVCC_EXECUTABLE})
+    endif()
+  endif()
+  if(failure)
+    list(APPEND missing "${failure}")
+  elseif(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE OR NOT TARGET CUDA::cublasLt)
+    list(APPEND missing "no CUDA toolkit, 12 or later, with nvcc and cuBLAS")
   endif()
   find_path(SYNCLINE_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS}) # since cuDNN 9
   find_library(SYNCLINE_CUDNN cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
   if(NOT SYNCLINE_CUDNN_INCLUDE OR NOT SYNCLINE_CUDNN)
-    list(APPEND missing "cuDNN 9")
-  endif()
-  find_path(SYNCLINE_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  find_library(SYNCLINE_NCCL nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
-  if(NOT SYNCLINE_NCCL_INCLUDE OR NOT SYNCLINE_NCCL)
-    list(APPEND missing "NCCL")
+    list(APPEND missing "no cuDNN 9")
   endif()
   if(NOT missing)
     set(SYNCLINE_HAS_CUDA ON)
-    set(SYNCLINE_CUDA_INCLUDES
-      ${CUDAToolkit_INCLUDE_DIRS} ${SYNCLINE_CUDNN_INCLUDE} ${SYNCLINE_NCCL_INCLUDE})
+    set(SYNCLINE_CUDA_INCLUDES ${CUDAToolkit_INCLUDE_DIRS} ${SYNCLINE_CUDNN_INCLUDE})
     list(REMOVE_DUPLICATES SYNCLINE_CUDA_INCLUDES)
   endif()
 endif()
 
-list(JOIN missing "; " missing)
+list(JOIN missing ", " missing)
 if(SYNCLINE_HAS_CUDA)
   message(STATUS "CUDA backend: yes, by ${SYNCLINE_NVCC} ${CUDAToolkit_VERSION}")
 elseif(SYNCLINE_CUDA STREQUAL ON)
-  message(FATAL_ERROR "SYNCLINE_CUDA=ON, but there is no ${missing}; CUDAToolkit_ROOT says where to look")
+  message(FATAL_ERROR "SYNCLINE_CUDA=ON: ${missing}; CUDAToolkit_ROOT says where to look")
 elseif(missing)
-  message(STATUS "CUDA backend: no, missing: ${missing}")
+  message(STATUS "CUDA backend: no: ${missing}")
 endif()
 unset(missing)

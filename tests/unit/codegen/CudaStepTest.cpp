@@ -117,7 +117,7 @@ class CudaStep : public testing::Test {
 protected:
   void SetUp() override {
     if (std::string(SYNCLINE_NVCC).empty())
-      GTEST_SKIP() << "nvcc is not installed";
+      GTEST_SKIP() << "no nvcc that compiles was found";
   }
   ScratchFolder folder;
 };
