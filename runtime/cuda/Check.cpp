@@ -19,10 +19,11 @@ void check(cudnnStatus_t status, const char *call) {
   cudnnGetLastErrorString(detail, sizeof detail);
   const auto category = status / 1000; // CUDNN_STATUS_NOT_SUPPORTED and its subcategories
   const bool isUnsupported = category == CUDNN_STATUS_NOT_SUPPORTED / 1000;
-  throw Failure{isUnsupported ? ErrorKind::badInput : ErrorKind::internal,
+  const bool isMemory = status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+                        status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+  throw Failure{isUnsupported || isMemory ? ErrorKind::badInput : ErrorKind::internal,
                 std::string(call) + ": " + cudnnGetErrorString(status) +
-                    (detail[0] ? std::string(": ") + detail : ""),
-                isUnsupported};
+                    (detail[0] ? std::string(": ") + detail : "")};
 }
 
 void check(cublasStatus_t status, const char *call) {
@@ -31,7 +32,7 @@ void check(cublasStatus_t status, const char *call) {
   const bool isUnsupported = status == CUBLAS_STATUS_NOT_SUPPORTED;
   const bool isMemory = status == CUBLAS_STATUS_ALLOC_FAILED;
   throw Failure{isUnsupported || isMemory ? ErrorKind::badInput : ErrorKind::internal,
-                std::string(call) + ": " + cublasLtGetStatusString(status), isUnsupported};
+                std::string(call) + ": " + cublasLtGetStatusString(status)};
 }
 
 } // namespace syncline::cuda

@@ -14,9 +14,8 @@ namespace syncline::cuda {
 /// What a library's call said. Thrown inside this folder only; Executable and StepBuilder make it a
 /// Status with the operation's name.
 struct Failure {
-  ErrorKind kind; ///< badInput for memory that is not there, internal for all else
+  ErrorKind kind; ///< badInput for memory or a kernel that is not there, internal for all else
   std::string message;
-  bool isUnsupported = false; ///< the library has no kernel for this
 };
 
 /// Throws the Failure of a call that did not succeed: "cudaMalloc: out of memory".

@@ -4,13 +4,20 @@
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 namespace syncline::cuda {
 
 namespace {
 
 constexpr float one = 1, zero = 0;
+
+bool isUnsupported(cudnnStatus_t status) {
+  return status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
 
 /// Fourier transforms round more than products do.
 bool isExact(cudnnConvolutionFwdAlgo_t a) {
@@ -31,30 +38,41 @@ template <typename Algorithm> struct Choice {
   Scratch workspace;
 };
 
-/// `get(most, found, results)` lists algorithms, the fastest first.
-template <typename Performance, typename Get>
-auto choose(Preparation &p, const ConvolutionPlan &plan, const Get &get) {
+/// The algorithms that may be taken, the best first: those whose bits are the same every time, then
+/// the others; each as fast as the next or faster.
+template <typename Performance>
+std::vector<Performance> candidates(const Performance *results, int found) {
+  std::vector<Performance> fit;
+  std::copy_if(results, results + found, std::back_inserter(fit), [](const Performance &r) {
+    return r.status == CUDNN_STATUS_SUCCESS && isExact(r.algo);
+  });
+  std::stable_partition(fit.begin(), fit.end(),
+                        [](const Performance &r) { return r.determinism == CUDNN_DETERMINISTIC; });
+  return fit;
+}
+
+/// `get(most, found, results)` lists algorithms, the fastest first; `measure(algorithm, bytes)`
+/// asks for the workspace of one.
+template <typename Performance, typename Get, typename Measure>
+auto choose(Preparation &p, const ConvolutionPlan &plan, const Get &get, const Measure &measure) {
   std::array<Performance, 16> results;
   int found = 0;
   get(static_cast<int>(results.size()), &found, results.data());
-  const Performance *best = nullptr;
-  for (int i = 0; i < found; ++i) {
-    const Performance &r = results[static_cast<std::size_t>(i)];
-    const bool fits = r.status == CUDNN_STATUS_SUCCESS &&
-                      r.memory <= static_cast<std::size_t>(workspaceLimit) && isExact(r.algo);
-    if (fits && (!best || (best->determinism != CUDNN_DETERMINISTIC &&
-                           r.determinism == CUDNN_DETERMINISTIC)))
-      best = &r;
-  }
-  if (!best)
-    p.fail("cuDNN has no algorithm for these shapes within " +
-           std::to_string(workspaceLimit >> 20) + " MiB of workspace");
   // Whatever the list says of it, f32 keeps its bits unless the user gave them up.
   const bool keepsBits = p.program.options.precision == Precision::fp32;
-  check(cudnnSetConvolutionMathType(plan.convolution, keepsBits ? CUDNN_FMA_MATH : best->mathType),
-        "cudnnSetConvolutionMathType");
-  return Choice<decltype(best->algo)>{best->algo,
-                                      p.scratch(static_cast<std::int64_t>(best->memory))};
+  for (const Performance &r : candidates(results.data(), found)) {
+    check(cudnnSetConvolutionMathType(plan.convolution, keepsBits ? CUDNN_FMA_MATH : r.mathType),
+          "cudnnSetConvolutionMathType");
+    // The list's workspace is for the list's math type.
+    std::size_t bytes = 0;
+    const cudnnStatus_t status = measure(r.algo, &bytes);
+    if (isUnsupported(status) || bytes > static_cast<std::size_t>(workspaceLimit))
+      continue;
+    check(status, "cudnnGetConvolutionWorkspaceSize");
+    return Choice<decltype(r.algo)>{r.algo, p.scratch(static_cast<std::int64_t>(bytes))};
+  }
+  p.fail("cuDNN has no algorithm for these shapes within " + std::to_string(workspaceLimit >> 20) +
+         " MiB of workspace");
 }
 
 /// "cudnn:1" names the algorithm as cuDNN counts them.
@@ -85,7 +103,7 @@ struct Forward {
         program.device.cudnn, &one, plan.x, operand(), plan.w, w, plan.convolution,
         choice.algorithm, workspace(), workspaceBytes(), &zero, plan.y, y, biasDescriptor, bias,
         relu, plan.y, y);
-    if (status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000)
+    if (isUnsupported(status))
       return false;
     check(status, "cudnnConvolutionBiasActivationForward");
     return true;
@@ -114,11 +132,16 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
     const float *added = bias.isValid() ? p.input(bias) : nullptr;
     const Scratch padded = plan.isPadded ? appendPadding(p, plan, operand) : Scratch();
     const auto choice = choose<cudnnConvolutionFwdAlgoPerf_t>(
-        p, plan, [&](int most, int *found, cudnnConvolutionFwdAlgoPerf_t *results) {
+        p, plan,
+        [&](int most, int *found, cudnnConvolutionFwdAlgoPerf_t *results) {
           check(cudnnGetConvolutionForwardAlgorithm_v7(program.device.cudnn, plan.x, plan.w,
                                                        plan.convolution, plan.y, most, found,
                                                        results),
                 "cudnnGetConvolutionForwardAlgorithm_v7");
+        },
+        [&](cudnnConvolutionFwdAlgo_t algorithm, std::size_t *bytes) {
+          return cudnnGetConvolutionForwardWorkspaceSize(
+              program.device.cudnn, plan.x, plan.w, plan.convolution, plan.y, algorithm, bytes);
         });
     const Shape &result = p.shape(y);
     const bool hasRelu = activation == Activation::relu;
@@ -143,11 +166,16 @@ void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, 
     const ConvolutionPlan plan(p, dx, w, none, dy, window);
     const Scratch padded = plan.isPadded ? p.scratch(plan.paddedBytes()) : Scratch();
     const auto choice = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
-        p, plan, [&](int most, int *found, cudnnConvolutionBwdDataAlgoPerf_t *results) {
+        p, plan,
+        [&](int most, int *found, cudnnConvolutionBwdDataAlgoPerf_t *results) {
           check(cudnnGetConvolutionBackwardDataAlgorithm_v7(program.device.cudnn, plan.w, plan.y,
                                                             plan.convolution, plan.x, most, found,
                                                             results),
                 "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+        },
+        [&](cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t *bytes) {
+          return cudnnGetConvolutionBackwardDataWorkspaceSize(
+              program.device.cudnn, plan.w, plan.y, plan.convolution, plan.x, algorithm, bytes);
         });
     const float *gradient = p.input(dy), *weights = p.input(w);
     float *result = p.output(dx);
@@ -173,11 +201,16 @@ void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor d
     const float *operand = p.input(x), *gradient = p.input(dy);
     const Scratch padded = plan.isPadded ? appendPadding(p, plan, operand) : Scratch();
     const auto choice = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
-        p, plan, [&](int most, int *found, cudnnConvolutionBwdFilterAlgoPerf_t *results) {
+        p, plan,
+        [&](int most, int *found, cudnnConvolutionBwdFilterAlgoPerf_t *results) {
           check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(program.device.cudnn, plan.x, plan.y,
                                                               plan.convolution, plan.w, most, found,
                                                               results),
                 "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+        },
+        [&](cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t *bytes) {
+          return cudnnGetConvolutionBackwardFilterWorkspaceSize(
+              program.device.cudnn, plan.x, plan.y, plan.convolution, plan.w, algorithm, bytes);
         });
     p.call(nameOf(choice.algorithm),
            [&program = program, plan, choice, padded, operand, gradient, result = p.output(dw)] {

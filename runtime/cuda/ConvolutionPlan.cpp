@@ -11,8 +11,6 @@ namespace syncline::cuda {
 
 namespace {
 
-std::vector<int> asInts(const Shape &values) { return {values.begin(), values.end()}; }
-
 /// cuDNN knows no single spatial dimension: one of 1 comes before it.
 Shape withPlane(Shape dims, std::size_t spatial, std::int64_t value) {
   if (spatial == 1)
@@ -62,6 +60,9 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
   }
   if (!isPadded)
     padded = given;
+  for (Tensor tensor : {x, w, y})
+    p.expectCountable(tensor);
+  p.expectCountable("'" + p.info(x).name + "' with its padding", padded);
   this->x = denseTensor(withPlane(padded, spatial, 1));
   this->y = denseTensor(withPlane(p.shape(y), spatial, 1));
   this->w = denseFilter(withPlane(p.shape(w), spatial, 1));

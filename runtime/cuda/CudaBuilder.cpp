@@ -1,6 +1,8 @@
 // Declarations, errors and bucket operations of the CUDA backend's StepBuilder.
 #include "runtime/cuda/CudaBuilder.h"
 
+#include <new>
+
 namespace syncline::cuda {
 
 Tensor CudaBuilder::tensor(const TensorInfo &info) {
@@ -36,6 +38,10 @@ void CudaBuilder::prepareLast(const std::string &where,
     table.fail(error.kind, where + ": " + error.message);
   } catch (const Failure &failure) {
     table.fail(failure.kind, where + ": " + failure.message);
+  } catch (const std::bad_alloc &) {
+    table.fail(ErrorKind::badInput, where + ": not enough memory on the host");
+  } catch (const std::exception &error) {
+    table.fail(ErrorKind::internal, where + ": " + error.what());
   }
 }
 

@@ -1,8 +1,7 @@
 // StepBuilder of the CUDA backend: turns each call into prepared commands of a Program.
 //
 // The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
-// NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp,
-// GatherOps.cpp.
+// NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp.
 #pragma once
 
 #include "runtime/cuda/Preparation.h"

@@ -163,13 +163,4 @@ std::string CudaExecutable::layoutFingerprint() const {
   return digits;
 }
 
-Status CudaExecutable::recordComputed(cudaEvent_t event) {
-  return statusOf("", [&] { check(cudaEventRecord(event, computeStream()), "cudaEventRecord"); });
-}
-
-Status CudaExecutable::awaitEvent(cudaEvent_t event) {
-  return statusOf(
-      "", [&] { check(cudaStreamWaitEvent(computeStream(), event, 0), "cudaStreamWaitEvent"); });
-}
-
 } // namespace syncline::cuda

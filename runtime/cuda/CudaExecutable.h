@@ -1,5 +1,4 @@
-// The CUDA backend's Executable, and what its channels need of it: the stream that computes, and
-// events on it.
+// The CUDA backend's Executable.
 #pragma once
 
 #include "runtime/core/Optimizer.h"
@@ -47,17 +46,8 @@ public:
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 
-  /// Where the step's operations stand in line; channels make streams of their own.
-  cudaStream_t computeStream() const { return program.device.compute; }
-  int deviceIndex() const { return program.device.index; }
-  /// The event happens when everything run so far has been computed.
-  Status recordComputed(cudaEvent_t event);
-  /// Everything run from here on waits for the event, and the host does not.
-  Status awaitEvent(cudaEvent_t event);
-  /// As updateShard(), enqueued on a channel's stream, on whose thread the device is current.
-  Status enqueueShardUpdate(int bucket, cudaStream_t stream);
-
 private:
+  Status enqueueShardUpdate(int bucket, cudaStream_t stream);
   Status update(const Optimizer::Update &what, cudaStream_t stream);
   /// Copies between host memory and `data`, which holds the tensor; waits.
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);

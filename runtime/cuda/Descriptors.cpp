@@ -3,16 +3,9 @@
 
 #include "runtime/core/Strides.h"
 
-#include <vector>
-
 namespace syncline::cuda {
 
-namespace {
-
-/// Precondition: the tensor has at most 2^31 - 1 elements, which Preparation checks.
 std::vector<int> asInts(const Shape &values) { return {values.begin(), values.end()}; }
-
-} // namespace
 
 TensorDescriptor denseTensor(const Shape &dims) {
   TensorDescriptor descriptor;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace syncline::cuda {
 
@@ -36,7 +37,11 @@ using ActivationDescriptor =
 using LrnDescriptor =
     Descriptor<cudnnLRNDescriptor_t, cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor>;
 
-/// f32, dense row-major, of 4 or 5 dimensions, as cuDNN wants them.
+/// As cuDNN counts. Precondition: none is above 2^31 - 1.
+std::vector<int> asInts(const Shape &values);
+
+/// f32, dense row-major, of 4 or 5 dimensions, as cuDNN wants them. Precondition: elements that can
+/// be counted (Preparation::expectCountable).
 TensorDescriptor denseTensor(const Shape &dims);
 FilterDescriptor denseFilter(const Shape &dims);
 

@@ -12,23 +12,13 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Strides of the leading dimensions of an operand against the result's: 0 where it is broadcast.
-Shape leadingStrides(const Shape &shape, std::size_t leading) {
+/// Strides of an operand against the result's `rank` dimensions, of which the first `count` are
+/// given: 0 where it is broadcast.
+Shape broadcastStrides(const Shape &shape, std::size_t rank, std::size_t count) {
   const Shape own = denseStrides(shape);
-  Shape strides(leading, 0);
-  const std::size_t missing = leading + 2 - shape.size();
-  for (std::size_t i = missing; i < leading; ++i)
-    if (shape[i - missing] != 1)
-      strides[i] = own[i - missing];
-  return strides;
-}
-
-/// Strides of an operand that is broadcast to the result's shape.
-Shape broadcastStrides(const Shape &shape, const Shape &result) {
-  const Shape own = denseStrides(shape);
-  Shape strides(result.size(), 0);
-  const std::size_t missing = result.size() - shape.size();
-  for (std::size_t i = missing; i < result.size(); ++i)
+  Shape strides(count, 0);
+  const std::size_t missing = rank - shape.size();
+  for (std::size_t i = missing; i < count; ++i)
     if (shape[i - missing] != 1)
       strides[i] = own[i - missing];
   return strides;
@@ -46,7 +36,8 @@ ProductShape shapeOf(const Preparation &p, Tensor a, bool transposeA, Tensor b, 
   shape.transposeA = transposeA;
   shape.transposeB = transposeB;
   shape.stack = mergedLoops(Shape(result.begin(), result.begin() + static_cast<long>(leading)),
-                            leadingStrides(left, leading), leadingStrides(right, leading));
+                            broadcastStrides(left, result.size(), leading),
+                            broadcastStrides(right, result.size(), leading));
   const bool isTall = shape.stack.size() == 1 && !transposeA && shape.stack[0].from == 0 &&
                       shape.stack[0].to == shape.rows * shape.inner;
   if (isTall) { // one right operand for all: a single product of many rows
@@ -73,9 +64,10 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
       } else { // the result begins as the bias, to which the product is added
         operands.addsToResult = true;
         p.call("", [&program = program, added, to = operands.y,
-                    copy = prepareCopy(p, p.shape(y), denseStrides(p.shape(y)),
-                                       broadcastStrides(p.shape(bias), p.shape(y)), sizeof(float),
-                                       commonAlignment({added, operands.y}))] {
+                    copy = prepareCopy(
+                        p, p.shape(y), denseStrides(p.shape(y)),
+                        broadcastStrides(p.shape(bias), p.shape(y).size(), p.shape(y).size()),
+                        sizeof(float), commonAlignment({added, operands.y}))] {
           copy.run(program.device.compute, to, added);
         });
       }

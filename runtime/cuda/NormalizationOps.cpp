@@ -12,8 +12,9 @@ namespace {
 constexpr float one = 1, zero = 0;
 constexpr auto spatial = CUDNN_BATCHNORM_SPATIAL; ///< the persistent one may overflow
 
-TensorDescriptor aroundDimension(const Shape &shape, std::int64_t axis) {
-  const AxisView view = aroundAxis(shape, axis);
+TensorDescriptor aroundDimension(const Preparation &p, Tensor tensor, std::int64_t axis) {
+  p.expectCountable(tensor);
+  const AxisView view = aroundAxis(p.shape(tensor), axis);
   return denseTensor({view.outer, view.extent, view.inner, 1});
 }
 
@@ -63,7 +64,7 @@ void CudaBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tens
     checkMask(p, y, workspace, activation);
     p.expectLike(y, x);
     const std::int64_t channels = p.shape(x)[1], n = p.count(x);
-    const TensorDescriptor data = aroundDimension(p.shape(x), 1);
+    const TensorDescriptor data = aroundDimension(p, x, 1);
     const TensorDescriptor statistics = denseTensor({1, channels, 1, 1});
     const float *from = p.input(x), *factor = p.input(scale), *offset = p.input(shift);
     // Both or neither, as cuDNN has it.
@@ -99,7 +100,7 @@ void CudaBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor sca
     if (dx.isValid())
       p.expectLike(dx, x);
     const std::int64_t channels = p.shape(x)[1], n = p.count(x);
-    const TensorDescriptor data = aroundDimension(p.shape(x), 1);
+    const TensorDescriptor data = aroundDimension(p, x, 1);
     const TensorDescriptor statistics = denseTensor({1, channels, 1, 1});
     const float *from = p.input(x), *factor = p.input(scale), *batchMean = p.input(mean);
     const float *batchVariance = p.input(variance), *gradient = p.input(dy);
@@ -133,7 +134,7 @@ void CudaBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t s
     p.expectLike(y, x);
     p.call("cudnn", [&program = program, from = p.input(x), to = p.output(y),
                      lrn = lrnDescriptor(p, x, size, alpha, beta, bias),
-                     data = aroundDimension(p.shape(x), 1)] {
+                     data = aroundDimension(p, x, 1)] {
       check(cudnnLRNCrossChannelForward(program.device.cudnn, lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1,
                                         &one, data, from, &zero, data, to),
             "cudnnLRNCrossChannelForward");
@@ -151,7 +152,7 @@ void CudaBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tenso
     p.call("cudnn", [&program = program, y = p.scratch(bytesOf(p, x)), from = p.input(x),
                      gradient = p.input(dy), to = p.output(dx),
                      lrn = lrnDescriptor(p, x, size, alpha, beta, bias),
-                     data = aroundDimension(p.shape(x), 1)] {
+                     data = aroundDimension(p, x, 1)] {
       float *again = program.at<float>(y);
       check(cudnnLRNCrossChannelForward(program.device.cudnn, lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1,
                                         &one, data, from, &zero, data, again),
@@ -170,7 +171,7 @@ void CudaBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64
     p.expectType(x, {ElementType::f32});
     p.expectLike(y, x);
     p.call("cudnn", [=, &program = program, from = p.input(x), to = p.output(y),
-                     data = aroundDimension(p.shape(x), p.expectAxis(x, axis))] {
+                     data = aroundDimension(p, x, p.expectAxis(x, axis))] {
       check(cudnnSoftmaxForward(program.device.cudnn, softmaxKind(logarithm),
                                 CUDNN_SOFTMAX_MODE_CHANNEL, &one, data, from, &zero, data, to),
             "cudnnSoftmaxForward");
@@ -185,7 +186,7 @@ void CudaBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, T
     p.expectLike(dy, y);
     p.expectLike(dx, y);
     p.call("cudnn", [=, &program = program, result = p.input(y), gradient = p.input(dy),
-                     to = p.output(dx), data = aroundDimension(p.shape(y), p.expectAxis(y, axis))] {
+                     to = p.output(dx), data = aroundDimension(p, y, p.expectAxis(y, axis))] {
       check(cudnnSoftmaxBackward(program.device.cudnn, softmaxKind(logarithm),
                                  CUDNN_SOFTMAX_MODE_CHANNEL, &one, data, result, data, gradient,
                                  &zero, data, to),

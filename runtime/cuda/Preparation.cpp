@@ -5,11 +5,25 @@
 
 namespace syncline::cuda {
 
-std::byte *Preparation::counted(Tensor tensor) const {
+void Preparation::expectCountable(const std::string &what, const Shape &shape) const {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (count(tensor) > most)
-    fail("'" + info(tensor).name + "': expected at most " + std::to_string(most) +
-         " elements, got " + std::to_string(count(tensor)));
+  bool fits = true;
+  std::int64_t elements = 1;
+  for (std::int64_t extent : shape) {
+    fits = fits && (extent <= 0 || elements <= most / extent); // a product may not overflow
+    elements = fits ? elements * extent : elements;
+  }
+  if (!fits)
+    fail(what + ": expected at most " + std::to_string(most) + " elements, got shape " +
+         shapeText(shape));
+}
+
+void Preparation::expectCountable(Tensor tensor) const {
+  expectCountable("'" + info(tensor).name + "'", shape(tensor));
+}
+
+std::byte *Preparation::counted(Tensor tensor) const {
+  expectCountable(tensor);
   return program.data(tensor);
 }
 

@@ -28,6 +28,9 @@ public:
   template <typename T = float> T *outputOrNull(Tensor tensor) {
     return tensor.isValid() ? output<T>(tensor) : nullptr;
   }
+  /// Fails where there are more elements than our kernels and cuDNN count; `what` says of whom.
+  void expectCountable(Tensor tensor) const;
+  void expectCountable(const std::string &what, const Shape &shape) const;
   /// Memory for the duration of the operation.
   Scratch scratch(std::int64_t bytes) { return program.reserveScratch(bytes); }
 

@@ -1,4 +1,6 @@
 // cuBLASLt's product on the host, by its documentation: matrices are stored column by column.
+#include "tests/conformance/host-cuda/HostDnn.h"
+
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -49,6 +51,30 @@ bool fits(const Product &product, const Layout &a, const Layout &b, const Layout
 
 constexpr std::size_t neededWorkspace = 512;
 
+/// What the heuristic writes into an algorithm: whose it is, and the alignments it relies on.
+struct Tag {
+  std::uint64_t mark = 0;
+  const Product *product = nullptr;
+  std::uint32_t alignments[4] = {};
+};
+constexpr std::uint64_t heuristicsMark = 0x686F7374; // "host"
+
+bool isAligned(const void *data, std::uint32_t bytes) {
+  return bytes > 0 && reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
+}
+
+/// Whether the algorithm is the heuristic's for this product, and the operands are as promised.
+bool keepsPromises(const cublasLtMatmulAlgo_t *algorithm, const Product &product, const void *a,
+                   const void *b, const void *c, const void *d) {
+  Tag tag;
+  if (!algorithm)
+    return false;
+  std::memcpy(&tag, algorithm->data, sizeof tag);
+  return tag.mark == heuristicsMark && tag.product == &product && isAligned(a, tag.alignments[0]) &&
+         isAligned(b, tag.alignments[1]) && isAligned(c, tag.alignments[2]) &&
+         isAligned(d, tag.alignments[3]);
+}
+
 } // namespace
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
@@ -83,7 +109,10 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F)
+  const auto wanted = syncline::conformance::accepted == syncline::Precision::fp32
+                          ? CUBLAS_COMPUTE_32F
+                          : CUBLAS_COMPUTE_32F_FAST_TF32;
+  if (compute != wanted || scale != CUDA_R_32F)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
   return CUBLAS_STATUS_SUCCESS;
@@ -136,6 +165,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
       of(preference).workspace < neededWorkspace)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   results[0] = {};
+  Tag tag{heuristicsMark, &of(desc), {}};
+  std::copy_n(of(preference).alignments, 4, tag.alignments);
+  static_assert(sizeof tag <= sizeof results[0].algo.data);
+  std::memcpy(results[0].algo.data, &tag, sizeof tag);
   results[0].workspaceSize = neededWorkspace;
   *found = 1;
   return CUBLAS_STATUS_SUCCESS;
@@ -145,12 +178,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               const void *a, cublasLtMatrixLayout_t aDesc, const void *b,
                               cublasLtMatrixLayout_t bDesc, const void *beta, const void *c,
                               cublasLtMatrixLayout_t, void *d, cublasLtMatrixLayout_t dDesc,
-                              const cublasLtMatmulAlgo_t *, void *workspace, std::size_t bytes,
-                              cudaStream_t stream) {
+                              const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                              std::size_t bytes, cudaStream_t stream) {
   const Product &product = of(desc);
   const Layout &left = of(aDesc), &right = of(bDesc), &result = of(dDesc);
   const bool tA = product.transA == CUBLAS_OP_T, tB = product.transB == CUBLAS_OP_T;
-  if (!fits(product, left, right, result) || bytes < neededWorkspace || !stream)
+  if (!fits(product, left, right, result) || bytes < neededWorkspace || !stream ||
+      !keepsPromises(algorithm, product, a, b, c, d))
     return CUBLAS_STATUS_INVALID_VALUE;
   std::memset(workspace, 0xFF, bytes);
   const std::int64_t inner = tA ? left.rows : left.columns;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <new>
 
 using namespace syncline;
 using namespace syncline::conformance;
@@ -26,17 +27,23 @@ bool isChannels(cudnnTensorDescriptor_t desc, std::int64_t channels) {
 } // namespace
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
-  *handle = reinterpret_cast<cudnnHandle_t>(std::uintptr_t{1});
+  *handle = new cudnnContext;
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t) { return CUDNN_STATUS_SUCCESS; }
-cudnnStatus_t cudnnSetStream(cudnnHandle_t, cudaStream_t stream) {
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  delete handle;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
   return stream ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 const char *cudnnGetErrorString(cudnnStatus_t) { return "an error of the host's cuDNN"; }
 void cudnnGetLastErrorString(char *message, std::size_t) { message[0] = 0; }
 
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *desc) {
+  if (isMemoryGone)
+    throw std::bad_alloc();
   *desc = new cudnnTensorStruct;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -67,11 +74,13 @@ cudnnStatus_t cudnnSetLRNDescriptor(cudnnLRNDescriptor_t desc, unsigned size, do
 }
 
 cudnnStatus_t cudnnBatchNormalizationForwardTraining(
-    cudnnHandle_t, cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
     const cudnnTensorDescriptor_t xDesc, const void *xData, const cudnnTensorDescriptor_t yDesc,
     void *y, const cudnnTensorDescriptor_t channels, const void *scale, const void *shift,
     double factor, void *runningMean, void *runningVariance, double epsilon, void *savedMean,
     void *savedInverse) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   const std::int64_t count = xDesc->dims[1];
   if (mode != CUDNN_BATCHNORM_SPATIAL || yDesc->dims != xDesc->dims ||
       !isChannels(channels, count) || !runningMean != !runningVariance)
@@ -97,12 +106,14 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(
 }
 
 cudnnStatus_t cudnnBatchNormalizationBackward(
-    cudnnHandle_t, cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
     const void *alphaScale, const void *betaScale, const cudnnTensorDescriptor_t xDesc,
     const void *xData, const cudnnTensorDescriptor_t dyDesc, const void *dyData,
     const cudnnTensorDescriptor_t dxDesc, void *dxData, const cudnnTensorDescriptor_t channels,
     const void *scaleData, void *dscaleData, void *dshiftData, double, const void *savedMean,
     const void *savedInverse) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   const std::int64_t count = xDesc->dims[1];
   if (mode != CUDNN_BATCHNORM_SPATIAL || dyDesc->dims != xDesc->dims ||
       dxDesc->dims != xDesc->dims || !isChannels(channels, count))
@@ -128,22 +139,28 @@ cudnnStatus_t cudnnBatchNormalizationBackward(
   return write(dx, alpha, beta, dxData);
 }
 
-cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t, cudnnLRNDescriptor_t lrn, cudnnLRNMode_t,
-                                          const void *alpha, const cudnnTensorDescriptor_t xDesc,
-                                          const void *x, const void *beta,
-                                          const cudnnTensorDescriptor_t yDesc, void *y) {
+cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t handle, cudnnLRNDescriptor_t lrn,
+                                          cudnnLRNMode_t, const void *alpha,
+                                          const cudnnTensorDescriptor_t xDesc, const void *x,
+                                          const void *beta, const cudnnTensorDescriptor_t yDesc,
+                                          void *y) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   if (xDesc->dims != yDesc->dims)
     return CUDNN_STATUS_BAD_PARAM;
   return write(referenceLrn(read(xDesc->dims, x), lrn->size, lrn->alpha, lrn->beta, lrn->bias),
                alpha, beta, y);
 }
 
-cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t, cudnnLRNDescriptor_t lrn, cudnnLRNMode_t,
-                                           const void *alpha, const cudnnTensorDescriptor_t yDesc,
-                                           const void *yData, const cudnnTensorDescriptor_t,
-                                           const void *dyData, const cudnnTensorDescriptor_t,
-                                           const void *xData, const void *beta,
-                                           const cudnnTensorDescriptor_t, void *dxData) {
+cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t handle, cudnnLRNDescriptor_t lrn,
+                                           cudnnLRNMode_t, const void *alpha,
+                                           const cudnnTensorDescriptor_t yDesc, const void *yData,
+                                           const cudnnTensorDescriptor_t, const void *dyData,
+                                           const cudnnTensorDescriptor_t, const void *xData,
+                                           const void *beta, const cudnnTensorDescriptor_t,
+                                           void *dxData) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   const Array x = read(yDesc->dims, xData), dy = read(yDesc->dims, dyData);
   auto forward = [&](const Array &at) {
     return referenceLrn(at, lrn->size, lrn->alpha, lrn->beta, lrn->bias);
@@ -153,10 +170,12 @@ cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t, cudnnLRNDescriptor_t l
   return write(numericalGradient(forward, x, dy), alpha, beta, dxData);
 }
 
-cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t, cudnnSoftmaxAlgorithm_t algorithm,
+cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algorithm,
                                   cudnnSoftmaxMode_t mode, const void *alpha,
                                   const cudnnTensorDescriptor_t xDesc, const void *xData,
                                   const void *beta, const cudnnTensorDescriptor_t, void *y) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   if (mode != CUDNN_SOFTMAX_MODE_CHANNEL)
     return CUDNN_STATUS_NOT_SUPPORTED;
   Array x = read(xDesc->dims, xData), largest(x.shape, -INFINITY);
@@ -170,11 +189,13 @@ cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t, cudnnSoftmaxAlgorithm_t algorit
   return write(referenceSoftmax(x, 1, algorithm == CUDNN_SOFTMAX_LOG), alpha, beta, y);
 }
 
-cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t, cudnnSoftmaxAlgorithm_t algorithm,
+cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algorithm,
                                    cudnnSoftmaxMode_t mode, const void *alpha,
                                    const cudnnTensorDescriptor_t yDesc, const void *yData,
                                    const cudnnTensorDescriptor_t, const void *dyData,
                                    const void *beta, const cudnnTensorDescriptor_t, void *dxData) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   if (mode != CUDNN_SOFTMAX_MODE_CHANNEL)
     return CUDNN_STATUS_NOT_SUPPORTED;
   const bool logarithm = algorithm == CUDNN_SOFTMAX_LOG;

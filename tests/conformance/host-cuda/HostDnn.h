@@ -1,12 +1,17 @@
 // What cuDNN's descriptors hold on the host, and tensors by them.
 #pragma once
 
+#include "runtime/core/Executable.h"
 #include "tests/conformance/References.h"
 
 #include <cudnn.h>
 
 #include <vector>
 
+/// A handle; nothing runs by one that nobody gave a stream.
+struct cudnnContext {
+  cudaStream_t stream = nullptr;
+};
 struct cudnnTensorStruct {
   syncline::Shape dims;
 };
@@ -26,6 +31,18 @@ struct cudnnActivationStruct {
 };
 
 namespace syncline::conformance {
+
+/// What the libraries accept for products of f32: with all bits, or of rounded factors. A test
+/// changes it, and changes it back.
+inline Precision accepted = Precision::fp32;
+
+/// Descriptors cannot be made: there is no memory. A test's, likewise.
+inline bool isMemoryGone = false;
+
+inline bool isReady(cudnnHandle_t handle) { return handle && handle->stream; }
+inline bool isAccepted(cudnnConvolutionDescriptor_t conv) {
+  return conv->math == (accepted == Precision::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
+}
 
 inline Array read(const Shape &dims, const void *data) {
   Array array(dims);

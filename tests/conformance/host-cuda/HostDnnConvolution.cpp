@@ -30,26 +30,49 @@ bool fits(const cudnnConvolutionStruct &conv, const Shape &x, const Shape &w, co
   return resultOf(conv, x, w) == y;
 }
 
-/// Fills a list: a Fourier transform, one whose bits change, one that wants more than anybody has,
-/// the good one, and one that cannot.
+/// What a list names: a Fourier transform, one whose bits change, one that its math type's
+/// workspace query refuses, one that wants more than anybody has, and the one to take.
+template <typename Algorithm> struct Known {
+  Algorithm fourier, changing, refused, large, good;
+};
+constexpr Known<cudnnConvolutionFwdAlgo_t> forward{
+    CUDNN_CONVOLUTION_FWD_ALGO_FFT, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
+    CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM};
+constexpr Known<cudnnConvolutionBwdDataAlgo_t> backwardData{
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_1};
+constexpr Known<cudnnConvolutionBwdFilterAlgo_t> backwardFilter{
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1};
+
+/// All by tensor units, whatever was asked for, and with less workspace than they want otherwise;
+/// the last one cannot.
 template <typename Performance, typename Algorithm>
-cudnnStatus_t list(int requested, int *found, Performance *results, Algorithm fourier,
-                   Algorithm changing, Algorithm good) {
-  const std::array<Performance, 5> all{{
-      {fourier, CUDNN_STATUS_SUCCESS, 1, 0, CUDNN_DETERMINISTIC, CUDNN_FMA_MATH, {}},
-      {changing, CUDNN_STATUS_SUCCESS, 2, 0, CUDNN_NON_DETERMINISTIC, CUDNN_FMA_MATH, {}},
-      {good,
-       CUDNN_STATUS_SUCCESS,
-       3,
-       std::size_t{1} << 40,
-       CUDNN_DETERMINISTIC,
-       CUDNN_FMA_MATH,
-       {}},
-      {good, CUDNN_STATUS_SUCCESS, 4, neededWorkspace, CUDNN_DETERMINISTIC, CUDNN_FMA_MATH, {}},
-      {good, CUDNN_STATUS_NOT_SUPPORTED, -1, 0, CUDNN_DETERMINISTIC, CUDNN_FMA_MATH, {}},
+cudnnStatus_t list(int requested, int *found, Performance *results, const Known<Algorithm> &all) {
+  constexpr auto ok = CUDNN_STATUS_SUCCESS;
+  constexpr auto same = CUDNN_DETERMINISTIC;
+  constexpr auto math = CUDNN_TENSOR_OP_MATH;
+  const std::array<Performance, 6> entries{{
+      {all.fourier, ok, 1, 0, same, math, {}},
+      {all.changing, ok, 2, 0, CUDNN_NON_DETERMINISTIC, math, {}},
+      {all.refused, ok, 3, 0, same, math, {}},
+      {all.large, ok, 4, 0, same, math, {}},
+      {all.good, ok, 5, 0, same, math, {}},
+      {all.good, CUDNN_STATUS_NOT_SUPPORTED, -1, 0, same, CUDNN_FMA_MATH, {}},
   }};
-  *found = std::min(requested, static_cast<int>(all.size()));
-  std::copy_n(all.begin(), *found, results);
+  *found = std::min(requested, static_cast<int>(entries.size()));
+  std::copy_n(entries.begin(), *found, results);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+template <typename Algorithm>
+cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std::size_t *bytes) {
+  if (algorithm == all.refused)
+    return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
+  *bytes = algorithm == all.large ? std::size_t{1} << 40 : neededWorkspace;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -59,10 +82,6 @@ cudnnStatus_t takeWorkspace(void *workspace, std::size_t bytes) {
   std::memset(workspace, 0xFF, bytes);
   return CUDNN_STATUS_SUCCESS;
 }
-
-constexpr auto goodForward = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-constexpr auto goodData = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
-constexpr auto goodFilter = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
 
 Array biasOf(cudnnTensorDescriptor_t desc, const void *data) { return read({desc->dims[1]}, data); }
 
@@ -128,44 +147,72 @@ cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t desc,
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t x,
-                                                     const cudnnFilterDescriptor_t w,
-                                                     const cudnnConvolutionDescriptor_t conv,
-                                                     const cudnnTensorDescriptor_t y, int requested,
-                                                     int *found,
-                                                     cudnnConvolutionFwdAlgoPerf_t *results) {
-  if (!fits(*conv, x->dims, w->dims, y->dims) || conv->math != CUDNN_FMA_MATH)
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
+    cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
+    const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y, int requested,
+    int *found, cudnnConvolutionFwdAlgoPerf_t *results) {
+  if (!isReady(handle) || !isAccepted(conv))
     return CUDNN_STATUS_BAD_PARAM;
-  return list(requested, found, results, CUDNN_CONVOLUTION_FWD_ALGO_FFT,
-              CUDNN_CONVOLUTION_FWD_ALGO_GEMM, goodForward);
+  if (!fits(*conv, x->dims, w->dims, y->dims))
+    return CUDNN_STATUS_BAD_PARAM;
+  return list(requested, found, results, forward);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
-    cudnnHandle_t, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
+    cudnnHandle_t handle, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
     const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx, int requested,
     int *found, cudnnConvolutionBwdDataAlgoPerf_t *results) {
+  if (!isReady(handle) || !isAccepted(conv))
+    return CUDNN_STATUS_BAD_PARAM;
   if (!fits(*conv, dx->dims, w->dims, dy->dims))
     return CUDNN_STATUS_BAD_PARAM;
-  return list(requested, found, results, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT,
-              CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, goodData);
+  return list(requested, found, results, backwardData);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
-    cudnnHandle_t, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
+    cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
     const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw, int requested,
     int *found, cudnnConvolutionBwdFilterAlgoPerf_t *results) {
+  if (!isReady(handle) || !isAccepted(conv))
+    return CUDNN_STATUS_BAD_PARAM;
   if (!fits(*conv, x->dims, dw->dims, dy->dims))
     return CUDNN_STATUS_BAD_PARAM;
-  return list(requested, found, results, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT,
-              CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, goodFilter);
+  return list(requested, found, results, backwardFilter);
 }
 
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
+    cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
+    const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
+    cudnnConvolutionFwdAlgo_t algorithm, std::size_t *bytes) {
+  if (!isReady(handle) || !isAccepted(conv) || !fits(*conv, x->dims, w->dims, y->dims))
+    return CUDNN_STATUS_BAD_PARAM;
+  return workspaceOf(forward, algorithm, bytes);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
+    cudnnHandle_t handle, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
+    const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
+    cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t *bytes) {
+  if (!isReady(handle) || !isAccepted(conv) || !fits(*conv, dx->dims, w->dims, dy->dims))
+    return CUDNN_STATUS_BAD_PARAM;
+  return workspaceOf(backwardData, algorithm, bytes);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
+    cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
+    const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
+    cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t *bytes) {
+  if (!isReady(handle) || !isAccepted(conv) || !fits(*conv, x->dims, dw->dims, dy->dims))
+    return CUDNN_STATUS_BAD_PARAM;
+  return workspaceOf(backwardFilter, algorithm, bytes);
+}
+
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
                                       const cudnnTensorDescriptor_t x, const void *xData,
                                       const cudnnFilterDescriptor_t w, const void *wData,
                                       const cudnnConvolutionDescriptor_t conv,
                                       cudnnConvolutionFwdAlgo_t algorithm, void *workspace,
                                       std::size_t bytes, const void *beta,
                                       const cudnnTensorDescriptor_t y, void *yData) {
-  if (algorithm != goodForward || !fits(*conv, x->dims, w->dims, y->dims))
+  if (!isReady(handle) || !isAccepted(conv))
+    return CUDNN_STATUS_BAD_PARAM;
+  if (algorithm != forward.good || !fits(*conv, x->dims, w->dims, y->dims))
     return CUDNN_STATUS_BAD_PARAM;
   if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
     return status;
@@ -173,17 +220,19 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const void *alpha,
                alpha, beta, yData);
 }
 
-/// Without groups only, so that the backend's other way runs too.
+/// For multiples of 16 channels only, so that the backend's other way runs too.
 cudnnStatus_t cudnnConvolutionBiasActivationForward(
-    cudnnHandle_t, const void *alpha, const cudnnTensorDescriptor_t x, const void *xData,
+    cudnnHandle_t handle, const void *alpha, const cudnnTensorDescriptor_t x, const void *xData,
     const cudnnFilterDescriptor_t w, const void *wData, const cudnnConvolutionDescriptor_t conv,
     cudnnConvolutionFwdAlgo_t algorithm, void *workspace, std::size_t bytes, const void *beta,
     const cudnnTensorDescriptor_t, const void *, const cudnnTensorDescriptor_t biasDesc,
     const void *bias, const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t y,
     void *yData) {
+  if (!isReady(handle) || !isAccepted(conv))
+    return CUDNN_STATUS_BAD_PARAM;
   if (w->dims[0] % 16 != 0)
     return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-  if (algorithm != goodForward || activation->mode != CUDNN_ACTIVATION_RELU ||
+  if (algorithm != forward.good || activation->mode != CUDNN_ACTIVATION_RELU ||
       !fits(*conv, x->dims, w->dims, y->dims) || biasDesc->dims.size() != y->dims.size())
     return CUDNN_STATUS_BAD_PARAM;
   if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
@@ -193,14 +242,16 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
                alpha, beta, yData);
 }
 
-cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alpha,
                                            const cudnnFilterDescriptor_t w, const void *wData,
                                            const cudnnTensorDescriptor_t dy, const void *dyData,
                                            const cudnnConvolutionDescriptor_t conv,
                                            cudnnConvolutionBwdDataAlgo_t algorithm, void *workspace,
                                            std::size_t bytes, const void *beta,
                                            const cudnnTensorDescriptor_t dx, void *dxData) {
-  if (algorithm != goodData || !fits(*conv, dx->dims, w->dims, dy->dims))
+  if (!isReady(handle) || !isAccepted(conv))
+    return CUDNN_STATUS_BAD_PARAM;
+  if (algorithm != backwardData.good || !fits(*conv, dx->dims, w->dims, dy->dims))
     return CUDNN_STATUS_BAD_PARAM;
   if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
     return status;
@@ -210,14 +261,16 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t, const void *alpha,
                alpha, beta, dxData);
 }
 
-cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *alpha,
                                              const cudnnTensorDescriptor_t x, const void *xData,
                                              const cudnnTensorDescriptor_t dy, const void *dyData,
                                              const cudnnConvolutionDescriptor_t conv,
                                              cudnnConvolutionBwdFilterAlgo_t algorithm,
                                              void *workspace, std::size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t dw, void *dwData) {
-  if (algorithm != goodFilter || !fits(*conv, x->dims, dw->dims, dy->dims))
+  if (!isReady(handle) || !isAccepted(conv))
+    return CUDNN_STATUS_BAD_PARAM;
+  if (algorithm != backwardFilter.good || !fits(*conv, x->dims, dw->dims, dy->dims))
     return CUDNN_STATUS_BAD_PARAM;
   if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
     return status;
@@ -227,10 +280,12 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t, const void *alpha,
                alpha, beta, dwData);
 }
 
-cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void *alpha,
                                            const cudnnTensorDescriptor_t dy, const void *dyData,
                                            const void *beta, const cudnnTensorDescriptor_t db,
                                            void *dbData) {
+  if (!isReady(handle))
+    return CUDNN_STATUS_BAD_PARAM;
   if (db->dims.size() != dy->dims.size() || db->dims[1] != dy->dims[1])
     return CUDNN_STATUS_BAD_PARAM;
   const Array gradient = read(dy->dims, dyData);
