@@ -1,5 +1,5 @@
-// A compute backend: makes Executables. The CPU's is linked in; others are modules that a program
-// loads when they are asked for (BackendModule.h).
+// A compute backend: makes Executables. The CPU's is linked in; others are modules, which
+// BackendModule.h loads.
 #pragma once
 
 #include "runtime/core/Executable.h"
