@@ -31,6 +31,9 @@ std::int64_t denseBytes(mlir::ShapedType type);
 /// issue, gather, wait and update do.
 bool executes(mlir::Operation *op);
 
+/// What the operation is predicted to take, in seconds; 0 where it does not say (P21).
+double secondsOf(mlir::Operation *op);
+
 /// Whether the bucket's gradients are computed from gathered factors: its members do not travel.
 bool travelsByFactors(BucketOp bucket);
 /// Whether the bucket's message writes its parameters, so that nothing is left to update.

@@ -73,6 +73,11 @@ bool syncline::plan::executes(Operation *op) {
   return isa<CallOp, PointwiseOp, LossOp, IssueOp, GatherOp, WaitOp, UpdateOp>(op);
 }
 
+double syncline::plan::secondsOf(Operation *op) {
+  auto seconds = op->getAttrOfType<FloatAttr>("seconds");
+  return seconds ? seconds.getValueAsDouble() : 0;
+}
+
 bool syncline::plan::travelsByFactors(BucketOp bucket) {
   return bucket.getScheme() == cluster::stringifyScheme(cluster::Scheme::factors);
 }

@@ -3,6 +3,8 @@
 
 #include "passes/simulate/IssueOrder.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace syncline::simulate {
@@ -32,7 +34,9 @@ Phase phaseOf(plan::Phase phase) {
 class ProgramReader {
 public:
   Scenario read(plan::ProgramOp program) {
-    for (auto bucket : program.getOps<plan::BucketOp>())
+    const auto buckets = program.getOps<plan::BucketOp>();
+    scenario.messages.resize(static_cast<std::size_t>(llvm::range_size(buckets)));
+    for (plan::BucketOp bucket : buckets)
       addBucket(bucket);
     for (mlir::Operation &op : program.getBody().front())
       add(&op);
@@ -42,30 +46,33 @@ public:
 private:
   using Kind = Operation::Kind;
 
+  /// Buckets may be declared in any order: operations name them by number. Where numbers leave one
+  /// out, nothing issues its message, which validate() refuses.
   void addBucket(plan::BucketOp bucket) {
+    if (bucket.getId() >= scenario.messages.size())
+      return;
+    declared.insert(bucket.getId());
     const solver::Scheme scheme = *solver::parseScheme(bucket.getScheme().str());
     const auto bytes = static_cast<std::int64_t>(bucket.getBytes());
-    scenario.messages.push_back({.name = nameOf(bucket),
-                                 .scheme = scheme,
-                                 .bytes = bytes,
-                                 .channel = static_cast<int>(bucket.getChannel())});
+    scenario.messages[bucket.getId()] = {.name = nameOf(bucket),
+                                         .scheme = scheme,
+                                         .bytes = bytes,
+                                         .channel = static_cast<int>(bucket.getChannel())};
   }
 
   void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
-    scenario.operations.push_back(
-        {.kind = kind, .phase = phase, .seconds = seconds, .message = static_cast<int>(bucket)});
+    scenario.operations.push_back({.kind = kind,
+                                   .phase = phase,
+                                   .seconds = seconds,
+                                   .message = isKnown(bucket) ? static_cast<int>(bucket) : -1});
   }
 
   /// Whether there is such a bucket; where not, validate() refuses the scenario.
-  bool isKnown(std::uint64_t bucket) const { return bucket < scenario.messages.size(); }
-
-  static double secondsOf(mlir::Operation *op) {
-    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
-    return seconds ? seconds.getValueAsDouble() : 0;
-  }
+  bool isKnown(std::uint64_t bucket) const { return declared.contains(bucket); }
 
   void addCompute(mlir::Operation *op, StringRef layer) {
-    scenario.operations.push_back({.phase = phase, .layer = layer.str(), .seconds = secondsOf(op)});
+    scenario.operations.push_back(
+        {.phase = phase, .layer = layer.str(), .seconds = plan::secondsOf(op)});
   }
 
   void add(mlir::Operation *op) {
@@ -82,7 +89,7 @@ private:
     else if (auto wait = dyn_cast<plan::WaitOp>(op))
       addStep(Kind::wait, wait.getBucket());
     else if (auto update = dyn_cast<plan::UpdateOp>(op))
-      addStep(Kind::update, update.getBucket(), secondsOf(op));
+      addStep(Kind::update, update.getBucket(), plan::secondsOf(op));
   }
 
   void addGather(plan::GatherOp gather) {
@@ -95,6 +102,7 @@ private:
   }
 
   Scenario scenario;
+  std::set<std::uint64_t> declared; ///< buckets that are messages
   Phase phase = Phase::forward;
 };
 
