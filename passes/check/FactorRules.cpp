@@ -12,6 +12,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace syncline::check {
@@ -22,14 +24,9 @@ using cluster::Scheme;
 
 /// What a gradient is made of by the program, over one rank's samples.
 struct Product {
-  plan::CallOp call;
+  std::int64_t step = 0;  ///< its number
   std::int64_t bytes = 0; ///< of both factors
   double seconds = 0;     ///< of the product, and of the sums that ride with it
-  struct Rider {
-    std::size_t layer = 0; ///< of the problem
-    double seconds = 0;    ///< of its sum besides
-  };
-  llvm::SmallVector<Rider> riders; ///< all that could ride
 };
 
 class FactorRules {
@@ -37,30 +34,25 @@ public:
   FactorRules(const PlanFacts &facts, sync::ProblemOp problem, const cost::Offer &offer,
               llvm::ArrayRef<std::optional<Scheme>> asked)
       : facts(facts), problem(problem), offer(offer), asked(asked) {
-    for (const Step &step : facts.steps)
-      if (auto gather = dyn_cast<plan::GatherOp>(step.op))
-        for (auto [own, all] : llvm::zip(gather.getIns(), gather.getOuts()))
-          gathered[all] = own;
-    llvm::StringMap<Value> byName;
+    llvm::StringMap<plan::TensorOp> byName;
     for (plan::TensorOp tensor : facts.tensors)
       if (tensor.getSpace() == plan::Space::gradients)
-        byName[tensor.getName()] = tensor.getResult();
+        byName[tensor.getName()] = tensor;
     for (StringRef name : problem.getLayers().getAsValueRange<StringAttr>())
       gradients.push_back(byName.lookup(name));
+    for (std::size_t k = 0; k < gradients.size(); ++k)
+      if (gradients[k])
+        indexSum(k);
   }
 
   LogicalResult check() {
     const std::size_t count = gradients.size();
     for (std::size_t k = 0; k < count; ++k)
       products.push_back(productOf(k));
-    llvm::SmallVector<std::optional<std::size_t>> carriers(count);
+    carriers.resize(count);
     for (std::size_t k = 0; k < count; ++k)
-      if (std::optional<Product> &product = products[k])
-        for (const Product::Rider &rider : product->riders)
-          if (!carriers[rider.layer]) {
-            carriers[rider.layer] = k;
-            product->seconds += rider.seconds;
-          }
+      if (products[k])
+        carry(k);
     llvm::SmallVector<std::int64_t> riders;
     for (std::size_t k = 0; k < count; ++k)
       if (carriers[k] && hasSolo(*carriers[k]) && !hasSolo(k) && mayTakeFactors(k))
@@ -114,37 +106,26 @@ private:
     return success();
   }
 
-  /// The call that writes the tensor, where one alone does.
-  plan::CallOp writerOf(Value tensor) const {
-    auto found = facts.writers.find(tensor.getDefiningOp());
-    if (found == facts.writers.end() || found->second.size() != 1)
-      return {};
-    return dyn_cast<plan::CallOp>(facts.steps[found->second.front()].op);
+  /// What the gradient is at the end of the step, whatever way it was brought there.
+  Version finalOf(std::size_t layer) const {
+    return facts.readBy(static_cast<std::int64_t>(facts.steps.size()), gradients[layer]);
+  }
+  Version computedOf(std::size_t layer) const {
+    return facts.sourceOf(finalOf(layer), {.transposes = true, .gathers = true});
   }
 
-  /// What the tensor is a copy of, in another shape or, if so wanted, transposed. One rank's own in
-  /// place of what is gathered.
-  Value sourceOf(Value tensor, bool throughTransposes) const {
-    for (;;) {
-      if (Value own = gathered.lookup(tensor)) {
-        tensor = own;
-        continue;
-      }
-      plan::CallOp writer = writerOf(tensor);
-      if (!writer || (writer.getCallee() != plan::Kernel::reshape &&
-                      !(throughTransposes && writer.getCallee() == plan::Kernel::transpose)))
-        return tensor;
-      tensor = writer.getIns().front();
-    }
+  /// What an operand is of one rank, in whatever shape.
+  Version ownOf(std::int64_t step, plan::TensorOp operand) const {
+    return facts.sourceOf(facts.readBy(step, operand), {.gathers = true});
   }
 
-  static StringRef roleOf(plan::CallOp call, Value out) {
-    const auto place = llvm::find(call.getOuts(), out) - call.getOuts().begin();
+  static StringRef roleOf(plan::CallOp call, plan::TensorOp out) {
+    const auto place = llvm::find(call.getOuts(), out.getResult()) - call.getOuts().begin();
     return cast<StringAttr>(call.getRoles()[call.getIns().size() + place]).getValue();
   }
 
   /// Whether `out` is the sum over dimension 0 of two tensors' products, and nothing else.
-  static bool sumsOverSamples(plan::CallOp call, Value out) {
+  static bool sumsOverSamples(plan::CallOp call, plan::TensorOp out) {
     if (call.getCallee() == plan::Kernel::convBackwardWeights)
       return roleOf(call, out) == "dw";
     const auto isMatrix = [](Value value) {
@@ -158,91 +139,98 @@ private:
   }
 
   /// Updates may write it while it travels.
-  bool isStored(Value factor) const {
-    auto tensor = sourceOf(factor, false).getDefiningOp<plan::TensorOp>();
-    return tensor.getSpace() == plan::Space::parameters || tensor.getSpace() == plan::Space::state;
-  }
-
-  static double secondsOf(plan::CallOp call) {
-    auto seconds = call ? call->getAttrOfType<FloatAttr>("seconds") : FloatAttr();
-    return seconds ? seconds.getValueAsDouble() : 0;
+  bool isStored(Version factor) const {
+    const plan::Space space = factor.tensor.getSpace();
+    return space == plan::Space::parameters || space == plan::Space::state;
   }
 
   /// Of one rank's samples, where a product or a sum may be of all ranks'.
-  double ownSeconds(plan::CallOp call) const {
+  double ownSeconds(std::int64_t step) const {
+    auto call = dyn_cast<plan::CallOp>(facts.steps[step].op);
     const bool isOfSamples = call && call.getCallee() != plan::Kernel::reshape &&
                              call.getCallee() != plan::Kernel::transpose;
-    const bool isOfAll = isOfSamples && llvm::any_of(call.getIns(), [&](Value in) {
-                           return gathered.contains(throughReshapes(in));
-                         });
-    return secondsOf(call) / (isOfAll ? static_cast<double>(offer.ranks) : 1);
-  }
-
-  /// The tensor that reshapes made this one of; of all ranks where they were gathered.
-  Value throughReshapes(Value tensor) const {
-    for (plan::CallOp writer = writerOf(tensor);
-         writer && writer.getCallee() == plan::Kernel::reshape; writer = writerOf(tensor))
-      tensor = writer.getIns().front();
-    return tensor;
+    const bool isOfAll =
+        isOfSamples && llvm::any_of(facts.steps[step].reads, [&](plan::TensorOp in) {
+          return facts.gatheredFrom(facts.sourceOf(facts.readBy(step, in))).has_value();
+        });
+    return plan::secondsOf(facts.steps[step].op) / (isOfAll ? static_cast<double>(offer.ranks) : 1);
   }
 
   std::optional<Product> productOf(std::size_t layer) const {
     if (!gradients[layer])
       return std::nullopt;
-    const Value out = sourceOf(gradients[layer], true);
-    plan::CallOp call = writerOf(out);
-    if (!call || !sumsOverSamples(call, out) ||
-        llvm::any_of(call.getIns(), [&](Value factor) { return isStored(factor); }))
+    const Version out = computedOf(layer);
+    plan::CallOp call = facts.writerOf(out);
+    if (!call || !sumsOverSamples(call, out.tensor))
       return std::nullopt;
-    Product product{.call = call, .seconds = ownSeconds(call), .riders = {}};
-    for (Value factor : call.getIns()) {
-      const Value own = gathered.contains(factor) ? gathered.lookup(factor) : factor;
+    const llvm::ArrayRef<plan::TensorOp> factors = facts.steps[out.writer].reads;
+    if (llvm::any_of(factors, [&](auto factor) { return isStored(ownOf(out.writer, factor)); }))
+      return std::nullopt;
+    Product product{.step = out.writer, .seconds = ownSeconds(out.writer)};
+    for (plan::TensorOp factor : factors) {
+      const Version all = facts.readBy(out.writer, factor);
+      plan::TensorOp own = facts.gatheredFrom(all).value_or(all).tensor;
       product.bytes += plan::denseBytes(cast<MemRefType>(own.getType()));
     }
-    addRiders(product, layer);
     return product;
   }
 
-  void addRiders(Product &product, std::size_t layer) const {
-    llvm::DenseSet<Operation *> counted{product.call};
-    for (std::size_t other = 0; other < gradients.size(); ++other) {
-      if (other == layer || !gradients[other] || !ridesWith(gradients[other], product))
-        continue;
-      plan::CallOp writer = writerOf(gradients[other]);
+  /// Remembers by its source a gradient that is a sum over dimension 0, and others; a convolution's
+  /// bias by the convolution.
+  void indexSum(std::size_t layer) {
+    const Version sum = computedOf(layer);
+    plan::CallOp writer = facts.writerOf(sum);
+    if (!writer)
+      return;
+    if (writer.getCallee() == plan::Kernel::convBackwardWeights) {
+      if (roleOf(writer, sum.tensor) == "dbias")
+        biases[sum.writer].push_back(layer);
+      return;
+    }
+    auto kind = writer->getAttrOfType<nn::ReductionAttr>("kind");
+    auto axes = writer->getAttrOfType<DenseI64ArrayAttr>("axes");
+    if (writer.getCallee() == plan::Kernel::reduce && !writer.getIns().empty() && kind && axes &&
+        kind.getValue() == nn::Reduction::sum && llvm::is_contained(axes.asArrayRef(), 0))
+      sums[ownOf(sum.writer, facts.steps[sum.writer].reads.front()).key()].push_back(layer);
+  }
+
+  /// Lets ride with a product what could and does not yet. The first product takes all sums of a
+  /// source, so that no other need look at them.
+  void carry(std::size_t layer) {
+    Product &product = *products[layer];
+    llvm::SmallVector<std::size_t> riders = std::exchange(biases[product.step], {});
+    for (plan::TensorOp factor : facts.steps[product.step].reads)
+      llvm::append_range(riders, std::exchange(sums[ownOf(product.step, factor).key()], {}));
+    llvm::DenseSet<std::int64_t> counted{product.step};
+    for (std::size_t rider : riders) {
       // Who schedules may copy a gradient that somebody else reads as well: that is not timed.
-      while (writer && writer.getCallee() == plan::Kernel::reshape && !writer->hasAttr("seconds"))
-        writer = writerOf(writer.getIns().front());
-      const bool isOther = writer && counted.insert(writer).second;
-      product.riders.push_back({other, isOther ? ownSeconds(writer) : 0});
+      const std::int64_t writer = timedWriterOf(rider);
+      carriers[rider] = layer;
+      product.seconds += writer >= 0 && counted.insert(writer).second ? ownSeconds(writer) : 0;
     }
   }
 
-  /// Whether the gradient is a sum of one of the factors over dimension 0, and others.
-  bool ridesWith(Value gradient, const Product &product) const {
-    const Value sum = sourceOf(gradient, true);
-    plan::CallOp writer = writerOf(sum);
-    if (!writer)
-      return false;
-    plan::CallOp call = product.call;
-    if (writer == call)
-      return call.getCallee() == plan::Kernel::convBackwardWeights && roleOf(call, sum) == "dbias";
-    auto kind = writer->getAttrOfType<nn::ReductionAttr>("kind");
-    auto axes = writer->getAttrOfType<DenseI64ArrayAttr>("axes");
-    if (writer.getCallee() != plan::Kernel::reduce || !kind || !axes ||
-        kind.getValue() != nn::Reduction::sum || !llvm::is_contained(axes.asArrayRef(), 0))
-      return false;
-    const Value source = sourceOf(writer.getIns().front(), false);
-    return llvm::any_of(call.getIns(),
-                        [&](Value factor) { return sourceOf(factor, false) == source; });
+  std::int64_t timedWriterOf(std::size_t layer) const {
+    Version version = finalOf(layer);
+    for (;;) {
+      plan::CallOp writer = facts.writerOf(version);
+      if (!writer || writer.getCallee() != plan::Kernel::reshape || writer->hasAttr("seconds") ||
+          writer.getIns().empty())
+        return version.writer;
+      version = facts.readBy(version.writer, facts.steps[version.writer].reads.front());
+    }
   }
 
   const PlanFacts &facts;
   sync::ProblemOp problem;
   const cost::Offer &offer;
   llvm::ArrayRef<std::optional<Scheme>> asked;
-  llvm::DenseMap<Value, Value> gathered; ///< of all ranks, to one rank's own
-  llvm::SmallVector<Value> gradients;    ///< by layer of the problem
+  llvm::SmallVector<plan::TensorOp> gradients; ///< by layer of the problem
+  using Layers = llvm::SmallVector<std::size_t>;
+  llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> sums; ///< by what they are sums of
+  llvm::DenseMap<std::int64_t, Layers> biases;                       ///< by the convolution's step
   std::vector<std::optional<Product>> products;
+  std::vector<std::optional<std::size_t>> carriers; ///< by rider
 };
 
 } // namespace

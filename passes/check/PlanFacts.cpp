@@ -87,6 +87,46 @@ static LogicalResult placeBucketStep(PlanFacts &facts, Operation *op, std::int64
   return success();
 }
 
+Version PlanFacts::readBy(std::int64_t step, plan::TensorOp tensor) const {
+  auto found = writers.find(tensor);
+  if (found == writers.end())
+    return {tensor};
+  const auto *after = llvm::lower_bound(found->second, step);
+  return {tensor, after == found->second.begin() ? -1 : *std::prev(after)};
+}
+
+std::optional<Version> PlanFacts::gatheredFrom(Version version) const {
+  if (version.writer < 0)
+    return std::nullopt;
+  const Step &step = steps[version.writer];
+  if (!isa<plan::GatherOp, plan::WaitOp>(step.op))
+    return std::nullopt;
+  const auto place = llvm::find(step.writes, version.tensor) - step.writes.begin();
+  return readBy(version.writer, step.reads[place]);
+}
+
+plan::CallOp PlanFacts::writerOf(Version version) const {
+  return version.writer < 0 ? plan::CallOp() : dyn_cast<plan::CallOp>(steps[version.writer].op);
+}
+
+Version PlanFacts::sourceOf(Version version, Copies through) const {
+  for (;;) {
+    if (std::optional<Version> own = gatheredFrom(version)) {
+      if (!through.gathers)
+        return version;
+      version = *own;
+      continue;
+    }
+    plan::CallOp writer = writerOf(version);
+    const bool isCopy =
+        writer && (writer.getCallee() == plan::Kernel::reshape ||
+                   (through.transposes && writer.getCallee() == plan::Kernel::transpose));
+    if (!isCopy || steps[version.writer].reads.empty())
+      return version;
+    version = readBy(version.writer, steps[version.writer].reads.front());
+  }
+}
+
 FailureOr<PlanFacts> gather(plan::ProgramOp program) {
   PlanFacts facts;
   facts.program = program;

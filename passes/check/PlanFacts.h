@@ -22,6 +22,21 @@ struct Step {
   std::optional<plan::Phase> phase; ///< of the `plan.phase` before it, where there is one
 };
 
+/// A tensor's elements as one step wrote them; -1: as they were when the first step began.
+struct Version {
+  plan::TensorOp tensor;
+  std::int64_t writer = -1; ///< number of a step
+
+  /// For maps; equal where tensor and step are.
+  std::pair<mlir::Operation *, std::int64_t> key() const { return {tensor, writer}; }
+};
+
+/// What makes a tensor a copy of another, besides reshapes.
+struct Copies {
+  bool transposes = false;
+  bool gathers = false; ///< of all ranks' to one rank's own
+};
+
 /// The places of one kind of bucket operation in issue order.
 using Places = std::map<std::int64_t, llvm::SmallVector<std::int64_t, 1>>; ///< by bucket
 
@@ -34,6 +49,19 @@ struct PlanFacts {
   Places waits, updates;
   /// Numbers of the steps that read or write a tensor, ascending.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::int64_t, 4>> readers, writers;
+
+  /// What a step reads in a tensor: what the last step before it wrote there.
+  Version readBy(std::int64_t step, plan::TensorOp tensor) const;
+
+  /// What the version is a copy of, itself where it is none. Follows steps backwards alone, so that
+  /// it ends where tensors are copied in a circle, as state may be.
+  Version sourceOf(Version version, Copies through = {}) const;
+
+  /// The factor that the version is all ranks' of; none where no gather wrote it.
+  std::optional<Version> gatheredFrom(Version version) const;
+
+  /// The call that wrote the version, where one did.
+  plan::CallOp writerOf(Version version) const;
 
   /// The only place of a bucket operation, -1 when there is none. Precondition: P7 and P11 hold.
   static std::int64_t only(const Places &places, std::int64_t bucket) {

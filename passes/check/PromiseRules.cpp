@@ -92,7 +92,7 @@ private:
                     solution, "whose messages go one after the other");
     const FailureOr<llvm::SmallVector<std::int64_t>> layers = layersOf(message);
     return failure(failed(layers) || failed(checkMembers(bucket, *layers)) ||
-                   failed(checkFactors(number, bucket, message)));
+                   failed(checkGathered(number, bucket, message)));
   }
 
   /// The message's layers and those that ride with it.
@@ -130,9 +130,10 @@ private:
     return success();
   }
 
-  /// P19: a rank gives as many bytes as the problem prices.
-  LogicalResult checkFactors(std::int64_t number, plan::BucketOp bucket,
-                             sync::MessageAttr message) {
+  /// P19: a rank gathers as many bytes as the problem prices. P23 prices what the gradient is a
+  /// product of, and only where a cluster is known.
+  LogicalResult checkGathered(std::int64_t number, plan::BucketOp bucket,
+                              sync::MessageAttr message) {
     if (!plan::travelsByFactors(bucket))
       return success();
     const Step &gather = facts.steps[PlanFacts::only(facts.issues, number)];

@@ -1,6 +1,8 @@
 // Rules about the problem that stands beside a program: it speaks of its operations. P20.
 #include "passes/check/PlanFacts.h"
 
+#include "passes/merge/SameCost.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -19,7 +21,6 @@ bool isBefore(double a, double b) { return a < b - 1e-9 * std::abs(b) - 1e-15; }
 bool isWithin(double time, double earliest, double latest) {
   return std::isfinite(time) && !isBefore(time, earliest) && !isBefore(latest, time);
 }
-bool differ(double a, double b) { return !isWithin(a, b, b) || !std::isfinite(b); }
 
 class TimeRules {
 public:
@@ -56,20 +57,18 @@ private:
       for (plan::TensorOp all : facts.steps[steps.front()].writes)
         gathered[all] = bucket;
     double clock = 0;
-    for (const Step &step : facts.steps) {
-      const double taken = secondsOf(step.op);
-      const auto all = llvm::find_if(
-          step.reads, [&](plan::TensorOp read) { return gathered.contains(unshaped(read)); });
-      if (isKernel(step.op, plan::Kernel::reshape))
-        for (plan::TensorOp same : step.writes)
-          reshaped[same] = unshaped(step.reads.front());
+    for (auto [number, step] : llvm::enumerate(facts.steps)) {
+      const double taken = plan::secondsOf(step.op);
+      const auto sources = unshaped(static_cast<std::int64_t>(number));
+      const auto all =
+          llvm::find_if(sources, [&](plan::TensorOp read) { return gathered.contains(read); });
       if (isa<plan::UpdateOp>(step.op))
         updates += taken;
-      else if (step.phase == plan::Phase::update && all == step.reads.end())
+      else if (step.phase == plan::Phase::update && all == sources.end())
         moved += taken;
       else if (step.phase == plan::Phase::update) {
         moved += taken / static_cast<double>(program.getRanks());
-        rebuilding[gathered.lookup(unshaped(*all))] += taken;
+        rebuilding[gathered.lookup(*all)] += taken;
       } else
         clock += taken;
       if (step.phase == plan::Phase::forward)
@@ -78,20 +77,17 @@ private:
     }
   }
 
-  static double secondsOf(Operation *op) {
-    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
-    return seconds ? seconds.getValueAsDouble() : 0;
-  }
-
   static bool isKernel(Operation *op, plan::Kernel kernel) {
     auto call = dyn_cast<plan::CallOp>(op);
     return call && call.getCallee() == kernel;
   }
 
-  /// The tensor that has the same elements and is no reshape.
-  Operation *unshaped(Operation *tensor) const {
-    Operation *plain = reshaped.lookup(tensor);
-    return plain ? plain : tensor;
+  /// What a step reads, without reshapes of it.
+  llvm::SmallVector<plan::TensorOp> unshaped(std::int64_t step) const {
+    llvm::SmallVector<plan::TensorOp> sources;
+    for (plan::TensorOp read : facts.steps[step].reads)
+      sources.push_back(facts.sourceOf(facts.readBy(step, read)).tensor);
+    return sources;
   }
 
   double endOf(llvm::ArrayRef<std::int64_t> steps) const {
@@ -121,7 +117,7 @@ private:
   LogicalResult checkEnds() {
     const double backward = ends.empty() ? 0 : ends.back();
     const double claimed = problem.getForwardEnd().convertToDouble();
-    if (differ(claimed, forward))
+    if (!isWithin(claimed, forward, forward))
       return judge("the forward pass ends at", claimed, forward, forward);
     return judge("the backward pass ends at", problem.getBackwardEnd().convertToDouble(), backward,
                  backward + moved);
@@ -187,13 +183,13 @@ private:
   /// with it, but travel otherwise.
   double sumsOf(std::int64_t bucket) const {
     llvm::DenseSet<Operation *> factors;
-    for (plan::TensorOp factor : facts.steps[PlanFacts::only(facts.issues, bucket)].reads)
-      factors.insert(unshaped(factor));
+    for (plan::TensorOp factor : unshaped(PlanFacts::only(facts.issues, bucket)))
+      factors.insert(factor);
     double seconds = 0;
-    for (const Step &step : facts.steps)
+    for (auto [number, step] : llvm::enumerate(facts.steps))
       if (isKernel(step.op, plan::Kernel::reduce) && !step.reads.empty() &&
-          factors.contains(unshaped(step.reads.front())))
-        seconds += secondsOf(step.op);
+          factors.contains(unshaped(static_cast<std::int64_t>(number)).front()))
+        seconds += plan::secondsOf(step.op);
     return seconds;
   }
 
@@ -204,8 +200,7 @@ private:
   std::vector<double> ends;      ///< by step, seconds from the first one's beginning
   double forward = 0, moved = 0; ///< seconds of the forward pass, and of what follows messages
   double updates = 0;            ///< seconds
-  llvm::DenseMap<std::int64_t, double> rebuilding;   ///< seconds of all ranks' shares, by bucket
-  llvm::DenseMap<Operation *, Operation *> reshaped; ///< to what a tensor is a reshape of
+  llvm::DenseMap<std::int64_t, double> rebuilding; ///< seconds of all ranks' shares, by bucket
 };
 
 } // namespace

@@ -214,3 +214,73 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     plan.update 0
   }
 }
+
+// -----
+
+// State may be copied in a circle, one step's to the next: what is read is what was written before, and is stored.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
+  // expected-error @+1 {{P23: expected no way for 'w' to travel alone by factors, which the program's operations or what was asked for do not give}}
+  sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] riders [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    finish 5.5 bound 0.0
+  // expected-note @+1 {{the program}}
+  plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 64 : i64} {
+    %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+    %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %b = plan.tensor "b" in parameters at 64 reserve 64 {bucket = 0 : i64} : memref<4xf32>
+    %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %db = plan.tensor "b" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4xf32>
+    %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 4] : memref<4x4xf32>
+    %s = plan.tensor "s" in state at 0 reserve 64 : memref<4x4xf32>
+    %r = plan.tensor "r" in state at 64 reserve 64 : memref<4x4xf32>
+    plan.bucket 0 members ["w", "b"] by "ring" channel 0 at 0 extent 128 bytes 80 ready 3.5 start 3.5 end 5.5
+    plan.phase forward
+    plan.call matmul "h" ["a", "b", "bias", "y"] ins(%x, %w, %b : memref<4x4xf32>, memref<4x4xf32>, memref<4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
+    plan.call reshape "r" ["x", "y"] ins(%s : memref<4x4xf32>) outs(%r : memref<4x4xf32>)
+    plan.call reshape "s" ["x", "y"] ins(%r : memref<4x4xf32>) outs(%s : memref<4x4xf32>)
+    plan.phase backward
+    plan.call matmul "dw" ["a", "b", "y"] ins(%h, %s : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {seconds = 2.0 : f64, transpose_a}
+    plan.call reduce "db" ["x", "y"] ins(%h : memref<4x4xf32>) outs(%db : memref<4xf32>) {axes = array<i64: 0>, kind = #nn<reduction sum>, seconds = 0.5 : f64}
+    plan.issue 0
+    plan.phase update
+    plan.wait 0
+    plan.update 0
+  }
+}
+
+// -----
+
+// A copy of such state is no sum that rides.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
+  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are rebuilt in 2.0}}
+  sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.0]>
+    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] riders [1, 0] forward_end 1.0 backward_end 3.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.0, start = 3.0, end = 5.0>]
+    finish 5.0 bound 0.0
+  // expected-note @+1 {{the program}}
+  plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 64 : i64} {
+    %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+    %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %b = plan.tensor "b" in parameters at 64 reserve 64 {bucket = 0 : i64} : memref<4xf32>
+    %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %db = plan.tensor "b" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4xf32>
+    %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 4] : memref<4x4xf32>
+    %s = plan.tensor "s" in state at 0 reserve 64 : memref<4x4xf32>
+    %r = plan.tensor "r" in state at 64 reserve 64 : memref<4x4xf32>
+    plan.bucket 0 members ["w", "b"] by "ring" channel 0 at 0 extent 128 bytes 80 ready 3.5 start 3.5 end 5.5
+    plan.phase forward
+    plan.call matmul "h" ["a", "b", "bias", "y"] ins(%x, %w, %b : memref<4x4xf32>, memref<4x4xf32>, memref<4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
+    plan.phase backward
+    plan.call reshape "r" ["x", "y"] ins(%s : memref<4x4xf32>) outs(%r : memref<4x4xf32>)
+    plan.call reshape "s" ["x", "y"] ins(%r : memref<4x4xf32>) outs(%s : memref<4x4xf32>)
+    plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {seconds = 2.0 : f64, transpose_a}
+    plan.call reshape "db" ["x", "y"] ins(%r : memref<4x4xf32>) outs(%db : memref<4xf32>)
+    plan.issue 0
+    plan.phase update
+    plan.wait 0
+    plan.update 0
+  }
+}
