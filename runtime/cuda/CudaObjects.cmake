@@ -1,6 +1,6 @@
 # syncline_cuda_objects(VARIABLE SOURCE...): compiles device code with nvcc and puts the objects'
-# names into VARIABLE. Commands of our own rather than CMake's CUDA language, which would try the
-# compiler in every configuration, and hand it the host compiler's flags.
+# names into VARIABLE. Commands of our own rather than CMake's CUDA language, which would hand
+# nvcc the host compiler's flags, and stop where it does not compile.
 set(SYNCLINE_NVCC_COMMAND ${SYNCLINE_NVCC})
 if(SYNCLINE_CCACHE)
   list(PREPEND SYNCLINE_NVCC_COMMAND ${SYNCLINE_CCACHE})

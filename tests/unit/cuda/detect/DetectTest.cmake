@@ -1,0 +1,32 @@
+# What a configuration says and sets where nvcc is missing or does not compile. Variables: SOURCE (of
+# Syncline), FOLDER (to write into).
+file(REMOVE_RECURSE ${FOLDER})
+file(WRITE ${FOLDER}/bin/nvcc "#!/bin/sh\necho 'config.h:1: error: unsupported version' >&2\nexit 1\n")
+file(CHMOD ${FOLDER}/bin/nvcc PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+
+# expect(NAME OPTIONS TEXT...): a configuration with these options says all of this.
+function(expect name options)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${FOLDER}/${name}
+      -DSYNCLINE_SOURCE=${SOURCE} ${options}
+    OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  string(REGEX REPLACE "[ \n]+" " " said "${said}") # messages of errors are wrapped
+  foreach(text ${ARGN})
+    string(FIND "${said}" "${text}" at)
+    if(at EQUAL -1)
+      message(SEND_ERROR "${name}: expected \"${text}\", got: ${said}")
+    endif()
+  endforeach()
+endfunction()
+
+set(none -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON)
+expect(failing "${none};-DCUDAToolkit_NVCC_EXECUTABLE=${FOLDER}/bin/nvcc"
+  "CUDA backend: no: '${FOLDER}/bin/nvcc' does not compile: config.h:1: error: unsupported version"
+  "nvcc '', backend OFF")
+expect(missing "${none};-DCUDAToolkit_NVCC_EXECUTABLE=NVCC-NOTFOUND"
+  "CUDA backend: no: no CUDA toolkit, 12 or later, with nvcc and cuBLAS" "nvcc '', backend OFF")
+expect(wanted "${none};-DSYNCLINE_CUDA=ON" "SYNCLINE_CUDA=ON: no CUDA toolkit")
+expect(off "-DSYNCLINE_CUDA=OFF;-DSYNCLINE_CCACHE=SYNCLINE_CCACHE-NOTFOUND"
+  "nvcc '', backend OFF" "device code by '/toolkit/nvcc'")
+expect(cached "-DSYNCLINE_CUDA=OFF;-DSYNCLINE_CCACHE=/bin/ccache"
+  "device code by '/bin/ccache /toolkit/nvcc'")
