@@ -37,8 +37,6 @@ public:
   /// Appends a command; the first name that is not empty is the operation's implementation.
   void call(std::string_view implementation, Command command);
 
-  cudaStream_t stream() const { return program.device.compute; }
-
   /// The operation's commands, in order; ends the preparation.
   std::vector<Command> finish() { return std::move(commands); }
 
