@@ -23,12 +23,12 @@ struct RunShape {
 
 /// What the command line says; all optional.
 struct IdentityFlags {
-  std::optional<int> localRanks;   ///< -n, servers not counted
-  std::optional<int> servers;      ///< --servers
-  std::optional<int> ranksPerNode; ///< --ranks-per-node
-  std::optional<int> rank, ranks;
-  std::string masterAddress;
-  std::optional<int> masterPort;
+  std::optional<int> localRanks = {};   ///< -n, servers not counted
+  std::optional<int> servers = {};      ///< --servers
+  std::optional<int> ranksPerNode = {}; ///< --ranks-per-node
+  std::optional<int> rank = {}, ranks = {};
+  std::string masterAddress = {};
+  std::optional<int> masterPort = {};
 };
 
 struct Identity {

@@ -119,7 +119,9 @@ class ProfileTest(RefusalTest):
         """Ctrl-C ends the ranks and removes the temporary folder."""
         temporary = self.folder / "tmp"
         temporary.mkdir()
-        words = [str(harness.SYNCLINE), "profile", str(DIGITS), "--batch", "512", "-n", "3"]
+        # Long enough that no pause of the machine outlasts it.
+        model = harness.TOP / "samples" / "models" / "resnet-50.onnx"
+        words = [str(harness.SYNCLINE), "profile", str(model), "--batch", "4", "-n", "3"]
         child = subprocess.Popen(
             [*words, "-o", str(self.folder / "p.json")],
             stderr=subprocess.DEVNULL,

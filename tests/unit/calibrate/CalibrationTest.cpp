@@ -39,8 +39,9 @@ void expectComplete(const Findings &f) {
     for (std::size_t i = 0; i < scheme.sizes.size(); ++i) {
       EXPECT_GT(scheme.sizes[i].seconds.median, 0);
       EXPECT_GE(scheme.sizes[i].seconds.samples, 2);
-      if (i > 0)
+      if (i > 0) {
         EXPECT_GT(scheme.sizes[i].bytes, scheme.sizes[i - 1].bytes);
+      }
     }
   }
 }
@@ -59,8 +60,9 @@ TEST(Calibration, MeasuresEverySchemeOfThreeRanks) {
   EXPECT_GT(f.interference.messages.median, 0.5);
   EXPECT_GE(f.interference.computation.samples, 3);
   for (const SchemeFinding &scheme : f.schemes)
-    if (scheme.sizes.back().bytes == 1 << 20)
+    if (scheme.sizes.back().bytes == 1 << 20) {
       EXPECT_GT(scheme.sizes.back().seconds.median, scheme.sizes.front().seconds.median);
+    }
 }
 
 // All ranks decide alike, so they measure the same sizes and have the same medians.

@@ -52,8 +52,9 @@ TEST(Refinement, GathersAtAJump) {
   EXPECT_EQ(static_cast<int>(curve.size()) - inside, 9 + 7);
   // Away from the jump, lines between the points are right.
   for (double bytes = 2000; bytes < 50e6; bytes *= 1.3)
-    if (bytes < 80000 || bytes > 140000)
+    if (bytes < 80000 || bytes > 140000) {
       EXPECT_NEAR(interpolate(curve, bytes) / truth(bytes), 1, 0.05) << bytes;
+    }
 }
 
 TEST(Refinement, BendsAreFollowedToFivePercent) {

@@ -38,8 +38,9 @@ TEST(ClockAlignment, boundsItsError) {
       EXPECT_LE(std::fabs(offset.seconds), offset.error + 1e-9);
     auto all = links->collect(std::vector<double>(static_cast<std::size_t>(rank), rank));
     ASSERT_TRUE(all.isOk());
-    if (rank == 0)
+    if (rank == 0) {
       EXPECT_EQ(*all, (std::vector<std::vector<double>>{{}, {1}, {2, 2}}));
+    }
   });
 }
 
