@@ -1,6 +1,7 @@
 // Costs by scheme: formulas, lines and tables.
 #include "frontend/files/ClusterCollectives.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
 #include "frontend/files/YamlQuantity.h"
@@ -79,6 +80,13 @@ Result<TableCost::Point> readPoint(const YamlValue &point, const TableCost &befo
   if (!before.points.empty() && *bytes <= before.points.back().bytes)
     return (*pair)[0].error("expected sizes in ascending order, got " + std::to_string(*bytes) +
                             " B after " + std::to_string(before.points.back().bytes) + " B");
+  // More bytes never travel faster: labels are dropped by that, and calibrate smooths what it
+  // measures.
+  if (!before.points.empty() && *seconds < before.points.back().seconds)
+    return (*pair)[1].error("expected no less than the " +
+                            formatSeconds(before.points.back().seconds) + " of " +
+                            std::to_string(before.points.back().bytes) + " B, got " +
+                            formatSeconds(*seconds) + ": a table must not fall with size");
   return TableCost::Point{*bytes, *seconds};
 }
 

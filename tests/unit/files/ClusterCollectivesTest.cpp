@@ -143,6 +143,11 @@ TEST(ClusterCollectives, badTables) {
                 .find("'collectives.all-reduce.table[1][0]': expected sizes in ascending order, "
                       "got 1000 B after 2000 B"),
             std::string::npos);
+  EXPECT_NE(table("[[1KiB, 5ms], [2KiB, 3ms]]")
+                .find("'collectives.all-reduce.table[1][1]': expected no less than the 5.00 ms of "
+                      "1024 B, got 3.00 ms: a table must not fall with size"),
+            std::string::npos);
+  EXPECT_EQ(table("[[1KiB, 5ms], [2KiB, 5ms]]").find("fall"), std::string::npos);
   EXPECT_NE(table("[[1024, 1ms]]").find("with a unit such as"), std::string::npos);
 }
 
