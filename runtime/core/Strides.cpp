@@ -60,6 +60,14 @@ Shape reducedStrides(const Shape &shape, const Shape &axes) {
   return strides;
 }
 
+Shape permutedStrides(const Shape &shape, const Shape &permutation) {
+  const Shape strides = denseStrides(shape);
+  Shape permuted;
+  for (std::int64_t from : permutation)
+    permuted.push_back(strides[static_cast<std::size_t>(from)]);
+  return permuted;
+}
+
 std::vector<CopyLoop> mergedLoops(const Shape &shape, const Shape &to, const Shape &from) {
   std::vector<CopyLoop> loops;
   for (std::size_t i = 0; i < shape.size(); ++i) {

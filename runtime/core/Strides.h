@@ -40,6 +40,9 @@ PadPart padPart(const Shape &from, const Shape &to, const Shape &begins);
 /// the end.
 Shape reducedStrides(const Shape &shape, const Shape &axes);
 
+/// Strides of x as the transposed tensor's dimensions walk it.
+Shape permutedStrides(const Shape &shape, const Shape &permutation);
+
 /// One loop of a copy between two walks over the same indices; strides in elements.
 struct CopyLoop {
   std::int64_t extent, to, from;

@@ -1,49 +1,16 @@
-// Declarations, errors and bucket operations of the CPU backend's StepBuilder.
+// Errors while preparing, and the loss.
 #include "runtime/cpu/CpuBuilder.h"
 
 namespace syncline::cpu {
 
-Tensor CpuBuilder::tensor(const TensorInfo &info) {
-  const Tensor declared = program.table.declare(info);
-  if (!declared.isValid())
-    return declared;
-  Placement placement;
-  placement.data = program.spaces[static_cast<int>(info.space)].data() + info.offset;
-  placement.layout = plainLayout(info.shape, info.type);
-  placement.isLaidOut = info.space == Space::input || info.space == Space::target;
-  program.placements.push_back(std::move(placement));
-  return declared;
-}
-
-void CpuBuilder::bucket(const BucketInfo &info) { program.table.declareBucket(info); }
-
-void CpuBuilder::phase(std::string_view name) { program.table.setPhase(name); }
-
-void CpuBuilder::prepare(std::string_view name, std::string_view layer,
-                         const std::function<void(Preparation &)> &body) {
-  StepTable &table = program.table;
-  if (table.hasFailed())
-    return;
-  table.append(name, layer, OperationKind::compute);
-  prepareLast("layer '" + std::string(layer) + "': " + std::string(name), body);
-}
-
-void CpuBuilder::prepareLast(const std::string &where,
-                             const std::function<void(Preparation &)> &body) {
-  StepTable &table = program.table;
-  program.resetScratch();
-  OperationInfo &operation = table.operations.back();
+void CpuBuilder::attempt(const std::function<void()> &one) {
   try {
-    Preparation preparation(program, operation);
-    body(preparation);
-    program.commands.push_back(preparation.finish());
-  } catch (const PreparationError &error) {
-    table.fail(error.kind, where + ": " + error.message);
+    one();
   } catch (const dnnl::error &error) {
-    const bool refused =
+    const bool isRefused =
         error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments;
-    table.fail(refused ? ErrorKind::badInput : ErrorKind::internal,
-               where + ": oneDNN cannot do these shapes or types: " + error.what());
+    throw PreparationError{isRefused ? ErrorKind::badInput : ErrorKind::internal,
+                           std::string("oneDNN cannot do these shapes or types: ") + error.what()};
   }
 }
 
@@ -54,21 +21,6 @@ void CpuBuilder::loss(Tensor loss) {
       program.loss = *pointer<float>(value);
     });
   });
-}
-
-void CpuBuilder::issue(int bucket) {
-  if (program.table.appendBucketOperation("issue", OperationKind::issue, bucket))
-    program.commands.emplace_back();
-}
-
-void CpuBuilder::wait(int bucket) {
-  if (program.table.appendBucketOperation("wait", OperationKind::wait, bucket))
-    program.commands.emplace_back();
-}
-
-void CpuBuilder::update(int bucket) {
-  if (program.table.appendBucketOperation("update", OperationKind::update, bucket))
-    program.commands.emplace_back();
 }
 
 } // namespace syncline::cpu

@@ -167,11 +167,8 @@ void CpuBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &be
 void CpuBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
   prepare("transpose", layer, [&](Preparation &p) {
     checkTranspose(p, x, y, permutation);
-    const Shape strides = denseStrides(p.shape(x));
-    Shape permuted;
-    for (std::int64_t from : permutation)
-      permuted.push_back(strides[static_cast<std::size_t>(from)]);
-    p.call("loop", [=, bytes = elementBytes(p.info(x).type), shape = p.shape(y),
+    p.call("loop", [=, permuted = permutedStrides(p.shape(x), permutation),
+                    bytes = elementBytes(p.info(x).type), shape = p.shape(y),
                     source = p.plainInput(x), result = p.plainOutput(y)] {
       stridedCopy(pointer<std::byte>(result), denseStrides(shape), pointer<std::byte>(source),
                   permuted, shape, bytes);

@@ -16,10 +16,9 @@ Layout gatheredLayout(const Layout &part, const Shape &dims) {
   return alike ? *alike : plainLayout(dims, part.data_type());
 }
 
-/// Appends the copy of `in` into this rank's part of `out`; what the channel has to gather.
-GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) {
-  const ExecutableOptions &options = p.program.options;
-  checkGathered(p, in, out, options.ranks);
+} // namespace
+
+GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
   const StepTensor &from = p.info(in), &to = p.info(out);
   const Layout current = p.layout(in);
   const bool isKnown = dataType(from.type) != DataType::undef; // eight-byte types stay plain
@@ -27,31 +26,16 @@ GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) {
   const dnnl::memory result = p.output(out, all);
   if (!(p.layout(out) == all))
     p.fail("'" + to.name + "': expected the layout of '" + from.name + "' or none");
-  p.program.placement(out).isGathered = true;
+  program.placement(out).isGathered = true;
   const std::int64_t bytes = elementCount(from.shape) * elementBytes(from.type);
-  std::byte *part = pointer<std::byte>(result) + options.rank * bytes;
+  std::byte *part = pointer<std::byte>(result) + program.options.rank * bytes;
   if (isPlain(all) && !isPlain(current))
-    p.reorder(p.input(in, current), dnnl::memory(plainLike(current), p.program.engine, part));
+    p.reorder(p.input(in, current), dnnl::memory(plainLike(current), program.engine, part));
   else
     p.call("copy", [=, own = p.input(in, current)] {
       std::memcpy(part, pointer<std::byte>(own), static_cast<std::size_t>(bytes));
     });
   return {pointer<void>(result), bytes};
-}
-
-} // namespace
-
-void CpuBuilder::gather(int bucket, std::span<const Tensor> ins, std::span<const Tensor> outs) {
-  if (!program.table.appendBucketOperation("gather", OperationKind::gather, bucket))
-    return;
-  prepareLast("bucket " + std::to_string(bucket) + ": gather", [&](Preparation &p) {
-    if (ins.size() != outs.size() || ins.empty())
-      p.fail("expected as many results as operands, at least one");
-    std::vector<GatherPart> parts;
-    for (std::size_t i = 0; i < ins.size(); ++i)
-      parts.push_back(gatherOne(p, ins[i], outs[i]));
-    program.table.operations.back().gathered = std::move(parts);
-  });
 }
 
 } // namespace syncline::cpu

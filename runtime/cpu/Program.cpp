@@ -10,6 +10,14 @@ Program::Program(const ExecutableOptions &options)
     : options(options), table(options.sizes), engine(dnnl::engine::kind::cpu, 0), stream(engine),
       loss(std::numeric_limits<double>::quiet_NaN()) {}
 
+void Program::declare(const StepTensor &tensor) {
+  Placement placement;
+  placement.data = spaces[static_cast<int>(tensor.space)].data() + tensor.offset;
+  placement.layout = plainLayout(tensor.shape, tensor.type);
+  placement.isLaidOut = tensor.space == Space::input || tensor.space == Space::target;
+  placements.push_back(std::move(placement));
+}
+
 std::int64_t Program::capacity(Tensor tensor) const {
   const Tensor other = table.counterpart(tensor);
   const std::int64_t own = table.of(tensor).reserved;
@@ -29,13 +37,6 @@ void Program::layOut(Tensor tensor, const Layout &wanted) {
   }
 }
 
-std::int64_t Program::reserveScratch(std::int64_t bytes) {
-  const std::int64_t offset = scratchUsed;
-  scratchUsed += (bytes + 63) / 64 * 64;
-  scratchBytes = std::max(scratchBytes, scratchUsed);
-  return offset;
-}
-
 dnnl::memory Program::scratchMemory(const Layout &layout, std::int64_t offset) {
   dnnl::memory memory(layout, engine, DNNL_MEMORY_NONE);
   scratchMemories.emplace_back(memory, offset);
@@ -51,7 +52,7 @@ std::optional<std::int64_t> Program::scratchOffset(const dnnl::memory &memory) c
 }
 
 bool Program::allocateScratch() {
-  scratch = HostMemory(scratchBytes);
+  scratch = HostMemory(scratchPlan.bytes());
   if (!scratch.isValid())
     return false;
   for (auto &[memory, offset] : scratchMemories)

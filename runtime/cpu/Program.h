@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/HostMemory.h"
+#include "runtime/core/ScratchPlan.h"
 #include "runtime/core/StepTable.h"
 #include "runtime/cpu/Layout.h"
 
@@ -35,6 +36,8 @@ struct Placement {
 struct Program {
   explicit Program(const ExecutableOptions &options);
 
+  /// Keeps the place of a tensor that the table has just taken.
+  void declare(const StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[tensor.id]; }
   /// Gives the tensor (and its gradient or parameter) the wanted layout if that fits the bytes
   /// planned for it, otherwise the plain one. Precondition: it has none yet.
@@ -43,13 +46,13 @@ struct Program {
   std::int64_t capacity(Tensor tensor) const;
 
   /// A place in scratch memory, valid for the operation being prepared: offset in bytes.
-  std::int64_t reserveScratch(std::int64_t bytes);
+  std::int64_t reserveScratch(std::int64_t bytes) { return scratchPlan.reserve(bytes); }
   /// A memory object over scratch; its address is set when scratch is allocated.
   dnnl::memory scratchMemory(const Layout &layout, std::int64_t offset);
   /// Where a memory object of scratchMemory() begins; nothing for any other.
   std::optional<std::int64_t> scratchOffset(const dnnl::memory &memory) const;
   /// Starts the next operation: its scratch may overlay the last one's.
-  void resetScratch() { scratchUsed = 0; }
+  void resetScratch() { scratchPlan.reset(); }
   /// Allocates scratch and tells every memory object. False when the system refuses.
   bool allocateScratch();
 
@@ -66,7 +69,7 @@ struct Program {
 
 private:
   std::vector<std::pair<dnnl::memory, std::int64_t>> scratchMemories;
-  std::int64_t scratchUsed = 0, scratchBytes = 0;
+  ScratchPlan scratchPlan{64};
 };
 
 } // namespace syncline::cpu

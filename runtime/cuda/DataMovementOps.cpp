@@ -101,13 +101,9 @@ void CudaBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &b
 void CudaBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
   prepare("transpose", layer, [&](Preparation &p) {
     checkTranspose(p, x, y, permutation);
-    const Shape strides = denseStrides(p.shape(x));
-    Shape permuted;
-    for (std::int64_t from : permutation)
-      permuted.push_back(strides[static_cast<std::size_t>(from)]);
     const std::byte *from = p.input<std::byte>(x);
-    appendCopy(p, p.shape(y), p.output<std::byte>(y), denseStrides(p.shape(y)), from, permuted,
-               elementBytes(p.info(x).type));
+    appendCopy(p, p.shape(y), p.output<std::byte>(y), denseStrides(p.shape(y)), from,
+               permutedStrides(p.shape(x), permutation), elementBytes(p.info(x).type));
   });
 }
 
@@ -119,24 +115,12 @@ void CudaBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
   });
 }
 
-void CudaBuilder::gather(int bucket, std::span<const Tensor> ins, std::span<const Tensor> outs) {
-  if (!program.table.appendBucketOperation("gather", OperationKind::gather, bucket))
-    return;
-  prepareLast("bucket " + std::to_string(bucket) + ": gather", [&](Preparation &p) {
-    if (ins.size() != outs.size() || ins.empty())
-      p.fail("expected as many results as operands, at least one");
-    const ExecutableOptions &options = program.options;
-    std::vector<GatherPart> parts;
-    for (std::size_t i = 0; i < ins.size(); ++i) {
-      checkGathered(p, ins[i], outs[i], options.ranks);
-      const std::int64_t bytes = p.count(ins[i]) * elementBytes(p.info(ins[i]).type);
-      const std::byte *own = p.input<std::byte>(ins[i]);
-      std::byte *all = p.output<std::byte>(outs[i]);
-      appendMemcpy(p, all + options.rank * bytes, own, bytes);
-      parts.push_back({all, bytes});
-    }
-    program.table.operations.back().gathered = std::move(parts);
-  });
+GatherPart CudaBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
+  const std::int64_t bytes = p.count(in) * elementBytes(p.info(in).type);
+  const std::byte *own = p.input<std::byte>(in);
+  std::byte *all = p.output<std::byte>(out);
+  appendMemcpy(p, all + program.options.rank * bytes, own, bytes);
+  return {all, bytes};
 }
 
 } // namespace syncline::cuda

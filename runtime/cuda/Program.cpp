@@ -66,22 +66,15 @@ std::byte *Program::data(Tensor tensor) const {
   return space(info.space).data() + info.offset;
 }
 
-Scratch Program::reserveScratch(std::int64_t bytes) {
-  const Scratch place{scratchUsed, bytes};
-  scratchUsed += (bytes + 255) / 256 * 256;
-  scratchBytes = std::max(scratchBytes, scratchUsed);
-  return place;
-}
-
 void Program::allocateScratch() {
   try {
-    scratch = DeviceMemory(scratchBytes);
+    scratch = DeviceMemory(scratchPlan.bytes());
   } catch (const Failure &failure) {
     if (failure.kind != ErrorKind::badInput)
       throw;
     const auto [free, name] = freeMemory(device.index);
     throw Failure{ErrorKind::badInput, "not enough memory on " + name + ": operations need " +
-                                           bytesText(scratchBytes) + " of scratch, " +
+                                           bytesText(scratchPlan.bytes()) + " of scratch, " +
                                            bytesText(free) + " are free"};
   }
 }

@@ -4,6 +4,7 @@
 // need no conversion.
 #pragma once
 
+#include "runtime/core/ScratchPlan.h"
 #include "runtime/core/StepTable.h"
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/DeviceMemory.h"
@@ -33,12 +34,14 @@ struct Program {
   Program &operator=(const Program &) = delete;
   ~Program();
 
+  /// Notes that the table has taken a tensor.
+  void declare(const StepTensor &) { isWritten.push_back(false); }
   std::byte *data(Tensor tensor) const;
   const DeviceMemory &space(Space space) const { return spaces[static_cast<int>(space)]; }
 
-  Scratch reserveScratch(std::int64_t bytes);
+  Scratch reserveScratch(std::int64_t bytes) { return {scratchPlan.reserve(bytes), bytes}; }
   /// Starts the next operation: its scratch may overlay the last one's.
-  void resetScratch() { scratchUsed = 0; }
+  void resetScratch() { scratchPlan.reset(); }
   /// Precondition: allocateScratch().
   template <typename T> T *at(const Scratch &place) const {
     return reinterpret_cast<T *>(scratch.data() + place.offset);
@@ -59,7 +62,7 @@ private:
   void allocateSpaces();
 
   std::array<DeviceMemory, spaceCount> spaces;
-  std::int64_t scratchUsed = 0, scratchBytes = 0;
+  ScratchPlan scratchPlan{256};
 };
 
 } // namespace syncline::cuda
