@@ -1,0 +1,44 @@
+# Is there what the CPU backend, and the messages between its ranks, are built with? Included at the top, so that tests
+# know too.
+#
+# Reads SYNCLINE_CPU (AUTO, ON, OFF). Sets SYNCLINE_HAS_CPU, and where that is true the targets DNNL::dnnl,
+# OpenMP::OpenMP_CXX and gloo, and dnnl_VERSION and Gloo_VERSION. One switch for the three: ranks on CPUs without Gloo
+# could not train together, and Gloo without them has nobody to serve.
+set(SYNCLINE_CPU AUTO CACHE STRING
+  "Build the CPU backend: ON, OFF, or AUTO, where oneDNN, OpenMP and Gloo are found")
+set_property(CACHE SYNCLINE_CPU PROPERTY STRINGS AUTO ON OFF)
+if(NOT SYNCLINE_CPU MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "SYNCLINE_CPU: expected AUTO, ON or OFF, got '${SYNCLINE_CPU}'")
+endif()
+
+set(SYNCLINE_HAS_CPU OFF)
+set(missing) # in words
+if(NOT SYNCLINE_CPU STREQUAL OFF)
+  find_package(dnnl QUIET CONFIG)
+  if(NOT TARGET DNNL::dnnl)
+    list(APPEND missing "no oneDNN")
+  endif()
+  find_package(OpenMP QUIET COMPONENTS CXX)
+  if(NOT TARGET OpenMP::OpenMP_CXX)
+    list(APPEND missing "no OpenMP")
+  endif()
+  find_package(Gloo QUIET)
+  if(NOT TARGET gloo)
+    list(APPEND missing "no Gloo")
+  endif()
+  if(NOT missing)
+    set(SYNCLINE_HAS_CPU ON)
+  endif()
+endif()
+
+list(JOIN missing ", " missing)
+if(SYNCLINE_HAS_CPU)
+  message(STATUS "CPU backend: yes, by oneDNN ${dnnl_VERSION}")
+elseif(SYNCLINE_CPU STREQUAL ON)
+  message(FATAL_ERROR "SYNCLINE_CPU=ON: ${missing}; CMAKE_PREFIX_PATH says where to look")
+elseif(missing)
+  message(STATUS "CPU backend: no: ${missing}")
+else()
+  message(STATUS "CPU backend: no: SYNCLINE_CPU=OFF")
+endif()
+unset(missing)

@@ -1,0 +1,12 @@
+// In Gloo's place where it is not built: says so.
+#include "runtime/transport/GlooTransport.h"
+
+namespace syncline {
+
+Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &options, Store &store,
+                                                       Watch *watch) {
+  return Status::badInput("this build has no Gloo, which carries messages between ranks on CPUs; "
+                          "configure with -DSYNCLINE_CPU=ON, which names what is missing");
+}
+
+} // namespace syncline
