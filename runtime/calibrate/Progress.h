@@ -1,7 +1,7 @@
 // Where a calibration is and how long it will take, on stderr.
 #pragma once
 
-#include "runtime/transport/Deadline.h"
+#include "runtime/core/Deadline.h"
 
 #include <string>
 

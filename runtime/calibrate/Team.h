@@ -1,7 +1,7 @@
 // The ranks that calibrate together: beginning at the same time, deciding alike.
 #pragma once
 
-#include "runtime/transport/Deadline.h"
+#include "runtime/core/Deadline.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
 

@@ -11,6 +11,12 @@ namespace fs = std::filesystem;
 
 namespace syncline {
 
+Result<std::unique_ptr<Channel>> Backend::openChannel(Executable &, Peers &,
+                                                      const ChannelOptions &) const {
+  return Status::error(ErrorKind::internal,
+                       "backend '" + std::string(name()) + "' has no channels of its own");
+}
+
 std::string backendModulePath(std::string_view name) {
   std::string upper(name);
   std::transform(upper.begin(), upper.end(), upper.begin(),

@@ -8,8 +8,8 @@
 
 namespace syncline {
 
-/// Changes whenever Backend.h or Executable.h do so incompatibly.
-inline constexpr int backendInterface = 1;
+/// Changes whenever Backend.h or a header that it includes does so incompatibly.
+inline constexpr int backendInterface = 2;
 
 /// What a module exports, as "synclineBackend", with C linkage: its backend, which lives as long as
 /// the process, or null where it was built for another interface.

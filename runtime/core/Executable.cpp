@@ -65,4 +65,12 @@ std::string_view elementName(ElementType type) {
   return "unknown";
 }
 
+static Status cannotCapture() {
+  return Status::error(ErrorKind::internal, "this backend captures no steps");
+}
+
+Status Executable::beginCapture() { return cannotCapture(); }
+Status Executable::endCapture() { return cannotCapture(); }
+Status Executable::replay() { return cannotCapture(); }
+
 } // namespace syncline

@@ -8,10 +8,13 @@
 //     executable->beginStep(step);
 //     for (i : operations()) switch (operations()[i].kind) {
 //       compute, update: executable->run(i);
-//       issue:           executable->synchronize(), hand space(gradients)[bucket] to a channel;
-//       gather:          executable->run(i), synchronize(), hand operations()[i].gathered to it;
-//       wait:            block until the channel is done with the bucket;
+//       issue:           hand space(gradients)[bucket] to a channel;
+//       gather:          executable->run(i), hand operations()[i].gathered to a channel;
+//       wait:            channel->wait(bucket);
 //     }
+//     executable->synchronize();
+//
+// A device may have the step captured once, between beginCapture() and endCapture(), and replayed.
 //
 // A bucket that travels by "reduce-scatter" is updated on the way: the channel sums over ranks,
 // calls updateShard() for the part that takeShard() made this rank's, and gathers the parameters.
@@ -50,6 +53,7 @@ struct SpaceSizes {
 enum class Precision {
   fp32, ///< with all bits of f32
   tf32, ///< factors rounded to 10 bits of mantissa where the device has such units
+  bf16, ///< factors in bfloat16, sums in f32; weights, gradients and losses stay f32
 };
 
 struct ExecutableOptions {
@@ -170,8 +174,25 @@ public:
   /// Runs operation i (compute, gather or update); on a device, enqueues it. issue and wait do
   /// nothing.
   virtual Status run(int operation) = 0;
-  /// Returns when everything run so far has been computed.
+  /// Returns when everything run so far has been computed, and the messages that channels of this
+  /// backend carry for it are done. Errors: the device's, or peerLost where messages stand still.
   virtual Status synchronize() = 0;
+
+  /// Notes when all that was run so far is done, without waiting for it: place 0 to
+  /// operations().size().
+  virtual Status mark(int place) = 0;
+  /// After synchronize(): seconds from the mark at place 0 to each place, marked in this step.
+  virtual Result<std::vector<double>> marks() = 0;
+
+  /// Whether a step can be captured: the calls between beginCapture() and endCapture(), channels'
+  /// of this backend included, are noted instead of carried out, and replay() carries them out
+  /// again, as often as asked. Otherwise the calls are errors. A new optimizer ends a captured
+  /// step's use. input, target, the step's number and the loss are each replay's own.
+  virtual bool canCapture() const { return false; }
+  virtual Status beginCapture();
+  /// After an error in between, too: capturing has ended when it returns.
+  virtual Status endCapture();
+  virtual Status replay();
   /// The step's loss over this rank's batch; waits for the device. NaN when the step names none.
   virtual double loss() = 0;
 

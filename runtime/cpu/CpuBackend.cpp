@@ -1,5 +1,6 @@
 // The CPU backend's Executable: memory, running, and dense access to tensors in any layout.
 #include "runtime/cpu/CpuBackend.h"
+#include "runtime/core/Deadline.h"
 #include "runtime/core/Optimizer.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
@@ -62,6 +63,8 @@ public:
   void beginStep(std::int64_t step) override { program.step = step; }
   Status run(int operation) override;
   Status synchronize() override { return Status::ok(); }
+  Status mark(int place) override;
+  Result<std::vector<double>> marks() override;
   double loss() override { return program.loss; }
 
   std::string layoutFingerprint() const override;
@@ -77,6 +80,7 @@ private:
   Program program;
   CpuBuilder steps;
   std::vector<HostMemory> velocity;
+  std::vector<Clock::time_point> marked; ///< by place
   Optimizer optimizer;
 };
 
@@ -154,6 +158,22 @@ Status CpuExecutable::readVelocity(int parameter, std::span<std::byte> dense) {
 
 Status CpuExecutable::writeVelocity(int parameter, std::span<const std::byte> dense) {
   return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
+}
+
+/// Operations run on the calling thread: a look at the clock, tens of nanoseconds, measures them.
+Status CpuExecutable::mark(int place) {
+  const auto i = static_cast<std::size_t>(place);
+  if (marked.size() <= i)
+    marked.resize(i + 1);
+  marked[i] = Clock::now();
+  return Status::ok();
+}
+
+Result<std::vector<double>> CpuExecutable::marks() {
+  std::vector<double> seconds;
+  for (const Clock::time_point at : marked)
+    seconds.push_back(std::chrono::duration<double>(at - marked.front()).count());
+  return seconds;
 }
 
 Status CpuExecutable::updateShard(int bucket) {

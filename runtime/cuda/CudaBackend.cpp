@@ -11,6 +11,7 @@ class CudaBackend final : public Backend {
 public:
   std::string_view name() const override { return "cuda"; }
   Status available() const override { return cuda::available(); }
+  int devices() const override { return deviceCount(); }
 
   Result<std::unique_ptr<Executable>>
   createExecutable(const ExecutableOptions &options) const override {

@@ -146,6 +146,24 @@ Status CudaExecutable::synchronize() {
   });
 }
 
+Status CudaExecutable::mark(int place) {
+  return statusOf("mark: ", [&] {
+    program.device.makeCurrent();
+    while (marked.size() <= static_cast<std::size_t>(place))
+      marked.emplace_back();
+    marked[static_cast<std::size_t>(place)].record(program.device.compute);
+  });
+}
+
+Result<std::vector<double>> CudaExecutable::marks() {
+  std::vector<double> seconds;
+  const Status read = statusOf("marks: ", [&] {
+    for (const Event &mark : marked)
+      seconds.push_back(secondsBetween(marked.front(), mark));
+  });
+  return read ? Result<std::vector<double>>(std::move(seconds)) : read;
+}
+
 double CudaExecutable::loss() {
   const bool isThere = program.hasLoss && synchronize();
   return isThere ? *program.loss : std::numeric_limits<double>::quiet_NaN();

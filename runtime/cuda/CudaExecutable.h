@@ -3,6 +3,7 @@
 
 #include "runtime/core/Optimizer.h"
 #include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Event.h"
 #include "runtime/cuda/Program.h"
 
 #include <vector>
@@ -41,6 +42,8 @@ public:
   void beginStep(std::int64_t step) override { program.step = step; }
   Status run(int operation) override;
   Status synchronize() override;
+  Status mark(int place) override;
+  Result<std::vector<double>> marks() override;
   double loss() override;
 
   std::string layoutFingerprint() const override;
@@ -56,6 +59,7 @@ private:
 
   Program program;
   CudaBuilder steps;
+  std::vector<Event> marked; ///< by place
   std::vector<DeviceMemory> velocity;
   Optimizer optimizer;
 };

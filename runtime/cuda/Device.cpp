@@ -29,6 +29,11 @@ Status available() {
   return Status::ok();
 }
 
+int deviceCount() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
 Device::Device(int index) : index(index) {
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");

@@ -10,6 +10,8 @@ namespace syncline::cuda {
 /// Whether there is a driver that this build can use and a device. badInput that says what is
 /// missing. Starts nothing on a device.
 Status available();
+/// Those that CUDA shows this process; 0 where available() has an error.
+int deviceCount();
 
 /// A device with its streams and library handles. One thread uses it at a time, but for the channel
 /// stream, which is one channel's. Everything throws Failure.

@@ -2,7 +2,7 @@
 #include "runtime/launch/LocalLauncher.h"
 
 #include "runtime/launch/Identity.h"
-#include "runtime/transport/RankNames.h"
+#include "runtime/core/RankNames.h"
 #include "runtime/transport/Socket.h"
 
 #include <csignal>

@@ -5,6 +5,7 @@
 #include "runtime/launch/RankFlags.h"
 #include "runtime/run/OperationTimes.h"
 
+#include <map>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -142,7 +143,7 @@ void addMeasuring(CLI::App &app, Options &o) {
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
   app.add_option("--backend", o.backend, "where to compute")
-      ->check(CLI::IsMember({"cpu"}))
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str()
       ->type_name("NAME")
       ->group(group);
@@ -163,6 +164,48 @@ void addLimits(CLI::App &app, Options &o) {
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
+}
+
+void addDevice(CLI::App &app, Options &o) {
+  const char *group = "GPUs (--backend cuda)";
+  auto *device = app.add_option("--device", o.device,
+                                "which of the GPUs that this process sees "
+                                "(default the local rank's)")
+                     ->check(wholeNumber(0, "a GPU's number"))
+                     ->type_name("N")
+                     ->group(group);
+  app.add_flag("--share-device", o.sharesDevice,
+               "local ranks beyond the GPUs share them, and messages go through sockets")
+      ->excludes(device)
+      ->group(group);
+  app.add_option("--precision", o.precision,
+                 "of products and convolutions: fp32, tf32 or bf16; weights, gradients and losses "
+                 "are float32 (default fp32)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
+          {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}}))
+      ->type_name("TYPE")
+      ->group(group);
+  app.add_option("--wire", o.wire,
+                 "how gradients travel: fp32, bf16 or fp16, summed in that type (default fp32)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, WirePrecision>{{"fp32", WirePrecision::fp32},
+                                               {"bf16", WirePrecision::bf16},
+                                               {"fp16", WirePrecision::fp16}}))
+      ->type_name("TYPE")
+      ->group(group);
+  app.add_flag("--cuda-graph", o.capturesSteps,
+               "capture a whole step once, messages included, and replay it")
+      ->group(group);
+}
+
+/// The first switch that only GPUs know, or null.
+const char *deviceSwitch(const Options &o) {
+  return o.device                         ? "--device"
+         : o.sharesDevice                 ? "--share-device"
+         : o.precision != Precision::fp32 ? "--precision"
+         : o.wire != WirePrecision::fp32  ? "--wire"
+         : o.capturesSteps                ? "--cuda-graph"
+                                          : nullptr;
 }
 
 bool parseSteps(const std::string &text, std::set<std::int64_t> &steps) {
@@ -198,6 +241,8 @@ std::string Options::agreement() const {
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
+  text << " --precision " << static_cast<int>(precision) << " --wire " << static_cast<int>(wire)
+       << (capturesSteps ? " --cuda-graph" : "");
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
   return text.str();
@@ -216,6 +261,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addOutput(app, o, log, dumpSteps);
   addMeasuring(app, o);
   addLimits(app, o);
+  addDevice(app, o);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &e) {
@@ -229,6 +275,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--epochs needs --data");
   if (o.sgd.nesterov && o.sgd.momentum == 0)
     return complain("--nesterov needs --momentum");
+  if (const char *name = deviceSwitch(o); name && o.backend == "cpu")
+    return complain(std::string(name) + " needs --backend cuda");
   o.json = log == "json";
   return std::nullopt;
 }

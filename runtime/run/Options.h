@@ -1,7 +1,7 @@
 // The command line of syncline-run.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/Backend.h"
 #include "runtime/launch/Identity.h"
 
 #include <optional>
@@ -32,6 +32,11 @@ struct Options {
 
   std::string backend = "cpu";
   int threads = 1;
+  std::optional<int> device; ///< default the local rank's
+  bool sharesDevice = false; ///< ranks beyond the devices begin with the first again
+  Precision precision = Precision::fp32;
+  WirePrecision wire = WirePrecision::fp32;
+  bool capturesSteps = false;
   std::optional<double> timeout; ///< seconds; default from the plan's prediction
   double startTimeout = 60;
 

@@ -2,6 +2,7 @@
 #include "runtime/run/RankRun.h"
 
 #include "runtime/launch/Joining.h"
+#include "runtime/run/Backends.h"
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/OperationTimes.h"
@@ -14,6 +15,7 @@
 #include "runtime/run/TraceRecorder.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
+#include "runtime/transport/GroupPeers.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
@@ -36,9 +38,11 @@ private:
   Status openData();
   Status agreeOnOptions();
   Status build();
+  Result<int> chooseDevice() const;
   Status agreeOnNodes();
   Status agreeWithServers();
   Status connect();
+  Result<TrainerLinks> openLinks();
   Status observe();
   Status fill(std::int64_t step);
   Status train();
@@ -50,6 +54,8 @@ private:
   std::optional<Dataset> data, test;
   std::optional<Sampler> sampler;
   std::int64_t steps = 0;
+  const Backend *backend = nullptr;
+  std::unique_ptr<Peers> peers; ///< of channels that the backend has
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
@@ -76,6 +82,10 @@ Status RankRun::load() {
   if (plan.backend != options.backend)
     return Status::badInput("'" + plan.folder + "' is compiled for backend '" + plan.backend +
                             "', not '" + options.backend + "'");
+  Result<const Backend *> opened = openBackend(options.backend);
+  if (!opened)
+    return opened.status();
+  backend = *opened;
   if (!options.save.empty() && !plan.hasSkeleton)
     return Status::badInput("'" + plan.folder + "' has no model.onnx: '--save' needs one");
   for (const std::string &file : {options.save, options.trace, options.opTimes})
@@ -133,14 +143,34 @@ Status RankRun::openData() {
   return Status::ok();
 }
 
+/// A device each for the ranks of this host, unless they are to share.
+Result<int> RankRun::chooseDevice() const {
+  const int count = backend->devices();
+  const int local = options.alone ? 0 : identity.localRank;
+  const int wanted = options.device.value_or(options.sharesDevice ? local % count : local);
+  if (wanted < count)
+    return wanted;
+  const std::string has =
+      "this machine shows " + std::to_string(count) + " of backend '" + options.backend + "'";
+  if (options.device)
+    return Status::badInput("no device " + std::to_string(wanted) + ": " + has);
+  return Status::badInput("local rank " + std::to_string(local) + " has no device of its own: " +
+                          has + "; '--share-device' lets ranks share them");
+}
+
 Status RankRun::build() {
+  const Result<int> device = chooseDevice();
+  if (!device)
+    return device.status();
   ExecutableOptions how;
+  how.device = *device;
+  how.precision = options.precision;
   how.sizes = plan.sizes;
   how.threads = options.threads;
   how.seed = options.seed;
   how.rank = identity.rank;
   how.ranks = plan.ranks;
-  Result<StepLibrary> loaded = StepLibrary::load(plan, how);
+  Result<StepLibrary> loaded = StepLibrary::load(plan, *backend, how);
   if (!loaded)
     return loaded.status();
   step = std::move(*loaded);
@@ -199,16 +229,45 @@ Status RankRun::connect() {
       return s;
     if (Status s = agreeWithServers(); !s)
       return s;
-    if (Status s = group->connect(timeout()); !s)
-      return s;
   }
-  Result<std::unique_ptr<Trainer>> made = Trainer::create(
-      executable, group ? group->transport() : nullptr, options.alone ? 1 : plan.ranks,
-      {.ranksPerNode = identity.localSize, .servers = plan.servers});
+  Result<TrainerLinks> links = openLinks();
+  if (!links)
+    return links.status();
+  Result<std::unique_ptr<Trainer>> made =
+      Trainer::create(executable, options.alone ? 1 : plan.ranks, *links);
   if (!made)
     return made.status();
   trainer = std::move(*made);
+  if (options.capturesSteps)
+    trainer->captureSteps();
   return Status::ok();
+}
+
+/// The backend's own channels, or the run's transport.
+Result<TrainerLinks> RankRun::openLinks() {
+  if (!group)
+    return TrainerLinks();
+  Executable &executable = step->executable();
+  if (!backend->hasChannels()) {
+    if (Status s = group->connect(timeout()); !s)
+      return s;
+    return hostLinks(executable, *group->transport(), plan.ranks,
+                     {.ranksPerNode = identity.localSize, .servers = plan.servers});
+  }
+  if (plan.servers > 0)
+    return Status::badInput("'" + plan.folder + "' has servers of their own, which backend '" +
+                            options.backend + "' does not know");
+  peers = createPeers(*group, timeout(), options.startTimeout);
+  TrainerLinks links;
+  links.open = [this, &executable](int channel, const std::vector<std::string> &schemes) {
+    return backend->openChannel(executable, *peers,
+                                {.channel = channel,
+                                 .schemes = schemes,
+                                 .wire = options.wire,
+                                 .sharesDevice = options.sharesDevice,
+                                 .planFolder = plan.folder});
+  };
+  return links;
 }
 
 Status RankRun::observe() {

@@ -1,8 +1,6 @@
 // Loading step.so.
 #include "runtime/run/StepLibrary.h"
 
-#include "runtime/cpu/CpuBackend.h"
-
 #include <dlfcn.h>
 #include <filesystem>
 
@@ -34,7 +32,8 @@ static Result<BuildStep *> checkedEntry(void *library, const std::string &path,
   return build;
 }
 
-Result<StepLibrary> StepLibrary::load(const Plan &plan, const ExecutableOptions &options) {
+Result<StepLibrary> StepLibrary::load(const Plan &plan, const Backend &backend,
+                                      const ExecutableOptions &options) {
   // An absolute path: otherwise the loader would search its own folders.
   std::string path = std::filesystem::absolute(plan.file("step.so")).string();
   StepLibrary library;
@@ -44,10 +43,10 @@ Result<StepLibrary> StepLibrary::load(const Plan &plan, const ExecutableOptions 
   });
   if (!library.handle)
     return Status::badInput("'" + path + "': cannot load: " + dlerror());
-  Result<BuildStep *> build = checkedEntry(library.handle.get(), path, plan.backend);
+  Result<BuildStep *> build = checkedEntry(library.handle.get(), path, std::string(backend.name()));
   if (!build)
     return build.status();
-  Result<std::unique_ptr<Executable>> executable = cpu::createCpuExecutable(options);
+  Result<std::unique_ptr<Executable>> executable = backend.createExecutable(options);
   if (!executable)
     return executable.status();
   library.prepared = std::move(*executable);

@@ -1,7 +1,7 @@
 // The plan's compiled step, loaded and prepared by a backend.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/Backend.h"
 #include "runtime/run/Plan.h"
 
 #include <memory>
@@ -12,8 +12,9 @@ namespace syncline {
 class StepLibrary {
 public:
   /// Loads step.so and builds its step. Errors: badInput for a library of another version or
-  /// backend and for what the backend refuses.
-  static Result<StepLibrary> load(const Plan &plan, const ExecutableOptions &options);
+  /// backend than `backend` and for what it refuses.
+  static Result<StepLibrary> load(const Plan &plan, const Backend &backend,
+                                  const ExecutableOptions &options);
 
   Executable &executable() const { return *prepared; }
 

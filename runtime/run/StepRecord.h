@@ -1,15 +1,16 @@
 // When everything in one training step happened, by the clock of the rank that ran it.
 #pragma once
 
-#include "runtime/transport/CommunicationThread.h"
+#include "runtime/core/Channel.h"
+#include "runtime/core/Deadline.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace syncline {
 
-/// Seconds are from the step's start. CPU operations run on the calling thread, so that a look at
-/// the clock before and after each, tens of nanoseconds, measures it: nothing waits for a device.
+/// Seconds are from the step's start. Nothing waits for a device to be measured: see
+/// Executable::mark().
 struct StepRecord {
   struct Span {
     double begin = 0, end = 0;

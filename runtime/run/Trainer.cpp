@@ -1,21 +1,45 @@
 // The training step's loop over operations.
 #include "runtime/run/Trainer.h"
 
+#include "runtime/transport/CommunicationThread.h"
+
 #include <algorithm>
 #include <set>
 
 namespace syncline {
 
-Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, Transport *transport,
-                                                 int ranks, const RankLayout &layout) {
+Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int ranks,
+                               const RankLayout &layout) {
+  if (transport.size() != ranks + layout.servers)
+    return Status::error(ErrorKind::internal,
+                         std::to_string(ranks) + " ranks and " + std::to_string(layout.servers) +
+                             " servers on a transport of " + std::to_string(transport.size()));
+  TrainerLinks links;
+  links.servers = layout.servers;
+  links.open = [&executable, &transport, layout](
+                   int channel,
+                   const std::vector<std::string> &schemes) -> Result<std::unique_ptr<Channel>> {
+    auto opened = CommunicationThread::create(transport, channel, schemes, layout, [&](int bucket) {
+      return executable.updateShard(bucket);
+    });
+    if (!opened)
+      return opened.status();
+    return std::unique_ptr<Channel>(std::move(*opened));
+  };
+  links.traffic = [&transport] { return transport.traffic(); };
+  return links;
+}
+
+Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ranks,
+                                                 const TrainerLinks &links) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
   for (const Bucket &b : executable.buckets())
     if (Status s = checkScheme(b.scheme); !s)
       return Status::badInput("bucket " + std::to_string(b.id) + ": " + s.message());
   if (ranks > 1) {
-    trainer->transport = transport;
-    trainer->counted = transport->traffic();
-    if (Status s = trainer->openChannels(layout); !s)
+    trainer->traffic = links.traffic ? links.traffic : [] { return Traffic(); };
+    trainer->counted = trainer->traffic();
+    if (Status s = trainer->openChannels(links); !s)
       return s;
   }
   if (Status s = trainer->findBuckets(); !s)
@@ -24,11 +48,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, Transpo
 }
 
 /// A channel a number, with the schemes of its buckets in the order of their first use.
-Status Trainer::openChannels(const RankLayout &layout) {
-  if (transport->size() != ranks + layout.servers)
-    return Status::error(ErrorKind::internal,
-                         std::to_string(ranks) + " ranks and " + std::to_string(layout.servers) +
-                             " servers on a transport of " + std::to_string(transport->size()));
+Status Trainer::openChannels(const TrainerLinks &links) {
   std::map<int, std::vector<std::string>> schemes;
   for (const Bucket &b : executable.buckets()) {
     std::vector<std::string> &used = schemes[b.channel];
@@ -39,7 +59,7 @@ Status Trainer::openChannels(const RankLayout &layout) {
   auto sumsLoss = [&](const std::string &scheme) {
     const auto all = allReduceSchemes();
     return std::find(all.begin(), all.end(), scheme) != all.end() &&
-           (layout.servers == 0 || scheme != "parameter-server");
+           (links.servers == 0 || scheme != "parameter-server");
   };
   std::vector<std::string> &first = schemes[0];
   auto found = std::find_if(first.begin(), first.end(), sumsLoss);
@@ -47,7 +67,7 @@ Status Trainer::openChannels(const RankLayout &layout) {
     found = first.insert(first.end(), "ring");
   lossScheme = *found;
   for (const auto &[id, used] : schemes) {
-    auto channel = CommunicationThread::create(*transport, id, used, layout);
+    auto channel = links.open(id, used);
     if (!channel)
       return channel.status();
     channels[id] = std::move(*channel);
@@ -93,26 +113,18 @@ Status Trainer::issue(int bucket) {
   const bool isSharded = b.scheme == shardedScheme;
   if (ranks == 1)
     return isSharded ? executable.updateShard(bucket) : Status::ok();
-  if (Status s = executable.synchronize(); !s)
-    return s;
   if (isSharded)
-    b.channel->issueSharded(bucket, {b.gradients, b.parameters, b.bytes, b.type,
-                                     [this, bucket] { return executable.updateShard(bucket); },
-                                     wholeGradients});
-  else
-    b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
-  return Status::ok();
+    return b.channel->issueSharded(bucket,
+                                   {b.gradients, b.parameters, b.bytes, b.type, wholeGradients});
+  return b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
 }
 
 Status Trainer::gather(std::size_t index) {
   Status s = executable.run(static_cast<int>(index));
   if (!s || ranks == 1)
     return s;
-  if (s = executable.synchronize(); !s)
-    return s;
   const OperationInfo &op = executable.operations()[index];
-  places.at(op.bucket).channel->issueGather(op.bucket, op.gathered);
-  return s;
+  return places.at(op.bucket).channel->issueGather(op.bucket, op.gathered);
 }
 
 Status Trainer::runOperation(std::size_t index) {
@@ -131,36 +143,65 @@ Status Trainer::runOperation(std::size_t index) {
   return Status::ok();
 }
 
-Status Trainer::runOperations(Clock::time_point start, StepRecord *record) {
-  for (std::size_t i = 0; i < executable.operations().size(); ++i) {
-    if (record)
-      record->operations[i].begin = secondsSince(start);
+Status Trainer::runOperations() {
+  const auto count = executable.operations().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (isRecording)
+      if (Status s = executable.mark(static_cast<int>(i)); !s)
+        return s;
     if (Status s = runOperation(i); !s)
       return s;
-    if (record)
-      record->operations[i].end = secondsSince(start);
   }
+  return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
+}
+
+Status Trainer::capture() {
+  if (Status s = executable.beginCapture(); !s)
+    return s;
+  const Status told = runOperations();
+  const Status ended = executable.endCapture();
+  isCaptured = told && ended;
+  return told ? ended : told;
+}
+
+Status Trainer::runStep(std::int64_t number) {
+  const bool replays = captures && isWarm && !wholeGradients;
+  executable.beginStep(number);
+  if (replays && !isCaptured) {
+    for (auto &[id, channel] : channels)
+      channel->startStep(number);
+    if (Status s = capture(); !s)
+      return s;
+  }
+  for (auto &[id, channel] : channels)
+    channel->startStep(number, replays);
+  if (Status s = replays ? executable.replay() : runOperations(); !s)
+    return s;
+  isWarm = true;
   return executable.synchronize();
+}
+
+Status Trainer::record(std::int64_t number, Clock::time_point start) {
+  const Result<std::vector<double>> marks = executable.marks();
+  if (!marks)
+    return marks.status();
+  StepRecord &record = recorded.emplace_back();
+  record.step = number;
+  record.start = start;
+  for (std::size_t i = 0; i < executable.operations().size(); ++i)
+    record.operations.push_back({(*marks)[i], (*marks)[i + 1]});
+  record.buckets = bucketTimings();
+  return Status::ok();
 }
 
 Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
   wholeGradients = wantsGradients;
-  StepRecord *record = nullptr;
-  if (isRecording) {
-    record = &recorded.emplace_back();
-    record->operations.resize(executable.operations().size());
-  }
-  auto start = Clock::now();
-  for (auto &[id, channel] : channels)
-    channel->startStep(number);
-  executable.beginStep(number);
-  if (Status s = runOperations(start, record); !s)
+  const auto start = Clock::now();
+  if (Status s = runStep(number); !s)
     return s;
-  if (record) {
-    record->step = number;
-    record->start = start;
-    record->buckets = bucketTimings();
-  }
+  if (isRecording)
+    if (Status s = record(number, start); !s)
+      return s;
   StepTimes times;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
@@ -169,14 +210,17 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
   // All that was issued so far has been waited for, so that nothing is under way.
-  const Traffic now = ranks > 1 ? transport->traffic() : Traffic();
+  const Traffic now = ranks > 1 ? traffic() : Traffic();
   times.bytesSent = now.sent - counted.sent;
   times.bytesReceived = now.received - counted.received;
   counted = now;
   lossSum = executable.loss();
   lossStep = number;
   if (ranks > 1)
-    channels.at(0)->issue(lossBucket, &lossSum, sizeof lossSum, ElementType::f64, lossScheme);
+    if (Status s = channels.at(0)->issue(lossBucket, &lossSum, sizeof lossSum, ElementType::f64,
+                                         lossScheme);
+        !s)
+      return s;
   times.seconds = secondsSince(start);
   return times;
 }

@@ -1,9 +1,10 @@
 // One rank's training steps: operations in the plan's order, buckets handed to their channels.
 #pragma once
 
+#include "runtime/core/Channel.h"
 #include "runtime/core/Executable.h"
 #include "runtime/run/StepRecord.h"
-#include "runtime/transport/CommunicationThread.h"
+#include "runtime/transport/collectives/AllReduce.h"
 
 #include <map>
 #include <memory>
@@ -19,14 +20,30 @@ struct StepTimes {
   std::int64_t bytesSent = 0, bytesReceived = 0;
 };
 
+/// How several ranks reach each other.
+struct TrainerLinks {
+  int servers = 0; ///< of their own, behind the ranks: they know only gradients
+  OpenChannel open;
+  std::function<Traffic()> traffic; ///< this rank's so far; empty where nobody counts
+};
+
+/// Channels through the host's memory. The transport has the ranks that compute and behind them the
+/// layout's servers, which open linkName(channel) + "/parameter-server" for every channel with such
+/// buckets, in the channels' order. All objects outlive the channels. Errors: internal, where the
+/// numbers do not fit.
+Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int ranks,
+                               const RankLayout &layout);
+
 class Trainer {
 public:
-  /// Opens every channel with the schemes of its buckets. `ranks` compute; the transport has these
-  /// and behind them the layout's servers, which open linkName(channel) + "/parameter-server" for
-  /// every channel with such buckets, in the channels' order. `transport` may be null when there is
-  /// one rank. All ranks together. Errors: badInput for a bucket that cannot travel; peerLost.
-  static Result<std::unique_ptr<Trainer>> create(Executable &executable, Transport *transport,
-                                                 int ranks, const RankLayout &layout = {});
+  /// Opens every channel with the schemes of its buckets; `links` are for several ranks, of which
+  /// all call it together. Errors: badInput for a bucket that cannot travel; peerLost.
+  static Result<std::unique_ptr<Trainer>> create(Executable &executable, int ranks,
+                                                 const TrainerLinks &links = {});
+
+  /// From the second step on, captures the step once and replays it, where the executable can; a
+  /// step whose gradients are wanted whole runs as it is.
+  void captureSteps() { captures = executable.canCapture(); }
 
   /// Runs one whole step; input and target are in place. Afterwards every rank has all summed
   /// gradients, those of buckets by "reduce-scatter" only with `wholeGradients`, which costs
@@ -48,17 +65,20 @@ public:
   void forgetLosses() { done.clear(); }
 
   /// Keeps a record of every step from now on.
-  void recordSteps() { isRecording = true; }
+  void recordSteps() {
+    isRecording = true;
+    isCaptured = false; // without marks
+  }
   const std::vector<StepRecord> &records() const { return recorded; }
   /// Of the last step, over all channels.
   std::vector<BucketTiming> bucketTimings() const;
 
 private:
   Trainer(Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
-  Status openChannels(const RankLayout &layout);
+  Status openChannels(const TrainerLinks &links);
   Status findBuckets();
   struct BucketPlace {
-    CommunicationThread *channel; ///< null on one rank
+    Channel *channel; ///< null on one rank
     std::byte *gradients, *parameters;
     std::size_t bytes;
     ElementType type;
@@ -66,17 +86,22 @@ private:
   };
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
-  Status runOperations(Clock::time_point start, StepRecord *record);
+  Status runOperations();
+  Status capture();
+  Status runStep(std::int64_t number);
+  Status record(std::int64_t number, Clock::time_point start);
   Status issue(int bucket);
   Status gather(std::size_t index);
 
   Executable &executable;
   const int ranks;
-  Transport *transport = nullptr;
+  std::function<Traffic()> traffic;
   Traffic counted;             ///< in the steps so far
   bool wholeGradients = false; ///< of the present step
-  std::map<int, std::unique_ptr<CommunicationThread>> channels;
+  std::map<int, std::unique_ptr<Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
+  bool captures = false, isCaptured = false;
+  bool isWarm = false; ///< a step has run: libraries have connected and allocated what they need
   bool isRecording = false;
   std::vector<StepRecord> recorded;
 

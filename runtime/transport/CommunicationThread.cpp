@@ -2,7 +2,7 @@
 #include "runtime/transport/CommunicationThread.h"
 
 #include "runtime/core/Guarded.h"
-#include "runtime/transport/RankNames.h"
+#include "runtime/core/RankNames.h"
 #include "runtime/transport/collectives/RankSubset.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace syncline {
 
 Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel,
-                            const std::vector<std::string> &schemes, const RankLayout &layout) {
+                            const std::vector<std::string> &schemes, const RankLayout &layout,
+                            UpdateShard updateShard) {
   AllReduces allReduces;
   AllReduce *first = nullptr;
   std::unique_ptr<Ring> ring;
@@ -32,14 +33,14 @@ CommunicationThread::create(Transport &transport, int channel,
     first = first ? first : made->get();
     allReduces[scheme] = std::move(*made);
   }
-  return std::unique_ptr<CommunicationThread>(
-      new CommunicationThread(transport.rank(), std::move(allReduces), first, std::move(ring)));
+  return std::unique_ptr<CommunicationThread>(new CommunicationThread(
+      transport.rank(), std::move(allReduces), first, std::move(ring), std::move(updateShard)));
 }
 
 CommunicationThread::CommunicationThread(int rank, AllReduces allReduces, AllReduce *first,
-                                         std::unique_ptr<Ring> ring)
+                                         std::unique_ptr<Ring> ring, UpdateShard updateShard)
     : rank(rank), allReduces(std::move(allReduces)), first(first), ring(std::move(ring)),
-      thread([this] { work(); }) {}
+      updateShard(std::move(updateShard)), thread([this] { work(); }) {}
 
 CommunicationThread::~CommunicationThread() {
   {
@@ -50,15 +51,15 @@ CommunicationThread::~CommunicationThread() {
   thread.join();
 }
 
-void CommunicationThread::startStep(std::int64_t number) {
+void CommunicationThread::startStep(std::int64_t number, bool) {
   step = number;
   exposed = 0;
   stepStart = Clock::now();
   waited.clear();
 }
 
-void CommunicationThread::issue(int bucket, void *data, std::size_t bytes, ElementType type,
-                                std::string_view scheme) {
+Status CommunicationThread::issue(int bucket, void *data, std::size_t bytes, ElementType type,
+                                  std::string_view scheme) {
   AllReduce *by = first;
   if (!scheme.empty()) {
     auto found = allReduces.find(scheme);
@@ -66,27 +67,30 @@ void CommunicationThread::issue(int bucket, void *data, std::size_t bytes, Eleme
   }
   enqueue(bucket, "all-reduce",
           by ? [=] { return by->run(data, bytes, type); } : std::function<Status()>());
+  return Status::ok();
 }
 
-void CommunicationThread::issueGather(int bucket, std::vector<GatherPart> parts) {
+Status CommunicationThread::issueGather(int bucket, std::vector<GatherPart> parts) {
   std::function<Status()> job;
   if (ring)
     job = [this, parts = std::move(parts)] { return ring->allGather(parts); };
   enqueue(bucket, "all-gather", std::move(job));
+  return Status::ok();
 }
 
-void CommunicationThread::issueSharded(int bucket, ShardedBucket sharded) {
+Status CommunicationThread::issueSharded(int bucket, const ShardedBucket &sharded) {
   std::function<Status()> job;
   if (ring)
-    job = [this, b = std::move(sharded)] {
+    job = [this, bucket, b = sharded] {
       Status s = ring->reduceScatter(b.gradients, b.bytes, b.type);
       if (s)
-        s = b.update();
+        s = updateShard(bucket);
       if (s && b.wholeGradients)
         s = ring->allGather(b.gradients, b.bytes, b.type);
       return s ? ring->allGather(b.parameters, b.bytes, b.type) : s;
     };
   enqueue(bucket, "reduce-scatter", std::move(job));
+  return Status::ok();
 }
 
 void CommunicationThread::enqueue(int bucket, std::string_view what,

@@ -119,10 +119,7 @@ private:
 Status GlooTransport::blame(int peer, const std::string &what) const {
   if (!watch)
     return Status::error(ErrorKind::peerLost, "lost " + options.names.of(peer) + ": " + what);
-  Verdict v = watch->report(peer, what);
-  if (v.rank == rank())
-    return Status::error(ErrorKind::peerLost, "the other ranks gave this rank up: it was late");
-  return Status::error(ErrorKind::peerLost, "lost " + v.describe(options.names));
+  return watch->blame(rank(), peer, what, options.names);
 }
 
 Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const LinkEnd> ends) {

@@ -89,6 +89,10 @@ Status Group::verdict() const {
                : Status::ok();
 }
 
+Status Group::blame(int peer, const std::string &message) const {
+  return watch->blame(options.rank, peer, message, names);
+}
+
 Status Group::probe(double seconds) {
   Status known = verdict();
   if (!known)

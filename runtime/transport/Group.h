@@ -2,8 +2,8 @@
 // together.
 #pragma once
 
+#include "runtime/core/RankNames.h"
 #include "runtime/transport/GlooTransport.h"
-#include "runtime/transport/RankNames.h"
 #include "runtime/transport/Store.h"
 #include "runtime/transport/StoreServer.h"
 
@@ -49,6 +49,9 @@ public:
   /// Prepares the network; once, after agree(). A link that stands still for `timeoutSeconds` while
   /// somebody waits for it ends the run.
   Status connect(double timeoutSeconds);
+  int rank() const { return options.rank; }
+  /// Ranks that compute.
+  int workers() const { return names.workers; }
   /// Null until connected.
   Transport *transport() const { return connected.get(); }
   /// Exchanges small values, one a rank; returns them by rank. For rare use: it goes through rank
@@ -60,6 +63,11 @@ public:
   Status probe(double seconds = 20);
   /// The same without asking rank 0; at any time, from any thread.
   Status verdict() const;
+  /// `peer` has been late: says so and tells whose fault it is, as verdict(). A few seconds at
+  /// most.
+  Status blame(int peer, const std::string &message) const;
+  /// For saying whom this rank waits for.
+  Watch *watcher() const { return watch.get(); }
   /// "rank 1", "ranks 0, 2": whom this rank's links wait for now; empty: nobody. As verdict().
   std::string waitsFor() const { return names.of(watch->waitsFor()); }
   /// What errors of gather() say of when somebody was lost: "during evaluation". At first "during

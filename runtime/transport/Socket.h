@@ -1,7 +1,7 @@
 // TCP sockets with deadlines, and the frames that the rendezvous protocol is made of.
 #pragma once
 
-#include "runtime/transport/Deadline.h"
+#include "runtime/core/Deadline.h"
 #include "syncline/Status.h"
 
 #include <cstdint>

@@ -193,6 +193,13 @@ Verdict Watch::report(int peer, const std::string &message) {
   return {0, "stuck", ""};
 }
 
+Status Watch::blame(int own, int peer, const std::string &message, const RankNames &names) {
+  const Verdict found = report(peer, message);
+  if (found.rank == own)
+    return Status::error(ErrorKind::peerLost, "the other ranks gave this rank up: it was late");
+  return Status::error(ErrorKind::peerLost, "lost " + found.describe(names));
+}
+
 void Watch::fail(const std::string &message) {
   std::lock_guard lock(sendMutex);
   sendFrame(socket, {"failed", message}, deadlineIn(1));

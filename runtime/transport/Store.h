@@ -1,7 +1,7 @@
 // A rank's side of the meeting point: its key-value store and the watch over the other ranks.
 #pragma once
 
-#include "runtime/transport/RankNames.h"
+#include "runtime/core/RankNames.h"
 #include "runtime/transport/Socket.h"
 
 #include <atomic>
@@ -84,6 +84,8 @@ public:
   /// Says that `peer` is late or gone and returns whose fault it is, which may be known
   /// already; a few seconds at most.
   Verdict report(int peer, const std::string &message);
+  /// The same as peerLost, in the words of rank `own`.
+  Status blame(int own, int peer, const std::string &message, const RankNames &names);
   /// Says that this rank ends with an error.
   void fail(const std::string &message);
 

@@ -1,7 +1,7 @@
 // The meeting point of a run: a key-value store and a watch over its ranks, served by rank 0.
 #pragma once
 
-#include "runtime/transport/RankNames.h"
+#include "runtime/core/RankNames.h"
 #include "runtime/transport/Socket.h"
 
 #include <atomic>

@@ -1,17 +1,13 @@
 // How a message is cut: into blocks, one a rank, and blocks into segments.
 #pragma once
 
+#include "runtime/core/Range.h"
+
 #include <cstddef>
 #include <span>
 #include <vector>
 
 namespace syncline {
-
-/// Bytes of a message: begin and end; may be empty.
-struct Range {
-  std::size_t begin = 0, end = 0;
-  std::size_t size() const { return end - begin; }
-};
 
 /// A range in pieces, so that a piece is summed while the next one travels. Sender and receiver cut
 /// the same way, since they know the same lengths.

@@ -14,8 +14,11 @@ using namespace syncline::testing;
 
 const std::vector<std::string> everyJob{"factors", "reduce-scatter", "ring"};
 
-std::unique_ptr<CommunicationThread> open(Group &group) {
-  return std::move(*CommunicationThread::create(*group.transport(), 0, everyJob));
+Status noUpdate(int) { return Status::ok(); }
+
+std::unique_ptr<CommunicationThread>
+open(Group &group, const CommunicationThread::UpdateShard &updateShard = noUpdate) {
+  return std::move(*CommunicationThread::create(*group.transport(), 0, everyJob, {}, updateShard));
 }
 
 class ChannelJobs : public ::testing::TestWithParam<int> {};
@@ -24,9 +27,15 @@ class ChannelJobs : public ::testing::TestWithParam<int> {};
 TEST_P(ChannelJobs, Mix) {
   const int ranks = GetParam();
   runRanks(ranks, [&](int rank, Group &group) {
-    auto channel = open(group);
     std::vector<float> weights(5001, 100), gradients(weights.size());
-    const Range own = channel->shardOf(weights.size() * 4, ElementType::f32);
+    Range own;
+    auto channel = open(group, [&](int bucket) {
+      EXPECT_EQ(bucket, 1);
+      for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
+        weights[i] -= gradients[i];
+      return Status::ok();
+    });
+    own = channel->shardOf(weights.size() * 4, ElementType::f32);
     const float ranksSum = static_cast<float>(ranks * (ranks - 1) / 2);
     for (int step = 0; step < 5; ++step) {
       channel->startStep(step);
@@ -37,11 +46,7 @@ TEST_P(ChannelJobs, Mix) {
       channel->issueGather(0, {{few.data(), 8}, {many.data(), 72000}});
       std::fill(gradients.begin(), gradients.end(), static_cast<float>(rank + step));
       channel->issueSharded(
-          1, {gradients.data(), weights.data(), weights.size() * 4, ElementType::f32, [&] {
-                for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
-                  weights[i] -= gradients[i];
-                return Status::ok();
-              }});
+          1, {gradients.data(), weights.data(), weights.size() * 4, ElementType::f32});
       std::vector<float> sum(70000, 1);
       channel->issue(2, sum.data(), sum.size() * 4, ElementType::f32, "ring");
       double loss = rank;
@@ -70,7 +75,7 @@ TEST_P(ChannelJobs, WholeGradients) {
     auto channel = open(group);
     std::vector<float> weights(1000), gradients(1000, static_cast<float>(rank + 1));
     channel->issueSharded(0, {gradients.data(), weights.data(), 4000, ElementType::f32,
-                              [] { return Status::ok(); }, /*wholeGradients=*/true});
+                              /*wholeGradients=*/true});
     ASSERT_TRUE(channel->wait(0).isOk());
     EXPECT_EQ(gradients, std::vector<float>(1000, static_cast<float>(ranks * (ranks + 1) / 2)));
   });
@@ -80,10 +85,9 @@ INSTANTIATE_TEST_SUITE_P(Ranks, ChannelJobs, ::testing::Range(1, 6));
 // An update that fails is the bucket's error, as it is.
 TEST(ChannelJob, UpdateFails) {
   runRanks(1, [](int, Group &group) {
-    auto channel = open(group);
+    auto channel = open(group, [](int) { return Status::badInput("no good"); });
     float gradient = 1, weight = 1;
-    channel->issueSharded(
-        0, {&gradient, &weight, 4, ElementType::f32, [] { return Status::badInput("no good"); }});
+    channel->issueSharded(0, {&gradient, &weight, 4, ElementType::f32});
     const Status s = channel->wait(0);
     EXPECT_EQ(s.kind(), ErrorKind::badInput);
     EXPECT_EQ(s.message(), "no good");
@@ -97,7 +101,7 @@ TEST(ChannelJob, NotOffered) {
     float x = 1;
     channel->issueGather(0, {{&x, 4}});
     EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);
-    channel->issueSharded(1, {&x, &x, 4, ElementType::f32, [] { return Status::ok(); }});
+    channel->issueSharded(1, {&x, &x, 4, ElementType::f32});
     EXPECT_EQ(channel->wait(1).kind(), ErrorKind::internal);
   });
 }
@@ -154,8 +158,7 @@ TEST(ChannelJob, LostInReduceScatter) {
   expectLostPeerNamed(
       [&](CommunicationThread &channel) {
         float *own = memory[next++].data();
-        channel.issueSharded(
-            4, {own, own + 300000, 1200000, ElementType::f32, [] { return Status::ok(); }});
+        channel.issueSharded(4, {own, own + 300000, 1200000, ElementType::f32});
       },
       "reduce-scatter");
 }

@@ -45,11 +45,11 @@ TEST(CommunicationThread, ExceptionsEndTheRun) {
       1,
       [](int, Group &group) {
         auto channel =
-            std::move(*CommunicationThread::create(*group.transport(), 0, {"reduce-scatter"}));
+            std::move(*CommunicationThread::create(*group.transport(), 0, {"reduce-scatter"}, {},
+                                                   [](int) -> Status { throw std::bad_alloc(); }));
         std::vector<float> values(4);
         channel->startStep(0);
-        channel->issueSharded(0, {values.data(), values.data(), 16, ElementType::f32,
-                                  []() -> Status { throw std::bad_alloc(); }});
+        channel->issueSharded(0, {values.data(), values.data(), 16, ElementType::f32});
         Status s = channel->wait(0);
         ASSERT_FALSE(s.isOk());
         EXPECT_EQ(s.message(), "out of memory");

@@ -1,6 +1,7 @@
 // Which step.so the runtime takes.
 #include "TinyPlan.h"
 
+#include "runtime/run/Backends.h"
 #include "runtime/run/StepLibrary.h"
 
 #include <cstdlib>
@@ -10,6 +11,21 @@ namespace syncline {
 namespace {
 
 using namespace syncline::testing;
+
+/// The CPU's backend by another name.
+class CpuBackendCalled final : public Backend {
+public:
+  explicit CpuBackendCalled(std::string name) : called(std::move(name)) {}
+  std::string_view name() const override { return called; }
+  Status available() const override { return Status::ok(); }
+  Result<std::unique_ptr<Executable>>
+  createExecutable(const ExecutableOptions &options) const override {
+    return (*openBackend("cpu"))->createExecutable(options);
+  }
+
+private:
+  std::string called;
+};
 
 /// The error of loading a tiny plan's step after `text` in its source became `replacement`, for
 /// `backend`; empty when there is none.
@@ -27,7 +43,7 @@ std::string errorOf(const std::string &text, const std::string &replacement,
   tiny.seal();
   Result<Plan> plan = loadPlan(tiny.folder());
   EXPECT_TRUE(plan.isOk()) << plan.status().message();
-  Result<StepLibrary> library = StepLibrary::load(*plan, {.sizes = plan->sizes});
+  Result<StepLibrary> library = StepLibrary::load(*plan, CpuBackendCalled(backend), {.sizes = plan->sizes});
   if (library)
     return "";
   EXPECT_EQ(library.status().exitCode(), 1);

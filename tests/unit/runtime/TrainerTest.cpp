@@ -5,6 +5,7 @@
 
 #include "runtime/cpu/CpuBackend.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
 #include <array>
@@ -149,8 +150,11 @@ Trained train(const Model &model, int ranks, int servers = 0) {
       return;
     }
     Learner learner(model, rank, ranks);
-    auto trainer = Trainer::create(*learner.executable, group.transport(), ranks,
-                                   {.ranksPerNode = 1, .servers = servers});
+    TrainerLinks links;
+    if (ranks > 1)
+      links = *hostLinks(*learner.executable, *group.transport(), ranks,
+                         {.ranksPerNode = 1, .servers = servers});
+    auto trainer = Trainer::create(*learner.executable, ranks, links);
     ASSERT_TRUE(trainer.isOk()) << trainer.status().message();
     for (std::int64_t step = 0; step < Model::steps; ++step) {
       auto times = (*trainer)->step(step);
@@ -229,11 +233,11 @@ INSTANTIATE_TEST_SUITE_P(Ranks, TrainerSchemes, ::testing::Range(1, 6));
 TEST(Trainer, RefusesWhatCannotTravel) {
   runRanks(2, [](int rank, Group &group) {
     Learner odd({3, 2, "star", "ring"}, rank, 2);
-    const auto made = Trainer::create(*odd.executable, group.transport(), 2);
+    const auto made = Trainer::create(*odd.executable, 2);
     ASSERT_FALSE(made.isOk());
     EXPECT_NE(made.status().message().find("bucket 0: unknown scheme 'star'"), std::string::npos);
     Learner good({3, 2, "ring", "ring"}, rank, 2);
-    const auto crowded = Trainer::create(*good.executable, group.transport(), 2, {.servers = 1});
+    const auto crowded = hostLinks(*good.executable, *group.transport(), 2, {.servers = 1});
     ASSERT_FALSE(crowded.isOk());
     EXPECT_EQ(crowded.status().message(), "2 ranks and 1 servers on a transport of 2");
   });

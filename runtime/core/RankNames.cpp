@@ -1,5 +1,5 @@
 // Names of ranks.
-#include "runtime/transport/RankNames.h"
+#include "runtime/core/RankNames.h"
 
 namespace syncline {
 

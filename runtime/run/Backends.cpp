@@ -1,0 +1,34 @@
+// Built in or loaded.
+#include "runtime/run/Backends.h"
+
+#include "runtime/core/BackendModule.h"
+#include "runtime/cpu/CpuBackend.h"
+
+namespace syncline {
+namespace {
+
+class CpuBackend final : public Backend {
+public:
+  std::string_view name() const override { return "cpu"; }
+  Status available() const override { return Status::ok(); }
+  Result<std::unique_ptr<Executable>>
+  createExecutable(const ExecutableOptions &options) const override {
+    return cpu::createCpuExecutable(options);
+  }
+};
+
+} // namespace
+
+Result<const Backend *> openBackend(const std::string &name) {
+  static const CpuBackend cpu;
+  if (name == cpu.name())
+    return static_cast<const Backend *>(&cpu);
+  Result<const Backend *> loaded = loadBackend(backendModulePath(name));
+  if (!loaded)
+    return loaded;
+  if (Status usable = (*loaded)->available(); !usable)
+    return Status::badInput("backend '" + name + "': " + usable.message());
+  return loaded;
+}
+
+} // namespace syncline
