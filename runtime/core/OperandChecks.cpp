@@ -3,10 +3,13 @@
 #include "runtime/core/Strides.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace syncline {
 
 namespace {
+
+constexpr std::int64_t mostPositions = std::numeric_limits<std::int32_t>::max();
 
 /// One entry a spatial dimension, all of them usable.
 void checkWindow(const Operands &o, const Window &window, std::size_t spatial) {
@@ -20,6 +23,24 @@ void checkWindow(const Operands &o, const Window &window, std::size_t spatial) {
   if (below(window.strides, 1) || below(window.dilations, 1) || below(window.padsBegin, 0) ||
       below(window.padsEnd, 0) || below(window.kernel, 1) || window.groups < 1)
     o.fail("expected strides, dilations and groups of at least 1 and padding of at least 0");
+  for (const Shape *entries :
+       {&window.strides, &window.dilations, &window.padsBegin, &window.padsEnd, &window.kernel})
+    for (std::int64_t entry : *entries)
+      if (entry > mostPositions)
+        o.fail("expected strides, dilations, paddings and kernels of at most " +
+               std::to_string(mostPositions) + ", got " + std::to_string(entry));
+}
+
+/// Libraries and kernels count a window's places in 32 bits. `kernel`: its spatial extents.
+void checkSpan(const Operands &o, Tensor x, const Shape &kernel, Tensor y, const Window &window) {
+  for (std::size_t i = 0; i < window.strides.size(); ++i) {
+    const std::int64_t reach =
+        (o.shape(y)[i + 2] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
+    const std::int64_t padded = o.shape(x)[i + 2] + window.padsBegin[i] + window.padsEnd[i];
+    if (std::max(reach, padded) > mostPositions)
+      o.fail("expected windows over at most " + std::to_string(mostPositions) + " positions of '" +
+             o.info(x).name + "', got " + std::to_string(std::max(reach, padded)));
+  }
 }
 
 void expectDimensions(const Operands &o, std::initializer_list<Tensor> tensors,
@@ -44,6 +65,7 @@ void checkConv(const Operands &o, Tensor x, Tensor w, Tensor bias, Tensor y, con
   result[0] = o.shape(x)[0];
   result[1] = results;
   o.expectShape(y, result);
+  checkSpan(o, x, Shape(weights.begin() + 2, weights.end()), y, window);
   o.expectType(w, {o.info(x).type});
   o.expectType(y, {o.info(x).type});
   if (bias.isValid())
@@ -59,6 +81,7 @@ void checkPool(const Operands &o, Tensor x, Tensor y, const Window &window) {
   result[1] = o.shape(x)[1];
   o.expectShape(y, result);
   o.expectType(y, {o.info(x).type});
+  checkSpan(o, x, window.kernel, y, window);
   for (std::size_t i = 0; i < spatial; ++i) // each window holds an element
     if ((o.shape(y)[i + 2] - 1) * window.strides[i] - window.padsBegin[i] >= o.shape(x)[i + 2] ||
         (window.kernel[i] - 1) * window.dilations[i] < window.padsBegin[i])

@@ -51,6 +51,41 @@ const Misfit products[] = {
      "layer 'l': matmul: cannot add a bias of [3] to [2, 4]"},
 };
 
+constexpr std::int64_t large = std::int64_t{1} << 32;
+
+/// What libraries would narrow to fewer bits.
+const Misfit windows[] = {
+    {[](Step s) {
+       s.step().conv("l", s.f32("x", {1, 1, 1, 1}), s.f32("w", {1, 1, 1, 1}), none,
+                     s.f32("y", {1, 1, 1, 1}), {{}, {large, 1}, {1, 1}, {0, 0}, {0, 0}});
+     },
+     "layer 'l': conv: expected strides, dilations, paddings and kernels of at most 2147483647, "
+     "got 4294967296"},
+    {[](Step s) {
+       s.step().convBackwardData("l", s.f32("dy", {1, 1, 1}), s.f32("w", {1, 1, 1}),
+                                 s.f32("dx", {1, 1, 1}), {{}, {1}, {large + 1}, {0}, {0}});
+     },
+     "layer 'l': convBackwardData: expected strides, dilations, paddings and kernels of at most "
+     "2147483647, got 4294967297"},
+    {[](Step s) {
+       s.step().conv("l", s.f32("x", {1, 1, 1}), s.f32("w", {1, 1, 2}), none, s.f32("y", {1, 1, 1}),
+                     {{}, {1}, {large / 2 - 1}, {0}, {0}});
+     },
+     "layer 'l': conv: expected windows over at most 2147483647 positions of 'x', got 2147483648"},
+    {[](Step s) {
+       s.step().averagePool("l", s.f32("x", {1, 1, 1}), s.f32("y", {1, 1, 1}),
+                            {{2}, {1}, {large}, {1}, {0}});
+     },
+     "layer 'l': averagePool: expected strides, dilations, paddings and kernels of at most "
+     "2147483647, got 4294967296"},
+    {[](Step s) {
+       s.step().averagePool("l", s.f32("x", {1, 1, 2}), s.f32("y", {1, 1, 1}),
+                            {{2}, {1}, {1}, {1}, {large / 2 - 2}});
+     },
+     "layer 'l': averagePool: expected windows over at most 2147483647 positions of 'x', got "
+     "2147483649"},
+};
+
 const Misfit layers[] = {
     {[](Step s) {
        s.step().averagePool("l", s.f32("x", {1, 2, 4, 4}), s.f32("y", {1, 2, 6, 2}),
@@ -106,6 +141,7 @@ protected:
 };
 
 TEST_P(MisfitTest, Products) { refuses(products); }
+TEST_P(MisfitTest, Windows) { refuses(windows); }
 TEST_P(MisfitTest, Layers) { refuses(layers); }
 TEST_P(MisfitTest, Movements) { refuses(movements); }
 
