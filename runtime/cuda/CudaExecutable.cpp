@@ -12,7 +12,9 @@ namespace syncline::cuda {
 CudaExecutable::CudaExecutable(const ExecutableOptions &options)
     : program(options), steps(program),
       optimizer(program.table, options.ranks,
-                [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {}
+                [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {
+  marked.emplace_back(EventUse::time);
+}
 
 std::byte *CudaExecutable::allocateVelocity(std::int64_t bytes) {
   std::byte *data = nullptr;
@@ -122,6 +124,14 @@ Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
   return own ? update(*own, stream) : own.status();
 }
 
+void CudaExecutable::beginStep(std::int64_t step) {
+  program.step = step;
+  begun = statusOf("the step's start: ", [&] {
+    program.device.makeCurrent();
+    stepStart().recordTime(program.device.compute);
+  });
+}
+
 Status CudaExecutable::run(int operation) {
   const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   const std::string where =
@@ -140,18 +150,26 @@ Status CudaExecutable::run(int operation) {
 }
 
 Status CudaExecutable::synchronize() {
-  return statusOf("the step's operations: ", [&] {
-    program.device.makeCurrent();
-    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+  if (!begun)
+    return begun;
+  return waits.until([this] {
+    const cudaError_t status = cudaStreamQuery(program.device.compute);
+    if (status != cudaErrorNotReady)
+      check(status, "the step's operations");
+    return status == cudaSuccess;
   });
+}
+
+Status CudaExecutable::waitFor(const Event &event) {
+  return waits.until([&] { return event.isReached(); });
 }
 
 Status CudaExecutable::mark(int place) {
   return statusOf("mark: ", [&] {
     program.device.makeCurrent();
     while (marked.size() <= static_cast<std::size_t>(place))
-      marked.emplace_back();
-    marked[static_cast<std::size_t>(place)].record(program.device.compute);
+      marked.emplace_back(EventUse::time);
+    marked[static_cast<std::size_t>(place)].recordTime(program.device.compute);
   });
 }
 

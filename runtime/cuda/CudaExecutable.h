@@ -4,13 +4,15 @@
 #include "runtime/core/Optimizer.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Event.h"
+#include "runtime/cuda/HostWait.h"
 #include "runtime/cuda/Program.h"
 
 #include <vector>
 
 namespace syncline::cuda {
 
-/// Operations run in order on one stream; run() enqueues and returns. Creation throws Failure.
+/// Operations run in order on one stream; run() enqueues and returns. What the host waits for is
+/// ended by the channels' watches, too. Creation throws Failure.
 class CudaExecutable final : public Executable {
 public:
   explicit CudaExecutable(const ExecutableOptions &options);
@@ -39,7 +41,7 @@ public:
   /// channels that order by returning.
   Status updateShard(int bucket) override;
 
-  void beginStep(std::int64_t step) override { program.step = step; }
+  void beginStep(std::int64_t step) override;
   Status run(int operation) override;
   Status synchronize() override;
   Status mark(int place) override;
@@ -49,8 +51,22 @@ public:
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 
-private:
+  // For this backend's channels, on the thread that runs operations.
+
+  /// With its stream `compute`.
+  const Device &device() const { return program.device; }
+  const ExecutableOptions &options() const { return program.options; }
+  /// What else is asked while the host waits for the device; see HostWait.
+  HostWait &hostWait() { return waits; }
+  /// Returns when `event` has been reached, or a watch's error.
+  Status waitFor(const Event &event);
+  /// The step's start as its marks and the channels' timings count from; of use `time`. Replays
+  /// record it again.
+  const Event &stepStart() const { return marked.front(); }
+  /// As updateShard(), on a stream of the caller's.
   Status enqueueShardUpdate(int bucket, cudaStream_t stream);
+
+private:
   Status update(const Optimizer::Update &what, cudaStream_t stream);
   /// Copies between host memory and `data`, which holds the tensor; waits.
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
@@ -59,7 +75,9 @@ private:
 
   Program program;
   CudaBuilder steps;
-  std::vector<Event> marked; ///< by place
+  Status begun; ///< what beginStep() met
+  HostWait waits;
+  std::vector<Event> marked; ///< by place; the first is the step's start
   std::vector<DeviceMemory> velocity;
   Optimizer optimizer;
 };

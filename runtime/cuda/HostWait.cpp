@@ -1,0 +1,43 @@
+// Spinning, sleeping, asking.
+#include "runtime/cuda/HostWait.h"
+
+#include "runtime/core/Deadline.h"
+#include "runtime/cuda/Check.h"
+
+#include <thread>
+
+namespace syncline::cuda {
+
+int HostWait::add(DeviceWatch watch) {
+  watches.emplace(next, std::move(watch));
+  return next++;
+}
+
+Status HostWait::ask() const {
+  for (const auto &[number, watch] : watches)
+    if (Status s = watch(); !s)
+      return s;
+  return Status::ok();
+}
+
+Status HostWait::until(const std::function<bool()> &isDone) const {
+  using std::chrono::microseconds;
+  constexpr auto spin = microseconds(100), pace = microseconds(1000);
+  constexpr auto longest = std::chrono::duration_cast<Clock::duration>(microseconds(200));
+  const auto start = Clock::now();
+  auto asked = start;
+  for (bool done = false;;) {
+    if (const Status s = statusOf("", [&] { done = isDone(); }); !s || done)
+      return s;
+    const auto now = Clock::now();
+    if (now - asked >= pace) {
+      asked = now;
+      if (Status s = ask(); !s)
+        return s;
+    }
+    if (now - start >= spin)
+      std::this_thread::sleep_for(std::min((now - start) / 50, longest));
+  }
+}
+
+} // namespace syncline::cuda
