@@ -1,12 +1,13 @@
 // cuDNN's convolutions on the host. Its lists of algorithms hold some that the backend must not
 // take, and the one that it must take wants workspace, which it overwrites.
-#include "tests/conformance/host-cuda/HostDnn.h"
+#include "tests/host-cuda/ConvolutionLoops.h"
+#include "tests/host-cuda/HostDnn.h"
 
 #include <array>
 #include <cstring>
 
 using namespace syncline;
-using namespace syncline::conformance;
+using namespace syncline::hostcuda;
 
 namespace {
 
@@ -76,76 +77,52 @@ cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std:
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t takeWorkspace(void *workspace, std::size_t bytes) {
-  if (bytes < neededWorkspace || !workspace)
-    return CUDNN_STATUS_BAD_PARAM;
-  std::memset(workspace, 0xFF, bytes);
-  return CUDNN_STATUS_SUCCESS;
+/// Of a call with a convolution's descriptors and factors.
+template <typename Algorithm>
+bool mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv, const Shape &x, const Shape &w,
+            const Shape &y, const Known<Algorithm> &all, Algorithm algorithm, const void *workspace,
+            std::size_t bytes, const void *alpha, const void *beta) {
+  return isReady(handle) && isAccepted(conv) && algorithm == all.good && fits(*conv, x, w, y) &&
+         workspace && bytes >= neededWorkspace && replaces(alpha, beta);
 }
 
-Array biasOf(cudnnTensorDescriptor_t desc, const void *data) { return read({desc->dims[1]}, data); }
+void convolve(const ConvolutionExtents &e, const float *x, const float *w, const float *bias,
+              bool isRectified, float *y) {
+  std::vector<double> sums(static_cast<std::size_t>(e.ySize()));
+  forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
+    for (std::int64_t i = 0; i < count; ++i)
+      sums[static_cast<std::size_t>(yAt + i)] += double{x[xAt + i * stride]} * w[wAt];
+  });
+  const std::int64_t plane = e.volume(e.y), channels = e.groups * e.outputs;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (bias)
+      sums[i] += bias[static_cast<std::int64_t>(i) / plane % channels];
+    y[i] = static_cast<float>(isRectified ? std::max(sums[i], 0.0) : sums[i]);
+  }
+}
+
+void convolveBackwardData(const ConvolutionExtents &e, const float *w, const float *dy, float *dx) {
+  std::vector<double> sums(static_cast<std::size_t>(e.xSize()));
+  forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
+    for (std::int64_t i = 0; i < count; ++i)
+      sums[static_cast<std::size_t>(xAt + i * stride)] += double{dy[yAt + i]} * w[wAt];
+  });
+  store(sums, dx);
+}
+
+void convolveBackwardFilter(const ConvolutionExtents &e, const float *x, const float *dy,
+                            float *dw) {
+  std::vector<double> sums(static_cast<std::size_t>(e.wSize()));
+  forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+      sum += double{dy[yAt + i]} * x[xAt + i * stride];
+    sums[static_cast<std::size_t>(wAt)] += sum;
+  });
+  store(sums, dw);
+}
 
 } // namespace
-
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *desc) {
-  *desc = new cudnnFilterStruct;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t desc) {
-  delete desc;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t desc, cudnnDataType_t type,
-                                         cudnnTensorFormat_t format, int rank, const int dims[]) {
-  if (type != CUDNN_DATA_FLOAT || format != CUDNN_TENSOR_NCHW || rank < 4)
-    return CUDNN_STATUS_BAD_PARAM;
-  desc->dims.assign(dims, dims + rank);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t *desc) {
-  *desc = new cudnnConvolutionStruct;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t desc) {
-  delete desc;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t desc, int spatial,
-                                              const int pads[], const int strides[],
-                                              const int dilations[], cudnnConvolutionMode_t mode,
-                                              cudnnDataType_t type) {
-  if (mode != CUDNN_CROSS_CORRELATION || type != CUDNN_DATA_FLOAT || spatial < 2)
-    return CUDNN_STATUS_BAD_PARAM;
-  desc->window.padsBegin.assign(pads, pads + spatial);
-  desc->window.padsEnd = desc->window.padsBegin;
-  desc->window.strides.assign(strides, strides + spatial);
-  desc->window.dilations.assign(dilations, dilations + spatial);
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t desc, int groups) {
-  desc->window.groups = groups;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t desc, cudnnMathType_t math) {
-  desc->math = math;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnCreateActivationDescriptor(cudnnActivationDescriptor_t *desc) {
-  *desc = new cudnnActivationStruct;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t desc) {
-  delete desc;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t desc,
-                                           cudnnActivationMode_t mode, cudnnNanPropagation_t,
-                                           double) {
-  desc->mode = mode;
-  return CUDNN_STATUS_SUCCESS;
-}
 
 cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
     cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
@@ -210,14 +187,13 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
                                       cudnnConvolutionFwdAlgo_t algorithm, void *workspace,
                                       std::size_t bytes, const void *beta,
                                       const cudnnTensorDescriptor_t y, void *yData) {
-  if (!isReady(handle) || !isAccepted(conv))
+  if (!mayRun(handle, conv, x->dims, w->dims, y->dims, forward, algorithm, workspace, bytes, alpha,
+              beta))
     return CUDNN_STATUS_BAD_PARAM;
-  if (algorithm != forward.good || !fits(*conv, x->dims, w->dims, y->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
-    return status;
-  return write(referenceConv(read(x->dims, xData), read(w->dims, wData), {}, conv->window, y->dims),
-               alpha, beta, yData);
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims)] {
+    std::memset(workspace, 0xFF, bytes);
+    convolve(e, floats(xData), floats(wData), nullptr, false, floats(yData));
+  });
 }
 
 /// For multiples of 16 channels only, so that the backend's other way runs too.
@@ -228,18 +204,16 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
     const cudnnTensorDescriptor_t, const void *, const cudnnTensorDescriptor_t biasDesc,
     const void *bias, const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t y,
     void *yData) {
-  if (!isReady(handle) || !isAccepted(conv))
-    return CUDNN_STATUS_BAD_PARAM;
   if (w->dims[0] % 16 != 0)
     return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-  if (algorithm != forward.good || activation->mode != CUDNN_ACTIVATION_RELU ||
-      !fits(*conv, x->dims, w->dims, y->dims) || biasDesc->dims.size() != y->dims.size())
+  if (!mayRun(handle, conv, x->dims, w->dims, y->dims, forward, algorithm, workspace, bytes, alpha,
+              beta) ||
+      activation->mode != CUDNN_ACTIVATION_RELU || biasDesc->dims.size() != y->dims.size())
     return CUDNN_STATUS_BAD_PARAM;
-  if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
-    return status;
-  return write(referenceRelu(referenceConv(read(x->dims, xData), read(w->dims, wData),
-                                           biasOf(biasDesc, bias), conv->window, y->dims)),
-               alpha, beta, yData);
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims)] {
+    std::memset(workspace, 0xFF, bytes);
+    convolve(e, floats(xData), floats(wData), floats(bias), true, floats(yData));
+  });
 }
 
 cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alpha,
@@ -249,16 +223,13 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alp
                                            cudnnConvolutionBwdDataAlgo_t algorithm, void *workspace,
                                            std::size_t bytes, const void *beta,
                                            const cudnnTensorDescriptor_t dx, void *dxData) {
-  if (!isReady(handle) || !isAccepted(conv))
+  if (!mayRun(handle, conv, dx->dims, w->dims, dy->dims, backwardData, algorithm, workspace, bytes,
+              alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
-  if (algorithm != backwardData.good || !fits(*conv, dx->dims, w->dims, dy->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
-    return status;
-  return write(referenceConvBackward(Array(dx->dims), read(w->dims, wData), read(dy->dims, dyData),
-                                     conv->window)
-                   .dx,
-               alpha, beta, dxData);
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, dx->dims, w->dims, dy->dims)] {
+    std::memset(workspace, 0xFF, bytes);
+    convolveBackwardData(e, floats(wData), floats(dyData), floats(dxData));
+  });
 }
 
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *alpha,
@@ -268,28 +239,29 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
                                              cudnnConvolutionBwdFilterAlgo_t algorithm,
                                              void *workspace, std::size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t dw, void *dwData) {
-  if (!isReady(handle) || !isAccepted(conv))
+  if (!mayRun(handle, conv, x->dims, dw->dims, dy->dims, backwardFilter, algorithm, workspace,
+              bytes, alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
-  if (algorithm != backwardFilter.good || !fits(*conv, x->dims, dw->dims, dy->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  if (cudnnStatus_t status = takeWorkspace(workspace, bytes))
-    return status;
-  return write(referenceConvBackward(read(x->dims, xData), Array(dw->dims), read(dy->dims, dyData),
-                                     conv->window)
-                   .dw,
-               alpha, beta, dwData);
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, dw->dims, dy->dims)] {
+    std::memset(workspace, 0xFF, bytes);
+    convolveBackwardFilter(e, floats(xData), floats(dyData), floats(dwData));
+  });
 }
 
 cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void *alpha,
                                            const cudnnTensorDescriptor_t dy, const void *dyData,
                                            const void *beta, const cudnnTensorDescriptor_t db,
                                            void *dbData) {
-  if (!isReady(handle))
+  if (!isReady(handle) || db->dims.size() != dy->dims.size() || db->dims[1] != dy->dims[1] ||
+      !replaces(alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
-  if (db->dims.size() != dy->dims.size() || db->dims[1] != dy->dims[1])
-    return CUDNN_STATUS_BAD_PARAM;
-  const Array gradient = read(dy->dims, dyData);
-  Array sums({dy->dims[1]});
-  forEachIndex(gradient.shape, [&](const Shape &at) { sums[{at[1]}] += gradient[at]; });
-  return write(sums, alpha, beta, dbData);
+  return enqueue(handle, [=, planes = Planes(dy->dims)] {
+    for (std::int64_t c = 0; c < planes.channels; ++c) {
+      double sum = 0;
+      for (std::int64_t o = 0; o < planes.outer; ++o)
+        for (std::int64_t i = 0; i < planes.inner; ++i)
+          sum += floats(dyData)[planes.at(o, c, i)];
+      floats(dbData)[c] = static_cast<float>(sum);
+    }
+  });
 }

@@ -1,11 +1,13 @@
 // cuBLASLt's product on the host, by its documentation: matrices are stored column by column.
-#include "tests/conformance/host-cuda/HostDnn.h"
+#include "tests/host-cuda/HostDnn.h"
 
 #include <cublasLt.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+
+using namespace syncline::hostcuda;
 
 namespace {
 
@@ -75,6 +77,40 @@ bool keepsPromises(const cublasLtMatmulAlgo_t *algorithm, const Product &product
          isAligned(d, tag.alignments[3]);
 }
 
+/// d = op(a) · op(b) · scale + c · held, and the epilogue.
+struct Task {
+  Product product;
+  Layout left, right, result;
+  float scale, held;
+  const float *a, *b, *c;
+  float *d;
+};
+
+double sumAt(const Task &t, std::int64_t copy, std::int64_t i, std::int64_t j) {
+  const bool tA = t.product.transA == CUBLAS_OP_T, tB = t.product.transB == CUBLAS_OP_T;
+  const float *a = t.a + copy * t.left.stride, *b = t.b + copy * t.right.stride;
+  double sum = 0;
+  for (std::int64_t k = 0; k < (tA ? t.left.rows : t.left.columns); ++k)
+    sum += double{element(a, t.left, tA, i, k)} * element(b, t.right, tB, k, j);
+  return sum;
+}
+
+void multiply(const Task &t) {
+  for (std::int64_t copy = 0; copy < t.result.copies; ++copy)
+    for (std::int64_t j = 0; j < t.result.columns; ++j)
+      for (std::int64_t i = 0; i < t.result.rows; ++i) {
+        const std::int64_t at = copy * t.result.stride + i + j * t.result.leading;
+        double value = t.scale * sumAt(t, copy, i, j);
+        if (t.held != 0)
+          value += double{t.held} * t.c[at];
+        if (t.product.epilogue & CUBLASLT_EPILOGUE_BIAS)
+          value += t.product.bias[i];
+        if ((t.product.epilogue & CUBLASLT_EPILOGUE_RELU) == CUBLASLT_EPILOGUE_RELU)
+          value = std::max(value, 0.0);
+        t.d[at] = static_cast<float>(value);
+      }
+}
+
 } // namespace
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
@@ -109,10 +145,9 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  const auto wanted = syncline::conformance::accepted == syncline::Precision::fp32
-                          ? CUBLAS_COMPUTE_32F
-                          : CUBLAS_COMPUTE_32F_FAST_TF32;
-  if (compute != wanted || scale != CUDA_R_32F)
+  const bool isFull = compute == CUBLAS_COMPUTE_32F;
+  if ((!isFull && compute != CUBLAS_COMPUTE_32F_FAST_TF32) || scale != CUDA_R_32F ||
+      (accepted && isFull != (*accepted == syncline::Precision::fp32)))
     return CUBLAS_STATUS_NOT_SUPPORTED;
   *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
   return CUBLAS_STATUS_SUCCESS;
@@ -180,32 +215,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               cublasLtMatrixLayout_t, void *d, cublasLtMatrixLayout_t dDesc,
                               const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               std::size_t bytes, cudaStream_t stream) {
-  const Product &product = of(desc);
-  const Layout &left = of(aDesc), &right = of(bDesc), &result = of(dDesc);
-  const bool tA = product.transA == CUBLAS_OP_T, tB = product.transB == CUBLAS_OP_T;
-  if (!fits(product, left, right, result) || bytes < neededWorkspace || !stream ||
-      !keepsPromises(algorithm, product, a, b, c, d))
+  if (!fits(of(desc), of(aDesc), of(bDesc), of(dDesc)) || bytes < neededWorkspace || !stream ||
+      !keepsPromises(algorithm, of(desc), a, b, c, d))
     return CUBLAS_STATUS_INVALID_VALUE;
-  std::memset(workspace, 0xFF, bytes);
-  const std::int64_t inner = tA ? left.rows : left.columns;
-  const float scale = *static_cast<const float *>(alpha), held = *static_cast<const float *>(beta);
-  for (std::int64_t copy = 0; copy < result.copies; ++copy)
-    for (std::int64_t j = 0; j < result.columns; ++j)
-      for (std::int64_t i = 0; i < result.rows; ++i) {
-        double sum = 0;
-        for (std::int64_t k = 0; k < inner; ++k)
-          sum += static_cast<double>(
-                     element(static_cast<const float *>(a) + copy * left.stride, left, tA, i, k)) *
-                 element(static_cast<const float *>(b) + copy * right.stride, right, tB, k, j);
-        const std::int64_t at = copy * result.stride + i + j * result.leading;
-        double value = scale * sum;
-        if (held != 0)
-          value += held * static_cast<const float *>(c)[at];
-        if (product.epilogue & CUBLASLT_EPILOGUE_BIAS)
-          value += product.bias[i];
-        if ((product.epilogue & CUBLASLT_EPILOGUE_RELU) == CUBLASLT_EPILOGUE_RELU)
-          value = std::max(value, 0.0);
-        static_cast<float *>(d)[at] = static_cast<float>(value);
-      }
-  return CUBLAS_STATUS_SUCCESS;
+  const Task task{of(desc),      of(aDesc), of(bDesc), of(dDesc), *floats(alpha),
+                  *floats(beta), floats(a), floats(b), floats(c), floats(d)};
+  const cudaError_t error = enqueue(stream, [=] {
+    std::memset(workspace, 0xFF, bytes);
+    multiply(task);
+  });
+  return error ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }

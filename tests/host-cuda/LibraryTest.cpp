@@ -1,8 +1,8 @@
 // What the CUDA backend makes of its libraries' answers, and what it asks them for, beyond what the
 // suite sees of every backend.
-#include "tests/conformance/HostLoops.h"
 #include "tests/conformance/StepCase.h"
-#include "tests/conformance/host-cuda/HostDnn.h"
+#include "tests/host-cuda/HostDnn.h"
+#include "tests/host-cuda/HostKernels.h"
 
 #include "runtime/cuda/CudaExecutable.h"
 
@@ -21,8 +21,8 @@ Result<std::unique_ptr<Executable>> createWith(const ExecutableOptions &given) {
 /// What a step with a product or a convolution says at its end, by libraries that accept one
 /// precision only.
 template <Precision precision> std::string said(Precision accept, bool isConvolution) {
-  accepted = accept;
-  StepCase run({"cuda", createWith<precision>, hostCopy, hostKernels()});
+  hostcuda::accepted = accept;
+  StepCase run({"cuda", createWith<precision>, streamCopy, streamKernels()});
   if (isConvolution)
     run.step().conv("l", run.state("x", Array({1, 2, 3, 3})), run.state("w", Array({2, 2, 1, 1})),
                     none, run.result({1, 2, 3, 3}), plain);
@@ -30,7 +30,7 @@ template <Precision precision> std::string said(Precision accept, bool isConvolu
     run.step().matmul("l", run.state("a", Array({2, 3})), false, run.state("b", Array({3, 4})),
                       false, none, run.result({2, 4}));
   const Status done = (*run).finish();
-  accepted = Precision::fp32;
+  hostcuda::accepted.reset();
   return done.message();
 }
 
@@ -59,17 +59,17 @@ TEST(LibraryTest, MissingMemoryIsBadInput) {
 
 // An exception that is not ours becomes the step's error too.
 TEST(LibraryTest, ExceptionsWhilePreparingAreTheStepsError) {
-  StepCase run({"cuda", createWith<Precision::fp32>, hostCopy, hostKernels()});
+  StepCase run({"cuda", createWith<Precision::fp32>, streamCopy, streamKernels()});
   const Tensor x = run.state("x", Array({2, 3})), y = run.result({2, 3});
-  isMemoryGone = true;
+  hostcuda::isMemoryGone = true;
   EXPECT_NO_THROW(run.step().softmax("l", x, y, 1, false));
-  isMemoryGone = false;
+  hostcuda::isMemoryGone = false;
   EXPECT_EQ(run.failure(), "layer 'l': softmax: not enough memory on the host");
 }
 
 // Operands are counted before cuDNN is told of them, in its ints; padded ones too.
 TEST(LibraryTest, OperandsAreCountedBeforeTheyAreDescribed) {
-  StepCase run({"cuda", createWith<Precision::fp32>, hostCopy, hostKernels()});
+  StepCase run({"cuda", createWith<Precision::fp32>, streamCopy, streamKernels()});
   run.step().conv("l", run.state("x", Array({1, 1, 1, 1})), run.state("w", Array({1, 1, 1, 1})),
                   none, run.result({1, 1, 2, 2}),
                   {{}, {50000, 50000}, {1, 1}, {50000, 50000}, {0, 0}});

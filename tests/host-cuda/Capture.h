@@ -1,0 +1,41 @@
+// Captures and graphs of CUDA's runtime on the host.
+#pragma once
+
+#include "tests/host-cuda/Stream.h"
+
+#include <map>
+#include <thread>
+
+namespace syncline::hostcuda {
+
+/// Of a captured graph.
+struct Node {
+  Work work;
+  std::set<std::size_t> after; ///< nodes before it
+  Order order = Order::free;
+  std::shared_ptr<EventState> records; ///< an event of the world outside, at each replay
+  std::shared_ptr<EventState> awaits;  ///< likewise
+};
+
+/// What is being captured: from its begin on one stream to its end there, with the streams that
+/// joined by events.
+struct Capture {
+  cudaStreamCaptureMode mode;
+  std::thread::id thread;
+  cudaStream_t origin;
+  std::vector<Node> nodes;
+  std::map<cudaStream_t, std::set<std::size_t>> last; ///< by stream: the nodes at its end
+  bool isInvalid = false, hasEnded = false;
+};
+
+/// All under the lock.
+cudaError_t addNode(cudaStream_t stream, Node node);
+/// Of a call that asks about what a capture does not know yet: invalidates the capture.
+cudaError_t invalidate(Capture &capture, cudaError_t error);
+/// Of calls that a capture may not see (cudaMalloc, cudaEventQuery): an error where one runs that
+/// the thread's mode and its own forbid them to.
+cudaError_t checkUnsafe();
+/// Of cudaDeviceSynchronize: an error where any runs.
+cudaError_t checkNoCapture();
+
+} // namespace syncline::hostcuda

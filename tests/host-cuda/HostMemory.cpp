@@ -1,0 +1,153 @@
+// CUDA's memory on the host, and copies within it.
+#include "tests/host-cuda/Capture.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace syncline::hostcuda;
+
+namespace {
+
+constexpr int host = -1; ///< a device's number, of memory that is the host's
+
+struct Allocation {
+  std::size_t bytes;
+  int device;
+};
+
+/// Lives as long as the process.
+struct Allocations {
+  std::mutex mutex;
+  std::map<void *, Allocation> all;
+};
+Allocations &allocations() {
+  static auto *instance = new Allocations;
+  return *instance;
+}
+
+/// From here on memory is only backed once touched: the spaces of a test are mostly empty.
+constexpr std::size_t large = std::size_t{16} << 20;
+
+std::size_t totalMemory() { return setting("SYNCLINE_HOST_CUDA_MEMORY", std::uint64_t{1} << 40); }
+
+std::size_t usedMemory(const Allocations &own, int device) {
+  std::size_t used = 0;
+  for (const auto &[data, allocation] : own.all)
+    used += allocation.device == device ? allocation.bytes : 0;
+  return used;
+}
+
+/// Small ones hold no numbers, so that what is read before it is written shows.
+void *allocate(std::size_t bytes) {
+  if (bytes >= large) {
+    void *data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return data == MAP_FAILED ? nullptr : data;
+  }
+  void *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (data)
+    std::memset(data, 0xFF, bytes);
+  return data;
+}
+
+cudaError_t allocate(void **data, std::size_t bytes, int device) {
+  {
+    std::lock_guard hold(runtimeLock());
+    if (cudaError_t error = checkUnsafe())
+      return said(error);
+  }
+  if (cudaError_t error = broken())
+    return said(error);
+  Allocations &own = allocations();
+  std::lock_guard hold(own.mutex);
+  if (device != host && bytes > totalMemory() - std::min(totalMemory(), usedMemory(own, device)))
+    return said(cudaErrorMemoryAllocation);
+  *data = bytes ? allocate(bytes) : nullptr;
+  if (bytes && !*data)
+    return said(cudaErrorMemoryAllocation);
+  if (*data)
+    own.all[*data] = {bytes, device};
+  return cudaSuccess;
+}
+
+/// Waits for the device first, as CUDA does.
+cudaError_t release(void *data, bool isHost) {
+  if (!data)
+    return cudaSuccess;
+  {
+    std::lock_guard hold(runtimeLock());
+    if (cudaError_t error = checkUnsafe())
+      return said(error);
+  }
+  drainDevice();
+  Allocations &own = allocations();
+  std::lock_guard hold(own.mutex);
+  const auto found = own.all.find(data);
+  if (found == own.all.end() || (found->second.device == host) != isHost)
+    return said(cudaErrorInvalidValue);
+  if (found->second.bytes >= large)
+    munmap(data, found->second.bytes);
+  else
+    std::free(data);
+  own.all.erase(found);
+  return cudaSuccess;
+}
+
+/// Zeros that take no memory, where they fill an allocation that is large.
+void fill(void *to, int value, std::size_t bytes) {
+  Allocations &own = allocations();
+  std::unique_lock hold(own.mutex);
+  const auto found = own.all.find(to);
+  const bool isWhole = found != own.all.end() && found->second.bytes == bytes;
+  hold.unlock();
+  if (value == 0 && isWhole && bytes >= large)
+    madvise(to, bytes, MADV_DONTNEED);
+  else
+    std::memset(to, value, bytes);
+}
+
+} // namespace
+
+cudaError_t cudaMemGetInfo(std::size_t *free, std::size_t *total) {
+  Allocations &own = allocations();
+  std::lock_guard hold(own.mutex);
+  *total = totalMemory();
+  *free = *total - std::min(*total, usedMemory(own, currentDevice()));
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **data, std::size_t bytes) {
+  return allocate(data, bytes, currentDevice());
+}
+cudaError_t cudaFree(void *data) { return release(data, false); }
+cudaError_t cudaMallocHost(void **data, std::size_t bytes) { return allocate(data, bytes, host); }
+cudaError_t cudaHostAlloc(void **data, std::size_t bytes, unsigned) {
+  return allocate(data, bytes, host);
+}
+cudaError_t cudaFreeHost(void *data) { return release(data, true); }
+cudaError_t cudaHostGetDevicePointer(void **device, void *data, unsigned) {
+  *device = data;
+  return cudaSuccess;
+}
+
+/// The source is read at the stream's turn, pinned or not.
+cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  return enqueue(stream, [=] { std::memmove(to, from, bytes); });
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream) {
+  return enqueue(stream, [=] { fill(to, value, bytes); });
+}
+
+/// Streams here do not wait for the null stream, nor it for them.
+cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind) {
+  {
+    std::lock_guard hold(runtimeLock());
+    if (cudaError_t error = checkUnsafe())
+      return said(error);
+  }
+  std::memmove(to, from, bytes);
+  return said(broken());
+}
