@@ -246,7 +246,7 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5, P7 to P20, P22 and P23, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
+    Rules P5, P7 to P20, P22 to P24, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
     shares no code with lowering. Runs in release builds.
   }];
 }

@@ -122,7 +122,7 @@ Status simulatePlan(const SimulateOptions &options) {
     Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
     if (!file)
       return file.status();
-    cluster = files::toAttr(*file, &context);
+    cluster = cluster::withNccl(files::toAttr(*file, &context), cluster.getNccl());
   }
   if (options.sweeps.empty())
     return simulateOnce(options, *plan, cluster, *document);

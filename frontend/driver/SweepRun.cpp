@@ -45,7 +45,8 @@ cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
   return cluster::SpecAttr::get(context, spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
                                 spec.getCardsPerNode(), spec.getDevice(), slow(spec.getLink()),
                                 spec.getInside(), spec.getHalfDuplex(), spec.getInterference(),
-                                collectives, servers, spec.getLargestMessage(), overrides);
+                                collectives, servers, spec.getLargestMessage(), overrides,
+                                spec.getNccl());
 }
 
 class Sweeper {

@@ -55,7 +55,8 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode,
                                 file.cardsPerNode, device, linkAttr(file.network, context),
                                 linkAttr(file.inside, context), file.halfDuplex, file.interference,
-                                collectives, servers, file.largestMessage, overrides);
+                                collectives, servers, file.largestMessage, overrides,
+                                /*nccl=*/{});
 }
 
 DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {

@@ -27,6 +27,16 @@ inline bool isCost(mlir::Attribute attr) {
 /// Whether a scheme is an all-reduce: every rank ends up with the sum, without servers or factors.
 bool isAllReduce(Scheme scheme);
 
+/// Whether NCCL carries messages by this scheme: by its Ring or Tree, by its reduce-scatter and
+/// all-gather, or by its sends and receives.
+bool isNccls(Scheme scheme);
+
+/// The most channels that NCCL gives a collective (C16).
+inline constexpr std::int64_t mostNcclChannels = 64;
+
+/// The spec with its messages carried by NCCL, or, where `nccl` is null, not.
+SpecAttr withNccl(SpecAttr spec, NcclAttr nccl);
+
 /// The largest interference that a spec may have (C15).
 inline constexpr double mostInterference = 1000;
 

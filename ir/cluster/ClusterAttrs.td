@@ -41,6 +41,25 @@ def Cluster_SchemeAttr : EnumAttr<Cluster_Dialect, Cluster_SchemeEnum, "scheme">
   let parameters = (ins AttrParameter<"::syncline::cluster::Scheme", "the scheme">:$value);
 }
 
+def Cluster_ProtocolEnum : I32EnumAttr<"Protocol", "how NCCL moves a message's bytes", [
+  I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"simple", 1>, I32EnumAttrCase<"ll", 2>, I32EnumAttrCase<"ll128", 3>]> {
+  let cppNamespace = "::syncline::cluster";
+  let genSpecializedAttr = 0;
+}
+
+def Cluster_NcclAttr : Cluster_Attr<"Nccl", "nccl"> {
+  let summary = "NCCL carries the messages";
+  let description = [{
+    What a plan leaves open, NCCL decides: `any` protocol, and as many channels as it likes where none are said (C16).
+
+    `#cluster.nccl<protocol = simple, channels = 4>`
+  }];
+  let parameters = (ins
+    AttrParameter<"::syncline::cluster::Protocol", "of its collectives">:$protocol,
+    OptionalParameter<"::std::optional<int64_t>", "of each of its collectives">:$channels);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let summary = "what one rank computes with";
   let description = [{
@@ -180,14 +199,15 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
   let description = [{
     `collectives` holds only what the cluster file states; SPEC.md says what is offered besides, over `link`. Ranks
     n·devicesPerNode and on share node n, joined by `inside`, and its cards. While a message is under way on one of a rank's channels,
-    its operations take `interference` times as long. What is absent or at its default is not printed (C1, C6, C10, C12, C13, C14, C15).
+    its operations take `interference` times as long. `nccl` is there in plans for GPUs: messages are NCCL's then, by the schemes that it
+    has. What is absent or at its default is not printed (C1, C6, C10, C12, C13, C14, C15, C16).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2, device = <launchOverhead = 0.0>,
       link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>,
       halfDuplex = true, interference = 1.35, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
       servers = <count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>, largestMessage = 67108864,
-      overrides = [<nodes = [1], slowdown = 1.5>]>
+      overrides = [<nodes = [1], slowdown = 1.5>], nccl = <protocol = any>>
     ```
   }];
   let parameters = (ins
@@ -203,7 +223,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     Cluster_Collectives:$collectives,
     OptionalParameter<"::syncline::cluster::ServersAttr", "the parameter servers; when absent, one beside every rank">:$servers,
     OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage,
-    Cluster_Overrides:$overrides);
+    Cluster_Overrides:$overrides,
+    OptionalParameter<"::syncline::cluster::NcclAttr", "who carries the messages; when absent, Syncline's own transport">:$nccl);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -154,6 +154,11 @@ LogicalResult FormulaAttr::verify(EmitError emitError, Scheme algorithm, int64_t
                  failed(checkTime(emitError, "C3", "gamma", gamma)));
 }
 
+LogicalResult NcclAttr::verify(EmitError emitError, Protocol, std::optional<int64_t> channels) {
+  return channels ? checkCount(emitError, "C16", "channels", *channels, mostNcclChannels)
+                  : success();
+}
+
 LogicalResult AffineAttr::verify(EmitError emitError, Real a, Real b) {
   return failure(failed(checkTime(emitError, "C4", "a", a)) ||
                  failed(checkTime(emitError, "C4", "b", b)));
@@ -246,7 +251,7 @@ LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
                                LinkAttr link, LinkAttr, bool, Real interference,
                                ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
                                std::optional<int64_t> largestMessage,
-                               ArrayRef<OverrideAttr> overrides) {
+                               ArrayRef<OverrideAttr> overrides, NcclAttr) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
       failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
@@ -312,6 +317,29 @@ bool syncline::cluster::isAllReduce(Scheme scheme) {
     return false;
   }
   llvm_unreachable("every scheme is named above");
+}
+
+bool syncline::cluster::isNccls(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+  case Scheme::tree:
+  case Scheme::reduceScatter:
+  case Scheme::parameterServer:
+  case Scheme::factors:
+    return true;
+  case Scheme::recursiveDoubling:
+  case Scheme::halvingDoubling:
+  case Scheme::hierarchical:
+    return false;
+  }
+  llvm_unreachable("every scheme is named above");
+}
+
+SpecAttr syncline::cluster::withNccl(SpecAttr spec, NcclAttr nccl) {
+  return SpecAttr::get(spec.getContext(), spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
+                       spec.getCardsPerNode(), spec.getDevice(), spec.getLink(), spec.getInside(),
+                       spec.getHalfDuplex(), spec.getInterference(), spec.getCollectives(),
+                       spec.getServers(), spec.getLargestMessage(), spec.getOverrides(), nccl);
 }
 
 /// The largest of what `value` gives for each override and, where they leave a node out, of

@@ -78,7 +78,8 @@ mlir::FailureOr<PlanFacts> gather(plan::ProgramOp program);
 /// P5, P7, P8, P11, P12: gradients agree, once, complete and undisturbed.
 mlir::LogicalResult checkBuckets(const PlanFacts &facts);
 
-/// P14 to P18: what holds where gradients do not simply become sums; where messages stand.
+/// P14 to P18, P24: what holds where gradients do not simply become sums; where messages stand; by
+/// what they may travel.
 mlir::LogicalResult checkSchemes(const PlanFacts &facts);
 
 /// P19, P20: the program carries out the module's solution, and the problem's times are those of

@@ -1,6 +1,8 @@
 // Rules about schemes by which gradients do not simply become sums, and about where messages stand:
-// P14 to P18.
+// P14 to P18, P24.
 #include "passes/check/PlanFacts.h"
+
+#include "ir/cluster/Cluster.h"
 
 using namespace mlir;
 
@@ -186,8 +188,25 @@ static LogicalResult checkForward(const PlanFacts &facts) {
   return success();
 }
 
+/// P24.
+static LogicalResult checkCarrier(const PlanFacts &facts) {
+  plan::ProgramOp program = facts.program;
+  auto spec =
+      program->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  if (!spec || !spec.getNccl())
+    return success();
+  for (auto [number, bucket] : facts.buckets) {
+    const auto scheme = cluster::symbolizeScheme(plan::BucketOp(bucket).getScheme());
+    if (!scheme || !cluster::isNccls(*scheme))
+      return plan::BucketOp(bucket).emitOpError("P24: travels by '")
+             << plan::BucketOp(bucket).getScheme()
+             << "', which NCCL, who carries the messages, has not";
+  }
+  return success();
+}
+
 LogicalResult checkSchemes(const PlanFacts &facts) {
-  if (failed(checkForward(facts)))
+  if (failed(checkForward(facts)) || failed(checkCarrier(facts)))
     return failure();
   for (auto [number, bucket] : facts.buckets)
     if (failed(SchemeRules(facts, number, bucket).check()))

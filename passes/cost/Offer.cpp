@@ -28,9 +28,14 @@ public:
   Result<Offer> build() {
     offer.ranks = ranks;
     offer.largestMessage = spec.getLargestMessage();
+    offer.isNccls = static_cast<bool>(spec.getNccl());
     for (cluster::CollectiveAttr stated : spec.getCollectives())
       if (cluster::isAllReduce(stated.getScheme()))
-        offer.collectives.push_back(option(stated.getScheme(), this->stated(stated.getScheme())));
+        add(stated.getScheme(), this->stated(stated.getScheme()));
+    if (!offer.leftOut.empty() && offer.collectives.empty())
+      return Status::badInput("cluster '" + spec.getName().str() +
+                              "' states no all-reduce that NCCL has: expected ring or tree, got " +
+                              cluster::stringifyScheme(offer.leftOut.front()).str());
     if (offer.collectives.empty() && link)
       addFormulas();
     addReduceScatter();
@@ -43,6 +48,14 @@ public:
   }
 
 private:
+  /// An all-reduce, unless NCCL carries the messages and has none such.
+  void add(Scheme scheme, Attribute cost) {
+    if (spec.getNccl() && !cluster::isNccls(scheme))
+      offer.leftOut.push_back(scheme);
+    else
+      offer.collectives.push_back(option(scheme, cost));
+  }
+
   /// A formula over the network's own constants is what is derived from the network.
   Attribute stated(Scheme scheme) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
@@ -112,7 +125,7 @@ private:
   void addFormulas() {
     for (Scheme scheme :
          {Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree})
-      offer.collectives.push_back(option(scheme, formula(scheme)));
+      add(scheme, formula(scheme));
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
     if (devices == 1 || !spec.getInside() || ranks % devices != 0)
       return;
@@ -121,8 +134,7 @@ private:
                                    .linksPerNode = static_cast<int>(spec.getCardsPerNode()),
                                    .inside = rates(spec.getInside()),
                                    .between = card(true)};
-    offer.collectives.push_back(
-        option(Scheme::hierarchical, costAttr(context, solver::hierarchicalCost(nodes).total())));
+    add(Scheme::hierarchical, costAttr(context, solver::hierarchicalCost(nodes).total()));
   }
 
   void addReduceScatter() {

@@ -18,6 +18,8 @@ struct Offer {
   sync::OptionAttr servers;       ///< null where there are none
   sync::OptionAttr reduceScatter; ///< only for who asks for it; null where its cost is unknown
   mlir::Attribute gather; ///< of factors: seconds by the bytes that ONE rank contributes; or null
+  bool isNccls = false;   ///< NCCL carries the messages
+  llvm::SmallVector<cluster::Scheme> leftOut; ///< what the cluster would offer, had NCCL got it
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
 
@@ -25,10 +27,12 @@ struct Offer {
   sync::OptionAttr option(cluster::Scheme scheme) const;
 };
 
-/// badInput where no scheme is left that takes every gradient. A half duplex link carries what a
-/// rank sends and what it receives at the same time one after the other, which doubles beta of
-/// every scheme but the tree. Links are the slowest node's; the cards of a node carry what its
-/// devices send at the same time (ir/cluster/SPEC.md, "What a collective costs").
+/// Where NCCL carries the messages, its schemes alone are offered (cluster::isNccls). badInput
+/// where no scheme is left that takes every gradient, or none of the all-reduces that the cluster
+/// states. A half duplex link carries what a rank sends and what it receives at the same time one
+/// after the other, which doubles beta of every scheme but the tree. Links are the slowest node's;
+/// the cards of a node carry what its devices send at the same time (ir/cluster/SPEC.md, "What a
+/// collective costs").
 Result<Offer> offerOf(cluster::SpecAttr spec);
 
 /// Whether a cost that the cluster states is derived from its network: a formula over the network's

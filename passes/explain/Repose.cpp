@@ -145,7 +145,7 @@ Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change) 
       context, spec.getName(), ranks, spec.getDevicesPerNode(), spec.getCardsPerNode(),
       spec.getDevice(), faster(spec.getLink(), change.bandwidth),
       faster(spec.getInside(), change.bandwidth), spec.getHalfDuplex(), spec.getInterference(),
-      collectives, servers, spec.getLargestMessage(), overrides);
+      collectives, servers, spec.getLargestMessage(), overrides, spec.getNccl());
 }
 
 FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::SpecAttr spec) {

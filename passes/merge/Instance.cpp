@@ -150,7 +150,10 @@ private:
       }
       sync::OptionAttr option = offer.option(*forced[k]);
       if (!option)
-        return refuse(k, "the cluster does not offer it");
+        return refuse(k, cluster::isNccls(*forced[k]) || !offer.isNccls
+                             ? "the cluster does not offer it"
+                             : "NCCL, which carries the messages, has ring, tree, "
+                               "reduce-scatter, parameter-server and factors only");
       instance.only.push_back(std::int64_t{1} << laneOf(withUpdates(option)));
     }
     if (instance.lanes.empty()) // every layer goes by factors

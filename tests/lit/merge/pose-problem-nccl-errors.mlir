@@ -1,0 +1,22 @@
+// Schemes that NCCL has not: asked for by name, and the only ones that a cluster states; problems that offer them all the same.
+// RUN: not syncline-opt %s --pose-problem='forced=conv=halving-doubling' 2>&1 | FileCheck %s --check-prefix=ASKED
+// RUN: not syncline-opt %s --pose-problem='forced=conv=hierarchical' 2>&1 | FileCheck %s --check-prefix=STATED
+// RUN: not syncline-opt %s --pose-problem='forced=conv=tree' 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: sed -e 's/<ring, #cluster.affine<a = 1.0, b = 0.0>>, //' %s > %t
+// RUN: not syncline-opt %t --pose-problem 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: syncline-opt %s --pose-problem --solve-merge --check-solutions > %t
+// RUN: sed -e 's/\[<ring, cost/[<hierarchical, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <ring, cost/' %t > %t.more
+// RUN: not syncline-opt %t.more --check-solutions 2>&1 | FileCheck %s --check-prefix=MORE
+
+// ASKED: layer 'conv' cannot travel by 'halving-doubling': NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server and factors only
+// STATED: layer 'conv' cannot travel by 'hierarchical': NCCL, which
+// OTHER: layer 'conv' cannot travel by 'tree': the cluster does not offer it
+// NONE: cluster 'lab' states no all-reduce that NCCL has: expected ring or tree, got hierarchical
+// MORE: S14: lane 0 is not what the cluster offers
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
+    collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>, <hierarchical, #cluster.affine<a = 2.0, b = 0.0>>],
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = <protocol = any>>} {
+  sync.trace @net {
+    sync.layer "conv" bytes 800 forward 1.0 backward 3.0
+  }
+}
