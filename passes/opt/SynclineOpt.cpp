@@ -6,7 +6,31 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+/// Whether every bracket and quote in `text` is closed. MLIR's parser of list options looks for the
+/// closing one for ever.
+static bool isClosed(llvm::StringRef text) {
+  llvm::SmallVector<char> awaited;
+  for (const char c : text) {
+    const bool isQuoted = !awaited.empty() && (awaited.back() == '"' || awaited.back() == '\'');
+    if (!awaited.empty() && c == awaited.back())
+      awaited.pop_back();
+    else if (!isQuoted && (c == '"' || c == '\''))
+      awaited.push_back(c);
+    else if (const size_t kind = llvm::StringRef("([{").find(c);
+             !isQuoted && kind != llvm::StringRef::npos)
+      awaited.push_back(")]}"[kind]);
+  }
+  return awaited.empty();
+}
+
 int main(int argc, char **argv) {
+  for (const llvm::StringRef argument :
+       llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front())
+    if (argument.starts_with("-") && !isClosed(argument)) {
+      llvm::errs() << "syncline-opt: error: a bracket or a quote is not closed in '" << argument
+                   << "'\n";
+      return 1;
+    }
   mlir::DialectRegistry registry;
   syncline::registerAllDialects(registry);
   syncline::registerSynclinePasses();

@@ -6,6 +6,8 @@
 // RUN: not syncline-opt %s --pose-problem='forced=a=ring,b=hierarchical,conv=ps' 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not syncline-opt %s --pose-problem='forced=conv=fast' 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not syncline-opt %s --pose-problem='forced=conv' 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not syncline-opt %s --pose-problem='forced=[' 2>&1 | FileCheck %s --check-prefix=OPEN
+// RUN: not syncline-opt %s --pose-problem='forced=conv={ps' 2>&1 | FileCheck %s --check-prefix=OPEN
 
 // Schemes asked for by name that cannot be had, each with layer, scheme and reason. Stated costs are all that this cluster offers; its
 // servers do not hold every gradient, so they are a lane of their own.
@@ -17,6 +19,7 @@
 // MEMORY: servers hold 2000 B, gradients that must go through them are 3200 B
 // LANES: expected schemes asked for by name that make at most 3 lanes, one a scheme besides what all other layers share, got 4
 // NAME: expected one of ring, recursive-doubling, halving-doubling, tree, reduce-scatter, hierarchical, parameter-server, factors, ps or sfb as the scheme of 'conv', got 'fast'
+// OPEN: syncline-opt: error: a bracket or a quote is not closed in '--pose-problem=forced=
 // FORM: expected LAYERS=SCHEME, as in 'fc*=factors', got 'conv'
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
     collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>, <hierarchical, #cluster.affine<a = 2.0, b = 0.0>>],
