@@ -141,6 +141,7 @@ Status compile(const std::string &source, const std::string &object,
 const StepTarget &cppTarget() {
   static constexpr StepTarget target{.backend = "cpu",
                                      .fileName = "step.cpp",
+                                     .usesNccl = false,
                                      .includes = includes,
                                      .enclosing = "",
                                      .loopPrelude = loopPrelude,

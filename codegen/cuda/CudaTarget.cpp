@@ -175,6 +175,7 @@ const StepTarget &cudaTarget() {
   // A named namespace: what is in an unnamed one is called by a hash of the file's path.
   static constexpr StepTarget target{.backend = "cuda",
                                      .fileName = "step.cu",
+                                     .usesNccl = true,
                                      .includes = cudaIncludes,
                                      .enclosing = "planned",
                                      .loopPrelude = cudaPrelude,

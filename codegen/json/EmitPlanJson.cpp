@@ -2,6 +2,7 @@
 #include "codegen/json/EmitPlanJson.h"
 
 #include "codegen/json/AgreementJson.h"
+#include "codegen/step/StepTarget.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 
@@ -132,6 +133,29 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   return Status::ok();
 }
 
+/// What of its messages the plan does not leave to NCCL; null where NCCL carries none.
+Json ncclJson(cluster::NcclAttr nccl) {
+  if (!nccl)
+    return nullptr;
+  Json json = {{"protocol", nullptr}, {"channels", nullptr}};
+  if (nccl.getProtocol() != cluster::Protocol::any)
+    json["protocol"] = cluster::stringifyProtocol(nccl.getProtocol()).str();
+  if (nccl.getChannels())
+    json["channels"] = *nccl.getChannels();
+  return json;
+}
+
+/// P24: a step's messages are planned for who carries them.
+Status checkCarrier(const PlanInfo &info, cluster::SpecAttr spec) {
+  const StepTarget *target = findTarget(info.backend);
+  if (!target || target->usesNccl == static_cast<bool>(spec.getNccl()))
+    return Status::ok();
+  return Status::badInput("P24: the step is for backend '" + info.backend +
+                          (target->usesNccl
+                               ? "', expected messages planned for NCCL"
+                               : "', expected messages that are not planned for NCCL"));
+}
+
 template <typename Op> Op firstOf(ModuleOp module) {
   auto range = module.getOps<Op>();
   return range.empty() ? Op() : *range.begin();
@@ -152,6 +176,8 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("sync.prediction");
   if (!spec)
     return missing("cluster.spec");
+  if (Status carried = checkCarrier(info, spec); !carried)
+    return carried;
   Json plan = {{"schema", planSchema},
                {"version", info.version},
                {"name", info.name},
@@ -160,6 +186,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"batch", nullptr},
                {"loss", nullptr},
                {"backend", info.backend},
+               {"nccl", ncclJson(spec.getNccl())},
                {"runnable", false},
                {"input", nullptr},
                {"target", nullptr},

@@ -27,7 +27,8 @@ struct PlanInfo {
 /// The document without hashes of files and of itself (writePlan adds them): `hashes` has `model`,
 /// `cluster`, an empty `files` and an empty `plan`. The module holds a plan.program (runnable) or a
 /// sync.trace (not), one sync.problem, its sync.solution and sync.prediction, and `cluster.spec`.
-/// Fails when one is missing, and where a program has not exactly one input and one target.
+/// Fails when one is missing, where a program has not exactly one input and one target, and where
+/// the backend's messages are NCCL's and the cluster does not say so, or the other way round (P24).
 Result<nlohmann::json> emitPlanJson(mlir::ModuleOp module, const PlanInfo &info);
 
 } // namespace syncline

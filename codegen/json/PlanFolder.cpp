@@ -4,6 +4,7 @@
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/json/Hashes.h"
 #include "codegen/json/PartialFolder.h"
+#include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
 #include "codegen/step/Text.h"
 #include "ir/plan/Plan.h"
@@ -56,13 +57,19 @@ std::string moduleText(ModuleOp module, const PlanInfo &info) {
   return text;
 }
 
-/// The program's text for a target; nothing for a trace. Diagnostics become the error.
-Result<std::optional<std::string>> stepText(ModuleOp module, const StepTarget &target,
+/// A file of the folder that the module gives.
+struct GeneratedFile {
+  std::string name, text;
+};
+
+/// What the program gives for a target: its step and, where NCCL carries its messages, the tuner's
+/// table. Nothing for a trace. Diagnostics become the error.
+Result<std::vector<GeneratedFile>> generate(ModuleOp module, const StepTarget &target,
                                             const std::string &version,
                                             const std::string &planner) {
   auto programs = module.getOps<plan::ProgramOp>();
   if (programs.empty())
-    return std::optional<std::string>();
+    return std::vector<GeneratedFile>();
   std::string message;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
     message += (message.empty() ? "" : "; ") + diagnostic.str();
@@ -71,7 +78,12 @@ Result<std::optional<std::string>> stepText(ModuleOp module, const StepTarget &t
   if (failed(text))
     return Status::error(ErrorKind::internal,
                          "cannot generate " + target.fileName.str() + ": " + message);
-  return std::optional<std::string>(std::move(*text));
+  std::vector<GeneratedFile> files{{target.fileName.str(), std::move(*text)}};
+  if (target.usesNccl) { // emitPlanJson has seen to it that the cluster says how
+    auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+    files.push_back({tunerTableName.str(), tunerTable(*programs.begin(), spec.getNccl()).text});
+  }
+  return files;
 }
 
 /// `path`: of whoever names the backend.
@@ -99,19 +111,21 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
   Result<const StepTarget *> target = targetOf(document, partial.file("plan.json"));
   if (!target)
     return target.status();
-  Result<std::optional<std::string>> step =
-      stepText(sources.module, **target, sources.info.version, document["planner"]);
-  if (!step)
-    return step.status();
-  if (*step) {
-    const std::string source = (*target)->fileName.str();
-    if (Status s = writeText(partial.file(source), **step); !s)
+  Result<std::vector<GeneratedFile>> generated =
+      generate(sources.module, **target, sources.info.version, document["planner"]);
+  if (!generated)
+    return generated.status();
+  for (const GeneratedFile &file : *generated) {
+    if (Status s = writeText(partial.file(file.name), file.text); !s)
       return s;
-    if (Status s = (*target)->compile(partial.file(source), partial.file("step.so"),
-                                      sources.includeDirectory);
+    names.push_back(file.name);
+  }
+  if (!generated->empty()) {
+    if (Status s = (*target)->compile(partial.file((*target)->fileName.str()),
+                                      partial.file("step.so"), sources.includeDirectory);
         !s)
       return s;
-    names.insert(names.end(), {source, "step.so"});
+    names.push_back("step.so");
   }
   for (const PlanFile &file : sources.files) {
     if (Status s = file.write(partial.file(file.name)); !s)
@@ -133,6 +147,8 @@ Status checkHashedNames(const std::string &folder, const Json &document, const S
   std::vector<std::string> needed{"plan.mlir"};
   if (document.value("runnable", Json()) == Json(true))
     needed.insert(needed.end(), {target.fileName.str(), "step.so"});
+  if (needed.size() > 1 && target.usesNccl)
+    needed.push_back(tunerTableName.str());
   for (const char *name : {"weights.bin", "model.onnx"})
     if (std::error_code ignored; fs::exists(folder + "/" + name, ignored))
       needed.push_back(name);
@@ -251,17 +267,17 @@ Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRCo
     return module;
   if (Status s = compareDocument(folder, *document, **module); !s)
     return s;
-  Result<std::optional<std::string>> step =
-      stepText(**module, **target, document->value("version", ""), document->value("planner", ""));
-  if (!step)
-    return step.status();
-  if (*step) {
-    const std::string source = folder + "/" + (*target)->fileName.str();
-    Result<std::string> written = readText(source);
+  Result<std::vector<GeneratedFile>> generated =
+      generate(**module, **target, document->value("version", ""), document->value("planner", ""));
+  if (!generated)
+    return generated.status();
+  for (const GeneratedFile &file : *generated) {
+    const std::string path = folder + "/" + file.name;
+    Result<std::string> written = readText(path);
     if (!written)
       return written.status();
-    if (*written != **step)
-      return bad(source, "differs from what plan.mlir gives");
+    if (*written != file.text)
+      return bad(path, "differs from what plan.mlir gives");
   }
   return module;
 }

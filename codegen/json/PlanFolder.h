@@ -25,20 +25,20 @@ struct PlanSources {
 };
 
 /// Writes `folder`: plan.mlir, the given files, plan.json, and where the module has a program
-/// step.cpp (step.cu for info.backend "cuda") and step.so. Everything is made in a folder beside it
-/// that is renamed at the end; on an error nothing stays. A folder that holds a plan already is
-/// replaced, anything else refused. Returns the document written. Errors: badInput, naming the
-/// file; internal when generated code does not compile.
+/// step.cpp (step.cu and nccl-tuner.csv for info.backend "cuda") and step.so. Everything is made in
+/// a folder beside it that is renamed at the end; on an error nothing stays. A folder that holds a
+/// plan already is replaced, anything else refused. Returns the document written. Errors: badInput,
+/// naming the file; internal when generated code does not compile.
 Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
 
 /// Reads plan.json and checks its schema and its own hash, not the other files. badInput otherwise,
 /// naming the file.
 Result<nlohmann::json> readPlanJson(const std::string &folder);
 
-/// Checks every file's hash, that plan.mlir parses and verifies, and that step.cpp (step.cu) and
-/// plan.json are what its module gives. Returns the module, so that passes can judge it.
-/// Precondition: the context's registry knows the dialects (registerAllDialects). badInput
-/// otherwise, naming the file.
+/// Checks every file's hash, that plan.mlir parses and verifies, and that step.cpp (step.cu,
+/// nccl-tuner.csv) and plan.json are what its module gives. Returns the module, so that passes can
+/// judge it. Precondition: the context's registry knows the dialects (registerAllDialects).
+/// badInput otherwise, naming the file.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> verifyPlanFolder(const std::string &folder,
                                                            mlir::MLIRContext &context);
 

@@ -22,6 +22,7 @@ struct LoopText {
 struct StepTarget {
   llvm::StringRef backend;  ///< as in --backend, plan.json and synclineStepBackend()
   llvm::StringRef fileName; ///< of the text in a plan folder
+  bool usesNccl;            ///< who carries its messages, in place of Syncline's own transport
 
   llvm::StringRef includes;    ///< lines behind Step.h's
   llvm::StringRef enclosing;   ///< the namespace around everything generated; "" for an unnamed one

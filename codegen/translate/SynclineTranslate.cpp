@@ -2,6 +2,7 @@
 #include "codegen/cpp/CppTarget.h"
 #include "codegen/cuda/CudaTarget.h"
 #include "codegen/json/EmitPlanJson.h"
+#include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
 #include "passes/RegisterAll.h"
 
@@ -33,6 +34,21 @@ static LogicalResult printJson(ModuleOp module, llvm::raw_ostream &os) {
   return success();
 }
 
+/// The table, then the clashes that compile warns of.
+static LogicalResult printTunerTable(ModuleOp module, llvm::raw_ostream &os) {
+  auto spec = module->getAttrOfType<syncline::cluster::SpecAttr>(syncline::cluster::specAttr);
+  if (!spec || !spec.getNccl())
+    return module.emitError("expected a cluster with 'nccl'");
+  for (auto program : module.getOps<syncline::plan::ProgramOp>()) {
+    const syncline::TunerTable table = syncline::tunerTable(program, spec.getNccl());
+    os << table.text;
+    for (const syncline::TunerClash &clash : table.clashes)
+      os << "clash of " << clash.first << " by " << clash.firstAlgorithm << " and " << clash.second
+         << " by " << clash.secondAlgorithm << ", " << clash.bytes << " bytes\n";
+  }
+  return success();
+}
+
 int main(int argc, char **argv) {
   TranslateFromMLIRRegistration cpp("plan-to-cpp", "step.cpp of a plan",
                                     printStep(syncline::cppTarget()),
@@ -42,5 +58,8 @@ int main(int argc, char **argv) {
                                      syncline::registerAllDialects);
   TranslateFromMLIRRegistration json("plan-to-json", "plan.json of a plan, without hashes",
                                      printJson, syncline::registerAllDialects);
+  TranslateFromMLIRRegistration tuner("plan-to-nccl-tuner",
+                                      "nccl-tuner.csv of a plan, and its clashes", printTunerTable,
+                                      syncline::registerAllDialects);
   return failed(mlirTranslateMain(argc, argv, "prints what codegen makes of a plan\n"));
 }

@@ -3,6 +3,8 @@
 
 #include "codegen/json/Hashes.h"
 #include "codegen/json/PlanFolder.h"
+#include "codegen/nccl/TunerTable.h"
+#include "codegen/step/StepTarget.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/Paths.h"
 #include "frontend/driver/TraceModule.h"
@@ -116,6 +118,15 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
   return Status::ok();
 }
 
+/// How NCCL is to carry the messages; null where it does not.
+cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
+  if (!findTarget(options.backend)->usesNccl)
+    return {};
+  const auto protocol = cluster::symbolizeProtocol(options.ncclProtocol);
+  return cluster::NcclAttr::get(context, protocol.value_or(cluster::Protocol::any),
+                                options.ncclChannels);
+}
+
 /// Cluster and profile become attributes of the module, where the passes read them.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
@@ -124,7 +135,8 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   if (options.nodes)
     if (Status s = setNodes(options.cluster, *cluster, *options.nodes); !s)
       return s;
-  module->setAttr(cluster::specAttr, files::toAttr(*cluster, module.getContext()));
+  module->setAttr(cluster::specAttr, cluster::withNccl(files::toAttr(*cluster, module.getContext()),
+                                                       ncclOf(options, module.getContext())));
   if (options.profile.empty())
     return Status::ok();
   Result<files::Profile> profile = files::readProfile(options.profile);
@@ -137,6 +149,21 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   if (profile->update)
     module->setAttr(cluster::updateAttr, builder.getF64FloatAttr(*profile->update));
   return Status::ok();
+}
+
+/// Buckets that NCCL cannot tell apart.
+void warnOfClashes(ModuleOp module) {
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  if (!spec.getNccl())
+    return;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (const TunerClash &clash : tunerTable(program, spec.getNccl()).clashes)
+      std::fprintf(stderr,
+                   "syncline: warning: buckets %lld and %lld both have %lld bytes, which is all "
+                   "that NCCL knows them by: both go by %s, bucket %lld not by %s\n",
+                   static_cast<long long>(clash.first), static_cast<long long>(clash.second),
+                   static_cast<long long>(clash.bytes), clash.firstAlgorithm.c_str(),
+                   static_cast<long long>(clash.second), clash.secondAlgorithm.c_str());
 }
 
 Status runPipeline(ModuleOp module, const CompileOptions &options) {
@@ -233,7 +260,10 @@ Status compile(const CompileOptions &options) {
   DiagnosticCollector diagnostics(&context);
   PlanSources sources{*source->module, *info, runtimeIncludes(), std::move(source->files)};
   Result<nlohmann::json> plan = writePlan(options.output, sources);
-  return plan ? Status::ok() : plan.status();
+  if (!plan)
+    return plan.status();
+  warnOfClashes(*source->module);
+  return Status::ok();
 }
 
 } // namespace syncline::driver

@@ -17,6 +17,10 @@ struct CompileOptions {
   std::string output;  ///< the plan folder
   std::string planner = "optimal";
   std::string backend = "cpu"; ///< one of stepTargets()
+  /// NCCL's protocol (simple, ll, ll128) and channels for the messages of a backend that has NCCL
+  /// carry them; empty for what is left to NCCL.
+  std::string ncclProtocol;
+  std::optional<std::int64_t> ncclChannels; ///< 1 to cluster::mostNcclChannels
   std::string loss = "cross-entropy";
   std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
   std::optional<std::int64_t> batch;

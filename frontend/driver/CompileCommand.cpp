@@ -2,6 +2,7 @@
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
+#include "ir/cluster/Cluster.h"
 #include "passes/solver/Planner.h"
 #include "runtime/launch/NumberChecks.h"
 
@@ -31,6 +32,22 @@ static std::vector<std::string> backends() {
   for (const StepTarget *target : stepTargets())
     names.push_back(target->backend.str());
   return names;
+}
+
+/// What is fixed of how NCCL carries the messages of a plan for GPUs.
+static void addNccl(CLI::App &command, CompileOptions &options) {
+  command
+      .add_option("--nccl-protocol", options.ncclProtocol,
+                  "Protocol of NCCL's collectives, with --backend cuda; default: NCCL's choice")
+      ->check(CLI::IsMember({"simple", "ll", "ll128"}))
+      ->group("Planning");
+  command
+      .add_option("--nccl-channels", options.ncclChannels,
+                  "Channels of each of NCCL's collectives, 1 to 64, with --backend cuda; default: "
+                  "NCCL's choice")
+      ->check(CLI::Range(std::int64_t{1}, cluster::mostNcclChannels))
+      ->type_name("N")
+      ->group("Planning");
 }
 
 Command addCompile(CLI::App &app) {
@@ -97,13 +114,17 @@ Command addCompile(CLI::App &app) {
       ->check(wholeNumber(1, "nodes"))
       ->type_name("N")
       ->group("Planning");
+  addNccl(*command, *options);
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name :
-           {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout"})
+      for (const char *name : {"--backend", "--batch", "--loss", "--loss-on", "--freeze",
+                               "--dropout", "--nccl-protocol", "--nccl-channels"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
+    for (const char *name : {"--nccl-protocol", "--nccl-channels"})
+      if (command->count(name) > 0 && !findTarget(options->backend)->usesNccl)
+        return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     return compile(*options);
   };
 }

@@ -66,9 +66,10 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
 }
 
-/// All but the first run until they are ended with `children`; the first starts when they do.
-Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
-                const std::string &times, ChildProcesses &children) {
+/// How a rank runs alone: on the plan's backend, which is `run`'s to refuse; of GPUs each rank has
+/// its own.
+std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
+                                  const std::string &backend, int rank) {
   std::vector<std::string> words{program("syncline-run"),
                                  plan,
                                  "--alone",
@@ -77,11 +78,27 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
                                  "--momentum",
                                  std::to_string(options.momentum),
                                  "--threads",
-                                 std::to_string(options.threads)};
+                                 std::to_string(options.threads),
+                                 "--backend",
+                                 backend};
+  if (backend != "cpu")
+    words.insert(words.end(), {"--device", std::to_string(rank)});
+  if (!options.precision.empty())
+    words.insert(words.end(), {"--precision", options.precision});
+  return words;
+}
+
+/// All but the first run until they are ended with `children`; the first starts when they do.
+Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
+                const std::string &times, ChildProcesses &children) {
+  Result<nlohmann::json> document = readPlanJson(plan);
+  if (!document)
+    return document.status();
+  const std::string backend = document->at("backend");
   auto processor = [&](int rank) { return options.pin ? rank : -1; };
   std::vector<ChildProcesses::Child> others;
   for (int rank = 1; rank < ranks; ++rank) {
-    std::vector<std::string> endless = words;
+    std::vector<std::string> endless = runWords(options, plan, backend, rank);
     endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
     auto child = children.start(endless, processor(rank));
     if (!child)
@@ -91,6 +108,7 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
   for (ChildProcesses::Child &other : others)
     if (Status s = children.waitForOutput(other); !s)
       return s;
+  std::vector<std::string> words = runWords(options, plan, backend, 0);
   words.insert(words.end(), {"--op-times", times});
   auto first = children.start(words, processor(0));
   return first ? children.wait(*first) : first.status();

@@ -64,13 +64,26 @@ static std::string proof(const nlohmann::json &plan) {
   return text;
 }
 
+/// Who carries the messages of a plan for GPUs, and what that leaves out.
+static std::string carrier(const nlohmann::json &plan) {
+  const nlohmann::json nccl = plan.value("nccl", nlohmann::json());
+  if (nccl.is_null())
+    return "";
+  std::string text = "for backend " + printable(plan.at("backend")) + ": NCCL carries the messages";
+  if (nccl.at("protocol").is_string())
+    text += ", protocol " + printable(nccl.at("protocol"));
+  if (nccl.at("channels").is_number())
+    text += ", " + counted(nccl.at("channels").get<std::int64_t>(), "channel");
+  return text + "; it has no recursive-doubling, halving-doubling or hierarchical\n";
+}
+
 static std::string totals(const nlohmann::json &plan) {
   std::int64_t bytes = 0;
   for (const nlohmann::json &bucket : plan.at("buckets"))
     bytes += bucket.at("bytes").get<std::int64_t>();
   return "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
          " of gradients, " + formatTraffic(plan.at("predicted").at("traffic")) +
-         " to and from a node\n" + prediction(plan.at("predicted")) + proof(plan);
+         " to and from a node\n" + carrier(plan) + prediction(plan.at("predicted")) + proof(plan);
 }
 
 /// Whether some gradient exists only a while after its message: it is rebuilt from factors.

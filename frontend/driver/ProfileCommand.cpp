@@ -24,7 +24,8 @@ void addModelOptions(CLI::App &command, ProfileOptions &options) {
            {"--loss", "LOSS", "Loss on the model's output: cross-entropy (default) or mse"},
            {"--loss-on", "OUTPUT", "Output the loss is taken on; default: the first"},
            {"--freeze", "GLOB", "Do not train parameters that match; may be repeated"},
-           {"--dropout", "keep|off", "Train with the model's Dropout nodes, or without"}})
+           {"--dropout", "keep|off", "Train with the model's Dropout nodes, or without"},
+           {"--backend", "NAME", "What is measured: cpu (default), or cuda on a GPU a rank"}})
     command
         .add_option_function<std::vector<std::string>>(
             option.name,
@@ -69,6 +70,16 @@ void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
       ->group(group);
 }
 
+void addDeviceOptions(CLI::App &command, ProfileOptions &options) {
+  command
+      .add_option("--precision", options.precision,
+                  "Of products and convolutions on GPUs, as the run will have it: fp32 (default), "
+                  "tf32 or bf16")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
+      ->type_name("TYPE")
+      ->group("Measuring");
+}
+
 void addImport(CLI::App &command, ProfileOptions &options) {
   auto *trace = command
                     .add_option("--from-trace", options.trace,
@@ -87,8 +98,9 @@ void addImport(CLI::App &command, ProfileOptions &options) {
           ->check(someText())
           ->group("Import");
   map->needs(trace);
-  for (const char *other : {"MODEL", "--batch", "--loss", "--loss-on", "--freeze", "--dropout",
-                            "--cluster", "-n", "--pin", "--threads", "--momentum"})
+  for (const char *other :
+       {"MODEL", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--cluster", "-n",
+        "--pin", "--threads", "--momentum", "--backend", "--precision"})
     trace->excludes(command.get_option(other));
 }
 
@@ -133,6 +145,7 @@ Command addProfile(CLI::App &app) {
       ->check(someText());
   addModelOptions(*command, *options);
   addMeasuringOptions(*command, *options);
+  addDeviceOptions(*command, *options);
   addImport(*command, *options);
   return [options] { return profile(*options); };
 }

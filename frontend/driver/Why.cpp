@@ -48,7 +48,7 @@ template <typename Op> Op firstOf(ModuleOp module) {
 
 WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
                      const solver::JointProblem &problem, const explain::Explanation &explanation,
-                     sync::ProblemOp op, sync::SolutionOp solution) {
+                     const cost::Offer &offer, sync::ProblemOp op, sync::SolutionOp solution) {
   WhyContext context{.gradient = names[layer].parameter,
                      .bytes = names[layer].bytes,
                      .ready = problem.layers[layer].ready,
@@ -57,6 +57,8 @@ WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
   const double finish = solution.getFinish().convertToDouble();
   context.optimal = solution.getCertificate().has_value() &&
                     finish <= solution.getBound().convertToDouble() * (1 + 1e-11);
+  for (cluster::Scheme scheme : offer.leftOut)
+    context.leftOut.push_back(cluster::stringifyScheme(scheme).str());
   context.isAsked = op.getAsked().has_value();
   if (explanation.rides)
     context.carrier = names[*problem.layers[layer].carrier].parameter;
@@ -103,8 +105,8 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
       explain::explain(*planned, *plan, solution.getPlanner().str(), *layer, samplesOf(**module));
   if (!explanation)
     return explanation.status();
-  return whyReport(*explanation,
-                   contextOf(names, *layer, planned->asPlanned(), *explanation, problem, solution));
+  return whyReport(*explanation, contextOf(names, *layer, planned->asPlanned(), *explanation,
+                                           planned->offer(), problem, solution));
 }
 
 } // namespace syncline::driver

@@ -50,7 +50,15 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
   return text + "\n\n";
 }
 
-std::string schemesTable(const Explanation &explanation, double updates) {
+/// What the table would list if somebody else carried the messages.
+std::string leftOut(const WhyContext &context) {
+  std::string names;
+  for (const std::string &name : context.leftOut)
+    names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "" : "not offered, as NCCL carries the messages: " + names + "\n";
+}
+
+std::string schemesTable(const Explanation &explanation, const WhyContext &context) {
   const bool hasBucket = std::ranges::any_of(
       explanation.alternatives, [](const Alternative &entry) { return entry.bucket.has_value(); });
   std::vector<Table::Column> columns{{""},
@@ -76,14 +84,14 @@ std::string schemesTable(const Explanation &explanation, double updates) {
       row.push_back(entry.bucket ? formatSeconds(entry.bucket->channel) : "");
       row.push_back(entry.bucket ? formatSeconds(entry.bucket->exists) : "");
     }
-    row.push_back(entry.finish ? formatSeconds(*entry.finish + updates, 4) : "-");
+    row.push_back(entry.finish ? formatSeconds(*entry.finish + context.updates, 4) : "-");
     table.addRow(std::move(row));
   }
   std::string text = table.toString() + "channel, rebuild, traffic: of the gradient alone; exists "
                                         "at: if the rest of the plan stayed;\n";
   if (hasBucket)
     text += "bucket: the same for its whole bucket; ";
-  return text + "best step: with the rest planned anew around it\n\n";
+  return text + "best step: with the rest planned anew around it\n" + leftOut(context) + "\n";
 }
 
 /// "4.33 ms (1.2 %) later", "at the same time".
@@ -188,7 +196,7 @@ std::string flips(const Explanation &explanation, const WhyContext &context) {
 } // namespace
 
 std::string whyReport(const Explanation &explanation, const WhyContext &context) {
-  return heading(explanation, context) + schemesTable(explanation, context.updates) +
+  return heading(explanation, context) + schemesTable(explanation, context) +
          savings(explanation, context.updates) + byteRule(explanation, context.updates) +
          flips(explanation, context);
 }

@@ -15,12 +15,13 @@ struct WhyContext {
   std::int64_t bytes = 0;
   double ready = 0; ///< seconds from the step's beginning
   std::string planner;
-  bool optimal = false;                 ///< proved
-  bool isAsked = false;                 ///< some schemes were asked for by name
-  std::string carrier = {};             ///< of a rider
-  std::vector<std::string> mates = {};  ///< the others in its message
-  std::vector<std::string> riders = {}; ///< that come with its factors
-  double updates = 0;                   ///< seconds of all updates, behind the finish
+  bool optimal = false;                  ///< proved
+  bool isAsked = false;                  ///< some schemes were asked for by name
+  std::string carrier = {};              ///< of a rider
+  std::vector<std::string> mates = {};   ///< the others in its message
+  std::vector<std::string> riders = {};  ///< that come with its factors
+  std::vector<std::string> leftOut = {}; ///< schemes that NCCL, which carries the messages, has not
+  double updates = 0;                    ///< seconds of all updates, behind the finish
 };
 
 /// How it travels; a table of all schemes, each alone and with its bucket; what the choice saves;

@@ -1,4 +1,5 @@
-"""Plans for GPUs: step.cu of the sample models compiles by nvcc and links; faults are named."""
+"""Plans for GPUs: step.cu of the sample models compiles by nvcc and links; messages go by what NCCL
+has, and a table tells NCCL how; faults are named."""
 
 import ctypes
 import json
@@ -19,6 +20,8 @@ MODELS = harness.TOP / "samples" / "models"
 DIGITS = MODELS / "digits-cnn.onnx"
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 CUDA = ("--backend", "cuda")
+NCCLS = {"ring", "tree", "reduce-scatter", "parameter-server", "factors"}
+BIASES = ("fc.bias", "conv1.bias")  # each as large as an alignment
 SCHEMA = json.loads((harness.TOP / "codegen" / "json" / "plan.schema.json").read_text())
 
 
@@ -48,7 +51,9 @@ class CudaPlanTest(unittest.TestCase):
         strict = unittest.mock.patch.dict(os.environ, NVCC=NVCC + " -Werror all-warnings")
         with strict:
             cls.plans = {
-                path.stem: harness.compile_plan(path, folder, ranks=2, batch=2, extra=CUDA)
+                path.stem: harness.compile_plan(
+                    path, folder, ranks=2, batch=2, extra=CUDA, cluster=harness.RING
+                )
                 for path in sorted(MODELS.glob("*.onnx"))
             }
 
@@ -76,10 +81,161 @@ class CudaPlanTest(unittest.TestCase):
         for name in ("googlenet", "digits-cnn"):
             with self.subTest(model=name), tempfile.TemporaryDirectory() as folder:
                 folder = pathlib.Path(folder)
-                cpu = harness.compile_plan(MODELS / f"{name}.onnx", folder, ranks=2, batch=2)
+                cpu = harness.compile_plan(
+                    MODELS / f"{name}.onnx", folder, ranks=2, batch=2, cluster=harness.RING
+                )
                 expected = statements(cpu / "step.cpp")
                 self.assertGreater(len(expected), 10)
                 self.assertEqual(statements(self.plans[name] / "step.cu"), expected)
+
+
+# What the compiler makes is of no interest here: it writes an empty file.
+FAKE_NVCC = """\
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+: > "$2"
+"""
+
+
+class EveryMachineTest(RefusalTest):
+    """Compiles for GPUs by a stand-in for nvcc."""
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = self.write("cluster.yaml", harness.CLUSTER.format(ranks=4))
+        compiler = self.write("nvcc", FAKE_NVCC)
+        compiler.chmod(0o755)
+        self.environment = unittest.mock.patch.dict(os.environ, NVCC=str(compiler))
+        self.environment.start()
+        self.addCleanup(self.environment.stop)
+
+    def words(self, *extra, backend="cuda"):
+        words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "--backend", backend)
+        return [*words, "-o", self.folder / "out.plan", *extra]
+
+    def compile(self, *extra, backend="cuda"):
+        """The plan, its document, and what compile said."""
+        done = self.command(*self.words(*extra, backend=backend))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plan = self.folder / "out.plan"
+        harness.syncline("verify", plan)
+        document = harness.plan_json(plan)
+        self.assertEqual(violations(document, SCHEMA), [])
+        return plan, document, done.stderr
+
+
+class NcclTest(EveryMachineTest):
+    """What NCCL is to carry, and how."""
+
+    def rows(self, plan):
+        lines = (plan / "nccl-tuner.csv").read_text().splitlines()
+        self.assertTrue(lines[0].startswith("# NCCL"), lines[0])
+        names = lines[1].split(",")
+        return [dict(zip(names, line.split(","), strict=True)) for line in lines[2:]]
+
+    def test_choices_are_what_nccl_has(self):
+        """A cluster on which others are faster: by GPUs they are left out, and reports say so."""
+        plan, document, _ = self.compile(backend="cpu")
+        self.assertTrue({bucket["scheme"] for bucket in document["buckets"]} - NCCLS)
+        self.assertIsNone(document["nccl"])
+        self.assertFalse((plan / "nccl-tuner.csv").exists())
+        self.assertNotIn("NCCL", harness.syncline("inspect", plan))
+        plan, document, said = self.compile()
+        self.assertEqual(said, "")
+        self.assertTrue(document["optimal"])
+        self.assertLessEqual({bucket["scheme"] for bucket in document["buckets"]}, NCCLS)
+        self.assertEqual(document["nccl"], {"protocol": None, "channels": None})
+        report = harness.syncline("inspect", plan)
+        self.assertIn("for backend cuda: NCCL carries the messages; it has no recursive-doubling", report)
+        why = harness.syncline("inspect", plan, "--why", "fc")
+        self.assertIn("not offered, as NCCL carries the messages: recursive-doubling, halving-doubling\n", why)
+        self.assertNotRegex(why, "(?m)^[* ] +halving-doubling")
+
+    def test_every_planner(self):
+        for planner in ("wfbp", "single", "mg-wfbp", "ddp:25MiB", "horovod:64MiB", "poseidon", "ps", "sfb"):
+            with self.subTest(planner=planner):
+                _, document, _ = self.compile("--planner", planner)
+                self.assertLessEqual({bucket["scheme"] for bucket in document["buckets"]}, NCCLS)
+
+    def test_elsewhere(self):
+        """Other clusters and ranks are planned for NCCL as well."""
+        plan, _, _ = self.compile()
+        faster = self.write("b.yaml", harness.CLUSTER.format(ranks=8).replace("10 Gb/s", "1 Gb/s"))
+        for words in (["--cluster", faster], ["--sweep", "ranks=2..16"], ["--sweep", "latency=1us..1ms"]):
+            self.assertIn("step", harness.syncline("simulate", plan, *words))
+
+    def test_table(self):
+        """A row for each size that is summed; pinned protocol and channels are in it and in the plan."""
+        pins = ("--nccl-protocol", "simple", "--nccl-channels", 4)
+        schemes = ("--scheme", "conv*=tree", "--scheme", "fc*=reduce-scatter")
+        plan, document, said = self.compile(*schemes, *pins)
+        self.assertEqual(said, "")
+        self.assertEqual(document["nccl"], {"protocol": "simple", "channels": 4})
+        report = harness.syncline("inspect", plan)
+        self.assertIn("NCCL carries the messages, protocol simple, 4 channels; it has no", report)
+        fixed = {"protocol": "simple", "channels": "4", "nodes": "-1", "ranks": "4"}
+        sizes = dict.fromkeys(str(b["extent"]) for b in document["buckets"] if b["scheme"] == "tree")
+        self.assertGreaterEqual(len(sizes), 1)
+        expected = [("allreduce", size, size, "tree") for size in sizes]
+        expected += [(name, "0", "-1", "ring") for name in ("reducescatter", "allgather")]
+        columns = ("collective", "min_bytes", "max_bytes", "algorithm")
+        self.assertEqual(self.rows(plan), [dict(zip(columns, row)) | fixed for row in expected])
+
+    def test_clashes(self):
+        """Buckets that NCCL cannot tell apart are named, with whose algorithm both take."""
+        schemes = ("--scheme", f"{BIASES[0]}=ring", "--scheme", f"{BIASES[1]}=tree")
+        plan, document, said = self.compile(*schemes)
+        ring, tree = ({b["id"] for b in document["buckets"] if name in b["members"]} for name in BIASES)
+        (ring,), (tree,) = ring, tree
+        first, second = min(ring, tree), max(ring, tree)
+        stands = "ring" if ring < tree else "tree"
+        self.assertIn(f"warning: buckets {first} and {second} both have 64 bytes", said)
+        self.assertIn(f"both go by {stands}, bucket {second} not by", said)
+        self.assertEqual([row["algorithm"] for row in self.rows(plan) if row["min_bytes"] == "64"], [stands])
+
+    def test_refusals(self):
+        for scheme in ("recursive-doubling", "halving-doubling", "hierarchical"):
+            with self.subTest(scheme=scheme):
+                said = f"cannot travel by '{scheme}': NCCL, which carries the messages, has ring, tree,"
+                self.refuses(self.words("--scheme", f"fc.weight={scheme}"), "fc.weight", said)
+        stated = "collectives: {all-reduce: {halving-doubling: {a: 1 ms, b: 1 ns/B}}}\n"
+        self.cluster = self.write("stated.yaml", harness.CLUSTER.format(ranks=4) + stated)
+        self.refuses(self.words(), "'test' states no all-reduce that NCCL has", "got halving-doubling")
+
+    def test_bad_command_lines(self):
+        for words in (("--nccl-protocol", "fast"), ("--nccl-channels", 0), ("--nccl-channels", 65)):
+            self.refuses(self.words(*words), words[0], code=2)
+        for words in (("--nccl-protocol", "ll"), ("--nccl-channels", 2)):
+            self.refuses(self.words(*words, backend="cpu"), f"{words[0]} is for '--backend cuda'", code=2)
+
+    def test_changed_tables(self):
+        plan, _, _ = self.compile()
+        with (plan / "nccl-tuner.csv").open("a") as table:
+            table.write("allreduce,0,-1,tree,,-1,-1,-1\n")
+        self.refuses(["verify", plan], "nccl-tuner.csv", "changed")
+
+    def test_profile(self):
+        """Times that were measured on a GPU are taken as any."""
+        times = {"forward": "10us", "backward": "20us"}
+        profile = {"schema": 1, "name": "H100", "batch": 2, "operations": {"/conv1/Conv": times}}
+        slow = self.write("slow.json", json.dumps(profile))
+        profile["operations"]["/conv1/Conv"] = {"forward": "1s", "backward": "2s"}
+        slower = self.write("slower.json", json.dumps(profile))
+        ends = [self.compile("--profile", path)[1]["predicted"]["forward_end"] for path in (slow, slower)]
+        self.assertAlmostEqual(ends[1] - ends[0], 1 - 1e-5, places=7)
+
+
+@unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a GPU")
+class NoGpuTest(EveryMachineTest):
+    """Plans are made anywhere; what measures or trains says what is missing."""
+
+    def test_profiles(self):
+        plan, _, _ = self.compile()
+        words = ["--backend", "cuda", "-o", self.folder / "p.json"]
+        self.refuses(["profile", DIGITS, "--batch", 2, *words], "backend 'cuda'")
+        self.refuses(["profile", plan, *words[2:]], "backend 'cuda'")
+        self.refuses(["profile", plan, *words], "--backend is for models", code=2)
+        self.refuses(["profile", DIGITS, "--backend", "tpu", *words[2:]], "tpu", code=2)
 
 
 class CudaRefusalTest(RefusalTest):

@@ -2,6 +2,7 @@
 #include "codegen/json/PlanFolder.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/json/Hashes.h"
+#include "ir/cluster/Cluster.h"
 #include "tests/unit/codegen/PlanModule.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +29,13 @@ PlanSources sourcesOf(mlir::ModuleOp module) {
                              return Status::ok();
                            }});
   return sources;
+}
+
+/// As `compile --backend cuda --nccl-protocol ll` plans.
+void planForNccl(mlir::ModuleOp module) {
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  auto nccl = cluster::NcclAttr::get(module.getContext(), cluster::Protocol::ll, std::nullopt);
+  module->setAttr(cluster::specAttr, cluster::withNccl(spec, nccl));
 }
 
 class PlanFolder : public testing::Test {
@@ -144,6 +152,55 @@ TEST_F(PlanFolder, IsJudgedByTheBackendItNames) {
   EXPECT_NE(verify().find("no hash of 'step.cu'"), std::string::npos) << verify();
   rewrite([](nlohmann::json &json) { json["backend"] = "tpu"; });
   EXPECT_NE(verify().find("plan.json': unknown backend 'tpu'"), std::string::npos) << verify();
+}
+
+// P24: messages are planned for NCCL where the backend's are, and nowhere else.
+TEST_F(PlanFolder, RefusesMessagesPlannedForSomebodyElse) {
+  PlanSources sources = sourcesOf(*module);
+  sources.info.backend = "cuda";
+  const auto foreign = writePlan(scratch.path + "/foreign.plan", sources);
+  ASSERT_FALSE(foreign.isOk());
+  EXPECT_NE(
+      foreign.status().message().find("P24: the step is for backend 'cuda', expected messages "
+                                      "planned for NCCL"),
+      std::string::npos)
+      << foreign.status().message();
+  planForNccl(*module);
+  const auto own = writePlan(scratch.path + "/foreign.plan", sourcesOf(*module));
+  ASSERT_FALSE(own.isOk());
+  EXPECT_NE(
+      own.status().message().find("P24: the step is for backend 'cpu', expected messages that "
+                                  "are not"),
+      std::string::npos)
+      << own.status().message();
+}
+
+// The tuner's table is hashed, and what plan.mlir gives. What the compiler makes is of no interest.
+TEST_F(PlanFolder, HoldsATunersTableForGpus) {
+  const std::string compiler = scratch.path + "/nvcc";
+  std::ofstream(compiler) << "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\n: > \"$2\"\n";
+  fs::permissions(compiler, fs::perms::owner_all);
+  setenv("NVCC", compiler.c_str(), 1);
+  planForNccl(*module);
+  PlanSources sources = sourcesOf(*module);
+  sources.info.backend = "cuda";
+  const auto written = writePlan(plan, sources);
+  unsetenv("NVCC");
+  ASSERT_TRUE(written.isOk()) << written.status().message();
+  EXPECT_EQ(verify(), "");
+  EXPECT_EQ((*written)["nccl"]["protocol"], "ll");
+  EXPECT_EQ((*written)["nccl"]["channels"], nullptr);
+  const std::string table = plan + "/nccl-tuner.csv", text = read(table);
+  EXPECT_NE(text.find("\nallreduce,64,64,ring,ll,-1,-1,2\n"), std::string::npos) << text;
+  std::ofstream(table, std::ios::app) << "allreduce,1,1,tree,ll,-1,-1,2\n";
+  EXPECT_NE(verify().find("nccl-tuner.csv': the file was changed"), std::string::npos) << verify();
+  rewrite([&](nlohmann::json &json) {
+    json["hashes"]["files"]["nccl-tuner.csv"] = *sha256OfFile(table);
+  });
+  EXPECT_NE(verify().find("nccl-tuner.csv': differs from what plan.mlir gives"), std::string::npos)
+      << verify();
+  rewrite([&](nlohmann::json &json) { json["hashes"]["files"].erase("nccl-tuner.csv"); });
+  EXPECT_NE(verify().find("no hash of 'nccl-tuner.csv'"), std::string::npos) << verify();
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
