@@ -32,9 +32,9 @@ public:
   virtual std::string_view name() const = 0;
   /// Whether this machine can run it: badInput that says what is missing, such as a driver.
   virtual Status available() const = 0;
-  /// How many devices this process sees; ExecutableOptions::device is one of them. Precondition:
-  /// available().
-  virtual int devices() const { return 1; }
+  /// How many devices this process sees; ExecutableOptions::device is one of them. 0 where there is
+  /// nothing to choose. Precondition: available().
+  virtual int devices() const { return 0; }
   /// Allocates the spaces (zeroed) and gives an executable ready to be built. Errors: badInput when
   /// the device or the memory is not there.
   virtual Result<std::unique_ptr<Executable>>

@@ -166,6 +166,20 @@ void addLimits(CLI::App &app, Options &o) {
       ->group(group);
 }
 
+/// One of a few names, each of which stands for a value.
+template <typename T>
+CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
+                       const std::map<std::string, T> &by, const char *text) {
+  std::vector<std::string> names;
+  for (const auto &[spelled, meant] : by)
+    names.push_back(spelled);
+  return app
+      .add_option_function<std::string>(
+          name, [&value, by](const std::string &spelled) { value = by.at(spelled); }, text)
+      ->check(CLI::IsMember(names))
+      ->type_name("TYPE");
+}
+
 void addDevice(CLI::App &app, Options &o) {
   const char *group = "GPUs (--backend cuda)";
   auto *device = app.add_option("--device", o.device,
@@ -178,20 +192,15 @@ void addDevice(CLI::App &app, Options &o) {
                "local ranks beyond the GPUs share them, and messages go through sockets")
       ->excludes(device)
       ->group(group);
-  app.add_option("--precision", o.precision,
-                 "of products and convolutions: fp32, tf32 or bf16; weights, gradients and losses "
-                 "are float32 (default fp32)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
-          {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}}))
-      ->type_name("TYPE")
+  addChoice(
+      app, "--precision", o.precision,
+      {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}},
+      "of products and convolutions; weights, gradients and losses are float32 (default fp32)")
       ->group(group);
-  app.add_option("--wire", o.wire,
-                 "how gradients travel: fp32, bf16 or fp16, summed in that type (default fp32)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, WirePrecision>{{"fp32", WirePrecision::fp32},
-                                               {"bf16", WirePrecision::bf16},
-                                               {"fp16", WirePrecision::fp16}}))
-      ->type_name("TYPE")
+  addChoice(
+      app, "--wire", o.wire,
+      {{"fp32", WirePrecision::fp32}, {"bf16", WirePrecision::bf16}, {"fp16", WirePrecision::fp16}},
+      "how gradients travel, and in which type they are summed (default fp32)")
       ->group(group);
   app.add_flag("--cuda-graph", o.capturesSteps,
                "capture a whole step once, messages included, and replay it")

@@ -146,6 +146,8 @@ Status RankRun::openData() {
 /// A device each for the ranks of this host, unless they are to share.
 Result<int> RankRun::chooseDevice() const {
   const int count = backend->devices();
+  if (count == 0)
+    return 0;
   const int local = options.alone ? 0 : identity.localRank;
   const int wanted = options.device.value_or(options.sharesDevice ? local % count : local);
   if (wanted < count)
