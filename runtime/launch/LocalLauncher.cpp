@@ -1,8 +1,8 @@
 // Local ranks as child processes.
 #include "runtime/launch/LocalLauncher.h"
 
-#include "runtime/launch/Identity.h"
 #include "runtime/core/RankNames.h"
+#include "runtime/launch/Identity.h"
 #include "runtime/transport/Socket.h"
 
 #include <csignal>

@@ -43,7 +43,8 @@ std::string errorOf(const std::string &text, const std::string &replacement,
   tiny.seal();
   Result<Plan> plan = loadPlan(tiny.folder());
   EXPECT_TRUE(plan.isOk()) << plan.status().message();
-  Result<StepLibrary> library = StepLibrary::load(*plan, CpuBackendCalled(backend), {.sizes = plan->sizes});
+  Result<StepLibrary> library =
+      StepLibrary::load(*plan, CpuBackendCalled(backend), {.sizes = plan->sizes});
   if (library)
     return "";
   EXPECT_EQ(library.status().exitCode(), 1);
