@@ -9,7 +9,7 @@ endif()
 # One list of the host compiler's flags: ccache loses several.
 set(SYNCLINE_NVCC_WARNINGS)
 set(SYNCLINE_NVCC_HOST -fPIC,-Wall,-Wextra)
-if(SYNCLINE_TESTS)
+if(SYNCLINE_STRICT)
   set(SYNCLINE_NVCC_WARNINGS --Werror all-warnings)
   string(APPEND SYNCLINE_NVCC_HOST ,-Werror)
 endif()
