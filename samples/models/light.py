@@ -5,10 +5,11 @@ import onnx
 from onnx import helper, numpy_helper
 
 
-def strip(path, names):
+def strip(path, names, ranges=None):
     """Rewrites the model at `path` so that every initialiser in `names` is the output, under the
     same name, of a ConstantOfShape (all values equal) or RandomNormal node (mean 0, the values'
-    standard deviation). Other initialisers, shapes for example, stay."""
+    standard deviation), or, where `ranges` names it, of a RandomUniform node between these two
+    values. Other initialisers, shapes for example, stay."""
     model = onnx.load(str(path))
     graph = model.graph
     kept, made, shapes = [], [], []
@@ -16,7 +17,7 @@ def strip(path, names):
         if initializer.name not in names:
             kept.append(initializer)
             continue
-        node, shape = _initial(initializer)
+        node, shape = _initial(initializer, (ranges or {}).get(initializer.name))
         made.append(node)
         shapes += shape
     nodes = [_without_text(node) for node in graph.node]
@@ -27,21 +28,19 @@ def strip(path, names):
     onnx.save(model, str(path))
 
 
-def _initial(initializer):
+def _initial(initializer, between=None):
     """The node that makes `initializer`, and the initialisers that this node reads."""
     values = numpy_helper.to_array(initializer)
     name = initializer.name
-    if values.size and (values == values.flat[0]).all():
+    if not between and values.size and (values == values.flat[0]).all():
         fill = helper.make_tensor("value", initializer.data_type, [1], [values.flat[0].item()])
         shape = numpy_helper.from_array(numpy.array(values.shape, numpy.int64), name + ".shape")
         return helper.make_node("ConstantOfShape", [shape.name], [name], value=fill), [shape]
-    scale = float("%.4g" % values.std())
-    return (
-        helper.make_node(
-            "RandomNormal", [], [name], dtype=initializer.data_type, scale=scale, shape=values.shape
-        ),
-        [],
-    )
+    if between:
+        kind, rule = "RandomUniform", {"low": between[0], "high": between[1]}
+    else:
+        kind, rule = "RandomNormal", {"scale": float("%.4g" % values.std())}
+    return helper.make_node(kind, [], [name], dtype=initializer.data_type, shape=values.shape, **rule), []
 
 
 def _without_text(node):

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Builds the runtime on this machine and checks it on its GPUs: the backends' suite, numbers against PyTorch, several
+# ranks, sanitizers, lost ranks, bad input, speed. Prints one table at the end and leaves it in LOGS/table.txt, beside a
+# log of every check. Exit code: 1 when a check failed.
+#
+#   check.sh PREPARED LOGS [--only REGEX] [--build FOLDER] [--module FILE]
+#
+#   PREPARED  the folder that prepare.sh wrote
+#   LOGS      a folder to write into, the build included
+#   --only    checks whose name the expression matches
+#   --build   a build folder that is ready, in place of building
+#   --module  a backend over libraries of the host (libsyncline-host-cuda.so), to try the checks without a GPU
+#
+# Needs nvcc (12 or later), cuDNN 9, NCCL, CMake, Ninja, a C++20 compiler and python3; with NumPy numbers are compared,
+# with PyTorch on this GPU. PYTHON names another interpreter than python3.
+set -euo pipefail
+
+(($# >= 2)) && [[ $1 != -* && $2 != -* ]] || {
+  sed -n '2,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == --help || ${1:-} == -h ]] && exit 0
+  exit 2
+}
+prepared=$(cd "$1" && pwd)
+mkdir -p "$2"
+logs=$(cd "$2" && pwd)
+shift 2
+[[ -f $prepared/manifest.json ]] || {
+  echo "check: '$prepared' is not what prepare.sh writes: no manifest.json" >&2
+  exit 1
+}
+[[ -d $logs/source ]] || {
+  mkdir -p "$logs/source.partial"
+  tar -C "$logs/source.partial" -xzf "$prepared/source.tar.gz"
+  mv "$logs/source.partial" "$logs/source"
+}
+exec "${PYTHON:-python3}" "$logs/source/tests/gpu/check.py" "$prepared" "$logs" "$@"

@@ -1,0 +1,150 @@
+"""What goes wrong: lost and stopped ranks, bad input, what compute-sanitizer finds."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from table import Failed, Skipped
+
+TIMEOUT = 10  # seconds that a rank waits for another
+PATIENCE = 20  # beyond it: the others end, and the launcher cleans up
+TOOLS = ("memcheck", "racecheck", "synccheck")
+CRASHES = ("terminate called", "Segmentation", "Assertion")
+
+
+class Faults:
+    def __init__(self, machine):
+        self.machine = machine
+
+    def add(self, table):
+        within = f"'rank 1' is named within {TIMEOUT + PATIENCE} s, exit code 1"
+        table.check("a killed rank", within, self.lost, signal.SIGKILL)
+        table.check("a stopped rank", within, self.lost, signal.SIGSTOP)
+        table.check("a killed rank of captured steps", within, self.lost, signal.SIGKILL, "--cuda-graph")
+        one = "one message, exit code 1"
+        table.check("more ranks than GPUs", one, self.too_many)
+        table.check("too little memory", one, self.too_large)
+        table.check("a plan for processors", one, self.for_processors)
+        table.check("a processor's backend", one, self.without_cpu)
+        for tool in TOOLS:
+            table.check(f"compute-sanitizer {tool}, one step", "no error", self.sanitize, tool)
+
+    def lost(self, how, *extra):
+        """Two ranks train until one gets the signal; how long the others take to say so."""
+        machine = self.machine
+        plan = machine.file(machine.manifest["digits-two"])
+        words = machine.words(plan, 2, "--steps", 10**7, "--log", "json", "--timeout", TIMEOUT, *extra)
+        log = machine.logs / f"lost-{how.name}{''.join(extra)}.log"
+        ranks = {}
+        with open(log, "w") as said:
+            run = subprocess.Popen(
+                list(map(str, words)), stdout=subprocess.PIPE, stderr=said, text=True, env=machine.environment
+            )
+            try:
+                wait_for_steps(run, 20)
+                ranks = children(run.pid)
+                if 1 not in ranks:
+                    raise Failed(f"expected a process with RANK=1, got {ranks}")
+                os.kill(ranks[1], how)
+                start = time.monotonic()
+                run.communicate(timeout=TIMEOUT + PATIENCE)
+                seconds = time.monotonic() - start
+            finally:
+                for pid in (*ranks.values(), run.pid):
+                    end(pid)
+                run.wait()
+        lines = [line for line in log.read_text().splitlines() if "error:" in line]
+        text = f"after {seconds:.1f} s, exit code {run.returncode}: {lines[0] if lines else 'nothing said'}"
+        if run.returncode != 1 or not any("rank 1" in line for line in lines):
+            raise Failed(text)
+        return text
+
+    def refused(self, log, words, *names):
+        done = self.machine.run(log, *words, limit=120)
+        lines = [line for line in done.stderr.splitlines() if "error:" in line]
+        text = f"exit code {done.returncode}: {'; '.join(lines) or done.stderr.strip()[-200:] or 'nothing said'}"
+        crashed = any(crash in done.stderr for crash in CRASHES)
+        if done.returncode != 1 or len(lines) != 1 or crashed or not all(name in lines[0] for name in names):
+            raise Failed(text)
+        return text
+
+    def too_many(self):
+        machine = self.machine
+        devices = len(machine.gpus) or 1
+        plans = {2: machine.manifest["digits-two"]}
+        plans |= {entry["ranks"]: entry["many"] for entry in machine.manifest["whole"]}
+        fitting = sorted(ranks for ranks in plans if ranks > devices)
+        if not fitting:
+            raise Skipped(f"{devices} GPUs, more than a prepared plan has ranks")
+        ranks = fitting[0]
+        words = machine.words(machine.file(plans[ranks]), ranks, "--steps", 1, shares=False)
+        return self.refused("too-many", words, "no device of its own")
+
+    def too_large(self):
+        self.machine.needs_gpu("a lack of its memory")
+        plan = self.machine.manifest["speed"]["too-large"]["plan"]
+        return self.refused("too-large", self.machine.words(self.machine.file(plan), 1, "--steps", 1), "memory")
+
+    def for_processors(self):
+        plan = self.machine.file(self.machine.manifest["processor"])
+        return self.refused("processor", self.machine.words(plan, 1, "--steps", 1), "'cpu'", "'cuda'")
+
+    def without_cpu(self):
+        """This build has no CPU backend, and says so."""
+        if self.machine.module:
+            raise Skipped("this build has one")
+        plan = self.machine.file(self.machine.manifest["processor"])
+        program = self.machine.build / "bin" / "syncline-run"
+        return self.refused("no-cpu", [program, plan, "-n", 1, "--steps", 1], "no CPU backend")
+
+    def sanitize(self, tool):
+        self.machine.needs_gpu("compute-sanitizer")
+        found = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+        if not pathlib.Path(found).exists():
+            raise Skipped("no compute-sanitizer here")
+        plan = self.machine.file(self.machine.manifest["digits"])
+        words = [found, "--tool", tool, "--target-processes", "all", "--error-exitcode", 9]
+        done = self.machine.run(f"sanitizer-{tool}", *words, *self.machine.words(plan, 1, "--steps", 1))
+        said = done.stdout + done.stderr
+        summary = [line.strip("= ") for line in said.splitlines() if "SUMMARY" in line]
+        if "not supported" in said and done.returncode != 9:
+            raise Skipped(f"compute-sanitizer refuses this machine: {said.strip().splitlines()[0][:200]}")
+        if done.returncode != 0 or not summary:
+            raise Failed(f"exit code {done.returncode}: {'; '.join(summary) or said.strip()[-300:]}")
+        return "; ".join(summary)
+
+
+def wait_for_steps(run, count):
+    """Until rank 0 has reported so many steps."""
+    for line in run.stdout:
+        if line.startswith("{") and json.loads(line).get("step", -1) >= count:
+            return
+    run.wait()
+    raise Failed(f"the run ended before step {count}: exit code {run.returncode}")
+
+
+def children(parent):
+    """Process ids of a launcher's ranks."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) != parent:
+                continue
+            variables = (folder / "environ").read_bytes().split(b"\0")
+            found.update(
+                {int(word[5:]): int(folder.name) for word in variables if word.startswith(b"RANK=")}
+            )
+        except (OSError, ValueError, IndexError):
+            pass  # ended meanwhile
+    return found
+
+
+def end(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,143 @@
+"""Ratios of times: a step against PyTorch's, captured steps against others, the update against a copy."""
+
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+
+from table import Failed, Skipped
+
+ROUNDS = 2  # turns of both sides; a figure is the median of a side's
+STEPS, WARM_UP = 30, 12
+# What a ratio may be at most: ours / theirs.
+FASTER = 1.0
+UPDATE = 1.25  # the update's bytes at 0.8 of a copy's rate
+# What NCCL is told where ranks share a GPU, here for PyTorch; `--share-device` does the same.
+SOCKETS = {"NCCL_SOCKET_IFNAME": "lo"}
+
+
+class Speed:
+    def __init__(self, machine):
+        self.machine = machine
+        self.times = {}  # by plan and switches, so that one is measured once
+
+    def add(self, table):
+        plans = self.machine.manifest["speed"]
+        for name, entry in plans.items():
+            if name == "too-large":
+                continue
+            if entry["ranks"] > 1:
+                schemes = " and ".join(entry["schemes"])
+                table.check(f"speed {name} tf32, {schemes}, DDP", f"< {FASTER}", self.against_ddp, name, entry)
+                continue
+            for precision in ("tf32", "bf16"):
+                for kind in ("eager", "graph"):
+                    label = f"speed {name} {precision}, PyTorch {kind}"
+                    table.check(label, f"< {FASTER}", self.against_torch, name, entry, precision, kind)
+        table.check("speed of a small captured step", f"< {FASTER} of the same without", self.captured)
+        table.check("speed of the update, a copy", f"<= {UPDATE}", self.update)
+
+    def ours(self, plan, ranks, *words):
+        """Median seconds of a step of one run."""
+        machine = self.machine
+        words = ["--steps", WARM_UP + self.steps(), "--lr", "0.001", "--momentum", "0.9", "--log", "json", *words]
+        done = machine.must("speed-syncline", *machine.words(machine.file(plan), ranks, *words))
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        times = [line["seconds"] for line in lines if "step" in line]
+        return statistics.median(times[WARM_UP:])
+
+    def steps(self):
+        return 3 if self.machine.module else STEPS
+
+    def theirs(self, entry, precision, *words):
+        return [
+            *("torch_step.py", entry["model"], self.machine.file(entry["script"]), "--batch", entry["batch"]),
+            *("--size", entry["size"], "--precision", precision, "--steps", self.steps()),
+            *("--device", self.machine.device, *words),
+        ]
+
+    def against_torch(self, name, entry, precision, kind):
+        self.machine.needs_torch()
+        if kind == "graph":
+            self.machine.needs_gpu("a CUDA graph of PyTorch's")
+        if (name, precision) not in self.times:
+            self.times[name, precision] = self.measure(entry, precision)
+        ours, theirs, said = self.times[name, precision]
+        variants = {variant: seconds for variant, seconds in theirs.items() if variant.startswith(kind)}
+        if not variants:
+            raise Skipped(f"PyTorch cannot capture it: {'; '.join(said['failed'].values())}")
+        best = min(variants, key=variants.get)
+        return judge(ours[kind], variants[best], f"{best}, {said['source']}")
+
+    def measure(self, entry, precision):
+        """Both sides in turn: our seconds without and with --cuda-graph, PyTorch's by variant."""
+        graph = [] if self.machine.module else ["--graph"]
+        mine, theirs = [], []
+        for _ in range(ROUNDS):
+            one = {"eager": self.ours(entry["plan"], 1, "--precision", precision)}
+            one["graph"] = self.ours(entry["plan"], 1, "--precision", precision, "--cuda-graph")
+            mine.append(one)
+            theirs.append(self.machine.python("speed-torch", *self.theirs(entry, precision, *graph)))
+
+        def median(sides):
+            return {key: statistics.median(side[key] for side in sides) for key in sides[0]}
+
+        return median(mine), median([said["seconds"] for said in theirs]), theirs[-1]
+
+    def against_ddp(self, name, entry):
+        self.machine.needs_torch()
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            ours.append(self.ours(entry["plan"], entry["ranks"], "--precision", "tf32"))
+            theirs.append(self.distributed(entry))
+        best = min(theirs[0]["seconds"], key=theirs[0]["seconds"].get)
+        seconds = statistics.median(said["seconds"][best] for said in theirs)
+        return judge(statistics.median(ours), seconds, f"{best}, {theirs[0]['source']}")
+
+    def distributed(self, entry):
+        """What rank 0 of PyTorch's ranks says, all of them on one GPU and talking through sockets."""
+        machine = self.machine
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        here = os.path.dirname(os.path.abspath(__file__))
+        program, *words = map(str, self.theirs(entry, "tf32"))
+        ranks = []
+        with open(machine.logs / "speed-ddp.log", "a") as log:
+            for rank in range(entry["ranks"]):
+                own = {"RANK": str(rank), "WORLD_SIZE": str(entry["ranks"]), "NCCL_HOSTID": f"rank{rank}", **SOCKETS}
+                own |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+                command = [sys.executable, os.path.join(here, program), *words]
+                output = {"stdout": subprocess.PIPE, "stderr": log, "text": True}
+                ranks.append(subprocess.Popen(command, env={**machine.environment, **own}, **output))
+            try:
+                said = [rank.communicate(timeout=600)[0] for rank in ranks]
+            finally:
+                for rank in ranks:
+                    rank.kill()
+        if any(rank.returncode for rank in ranks):
+            raise Failed(f"PyTorch's ranks end with {[rank.returncode for rank in ranks]} (speed-ddp.log)")
+        return json.loads(said[0].splitlines()[-1])
+
+    def captured(self):
+        """A step so small that the GPU waits for its launches."""
+        plan = self.machine.manifest["digits"]
+        sides = [(self.ours(plan, 1), self.ours(plan, 1, "--cuda-graph")) for _ in range(ROUNDS)]
+        plain, graph = (statistics.median(side[i] for side in sides) for i in (0, 1))
+        return judge(graph, plain, "without")
+
+    def update(self):
+        self.machine.needs_gpu("its memory's rate")
+        program = self.machine.build / "bin" / "bench-gpu-update"
+        said = json.loads(self.machine.must("speed-update", program).stdout.splitlines()[-1])
+        text = f"{said['bytes'] / said['update'] / 1e9:.0f} GB/s, a copy {said['bytes'] / said['copy'] / 1e9:.0f} GB/s"
+        return judge(said["update"], said["copy"], text, UPDATE)
+
+
+def judge(ours, theirs, what, limit=FASTER):
+    text = f"{ours / theirs:.2f} ({ours * 1e3:.3f} ms / {theirs * 1e3:.3f} ms: {what})"
+    if not ours / theirs <= limit:
+        raise Failed(text)
+    return text

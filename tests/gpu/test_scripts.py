@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+"""What the check of GPUs promises without one: values as the runtime draws them, sketches, hashes, its table."""
+
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+
+import numpy
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), *(str(HERE.parent / name) for name in ("numerics", "support"))]
+
+from onnx import TensorProto, helper, save  # noqa: E402
+
+import compare  # noqa: E402
+import harness  # noqa: E402
+import steps  # noqa: E402
+import table  # noqa: E402
+import values  # noqa: E402
+
+
+def drawn_model(path):
+    """x · weight + bias, both from uniform distributions."""
+    rules = {"weight": ((4, 3), -0.3, 0.7), "bias": ((3,), 0.5, 2.0)}
+    nodes = [
+        helper.make_node("RandomUniform", [], [name], shape=shape, low=low, high=high)
+        for name, (shape, low, high) in rules.items()
+    ]
+    nodes.append(helper.make_node("Gemm", ["input", "weight", "bias"], ["output"]))
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ("batch", n)) for name, n in (("input", 4), ("output", 3))]
+    graph = helper.make_graph(nodes, "drawn", ends[:1], ends[1:])
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), str(path))
+    return path
+
+
+class ScriptsTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def test_random_words(self):
+        """Random123's known answers."""
+        words = values.philox((0xFFFFFFFF, 0xFFFFFFFF), [0xFFFFFFFF] * 4)
+        self.assertEqual([int(word) for word in words], [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD])
+
+    def test_values_are_the_runtimes(self):
+        """Bit by bit, of a seed that takes more than one word; and the plan's hash is the compiler's."""
+        plan = harness.compile_plan(drawn_model(self.folder / "drawn.onnx"), self.folder, batch=2)
+        seed = (5 << 32) + 3
+        data = values.samples(2, (4,), 3, seed)
+        dump = harness.train(plan, self.folder, data, steps=1, dump=(0,), settings={"lr": 0}, extra=("--seed", seed))
+        found = dict(values.parameters(plan, seed))
+        self.assertEqual(set(found), {"weight", "bias"})
+        for name, value in found.items():
+            self.assertTrue((dump.parameters(0)[name] == value).all(), name)
+        document = harness.plan_json(plan)
+        self.assertEqual(steps.plan_hash(document), document["hashes"]["plan"])
+
+    def test_sealed_plan_runs(self):
+        """A step compiled again is accepted once it is sealed, and refused before."""
+        plan = harness.compile_plan(drawn_model(self.folder / "drawn.onnx"), self.folder, batch=2)
+        with open(plan / "step.so", "ab") as step:
+            step.write(b"\0")
+        with self.assertRaisesRegex(AssertionError, "step.so.*changed"):
+            harness.syncline("run", plan, "-n", 1, "--steps", 1)
+        steps.seal(plan)
+        harness.syncline("run", plan, "-n", 1, "--steps", 1)
+
+    def test_sketches_tell_errors(self):
+        """Errors by sketches are those by tensors, to a factor of two."""
+        random = numpy.random.RandomState(1)
+        for shape in ((40, 30), (50000,), (7,)):
+            truth = random.standard_normal(shape)
+            other = truth + 1e-4 * random.standard_normal(shape)
+            exact = compare.gradients({"t": other}, {"t": truth}).error
+            short = compare.gradients({"t": values.sketch(other, "t")}, {"t": values.sketch(truth, "t")}).error
+            self.assertLess(abs(numpy.log2(short / exact)), 1, shape)
+            self.assertEqual(values.sketch(truth, "t").ndim, truth.ndim)
+
+    def test_releases(self):
+        self.assertEqual(steps.release("nvcc: NVIDIA\nCuda compilation tools, release 12.4, V12.4.131"), (12, 4))
+
+    def results(self, *functions):
+        rows = table.Table(self.folder)
+        with redirect_stdout(io.StringIO()):
+            for number, function in enumerate(functions):
+                rows.check(f"check {number}", "much", function)
+        return [row[3] for row in rows.rows], rows.exit_code(), rows.text()
+
+    def test_table(self):
+        """A failing check stops no other; one that breaks has failed; nothing but skipped ones is no success."""
+
+        def fail():
+            raise table.Failed("too little")
+
+        def skip():
+            raise table.Skipped("no GPU")
+
+        found, code, text = self.results(fail, lambda: 1 / 0, skip, lambda: "plenty")
+        self.assertEqual(found, ["FAIL", "FAIL", "skipped", "pass"])
+        self.assertEqual(code, 1)
+        self.assertIn("1 passed, 2 failed, 1 skipped", text)
+        self.assertIn("division by zero", text)
+        self.assertEqual(self.results(lambda: "plenty", skip)[1], 0)
+        self.assertEqual(self.results(skip)[1], 1)
+
+    def test_foreign_folder(self):
+        done = subprocess.run([HERE / "check.sh", self.folder, self.folder / "logs"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no manifest.json", done.stderr)
+
+    def test_manifest_of_cases(self):
+        """Every comparison has names of its own: plans of one would overwrite another's."""
+        import cases
+
+        names = [f"{case.model}-{ranks}" for case in cases.NUMBERS for ranks in case.ranks]
+        names += [f"{case.name}-{ranks}" for case in cases.WHOLE for ranks in case.ranks]
+        names += [f"speed-{case.name}" for case in (*cases.SPEED, *cases.SMALL_SPEED, cases.TOO_LARGE)]
+        self.assertEqual(len(names), len(set(names)), json.dumps(names))
+
+
+if __name__ == "__main__":
+    unittest.main()
