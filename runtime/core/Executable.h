@@ -79,6 +79,7 @@ enum class OperationKind {
 struct GatherPart {
   void *data = nullptr;
   std::int64_t bytes = 0; ///< of each rank
+  ElementType type = ElementType::f32;
 };
 
 struct OperationInfo {
@@ -169,7 +170,8 @@ public:
   /// between the bucket's `issue` and the return of its `wait`, while another runs operations.
   virtual Status updateShard(int bucket) = 0;
 
-  /// The step's number from 0: seeds random operations.
+  /// The step's number from 0: seeds random operations. One thread runs the step until
+  /// synchronize().
   virtual void beginStep(std::int64_t step) = 0;
   /// Runs operation i (compute, gather or update); on a device, enqueues it. issue and wait do
   /// nothing.
@@ -186,9 +188,12 @@ public:
 
   /// Whether a step can be captured: the calls between beginCapture() and endCapture(), channels'
   /// of this backend included, are noted instead of carried out, and replay() carries them out
-  /// again, as often as asked. Otherwise the calls are errors. A new optimizer ends a captured
-  /// step's use. input, target, the step's number and the loss are each replay's own.
+  /// again, as often as asked. Otherwise the calls are errors. input, target, the step's number
+  /// and the loss are each replay's own.
   virtual bool canCapture() const { return false; }
+  /// Whether replay() has a step to replay: one was captured, and setOptimizer() and takeShard()
+  /// have not been called since.
+  virtual bool isCaptured() const { return false; }
   virtual Status beginCapture();
   /// After an error in between, too: capturing has ended when it returns.
   virtual Status endCapture();

@@ -35,7 +35,7 @@ GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
     p.call("copy", [=, own = p.input(in, current)] {
       std::memcpy(part, pointer<std::byte>(own), static_cast<std::size_t>(bytes));
     });
-  return {pointer<void>(result), bytes};
+  return {pointer<void>(result), bytes, from.type};
 }
 
 } // namespace syncline::cpu

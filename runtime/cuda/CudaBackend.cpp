@@ -2,6 +2,8 @@
 #include "runtime/core/Backend.h"
 #include "runtime/core/BackendModule.h"
 #include "runtime/cuda/CudaExecutable.h"
+#include "runtime/cuda/NcclChannel.h"
+#include "runtime/cuda/NcclEnvironment.h"
 
 namespace syncline::cuda {
 
@@ -23,6 +25,19 @@ public:
     if (!made)
       return made;
     return executable;
+  }
+
+  bool hasChannels() const override { return true; }
+  Result<std::unique_ptr<Channel>> openChannel(Executable &made, Peers &peers,
+                                               const ChannelOptions &options) const override {
+    if (Status usable = checkNcclVersion(); !usable)
+      return usable;
+    prepareNcclEnvironment(options, peers.rank());
+    auto &executable = static_cast<CudaExecutable &>(made);
+    std::shared_ptr<NcclLinks> links = executable.links.lock();
+    if (!links)
+      executable.links = links = std::make_shared<NcclLinks>(executable, peers);
+    return NcclChannel::open(executable, links, peers, options);
   }
 };
 

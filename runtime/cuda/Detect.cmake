@@ -1,11 +1,11 @@
 # Is there what the CUDA backend is built with? Included at the top, so that tests know too.
 #
 # Reads SYNCLINE_CUDA (AUTO, ON, OFF). Sets SYNCLINE_HAS_CUDA, and where that is true the targets CUDA::cudart and
-# CUDA::cublasLt, SYNCLINE_CUDA_INCLUDES and SYNCLINE_CUDNN (headers' folders, the library). SYNCLINE_NVCC is set where
+# CUDA::cublasLt, SYNCLINE_CUDA_INCLUDES, SYNCLINE_CUDNN and SYNCLINE_NCCL (headers' folders, libraries). SYNCLINE_NVCC is set where
 # an nvcc is found that compiles, whatever SYNCLINE_CUDA says but OFF, and empty elsewhere: generated CUDA compiles
 # without cuDNN.
 set(SYNCLINE_CUDA AUTO CACHE STRING
-  "Build the CUDA backend: ON, OFF, or AUTO, where an nvcc (12 or later) that compiles and cuDNN 9 are found")
+  "Build the CUDA backend: ON, OFF, or AUTO, where an nvcc (12 or later) that compiles, cuDNN 9 and NCCL 2.19 or later are found")
 set_property(CACHE SYNCLINE_CUDA PROPERTY STRINGS AUTO ON OFF)
 if(NOT SYNCLINE_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "SYNCLINE_CUDA: expected AUTO, ON or OFF, got '${SYNCLINE_CUDA}'")
@@ -34,6 +34,18 @@ function(syncline_try_nvcc nvcc variable)
   set(${variable} "${SYNCLINE_NVCC_FAILURE}" PARENT_SCOPE)
 endfunction()
 
+# Sets VARIABLE to the version that the header in FOLDER is of, or to 0 where there is none.
+function(syncline_nccl_version folder variable)
+  set(version 0)
+  if(EXISTS "${folder}/nccl.h")
+    file(STRINGS "${folder}/nccl.h" lines REGEX "#define NCCL_M(AJOR|INOR) ")
+    if("${lines}" MATCHES "NCCL_MAJOR ([0-9]+).*NCCL_MINOR ([0-9]+)")
+      set(version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2})
+    endif()
+  endif()
+  set(${variable} ${version} PARENT_SCOPE)
+endfunction()
+
 set(SYNCLINE_HAS_CUDA OFF)
 set(SYNCLINE_NVCC "")
 set(missing) # in words
@@ -56,16 +68,22 @@ if(NOT SYNCLINE_CUDA STREQUAL OFF)
   if(NOT SYNCLINE_CUDNN_INCLUDE OR NOT SYNCLINE_CUDNN)
     list(APPEND missing "no cuDNN 9")
   endif()
+  find_path(SYNCLINE_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(SYNCLINE_NCCL nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
+  syncline_nccl_version("${SYNCLINE_NCCL_INCLUDE}" nccl)
+  if(NOT SYNCLINE_NCCL OR nccl VERSION_LESS 2.19) # has ncclCommRegister
+    list(APPEND missing "no NCCL 2, 2.19 or later")
+  endif()
   if(NOT missing)
     set(SYNCLINE_HAS_CUDA ON)
-    set(SYNCLINE_CUDA_INCLUDES ${CUDAToolkit_INCLUDE_DIRS} ${SYNCLINE_CUDNN_INCLUDE})
+    set(SYNCLINE_CUDA_INCLUDES ${CUDAToolkit_INCLUDE_DIRS} ${SYNCLINE_CUDNN_INCLUDE} ${SYNCLINE_NCCL_INCLUDE})
     list(REMOVE_DUPLICATES SYNCLINE_CUDA_INCLUDES)
   endif()
 endif()
 
 list(JOIN missing ", " missing)
 if(SYNCLINE_HAS_CUDA)
-  message(STATUS "CUDA backend: yes, by ${SYNCLINE_NVCC} ${CUDAToolkit_VERSION}")
+  message(STATUS "CUDA backend: yes, by ${SYNCLINE_NVCC} ${CUDAToolkit_VERSION}, NCCL ${nccl}")
 elseif(SYNCLINE_CUDA STREQUAL ON)
   message(FATAL_ERROR "SYNCLINE_CUDA=ON: ${missing}; CUDAToolkit_ROOT says where to look")
 elseif(missing)

@@ -6,18 +6,18 @@
 
 namespace syncline {
 
-inline float floatFromBf16(std::uint16_t bits) {
+constexpr float floatFromBf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-inline std::uint16_t bf16FromFloat(float value) {
+constexpr std::uint16_t bf16FromFloat(float value) {
   auto bits = std::bit_cast<std::uint32_t>(value);
   if (value != value)
     return static_cast<std::uint16_t>(bits >> 16 | 0x40);
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-inline float floatFromF16(std::uint16_t bits) {
+constexpr float floatFromF16(std::uint16_t bits) {
   std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
   std::uint32_t exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
   if (exponent == 31)
@@ -29,7 +29,7 @@ inline float floatFromF16(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
-inline std::uint16_t f16FromFloat(float value) {
+constexpr std::uint16_t f16FromFloat(float value) {
   auto bits = std::bit_cast<std::uint32_t>(value);
   auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
   bits &= 0x7fffffff;

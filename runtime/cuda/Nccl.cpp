@@ -1,0 +1,75 @@
+// What NCCL says, in our words.
+#include "runtime/cuda/Nccl.h"
+
+namespace syncline::cuda {
+
+namespace {
+
+ErrorKind kindOf(ncclResult_t status) {
+  switch (status) {
+  case ncclRemoteError:
+    return ErrorKind::peerLost;
+  case ncclSystemError:  // no memory, no network, no permission
+  case ncclInvalidUsage: // two ranks on one device
+    return ErrorKind::badInput;
+  case ncclSuccess:
+  case ncclUnhandledCudaError:
+  case ncclInternalError:
+  case ncclInvalidArgument:
+  case ncclInProgress:
+  case ncclNumResults:
+    return ErrorKind::internal;
+  }
+  return ErrorKind::internal;
+}
+
+/// "2.28.9" of 22809.
+std::string versionText(int version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+} // namespace
+
+Failure failureOf(ncclResult_t status, const char *call, ncclComm_t handle) {
+  const char *detail = ncclGetLastError(handle);
+  return {kindOf(status), std::string(call) + ": " + ncclGetErrorString(status) +
+                              (detail && *detail ? std::string(": ") + detail : "")};
+}
+
+void check(ncclResult_t status, const char *call, ncclComm_t handle) {
+  if (status != ncclSuccess && status != ncclInProgress)
+    throw failureOf(status, call, handle);
+}
+
+ncclDataType_t ncclTypeOf(ElementType type) {
+  switch (type) {
+  case ElementType::f32:
+    return ncclFloat32;
+  case ElementType::f64:
+    return ncclFloat64;
+  case ElementType::f16:
+    return ncclFloat16;
+  case ElementType::bf16:
+    return ncclBfloat16;
+  case ElementType::i64:
+    return ncclInt64;
+  case ElementType::i32:
+    return ncclInt32;
+  case ElementType::u8:
+    return ncclUint8;
+  }
+  return ncclUint8;
+}
+
+Status checkNcclVersion() {
+  int version = 0;
+  if (const ncclResult_t status = ncclGetVersion(&version); status != ncclSuccess)
+    return Status::badInput(std::string("cannot use NCCL: ") + ncclGetErrorString(status));
+  if (version / 10000 != NCCL_MAJOR)
+    return Status::badInput("expected NCCL " + std::to_string(NCCL_MAJOR) + ", got " +
+                            versionText(version));
+  return Status::ok();
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,264 @@
+// Buckets between events.
+#include "runtime/cuda/NcclChannel.h"
+
+#include <algorithm>
+
+namespace syncline::cuda {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> knownSchemes{"ring", "tree", "parameter-server",
+                                                       shardedScheme, gatheredScheme};
+
+Status checkSchemes(const ChannelOptions &options) {
+  for (const std::string &scheme : options.schemes)
+    if (std::find(knownSchemes.begin(), knownSchemes.end(), scheme) == knownSchemes.end())
+      return Status::badInput("channel " + std::to_string(options.channel) +
+                              ": NCCL does not know scheme '" + scheme +
+                              "'; expected ring, tree, parameter-server, reduce-scatter or "
+                              "factors");
+  return Status::ok();
+}
+
+/// Waits until the device is current, before members that want it.
+CudaExecutable &madeCurrent(CudaExecutable &executable) {
+  executable.device().makeCurrent();
+  return executable;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Channel>> NcclChannel::open(CudaExecutable &executable,
+                                                   std::shared_ptr<NcclLinks> links, Peers &peers,
+                                                   const ChannelOptions &options) {
+  if (Status s = checkSchemes(options); !s)
+    return s;
+  if (!links->failure())
+    return links->failure();
+  std::unique_ptr<Channel> channel;
+  const Status s = statusOf(
+      "", [&] { channel = std::make_unique<NcclChannel>(executable, links, peers, options); });
+  if (s)
+    return channel;
+  const std::string what = "channel " + std::to_string(options.channel) + ": ";
+  if (s.kind() != ErrorKind::peerLost)
+    return Status::error(s.kind(), what + s.message());
+  return Status::error(s.kind(), "rank " + std::to_string(peers.rank()) + ": " + s.message() +
+                                     " as channel " + std::to_string(options.channel) +
+                                     " was opened");
+}
+
+NcclChannel::NcclChannel(CudaExecutable &given, std::shared_ptr<NcclLinks> links, Peers &peers,
+                         const ChannelOptions &options)
+    : executable(madeCurrent(given)), links(std::move(links)),
+      communicator_(peers, "nccl/" + std::to_string(options.channel)),
+      collectives(communicator_, stream.handle, options.wire),
+      scratch(scratchFor(executable, options.channel)) {
+  collectives.useScratch(scratch.data(), scratch.bytes());
+  for (Space space : {Space::gradients, Space::parameters})
+    communicator_.keep(executable.space(space));
+  communicator_.keep({scratch.data(), scratch.bytes()});
+  this->links->add(this);
+}
+
+NcclChannel::~NcclChannel() {
+  (void)statusOf("", [&] { executable.device().makeCurrent(); });
+  executable.dropCapture();
+  if (!links->failure() || cudaStreamQuery(stream.handle) == cudaErrorNotReady)
+    links->abandon();
+  links->remove(this);
+}
+
+std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) const {
+  std::int64_t most = 0;
+  for (const Bucket &bucket : of.buckets()) {
+    if (bucket.channel != channel)
+      continue;
+    const auto bytes = static_cast<std::size_t>(bucket.extent);
+    if (bucket.scheme == "parameter-server")
+      most = std::max(most, collectives.serverScratch(bytes));
+    else if (bucket.scheme != gatheredScheme)
+      most = std::max(most, collectives.sumScratch(bytes));
+    for (const OperationInfo &operation : of.operations())
+      if (operation.kind == OperationKind::gather && operation.bucket == bucket.id)
+        most = std::max(most, collectives.gatherScratch(operation.gathered));
+  }
+  return most;
+}
+
+NcclChannel::Loss::Loss() {
+  void *memory = nullptr;
+  check(cudaMallocHost(&memory, sizeof(double)), "cudaMallocHost");
+  host = static_cast<double *>(memory);
+}
+
+NcclChannel::Loss::~Loss() { cudaFreeHost(host); }
+
+void NcclChannel::startStep(std::int64_t number, bool replayed) {
+  links->rest();
+  step = number;
+  if (!replayed) {
+    issued.clear();
+    waited.clear();
+  }
+  for (int bucket : issued)
+    journeys.at(bucket).name.step = number;
+}
+
+template <typename F>
+Status NcclChannel::send(int bucket, std::string_view name, const F &collective) {
+  if (!links->failure())
+    return links->failure();
+  links->rest();
+  const MessageName message{bucket, name, step};
+  const Status s = statusOf("", [&] {
+    executable.device().makeCurrent();
+    Journey &journey = journeys[bucket];
+    if (journey.isUnderWay)
+      throw Failure{ErrorKind::internal, "it is issued again before it was waited for"};
+    journey.name = message;
+    const cudaStream_t compute = executable.device().compute;
+    journey.issued.recordTime(compute);
+    journey.computed.record(compute);
+    journey.computed.holdUp(stream.handle);
+    journey.started.recordTime(stream.handle);
+    collective();
+    journey.finished.recordTime(stream.handle);
+    journey.done.record(stream.handle);
+    journey.isUnderWay = true;
+    if (bucket >= 0)
+      issued.push_back(bucket);
+  });
+  return s ? s : links->fail(s, &message);
+}
+
+Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType type,
+                          std::string_view scheme) {
+  if (bucket < 0)
+    return issueLoss(bucket, data, bytes, type);
+  return send(bucket, "all-reduce", [&] {
+    if (scheme == "parameter-server")
+      collectives.sumByServers(data, bytes, type);
+    else
+      collectives.allReduce(data, bytes, type);
+  });
+}
+
+Status NcclChannel::issueLoss(int bucket, void *data, std::size_t bytes, ElementType type) {
+  return send(bucket, "all-reduce", [&] {
+    if (bytes != sizeof(double) || type != ElementType::f64)
+      throw Failure{ErrorKind::internal, "expected one element of f64"};
+    loss.result = static_cast<double *>(data);
+    *loss.host = *loss.result;
+    check(cudaMemcpyAsync(loss.device.data(), loss.host, bytes, cudaMemcpyHostToDevice,
+                          stream.handle),
+          "cudaMemcpyAsync");
+    collectives.allReduce(loss.device.data(), bytes, type);
+    check(cudaMemcpyAsync(loss.host, loss.device.data(), bytes, cudaMemcpyDeviceToHost,
+                          stream.handle),
+          "cudaMemcpyAsync");
+  });
+}
+
+Status NcclChannel::issueGather(int bucket, std::vector<GatherPart> parts) {
+  return send(bucket, "all-gather", [&] { collectives.gather(parts); });
+}
+
+Status NcclChannel::issueSharded(int bucket, const ShardedBucket &sharded) {
+  return send(bucket, "reduce-scatter", [&] {
+    collectives.scatterSum(sharded.gradients, sharded.bytes, sharded.type);
+    if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle); !s)
+      throw Failure{s.kind(), s.message()};
+    if (sharded.wholeGradients)
+      collectives.gatherShards(sharded.gradients, sharded.bytes, sharded.type);
+    collectives.gatherShards(sharded.parameters, sharded.bytes, sharded.type);
+  });
+}
+
+Status NcclChannel::wait(int bucket) {
+  if (!links->failure())
+    return links->failure();
+  links->rest();
+  const auto found = journeys.find(bucket);
+  if (found == journeys.end() || !found->second.isUnderWay)
+    return Status::error(ErrorKind::internal,
+                         "bucket " + std::to_string(bucket) + " is waited for but was not issued");
+  Journey &journey = found->second;
+  if (bucket < 0)
+    return waitForLoss(journey);
+  const Status s = statusOf("", [&] {
+    executable.device().makeCurrent();
+    const cudaStream_t compute = executable.device().compute;
+    journey.awaited.recordTime(compute);
+    journey.done.holdUp(compute);
+    journey.isUnderWay = false;
+    waited.push_back(bucket);
+  });
+  return s ? s : links->fail(s, &journey.name);
+}
+
+Status NcclChannel::waitForLoss(Journey &journey) {
+  const Status s = executable.waitFor(journey.done);
+  if (!s)
+    return links->fail(s, &journey.name);
+  links->rest();
+  journey.isUnderWay = false;
+  *loss.result = *loss.host;
+  return Status::ok();
+}
+
+/// In a replayed step nobody records events anew before they are reached: those of the step before
+/// lie before its start.
+bool NcclChannel::isFinished(const Journey &journey) const {
+  if (journey.name.bucket < 0)
+    return journey.finished.isReached();
+  const Event &start = executable.stepStart();
+  return start.isReached() && journey.finished.isReached() &&
+         secondsBetween(start, journey.finished) >= 0;
+}
+
+std::size_t NcclChannel::finishedMessages(const MessageName *&underWay) const {
+  std::size_t count = 0;
+  const auto look = [&](const Journey &journey) {
+    if (isFinished(journey))
+      ++count;
+    else if (!underWay)
+      underWay = &journey.name;
+  };
+  for (const auto &[bucket, journey] : journeys)
+    if (bucket < 0 && journey.isUnderWay)
+      look(journey);
+  for (int bucket : issued)
+    look(journeys.at(bucket));
+  return count;
+}
+
+double NcclChannel::exposedSeconds() const {
+  links->rest();
+  double sum = 0;
+  (void)statusOf("", [&] {
+    const Event &start = executable.stepStart();
+    for (int bucket : waited) {
+      const Journey &journey = journeys.at(bucket);
+      sum += std::max(0.0, secondsBetween(start, journey.finished) -
+                               secondsBetween(start, journey.awaited));
+    }
+  });
+  return sum;
+}
+
+std::vector<BucketTiming> NcclChannel::timings() const {
+  std::vector<BucketTiming> all;
+  (void)statusOf("", [&] {
+    const Event &start = executable.stepStart();
+    for (int bucket : waited) {
+      const Journey &journey = journeys.at(bucket);
+      all.push_back({bucket, secondsBetween(start, journey.issued),
+                     secondsBetween(start, journey.started),
+                     secondsBetween(start, journey.finished)});
+    }
+  });
+  return all;
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,221 @@
+// Schemes by NCCL.
+#include "runtime/cuda/NcclCollectives.h"
+
+#include "runtime/cuda/WireKernels.h"
+
+#include <algorithm>
+
+namespace syncline::cuda {
+
+namespace {
+
+/// Where messages begin in scratch, and shards of a server: whole accesses of 16 bytes in any type.
+constexpr std::int64_t alignment = 16;
+constexpr std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+constexpr std::size_t shardUnit = 8; // elements
+
+std::size_t widthOf(ElementType type) { return static_cast<std::size_t>(elementBytes(type)); }
+
+/// Elements that `server` sums, of n.
+Range servedBy(int server, int ranks, std::size_t n) {
+  const std::size_t units = (n + shardUnit - 1) / shardUnit;
+  const auto at = [&](int r) {
+    return std::min(n, units * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks) *
+                           shardUnit);
+  };
+  return {at(server), at(server + 1)};
+}
+
+/// Of the longest of these parts.
+std::size_t mostServed(int ranks, std::size_t n) {
+  const std::size_t units = (n + shardUnit - 1) / shardUnit;
+  const auto servers = static_cast<std::size_t>(ranks);
+  return (units + servers - 1) / servers * shardUnit;
+}
+
+} // namespace
+
+Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type) {
+  const std::size_t width = widthOf(type), n = bytes / width;
+  const std::size_t each = n / static_cast<std::size_t>(ranks);
+  const std::size_t begin = each * static_cast<std::size_t>(rank);
+  return {begin * width, rank == ranks - 1 ? bytes : (begin + each) * width};
+}
+
+std::int64_t NcclCollectives::sumScratch(std::size_t bytes) const {
+  return wire == WirePrecision::fp32
+             ? 0
+             : aligned(static_cast<std::int64_t>(bytes / sizeof(float)) * wireBytes(wire));
+}
+
+std::int64_t NcclCollectives::serverScratch(std::size_t bytes) const {
+  const auto part = static_cast<std::int64_t>(mostServed(ranks, bytes / sizeof(float)));
+  return sumScratch(bytes) + ranks * part * wireBytes(wire);
+}
+
+std::int64_t NcclCollectives::gatherScratch(std::span<const GatherPart> parts) const {
+  std::int64_t sum = 0;
+  for (const GatherPart &part : parts)
+    if (isRounded(part.type))
+      sum += sumScratch(static_cast<std::size_t>(part.bytes * ranks));
+  return sum;
+}
+
+std::byte *NcclCollectives::scratchAt(std::int64_t offset, std::int64_t bytes) const {
+  if (offset + bytes > scratchBytes)
+    throw Failure{ErrorKind::internal, "a message needs " + std::to_string(offset + bytes) +
+                                           " bytes of scratch, its channel has " +
+                                           std::to_string(scratchBytes)};
+  return scratch + offset;
+}
+
+NcclCollectives::Travelling NcclCollectives::depart(void *data, std::size_t bytes,
+                                                    ElementType type) {
+  const std::size_t count = bytes / widthOf(type);
+  if (!isRounded(type))
+    return {static_cast<std::byte *>(data), count, type, widthOf(type)};
+  std::byte *const to = scratchAt(0, sumScratch(bytes));
+  check(roundToWire(stream, static_cast<const float *>(data), to, static_cast<std::int64_t>(count),
+                    wire),
+        "roundToWire");
+  const ElementType narrow = wire == WirePrecision::bf16 ? ElementType::bf16 : ElementType::f16;
+  return {to, count, narrow, widthOf(narrow)};
+}
+
+void NcclCollectives::arrive(const Travelling &message, void *data, std::size_t begin,
+                             std::size_t end) {
+  if (message.data == data)
+    return;
+  check(widenFromWire(stream, message.data + begin * message.width,
+                      static_cast<float *>(data) + begin, static_cast<std::int64_t>(end - begin),
+                      wire),
+        "widenFromWire");
+}
+
+void NcclCollectives::allReduce(void *data, std::size_t bytes, ElementType type) {
+  const Travelling message = depart(data, bytes, type);
+  communicator.group([&] {
+    check(ncclAllReduce(message.data, message.data, message.count, ncclTypeOf(message.type),
+                        ncclSum, communicator.handle(), stream),
+          "ncclAllReduce", communicator.handle());
+  });
+  arrive(message, data, 0, message.count);
+}
+
+void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType type) {
+  if (type != ElementType::f32)
+    throw Failure{ErrorKind::badInput,
+                  "scheme 'parameter-server': expected element type f32, got " +
+                      std::string(elementName(type))};
+  const Travelling message = depart(data, bytes, type);
+  const ncclComm_t comm = communicator.handle();
+  const ncclDataType_t wireType = ncclTypeOf(message.type);
+  const Range own = servedBy(rank, ranks, message.count);
+  const std::size_t stride = mostServed(ranks, message.count);
+  std::byte *const others =
+      scratchAt(sumScratch(bytes), static_cast<std::int64_t>(stride * message.width) * ranks);
+  const auto at = [&](std::size_t element) { return message.data + element * message.width; };
+  // Both groups: `sends` of this rank's memory for each peer, `receives` likewise.
+  const auto exchange = [&](const auto &sends, const auto &receives) {
+    communicator.group([&] {
+      for (int peer = 0; peer < ranks; ++peer) {
+        if (peer == rank)
+          continue;
+        if (const auto [from, count] = sends(peer); count > 0)
+          check(ncclSend(from, count, wireType, peer, comm, stream), "ncclSend", comm);
+        if (const auto [to, count] = receives(peer); count > 0)
+          check(ncclRecv(to, count, wireType, peer, comm, stream), "ncclRecv", comm);
+      }
+    });
+  };
+  const auto partOf = [&](int server) {
+    const Range part = servedBy(server, ranks, message.count);
+    return std::pair(at(part.begin), part.size());
+  };
+  exchange(partOf, [&](int peer) {
+    return std::pair(others + static_cast<std::size_t>(peer) * stride * message.width, own.size());
+  });
+  check(sumOfRanks(stream, at(own.begin), others, static_cast<std::int64_t>(stride), rank, ranks,
+                   static_cast<std::int64_t>(own.size()), wire),
+        "sumOfRanks");
+  exchange([&](int) { return partOf(rank); }, partOf);
+  arrive(message, data, 0, message.count);
+}
+
+void NcclCollectives::gather(std::span<const GatherPart> parts) {
+  struct Way {
+    std::byte *data;
+    std::size_t ownBytes; ///< of each rank
+  };
+  std::vector<Way> ways;
+  std::int64_t used = 0;
+  for (const GatherPart &part : parts) {
+    const auto bytes = static_cast<std::size_t>(part.bytes);
+    auto *const data = static_cast<std::byte *>(part.data);
+    if (!isRounded(part.type)) {
+      ways.push_back({data, bytes});
+      continue;
+    }
+    const std::int64_t all = sumScratch(bytes * static_cast<std::size_t>(ranks));
+    const auto count = part.bytes / static_cast<std::int64_t>(sizeof(float));
+    ways.push_back({scratchAt(used, all), static_cast<std::size_t>(count * wireBytes(wire))});
+    used += all;
+    check(roundToWire(stream, reinterpret_cast<const float *>(data + rank * part.bytes),
+                      ways.back().data + rank * count * wireBytes(wire), count, wire),
+          "roundToWire");
+  }
+  communicator.group([&] {
+    for (const Way &way : ways)
+      check(ncclAllGather(way.data + static_cast<std::size_t>(rank) * way.ownBytes, way.data,
+                          way.ownBytes, ncclUint8, communicator.handle(), stream),
+            "ncclAllGather", communicator.handle());
+  });
+  // This rank's own part, too: all compute with the same numbers.
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (isRounded(parts[i].type))
+      check(widenFromWire(stream, ways[i].data, static_cast<float *>(parts[i].data),
+                          parts[i].bytes / static_cast<std::int64_t>(sizeof(float)) * ranks, wire),
+            "widenFromWire");
+}
+
+void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type) {
+  const Travelling message = depart(data, bytes, type);
+  const ncclComm_t comm = communicator.handle();
+  const std::size_t each = message.count / static_cast<std::size_t>(ranks);
+  const std::size_t whole = each * static_cast<std::size_t>(ranks);
+  std::byte *const own = message.data + static_cast<std::size_t>(rank) * each * message.width;
+  std::byte *const rest = message.data + whole * message.width;
+  communicator.group([&] {
+    if (each > 0)
+      check(ncclReduceScatter(message.data, own, each, ncclTypeOf(message.type), ncclSum, comm,
+                              stream),
+            "ncclReduceScatter", comm);
+    if (message.count > whole)
+      check(ncclReduce(rest, rest, message.count - whole, ncclTypeOf(message.type), ncclSum,
+                       ranks - 1, comm, stream),
+            "ncclReduce", comm);
+  });
+  const Range shard = shardOfRank(rank, ranks, bytes, type);
+  arrive(message, data, shard.begin / widthOf(type), shard.end / widthOf(type));
+}
+
+void NcclCollectives::gatherShards(void *data, std::size_t bytes, ElementType type) {
+  const ncclComm_t comm = communicator.handle();
+  const std::size_t width = widthOf(type), each = bytes / width / static_cast<std::size_t>(ranks);
+  const std::size_t whole = each * width * static_cast<std::size_t>(ranks);
+  auto *const begin = static_cast<std::byte *>(data);
+  communicator.group([&] {
+    if (each > 0)
+      check(ncclAllGather(begin + static_cast<std::size_t>(rank) * each * width, begin, each,
+                          ncclTypeOf(type), comm, stream),
+            "ncclAllGather", comm);
+    if (bytes > whole)
+      check(ncclBroadcast(begin + whole, begin + whole, (bytes - whole) / width, ncclTypeOf(type),
+                          ranks - 1, comm, stream),
+            "ncclBroadcast", comm);
+  });
+}
+
+} // namespace syncline::cuda

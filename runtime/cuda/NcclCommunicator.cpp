@@ -1,0 +1,106 @@
+// Meeting and parting.
+#include "runtime/cuda/NcclCommunicator.h"
+
+#include "runtime/core/Deadline.h"
+
+#include <cstring>
+#include <thread>
+
+namespace syncline::cuda {
+
+namespace {
+
+std::string idText(const ncclUniqueId &id) { return {id.internal, sizeof id.internal}; }
+
+} // namespace
+
+NcclCommunicator::NcclCommunicator(Peers &peers, const std::string &key) : peers(peers) {
+  try {
+    join(key);
+  } catch (...) {
+    abort();
+    throw;
+  }
+}
+
+void NcclCommunicator::join(const std::string &key) {
+  ncclUniqueId id{};
+  if (rank() == 0)
+    check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  const auto ids = peers.exchange(key, rank() == 0 ? idText(id) : "");
+  if (!ids)
+    throw Failure{ids.status().kind(), ids.status().message()};
+  if (ids->front().size() != sizeof id.internal)
+    throw Failure{ErrorKind::internal, "rank 0 gave no id of a communicator"};
+  std::memcpy(id.internal, ids->front().data(), sizeof id.internal);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  check(ncclCommInitRankConfig(&comm, size(), id, rank(), &config), "ncclCommInitRankConfig");
+  settle("ncclCommInitRankConfig");
+}
+
+void NcclCommunicator::settle(const char *call) {
+  using namespace std::chrono_literals;
+  const auto start = Clock::now();
+  std::shared_ptr<void> waiting;
+  for (;;) {
+    const ncclResult_t state = error();
+    if (state == ncclSuccess)
+      return;
+    if (state != ncclInProgress)
+      throw failureOf(state, call, comm);
+    if (const Status known = peers.verdict(); !known)
+      throw Failure{known.kind(), known.message()};
+    const double seconds = secondsSince(start);
+    if (seconds > peers.timeoutSeconds()) {
+      const Status late = peers.blame(previous(), "it did not connect in time");
+      throw Failure{late.kind(), late.message()};
+    }
+    if (seconds < 1e-3)
+      continue;
+    if (!waiting)
+      waiting = peers.waitingFor(previous());
+    std::this_thread::sleep_for(100us);
+  }
+}
+
+void NcclCommunicator::keep(const Interval &memory) {
+  if (memory.bytes == 0)
+    return;
+  void *handle = nullptr;
+  check(ncclCommRegister(comm, memory.data, static_cast<std::size_t>(memory.bytes), &handle),
+        "ncclCommRegister", comm);
+  if (handle)
+    kept.push_back(handle);
+}
+
+ncclResult_t NcclCommunicator::error() const {
+  ncclResult_t state = ncclSuccess;
+  const ncclResult_t asked = ncclCommGetAsyncError(comm, &state);
+  return asked == ncclSuccess ? state : asked;
+}
+
+void NcclCommunicator::abort() {
+  if (comm)
+    ncclCommAbort(comm);
+  comm = nullptr;
+  kept.clear();
+}
+
+/// Parting takes all ranks, whose last messages may be on their way: it has a limit, too.
+void NcclCommunicator::close() {
+  for (void *handle : kept)
+    check(ncclCommDeregister(comm, handle), "ncclCommDeregister", comm);
+  kept.clear();
+  check(ncclCommFinalize(comm), "ncclCommFinalize", comm);
+  settle("ncclCommFinalize");
+  check(ncclCommDestroy(comm), "ncclCommDestroy");
+  comm = nullptr;
+}
+
+NcclCommunicator::~NcclCommunicator() {
+  if (comm && !statusOf("", [this] { close(); }))
+    abort();
+}
+
+} // namespace syncline::cuda

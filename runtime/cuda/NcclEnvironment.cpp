@@ -1,0 +1,89 @@
+// Variables.
+#include "runtime/cuda/NcclEnvironment.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <mutex>
+
+namespace fs = std::filesystem;
+
+namespace syncline::cuda {
+
+namespace {
+
+/// Variables that decide what the tuner would.
+constexpr std::array overriding{
+    "NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NCHANNELS",
+    "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
+    "NCCL_MAX_CTAS",      "NCCL_TUNER_PLUGIN",  "NCCL_TUNER_CONFIG_FILE",
+    "NCCL_COMM_BLOCKING"};
+
+std::string existing(const fs::path &path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) ? fs::absolute(path, ignored).string() : std::string();
+}
+
+/// Beside the module that this code is part of.
+std::string tunerPlugin() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void *>(&prepareNcclEnvironment), &info) || !info.dli_fname)
+    return {};
+  return existing(fs::path(info.dli_fname).parent_path() / "libnccl-tuner-syncline.so");
+}
+
+} // namespace
+
+NcclEnvironment ncclEnvironment(const ChannelOptions &options, int rank, const std::string &plugin,
+                                const std::string &table, const GetVariable &get) {
+  NcclEnvironment made;
+  const auto isSet = [&](const char *name) {
+    const char *value = get(name);
+    return value && *value;
+  };
+  const auto set = [&](const char *name, const std::string &value) {
+    if (!isSet(name))
+      made.settings.emplace_back(name, value);
+  };
+  for (const char *name : overriding)
+    if (isSet(name))
+      made.warnings.push_back("warning: " + std::string(name) + "=" + get(name) +
+                              " keeps NCCL from sending messages as the plan says");
+  // Channels' kernels start in the order in which ranks tell them, so that they cannot wait for
+  // each other.
+  constexpr const char *order = "NCCL_LAUNCH_ORDER_IMPLICIT";
+  if (isSet(order) && std::string(get(order)) == "0")
+    made.warnings.push_back("warning: " + std::string(order) +
+                            "=0 lets messages of different channels wait for each other");
+  set(order, "1");
+  if (options.sharesDevice) {
+    // NCCL refuses two ranks of one host on one device: each gets a host of its own.
+    set("NCCL_HOSTID", "syncline-" + std::to_string(rank));
+    set("NCCL_SOCKET_IFNAME", "lo");
+  }
+  if (options.wire != WirePrecision::fp32)
+    made.settings.emplace_back("SYNCLINE_NCCL_ELEMENT_BYTES", "2");
+  if (!plugin.empty() && !table.empty() && !isSet("NCCL_TUNER_PLUGIN")) {
+    made.settings.emplace_back("NCCL_TUNER_PLUGIN", plugin);
+    made.settings.emplace_back("SYNCLINE_NCCL_TABLE", table);
+  }
+  return made;
+}
+
+void prepareNcclEnvironment(const ChannelOptions &options, int rank) {
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    const NcclEnvironment made =
+        ncclEnvironment(options, rank, tunerPlugin(),
+                        existing(fs::path(options.planFolder) / "nccl-tuner.csv"), std::getenv);
+    for (const auto &[name, value] : made.settings)
+      setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+    if (rank == 0)
+      for (const std::string &warning : made.warnings)
+        std::fprintf(stderr, "syncline-run: %s\n", warning.c_str());
+  });
+}
+
+} // namespace syncline::cuda

@@ -1,0 +1,110 @@
+// Watching and giving up.
+#include "runtime/cuda/NcclLinks.h"
+
+#include "runtime/core/RankNames.h"
+
+namespace syncline::cuda {
+
+NcclLinks::NcclLinks(CudaExecutable &executable, Peers &peers)
+    : executable(executable), peers(peers),
+      number(executable.hostWait().add([this] { return look(); })) {}
+
+NcclLinks::~NcclLinks() { executable.hostWait().remove(number); }
+
+void NcclLinks::rest() {
+  isWaiting = false;
+  waiting.reset();
+}
+
+const MessageName *NcclLinks::firstUnderWay(std::size_t &count) const {
+  const MessageName *first = nullptr;
+  count = 0;
+  for (const Member *member : members) {
+    const MessageName *underWay = nullptr;
+    count += member->finishedMessages(underWay);
+    if (underWay && !first)
+      first = underWay;
+  }
+  return first;
+}
+
+Status NcclLinks::look() {
+  if (!failed)
+    return failed;
+  const MessageName *underWay = nullptr;
+  Status s = Status::ok();
+  const Status asked = statusOf("", [&] { s = judge(); });
+  if (asked && s)
+    return Status::ok();
+  std::size_t count = 0;
+  (void)statusOf("", [&] { underWay = firstUnderWay(count); });
+  return fail(asked ? s : asked, underWay);
+}
+
+Status NcclLinks::judge() {
+  for (Member *member : members) {
+    const NcclCommunicator &communicator = member->communicator();
+    const ncclResult_t state = communicator.error();
+    if (state == ncclSuccess || state == ncclInProgress)
+      continue;
+    const Failure failure = failureOf(state, "NCCL", communicator.handle());
+    // The others' end may be what NCCL stumbled over; the watch says so a moment later.
+    return state == ncclRemoteError ? peers.blame(communicator.previous(), failure.message)
+                                    : Status::error(failure.kind, failure.message);
+  }
+  if (Status known = peers.verdict(); !known)
+    return known;
+  const auto now = Clock::now();
+  if (isWaiting && now - counted < std::chrono::milliseconds(20))
+    return Status::ok();
+  counted = now;
+  std::size_t count = 0;
+  if (!firstUnderWay(count)) {
+    rest();
+    return Status::ok();
+  }
+  if (!isWaiting || count != finished)
+    moved = now;
+  isWaiting = true;
+  finished = count;
+  const int previous = members.front()->communicator().previous();
+  if (!waiting)
+    waiting = peers.waitingFor(previous);
+  if (secondsSince(moved) < peers.timeoutSeconds())
+    return Status::ok();
+  return peers.blame(previous, "it did not come in time");
+}
+
+Status NcclLinks::fail(const Status &status, const MessageName *message) {
+  if (!failed)
+    return failed;
+  std::string text = status.message(), place;
+  if (message)
+    place = std::string(message->collective) + " of " +
+            (message->bucket < 0 ? "the loss" : "bucket " + std::to_string(message->bucket));
+  if (status.kind() == ErrorKind::peerLost) {
+    text = "rank " + std::to_string(peers.rank()) + ": " + text;
+    if (message)
+      text += " in the " + place + " in step " + std::to_string(message->step) + "; " +
+              lastCompletedStep(message->step);
+  } else if (message) {
+    text = "the " + place + ": " + text;
+  }
+  failed = Status::error(status.kind(), text);
+  rest();
+  if (!executable.isCapturing())
+    abandon();
+  return failed;
+}
+
+/// In one group: each waits for the device, which only comes to rest when all have let go. A
+/// captured step holds them, too.
+void NcclLinks::abandon() {
+  executable.dropCapture();
+  ncclGroupStart();
+  for (Member *member : members)
+    member->communicator().abort();
+  ncclGroupEnd();
+}
+
+} // namespace syncline::cuda
