@@ -12,6 +12,7 @@ using namespace syncline::hostcuda;
 namespace {
 
 struct Layout {
+  cudaDataType type;
   std::int64_t rows, columns, leading, stride = 0;
   std::int32_t copies = 1;
 };
@@ -31,9 +32,13 @@ Layout &of(cublasLtMatrixLayout_t layout) { return *reinterpret_cast<Layout *>(l
 Product &of(cublasLtMatmulDesc_t desc) { return *reinterpret_cast<Product *>(desc); }
 Preference &of(cublasLtMatmulPreference_t p) { return *reinterpret_cast<Preference *>(p); }
 
-float element(const float *data, const Layout &layout, bool isTransposed, std::int64_t row,
-              std::int64_t column) {
-  return isTransposed ? data[column + row * layout.leading] : data[row + column * layout.leading];
+float element(const void *data, const Layout &layout, std::int64_t copy, bool isTransposed,
+              std::int64_t row, std::int64_t column) {
+  const std::int64_t at = copy * layout.stride + (isTransposed ? column : row) +
+                          (isTransposed ? row : column) * layout.leading;
+  return layout.type == CUDA_R_16BF
+             ? syncline::floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
+             : floats(data)[at];
 }
 
 template <typename T> cublasStatus_t copyTo(T &place, const void *value, std::size_t bytes) {
@@ -43,8 +48,12 @@ template <typename T> cublasStatus_t copyTo(T &place, const void *value, std::si
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Whether op(a) · op(b) is of y's shape, and all have as many copies.
+/// Whether op(a) · op(b) is of y's shape, all have as many copies, and types that go together.
 bool fits(const Product &product, const Layout &a, const Layout &b, const Layout &y) {
+  const bool isRounded = accepted == syncline::Precision::bf16;
+  if (a.type != b.type || y.type != CUDA_R_32F ||
+      (accepted && (a.type == CUDA_R_16BF) != isRounded))
+    return false;
   const bool tA = product.transA == CUBLAS_OP_T, tB = product.transB == CUBLAS_OP_T;
   return (tA ? a.columns : a.rows) == y.rows && (tB ? b.rows : b.columns) == y.columns &&
          (tA ? a.rows : a.columns) == (tB ? b.columns : b.rows) && a.copies == y.copies &&
@@ -82,16 +91,16 @@ struct Task {
   Product product;
   Layout left, right, result;
   float scale, held;
-  const float *a, *b, *c;
+  const void *a, *b;
+  const float *c;
   float *d;
 };
 
 double sumAt(const Task &t, std::int64_t copy, std::int64_t i, std::int64_t j) {
   const bool tA = t.product.transA == CUBLAS_OP_T, tB = t.product.transB == CUBLAS_OP_T;
-  const float *a = t.a + copy * t.left.stride, *b = t.b + copy * t.right.stride;
   double sum = 0;
   for (std::int64_t k = 0; k < (tA ? t.left.rows : t.left.columns); ++k)
-    sum += double{element(a, t.left, tA, i, k)} * element(b, t.right, tB, k, j);
+    sum += double{element(t.a, t.left, copy, tA, i, k)} * element(t.b, t.right, copy, tB, k, j);
   return sum;
 }
 
@@ -123,10 +132,10 @@ const char *cublasLtGetStatusString(cublasStatus_t) { return "an error of the ho
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type,
                                           std::uint64_t rows, std::uint64_t columns,
                                           std::int64_t leading) {
-  if (type != CUDA_R_32F || leading < static_cast<std::int64_t>(rows))
+  if ((type != CUDA_R_32F && type != CUDA_R_16BF) || leading < static_cast<std::int64_t>(rows))
     return CUBLAS_STATUS_INVALID_VALUE;
-  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(
-      new Layout{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), leading});
+  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(new Layout{
+      type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), leading});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(const cublasLtMatrixLayout_t layout) {
@@ -147,7 +156,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComput
                                         cudaDataType_t scale) {
   const bool isFull = compute == CUBLAS_COMPUTE_32F;
   if ((!isFull && compute != CUBLAS_COMPUTE_32F_FAST_TF32) || scale != CUDA_R_32F ||
-      (accepted && isFull != (*accepted == syncline::Precision::fp32)))
+      (accepted && isFull == (*accepted == syncline::Precision::tf32)))
     return CUBLAS_STATUS_NOT_SUPPORTED;
   *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
   return CUBLAS_STATUS_SUCCESS;
@@ -219,7 +228,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
       !keepsPromises(algorithm, of(desc), a, b, c, d))
     return CUBLAS_STATUS_INVALID_VALUE;
   const Task task{of(desc),      of(aDesc), of(bDesc), of(dDesc), *floats(alpha),
-                  *floats(beta), floats(a), floats(b), floats(c), floats(d)};
+                  *floats(beta), a,         b,         floats(c), floats(d)};
   const cudaError_t error = enqueue(stream, [=] {
     std::memset(workspace, 0xFF, bytes);
     multiply(task);

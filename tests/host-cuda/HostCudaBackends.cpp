@@ -11,7 +11,10 @@ namespace syncline::conformance {
 
 namespace {
 
-Result<std::unique_ptr<Executable>> create(const ExecutableOptions &options) {
+template <Precision precision>
+Result<std::unique_ptr<Executable>> create(const ExecutableOptions &given) {
+  ExecutableOptions options = given;
+  options.precision = precision;
   return std::unique_ptr<Executable>(std::make_unique<cuda::CudaExecutable>(options));
 }
 
@@ -52,6 +55,11 @@ void streamCopy(void *to, const void *from, std::size_t bytes) {
   EXPECT_EQ(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), cudaSuccess);
 }
 
-std::vector<Backend> backends() { return {{"cuda", create, streamCopy, streamKernels()}}; }
+/// Factors of tf32 are not rounded here.
+std::vector<Backend> backends() {
+  return {{"cuda", create<Precision::fp32>, streamCopy, streamKernels()},
+          {"cudaTf32", create<Precision::tf32>, streamCopy, streamKernels()},
+          {"cudaBf16", create<Precision::bf16>, streamCopy, streamKernels(), 2e-2}};
+}
 
 } // namespace syncline::conformance

@@ -1,19 +1,25 @@
 // cuDNN's handles and descriptors on the host, by its documentation.
 #include "tests/host-cuda/HostDnn.h"
 
+#include <algorithm>
 #include <new>
+#include <numeric>
 
 using namespace syncline::hostcuda;
 
 namespace {
 
-/// Dense row-major strides only, of 4 to 8 dimensions, as cuDNN takes them.
-bool isDense(int rank, const int *dims, const int *strides) {
+/// Whether the dimensions, listed from the outermost, lie without gaps.
+bool isDense(const std::vector<int> &order, const int *dims, const int *strides) {
   std::int64_t stride = 1;
-  for (int d = rank; d-- > 0; stride *= dims[d])
-    if (strides[d] != stride)
+  for (std::size_t d = order.size(); d-- > 0; stride *= dims[order[d]])
+    if (strides[order[d]] != stride)
       return false;
-  return rank >= 4 && rank <= 8;
+  return true;
+}
+
+bool isKnown(cudnnDataType_t type) {
+  return type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_BFLOAT16;
 }
 
 } // namespace
@@ -45,9 +51,16 @@ cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t desc) {
 }
 cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t desc, cudnnDataType_t type,
                                          int rank, const int dims[], const int strides[]) {
-  if (type != CUDNN_DATA_FLOAT || !isDense(rank, dims, strides))
+  std::vector<int> order(static_cast<std::size_t>(std::clamp(rank, 0, 8)));
+  std::iota(order.begin(), order.end(), 0);
+  const bool isRowMajor = isDense(order, dims, strides);
+  if (rank > 2)
+    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  if (!isKnown(type) || rank < 4 || rank > 8 || (!isRowMajor && !isDense(order, dims, strides)))
     return CUDNN_STATUS_BAD_PARAM;
   desc->dims.assign(dims, dims + rank);
+  desc->isChannelsLast = !isRowMajor;
+  desc->type = type;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -75,9 +88,11 @@ cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t desc) {
 }
 cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t desc, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int rank, const int dims[]) {
-  if (type != CUDNN_DATA_FLOAT || format != CUDNN_TENSOR_NCHW || rank < 4)
+  if (!isKnown(type) || (format != CUDNN_TENSOR_NCHW && format != CUDNN_TENSOR_NHWC) || rank < 4)
     return CUDNN_STATUS_BAD_PARAM;
   desc->dims.assign(dims, dims + rank);
+  desc->isChannelsLast = format == CUDNN_TENSOR_NHWC;
+  desc->type = type;
   return CUDNN_STATUS_SUCCESS;
 }
 

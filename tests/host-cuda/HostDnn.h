@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/Executable.h"
+#include "runtime/data/HalfFloat.h"
 #include "tests/host-cuda/Stream.h"
 
 #include <cudnn.h>
@@ -15,10 +16,11 @@ struct cudnnContext {
 };
 struct cudnnTensorStruct {
   syncline::Shape dims;
+  bool isChannelsLast = false;
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
 };
-struct cudnnFilterStruct {
-  syncline::Shape dims;
-};
+/// dims: results, inputs, spatial.., whatever the order.
+struct cudnnFilterStruct : cudnnTensorStruct {};
 struct cudnnConvolutionStruct {
   syncline::Window window; ///< its kernel is left out
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;
@@ -33,17 +35,19 @@ struct cudnnActivationStruct {
 
 namespace syncline::hostcuda {
 
-/// What the libraries accept for products of f32: with all bits, or of rounded factors; nothing
-/// where they accept both. A test changes it, and changes it back.
+/// What the libraries accept for products: of f32 with all bits or rounded factors, of bf16;
+/// nothing where they accept all. A test changes it, and changes it back.
 inline std::optional<Precision> accepted;
 
 /// Descriptors cannot be made: there is no memory. A test's, likewise.
 inline bool isMemoryGone = false;
 
 inline bool isReady(cudnnHandle_t handle) { return handle && handle->stream; }
-inline bool isAccepted(cudnnConvolutionDescriptor_t conv) {
+/// Of a convolution of operands of this type.
+inline bool isAccepted(cudnnConvolutionDescriptor_t conv, cudnnDataType_t type) {
+  const auto math = accepted == Precision::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
   return !accepted ||
-         conv->math == (*accepted == Precision::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
+         (conv->math == math && (type == CUDNN_DATA_BFLOAT16) == (accepted == Precision::bf16));
 }
 
 /// Factors of the new and of the old values, which the backend always has 1 and 0.
@@ -70,6 +74,47 @@ struct Planes {
   }
   std::int64_t size() const { return outer * channels * inner; }
   std::int64_t outer, channels, inner = 1;
+};
+
+/// A tensor's elements as floats in row-major order, whatever its layout.
+class Elements {
+public:
+  explicit Elements(const cudnnTensorStruct &tensor) : tensor(tensor), planes(tensor.dims) {}
+
+  std::vector<float> load(const void *data) const {
+    std::vector<float> values(static_cast<std::size_t>(planes.size()));
+    forEach([&](std::size_t dense, std::size_t at) {
+      values[dense] = isRounded() ? floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
+                                  : floats(data)[at];
+    });
+    return values;
+  }
+  void store(const std::vector<float> &values, void *data) const {
+    forEach([&](std::size_t dense, std::size_t at) {
+      if (isRounded())
+        static_cast<std::uint16_t *>(data)[at] = bf16FromFloat(values[dense]);
+      else
+        floats(data)[at] = values[dense];
+    });
+  }
+  std::vector<float> zeros() const {
+    return std::vector<float>(static_cast<std::size_t>(planes.size()));
+  }
+
+private:
+  bool isRounded() const { return tensor.type == CUDNN_DATA_BFLOAT16; }
+  template <typename F> void forEach(const F &body) const {
+    for (std::int64_t o = 0; o < planes.outer; ++o)
+      for (std::int64_t c = 0; c < planes.channels; ++c)
+        for (std::int64_t i = 0; i < planes.inner; ++i) {
+          const std::int64_t last = (o * planes.inner + i) * planes.channels + c;
+          body(static_cast<std::size_t>(planes.at(o, c, i)),
+               static_cast<std::size_t>(tensor.isChannelsLast ? last : planes.at(o, c, i)));
+        }
+  }
+
+  cudnnTensorStruct tensor;
+  Planes planes;
 };
 
 /// Sums in double become floats.

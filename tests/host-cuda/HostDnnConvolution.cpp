@@ -27,8 +27,26 @@ Shape resultOf(const cudnnConvolutionStruct &conv, const Shape &x, const Shape &
   return y;
 }
 
-bool fits(const cudnnConvolutionStruct &conv, const Shape &x, const Shape &w, const Shape &y) {
-  return resultOf(conv, x, w) == y;
+/// A convolution's descriptors: success where there is a kernel for them.
+cudnnStatus_t judge(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
+                    const cudnnTensorStruct &x, const cudnnFilterStruct &w,
+                    const cudnnTensorStruct &y) {
+  // Extents that make both orders one leave open which it is.
+  auto isEither = [](const Shape &dims) {
+    return dims[1] == 1 || elementCount(dims) == dims[0] * dims[1];
+  };
+  auto isOrdered = [&](const cudnnTensorStruct &tensor) {
+    return isEither(tensor.dims) || tensor.isChannelsLast == w.isChannelsLast;
+  };
+  if (!isReady(handle) || !isAccepted(conv, x.type) || resultOf(*conv, x.dims, w.dims) != y.dims ||
+      x.type != w.type || x.type != y.type || !isOrdered(x) || !isOrdered(y))
+    return CUDNN_STATUS_BAD_PARAM;
+  // As if there were fewer kernels, so that the backend's next choices run too.
+  const Shape &dilations = conv->window.dilations;
+  const bool isDilated = *std::max_element(dilations.begin(), dilations.end()) > 1;
+  const bool isRounded = x.type == CUDNN_DATA_BFLOAT16;
+  const bool hasKernel = !(w.isChannelsLast && isDilated) && !(isRounded && x.dims.size() == 5);
+  return hasKernel ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
 
 /// What a list names: a Fourier transform, one whose bits change, one that its math type's
@@ -79,47 +97,51 @@ cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std:
 
 /// Of a call with a convolution's descriptors and factors.
 template <typename Algorithm>
-bool mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv, const Shape &x, const Shape &w,
-            const Shape &y, const Known<Algorithm> &all, Algorithm algorithm, const void *workspace,
-            std::size_t bytes, const void *alpha, const void *beta) {
-  return isReady(handle) && isAccepted(conv) && algorithm == all.good && fits(*conv, x, w, y) &&
+bool mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv, const cudnnTensorStruct &x,
+            const cudnnFilterStruct &w, const cudnnTensorStruct &y, const Known<Algorithm> &all,
+            Algorithm algorithm, const void *workspace, std::size_t bytes, const void *alpha,
+            const void *beta) {
+  return judge(handle, conv, x, w, y) == CUDNN_STATUS_SUCCESS && algorithm == all.good &&
          workspace && bytes >= neededWorkspace && replaces(alpha, beta);
 }
 
-void convolve(const ConvolutionExtents &e, const float *x, const float *w, const float *bias,
-              bool isRectified, float *y) {
-  std::vector<double> sums(static_cast<std::size_t>(e.ySize()));
+std::size_t place(std::int64_t at) { return static_cast<std::size_t>(at); }
+
+void convolve(const ConvolutionExtents &e, const std::vector<float> &x, const std::vector<float> &w,
+              const std::vector<float> &bias, bool isRectified, std::vector<float> &y) {
+  std::vector<double> sums(y.size());
   forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
     for (std::int64_t i = 0; i < count; ++i)
-      sums[static_cast<std::size_t>(yAt + i)] += double{x[xAt + i * stride]} * w[wAt];
+      sums[place(yAt + i)] += double{x[place(xAt + i * stride)]} * w[place(wAt)];
   });
   const std::int64_t plane = e.volume(e.y), channels = e.groups * e.outputs;
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    if (bias)
-      sums[i] += bias[static_cast<std::int64_t>(i) / plane % channels];
+    if (!bias.empty())
+      sums[i] += bias[place(static_cast<std::int64_t>(i) / plane % channels)];
     y[i] = static_cast<float>(isRectified ? std::max(sums[i], 0.0) : sums[i]);
   }
 }
 
-void convolveBackwardData(const ConvolutionExtents &e, const float *w, const float *dy, float *dx) {
-  std::vector<double> sums(static_cast<std::size_t>(e.xSize()));
+void convolveBackwardData(const ConvolutionExtents &e, const std::vector<float> &w,
+                          const std::vector<float> &dy, std::vector<float> &dx) {
+  std::vector<double> sums(dx.size());
   forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
     for (std::int64_t i = 0; i < count; ++i)
-      sums[static_cast<std::size_t>(xAt + i * stride)] += double{dy[yAt + i]} * w[wAt];
+      sums[place(xAt + i * stride)] += double{dy[place(yAt + i)]} * w[place(wAt)];
   });
-  store(sums, dx);
+  store(sums, dx.data());
 }
 
-void convolveBackwardFilter(const ConvolutionExtents &e, const float *x, const float *dy,
-                            float *dw) {
-  std::vector<double> sums(static_cast<std::size_t>(e.wSize()));
+void convolveBackwardFilter(const ConvolutionExtents &e, const std::vector<float> &x,
+                            const std::vector<float> &dy, std::vector<float> &dw) {
+  std::vector<double> sums(dw.size());
   forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
     double sum = 0;
     for (std::int64_t i = 0; i < count; ++i)
-      sum += double{dy[yAt + i]} * x[xAt + i * stride];
-    sums[static_cast<std::size_t>(wAt)] += sum;
+      sum += double{dy[place(yAt + i)]} * x[place(xAt + i * stride)];
+    sums[place(wAt)] += sum;
   });
-  store(sums, dw);
+  store(sums, dw.data());
 }
 
 } // namespace
@@ -128,56 +150,44 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
     cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
     const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y, int requested,
     int *found, cudnnConvolutionFwdAlgoPerf_t *results) {
-  if (!isReady(handle) || !isAccepted(conv))
-    return CUDNN_STATUS_BAD_PARAM;
-  if (!fits(*conv, x->dims, w->dims, y->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  return list(requested, found, results, forward);
+  const cudnnStatus_t status = judge(handle, conv, *x, *w, *y);
+  return status ? status : list(requested, found, results, forward);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
     cudnnHandle_t handle, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
     const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx, int requested,
     int *found, cudnnConvolutionBwdDataAlgoPerf_t *results) {
-  if (!isReady(handle) || !isAccepted(conv))
-    return CUDNN_STATUS_BAD_PARAM;
-  if (!fits(*conv, dx->dims, w->dims, dy->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  return list(requested, found, results, backwardData);
+  const cudnnStatus_t status = judge(handle, conv, *dx, *w, *dy);
+  return status ? status : list(requested, found, results, backwardData);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
     const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw, int requested,
     int *found, cudnnConvolutionBwdFilterAlgoPerf_t *results) {
-  if (!isReady(handle) || !isAccepted(conv))
-    return CUDNN_STATUS_BAD_PARAM;
-  if (!fits(*conv, x->dims, dw->dims, dy->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  return list(requested, found, results, backwardFilter);
+  const cudnnStatus_t status = judge(handle, conv, *x, *dw, *dy);
+  return status ? status : list(requested, found, results, backwardFilter);
 }
 
 cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
     cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
     const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
     cudnnConvolutionFwdAlgo_t algorithm, std::size_t *bytes) {
-  if (!isReady(handle) || !isAccepted(conv) || !fits(*conv, x->dims, w->dims, y->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  return workspaceOf(forward, algorithm, bytes);
+  const cudnnStatus_t status = judge(handle, conv, *x, *w, *y);
+  return status ? status : workspaceOf(forward, algorithm, bytes);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
     cudnnHandle_t handle, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
     const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
     cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t *bytes) {
-  if (!isReady(handle) || !isAccepted(conv) || !fits(*conv, dx->dims, w->dims, dy->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  return workspaceOf(backwardData, algorithm, bytes);
+  const cudnnStatus_t status = judge(handle, conv, *dx, *w, *dy);
+  return status ? status : workspaceOf(backwardData, algorithm, bytes);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
     cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
     const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
     cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t *bytes) {
-  if (!isReady(handle) || !isAccepted(conv) || !fits(*conv, x->dims, dw->dims, dy->dims))
-    return CUDNN_STATUS_BAD_PARAM;
-  return workspaceOf(backwardFilter, algorithm, bytes);
+  const cudnnStatus_t status = judge(handle, conv, *x, *dw, *dy);
+  return status ? status : workspaceOf(backwardFilter, algorithm, bytes);
 }
 
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
@@ -187,12 +197,14 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
                                       cudnnConvolutionFwdAlgo_t algorithm, void *workspace,
                                       std::size_t bytes, const void *beta,
                                       const cudnnTensorDescriptor_t y, void *yData) {
-  if (!mayRun(handle, conv, x->dims, w->dims, y->dims, forward, algorithm, workspace, bytes, alpha,
-              beta))
+  if (!mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims)] {
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
+                          xs = Elements(*x), ws = Elements(*w), ys = Elements(*y)] {
     std::memset(workspace, 0xFF, bytes);
-    convolve(e, floats(xData), floats(wData), nullptr, false, floats(yData));
+    std::vector<float> result = ys.zeros();
+    convolve(e, xs.load(xData), ws.load(wData), {}, false, result);
+    ys.store(result, yData);
   });
 }
 
@@ -206,13 +218,17 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
     void *yData) {
   if (w->dims[0] % 16 != 0)
     return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-  if (!mayRun(handle, conv, x->dims, w->dims, y->dims, forward, algorithm, workspace, bytes, alpha,
-              beta) ||
-      activation->mode != CUDNN_ACTIVATION_RELU || biasDesc->dims.size() != y->dims.size())
+  if (!mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta) ||
+      activation->mode != CUDNN_ACTIVATION_RELU || biasDesc->dims.size() != y->dims.size() ||
+      biasDesc->type != y->type)
     return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims)] {
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
+                          xs = Elements(*x), ws = Elements(*w), ys = Elements(*y),
+                          added = Elements(*biasDesc)] {
     std::memset(workspace, 0xFF, bytes);
-    convolve(e, floats(xData), floats(wData), floats(bias), true, floats(yData));
+    std::vector<float> result = ys.zeros();
+    convolve(e, xs.load(xData), ws.load(wData), added.load(bias), true, result);
+    ys.store(result, yData);
   });
 }
 
@@ -223,12 +239,14 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alp
                                            cudnnConvolutionBwdDataAlgo_t algorithm, void *workspace,
                                            std::size_t bytes, const void *beta,
                                            const cudnnTensorDescriptor_t dx, void *dxData) {
-  if (!mayRun(handle, conv, dx->dims, w->dims, dy->dims, backwardData, algorithm, workspace, bytes,
-              alpha, beta))
+  if (!mayRun(handle, conv, *dx, *w, *dy, backwardData, algorithm, workspace, bytes, alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, dx->dims, w->dims, dy->dims)] {
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, dx->dims, w->dims, dy->dims),
+                          ws = Elements(*w), dys = Elements(*dy), dxs = Elements(*dx)] {
     std::memset(workspace, 0xFF, bytes);
-    convolveBackwardData(e, floats(wData), floats(dyData), floats(dxData));
+    std::vector<float> result = dxs.zeros();
+    convolveBackwardData(e, ws.load(wData), dys.load(dyData), result);
+    dxs.store(result, dxData);
   });
 }
 
@@ -239,29 +257,13 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
                                              cudnnConvolutionBwdFilterAlgo_t algorithm,
                                              void *workspace, std::size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t dw, void *dwData) {
-  if (!mayRun(handle, conv, x->dims, dw->dims, dy->dims, backwardFilter, algorithm, workspace,
-              bytes, alpha, beta))
+  if (!mayRun(handle, conv, *x, *dw, *dy, backwardFilter, algorithm, workspace, bytes, alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, dw->dims, dy->dims)] {
+  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, dw->dims, dy->dims),
+                          xs = Elements(*x), dys = Elements(*dy), dws = Elements(*dw)] {
     std::memset(workspace, 0xFF, bytes);
-    convolveBackwardFilter(e, floats(xData), floats(dyData), floats(dwData));
-  });
-}
-
-cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void *alpha,
-                                           const cudnnTensorDescriptor_t dy, const void *dyData,
-                                           const void *beta, const cudnnTensorDescriptor_t db,
-                                           void *dbData) {
-  if (!isReady(handle) || db->dims.size() != dy->dims.size() || db->dims[1] != dy->dims[1] ||
-      !replaces(alpha, beta))
-    return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, planes = Planes(dy->dims)] {
-    for (std::int64_t c = 0; c < planes.channels; ++c) {
-      double sum = 0;
-      for (std::int64_t o = 0; o < planes.outer; ++o)
-        for (std::int64_t i = 0; i < planes.inner; ++i)
-          sum += floats(dyData)[planes.at(o, c, i)];
-      floats(dbData)[c] = static_cast<float>(sum);
-    }
+    std::vector<float> result = dws.zeros();
+    convolveBackwardFilter(e, xs.load(xData), dys.load(dyData), result);
+    dws.store(result, dwData);
   });
 }

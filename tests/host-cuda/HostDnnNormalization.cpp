@@ -8,8 +8,13 @@ using namespace syncline::hostcuda;
 
 namespace {
 
+/// What all but batch normalizations are given.
+bool isPlain(cudnnTensorDescriptor_t desc) {
+  return !desc->isChannelsLast && desc->type == CUDNN_DATA_FLOAT;
+}
+
 bool isChannels(cudnnTensorDescriptor_t desc, std::int64_t channels) {
-  return desc->dims == syncline::Shape{1, channels, 1, 1};
+  return desc->dims == syncline::Shape{1, channels, 1, 1} && isPlain(desc);
 }
 
 /// Σ over outer and inner of a channel.
@@ -172,10 +177,13 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(
       !replaces(alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
   const Running running{floats(runningMean), floats(runningVariance), factor};
-  return enqueue(handle, [=, planes = Planes(xDesc->dims)] {
-    normalize(planes, floats(x), floats(y), floats(scale), floats(shift), running, epsilon,
-              floats(savedMean), floats(savedInverse));
-  });
+  return enqueue(handle,
+                 [=, planes = Planes(xDesc->dims), xs = Elements(*xDesc), ys = Elements(*yDesc)] {
+                   std::vector<float> result = ys.zeros();
+                   normalize(planes, xs.load(x).data(), result.data(), floats(scale), floats(shift),
+                             running, epsilon, floats(savedMean), floats(savedInverse));
+                   ys.store(result, y);
+                 });
 }
 
 cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t handle, cudnnBatchNormMode_t mode,
@@ -191,9 +199,12 @@ cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t handle, cudnnBatchNo
       dxDesc->dims != xDesc->dims || !isChannels(channels, xDesc->dims[1]) ||
       !replaces(alpha, beta) || !replaces(alphaScale, betaScale))
     return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, planes = Planes(xDesc->dims)] {
-    normalizeBackward(planes, floats(x), floats(dy), floats(dx), floats(scale), floats(dscale),
-                      floats(dshift), floats(savedMean), floats(savedInverse));
+  return enqueue(handle, [=, planes = Planes(xDesc->dims), xs = Elements(*xDesc),
+                          dys = Elements(*dyDesc), dxs = Elements(*dxDesc)] {
+    std::vector<float> result = dxs.zeros();
+    normalizeBackward(planes, xs.load(x).data(), dys.load(dy).data(), result.data(), floats(scale),
+                      floats(dscale), floats(dshift), floats(savedMean), floats(savedInverse));
+    dxs.store(result, dx);
   });
 }
 
@@ -202,7 +213,8 @@ cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t handle, cudnnLRNDescript
                                           const cudnnTensorDescriptor_t xDesc, const void *x,
                                           const void *beta, const cudnnTensorDescriptor_t yDesc,
                                           void *y) {
-  if (!isReady(handle) || xDesc->dims != yDesc->dims || !replaces(alpha, beta))
+  if (!isReady(handle) || xDesc->dims != yDesc->dims || !isPlain(xDesc) || !isPlain(yDesc) ||
+      !replaces(alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
   return enqueue(handle, [=, planes = Planes(xDesc->dims), lrn = *lrn] {
     const std::vector<double> scales = lrnScales(planes, lrn, floats(x));
@@ -218,7 +230,7 @@ cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t handle, cudnnLRNDescrip
                                            const cudnnTensorDescriptor_t, const void *x,
                                            const void *beta, const cudnnTensorDescriptor_t,
                                            void *dx) {
-  if (!isReady(handle) || !replaces(alpha, beta))
+  if (!isReady(handle) || !isPlain(yDesc) || !replaces(alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
   return enqueue(handle, [=, planes = Planes(yDesc->dims), lrn = *lrn] {
     lrnBackward(planes, lrn, floats(x), floats(y), floats(dy), floats(dx));
@@ -229,7 +241,8 @@ cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t 
                                   cudnnSoftmaxMode_t mode, const void *alpha,
                                   const cudnnTensorDescriptor_t xDesc, const void *x,
                                   const void *beta, const cudnnTensorDescriptor_t, void *y) {
-  if (!isReady(handle) || mode != CUDNN_SOFTMAX_MODE_CHANNEL || !replaces(alpha, beta))
+  if (!isReady(handle) || !isPlain(xDesc) || mode != CUDNN_SOFTMAX_MODE_CHANNEL ||
+      !replaces(alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
   return enqueue(handle, [=, planes = Planes(xDesc->dims)] {
     softmax(planes, algorithm == CUDNN_SOFTMAX_LOG, floats(x), floats(y));
@@ -241,7 +254,8 @@ cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t
                                    const cudnnTensorDescriptor_t yDesc, const void *y,
                                    const cudnnTensorDescriptor_t, const void *dy, const void *beta,
                                    const cudnnTensorDescriptor_t, void *dx) {
-  if (!isReady(handle) || mode != CUDNN_SOFTMAX_MODE_CHANNEL || !replaces(alpha, beta))
+  if (!isReady(handle) || !isPlain(yDesc) || mode != CUDNN_SOFTMAX_MODE_CHANNEL ||
+      !replaces(alpha, beta))
     return CUDNN_STATUS_BAD_PARAM;
   return enqueue(handle, [=, planes = Planes(yDesc->dims)] {
     softmaxBackward(planes, algorithm == CUDNN_SOFTMAX_LOG, floats(y), floats(dy), floats(dx));

@@ -109,6 +109,21 @@ void fill(void *to, int value, std::size_t bytes) {
 
 } // namespace
 
+namespace syncline::hostcuda {
+
+bool isAllocated(const void *data, std::size_t bytes) {
+  Allocations &own = allocations();
+  std::lock_guard hold(own.mutex);
+  auto found = own.all.upper_bound(const_cast<void *>(data));
+  if (found == own.all.begin())
+    return false;
+  --found;
+  const auto *begin = static_cast<const std::byte *>(found->first);
+  return static_cast<const std::byte *>(data) + bytes <= begin + found->second.bytes;
+}
+
+} // namespace syncline::hostcuda
+
 cudaError_t cudaMemGetInfo(std::size_t *free, std::size_t *total) {
   Allocations &own = allocations();
   std::lock_guard hold(own.mutex);

@@ -35,12 +35,12 @@ template <Precision precision> std::string said(Precision accept, bool isConvolu
 }
 
 TEST(LibraryTest, AreAskedForThePrecisionOfTheOptions) {
-  for (bool isConvolution : {false, true}) {
-    EXPECT_EQ(said<Precision::fp32>(Precision::fp32, isConvolution), "");
-    EXPECT_EQ(said<Precision::tf32>(Precision::tf32, isConvolution), "");
-    EXPECT_NE(said<Precision::fp32>(Precision::tf32, isConvolution), "");
-    EXPECT_NE(said<Precision::tf32>(Precision::fp32, isConvolution), "");
-  }
+  for (bool isConvolution : {false, true})
+    for (Precision accept : {Precision::fp32, Precision::tf32, Precision::bf16}) {
+      EXPECT_EQ(said<Precision::fp32>(accept, isConvolution).empty(), accept == Precision::fp32);
+      EXPECT_EQ(said<Precision::tf32>(accept, isConvolution).empty(), accept == Precision::tf32);
+      EXPECT_EQ(said<Precision::bf16>(accept, isConvolution).empty(), accept == Precision::bf16);
+    }
 }
 
 // Memory that is not there is the user's to find, on the host as on the device.

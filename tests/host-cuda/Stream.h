@@ -106,6 +106,9 @@ cudaError_t broken();
 /// The calling thread's.
 int currentDevice();
 
+/// Whether the memory was given out by cudaMalloc or cudaMallocHost.
+bool isAllocated(const void *data, std::size_t bytes);
+
 /// An integer of the environment; `otherwise` where it is not set.
 std::uint64_t setting(const char *name, std::uint64_t otherwise);
 
