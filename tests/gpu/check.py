@@ -64,14 +64,11 @@ def main(words):
     parser.add_argument("--module", default="", metavar="FILE", help="a backend over libraries of the host: a trial")
     chosen = parser.parse_args(words)
     chosen.logs.mkdir(parents=True, exist_ok=True)
-    machine = Machine(chosen.prepared, chosen.logs, chosen.build or chosen.logs / "build", chosen.module)
+    machine = Machine(chosen.prepared, chosen.logs, chosen.build, chosen.module)
     table = Table(chosen.logs, chosen.only)
     heading = describe(machine)
     print(heading, flush=True)
-    ready = chosen.build is not None
-    if not ready:
-        ready = table.check("build", "the runtime, from sources", build, machine, always=True)
-    if ready:
+    if not machine.is_lean or table.check("build", "the runtime, from sources", build, machine, always=True):
         table.check("conformance", "all pass", conformance, machine)
         table.check("prepared steps", "fit this machine's CUDA", steps.fitting, machine, TOP / "runtime" / "include")
         for part in (Accuracy, Faults, Speed):

@@ -86,6 +86,8 @@ class Faults:
 
     def too_large(self):
         self.machine.needs_gpu("a lack of its memory")
+        if "too-large" not in self.machine.manifest["speed"]:
+            raise Skipped("what was prepared is for trials on the host")
         plan = self.machine.manifest["speed"]["too-large"]["plan"]
         return self.refused("too-large", self.machine.words(self.machine.file(plan), 1, "--steps", 1), "memory")
 
@@ -95,8 +97,8 @@ class Faults:
 
     def without_cpu(self):
         """This build has no CPU backend, and says so."""
-        if self.machine.module:
-            raise Skipped("this build has one")
+        if not self.machine.is_lean:
+            raise Skipped("the build is not ours, and may have one")
         plan = self.machine.file(self.machine.manifest["processor"])
         program = self.machine.build / "bin" / "syncline-run"
         return self.refused("no-cpu", [program, plan, "-n", 1, "--steps", 1], "no CPU backend")

@@ -14,10 +14,11 @@ LIMIT = 600  # seconds that one program may take
 
 
 class Machine:
-    def __init__(self, prepared, logs, build, module=""):
+    def __init__(self, prepared, logs, build=None, module=""):
         self.prepared = pathlib.Path(prepared).resolve()
         self.logs = pathlib.Path(logs).resolve()
-        self.build = pathlib.Path(build).resolve()
+        self.is_lean = build is None  # built here, with nothing but CUDA and what was bundled
+        self.build = pathlib.Path(build or self.logs / "build").resolve()
         self.manifest = json.loads((self.prepared / "manifest.json").read_text())
         self.module = module  # a backend over libraries on the host, to try these scripts with
         self.environment = dict(os.environ)

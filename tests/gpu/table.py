@@ -40,17 +40,18 @@ class Table:
             result, found = "FAIL", f"{type(error).__name__}: {error}"
             with open(self.logs / "broken-checks.log", "a") as log:
                 log.write(f"== {name}\n{traceback.format_exc()}\n")
-        self.rows.append((name, expected, " ".join(str(found).split()), result))
+        self.rows.append((result, name, expected, " ".join(str(found).split())))
         print(f"[{time.monotonic() - start:5.0f} s] {result:7} {name}: {self.rows[-1][2]}", flush=True)
         return result != "FAIL"
 
     def text(self):
-        header = ("check", "expected", "found", "result")
+        header = ("result", "check", "expected", "found")
         widths = [max(len(row[i]) for row in (header, *self.rows)) for i in range(3)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))) for row in (header, *self.rows)]
-        counts = [sum(row[3] == result for row in self.rows) for result in ("pass", "FAIL", "skipped")]
+        counts = [sum(row[0] == result for row in self.rows) for result in ("pass", "FAIL", "skipped")]
         return "\n".join([*lines, "", "%d passed, %d failed, %d skipped" % tuple(counts)])
 
     def exit_code(self):
         """1 where anything failed, or nothing ran."""
-        return int(any(row[3] == "FAIL" for row in self.rows) or all(row[3] == "skipped" for row in self.rows))
+        results = {row[0] for row in self.rows}
+        return int("FAIL" in results or "pass" not in results)

@@ -91,7 +91,7 @@ class ScriptsTest(unittest.TestCase):
         with redirect_stdout(io.StringIO()):
             for number, function in enumerate(functions):
                 rows.check(f"check {number}", "much", function)
-        return [row[3] for row in rows.rows], rows.exit_code(), rows.text()
+        return [row[0] for row in rows.rows], rows.exit_code(), rows.text()
 
     def test_table(self):
         """A failing check stops no other; one that breaks has failed; nothing but skipped ones is no success."""
