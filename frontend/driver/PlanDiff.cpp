@@ -165,8 +165,13 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   };
   compareFiles("model", a.at("name") == b.at("name"));
   compareFiles("cluster", a.at("cluster").at("name") == b.at("cluster").at("name"));
-  for (const char *key : {"planner", "ranks", "servers", "batch"})
+  for (const char *key : {"planner", "ranks", "servers", "batch", "backend"})
     compare(key, a.at(key), b.at(key));
+  auto nccl = [](const json &plan) {
+    std::string text = ncclText(plan);
+    return text.empty() ? json() : json(std::move(text));
+  };
+  compare("messages by NCCL", nccl(a), nccl(b));
   compare("asked for", askedText(a), askedText(b));
   return table.isEmpty() ? "" : table.toString() + "\n";
 }

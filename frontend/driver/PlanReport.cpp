@@ -64,17 +64,25 @@ static std::string proof(const nlohmann::json &plan) {
   return text;
 }
 
-/// Who carries the messages of a plan for GPUs, and what that leaves out.
-static std::string carrier(const nlohmann::json &plan) {
+std::string syncline::driver::ncclText(const nlohmann::json &plan) {
   const nlohmann::json nccl = plan.value("nccl", nlohmann::json());
   if (nccl.is_null())
     return "";
-  std::string text = "for backend " + printable(plan.at("backend")) + ": NCCL carries the messages";
-  if (nccl.at("protocol").is_string())
-    text += ", protocol " + printable(nccl.at("protocol"));
-  if (nccl.at("channels").is_number())
-    text += ", " + counted(nccl.at("channels").get<std::int64_t>(), "channel");
-  return text + "; it has no recursive-doubling, halving-doubling or hierarchical\n";
+  std::string text = nccl.at("protocol").is_string() ? "protocol " + printable(nccl.at("protocol"))
+                                                     : "any protocol";
+  return text + ", " +
+         (nccl.at("channels").is_number()
+              ? counted(nccl.at("channels").get<std::int64_t>(), "channel")
+              : "any channels");
+}
+
+/// Who carries the messages of a plan for GPUs, and what that leaves out.
+static std::string carrier(const nlohmann::json &plan) {
+  const std::string how = ncclText(plan);
+  return how.empty()
+             ? ""
+             : "for backend " + printable(plan.at("backend")) + ": NCCL carries the messages, " +
+                   how + "; it has no recursive-doubling, halving-doubling or hierarchical\n";
 }
 
 static std::string totals(const nlohmann::json &plan) {

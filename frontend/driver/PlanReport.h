@@ -17,4 +17,8 @@ namespace syncline::driver {
 /// follow the plan schema.
 Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
 
+/// How NCCL carries the plan's messages: "protocol simple, 4 channels"; empty where it does not.
+/// Throws as guarded() expects where `plan` does not follow its schema.
+std::string ncclText(const nlohmann::json &plan);
+
 } // namespace syncline::driver

@@ -29,7 +29,7 @@ bool isAllReduce(Scheme scheme);
 
 /// Whether NCCL carries messages by this scheme: by its Ring or Tree, by its reduce-scatter and
 /// all-gather, or by its sends and receives.
-bool isNccls(Scheme scheme);
+bool ncclHas(Scheme scheme);
 
 /// The most channels that NCCL gives a collective (C16).
 inline constexpr std::int64_t mostNcclChannels = 64;

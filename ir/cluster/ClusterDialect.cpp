@@ -319,7 +319,7 @@ bool syncline::cluster::isAllReduce(Scheme scheme) {
   llvm_unreachable("every scheme is named above");
 }
 
-bool syncline::cluster::isNccls(Scheme scheme) {
+bool syncline::cluster::ncclHas(Scheme scheme) {
   switch (scheme) {
   case Scheme::ring:
   case Scheme::tree:

@@ -197,7 +197,7 @@ static LogicalResult checkCarrier(const PlanFacts &facts) {
     return success();
   for (auto [number, bucket] : facts.buckets) {
     const auto scheme = cluster::symbolizeScheme(plan::BucketOp(bucket).getScheme());
-    if (!scheme || !cluster::isNccls(*scheme))
+    if (!scheme || !cluster::ncclHas(*scheme))
       return plan::BucketOp(bucket).emitOpError("P24: travels by '")
              << plan::BucketOp(bucket).getScheme()
              << "', which NCCL, who carries the messages, has not";

@@ -4,6 +4,8 @@
 #include "passes/cost/CollectiveTime.h"
 #include "passes/solver/joint/SchemeCost.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -28,7 +30,7 @@ public:
   Result<Offer> build() {
     offer.ranks = ranks;
     offer.largestMessage = spec.getLargestMessage();
-    offer.isNccls = static_cast<bool>(spec.getNccl());
+    offer.byNccl = static_cast<bool>(spec.getNccl());
     for (cluster::CollectiveAttr stated : spec.getCollectives())
       if (cluster::isAllReduce(stated.getScheme()))
         add(stated.getScheme(), this->stated(stated.getScheme()));
@@ -50,7 +52,7 @@ public:
 private:
   /// An all-reduce, unless NCCL carries the messages and has none such.
   void add(Scheme scheme, Attribute cost) {
-    if (spec.getNccl() && !cluster::isNccls(scheme))
+    if (spec.getNccl() && !cluster::ncclHas(scheme))
       offer.leftOut.push_back(scheme);
     else
       offer.collectives.push_back(option(scheme, cost));
@@ -114,12 +116,29 @@ private:
   /// Around a ring and up a tree one message at a time leaves a node; the doubling schemes' ranks
   /// have partners on other nodes all at once.
   Attribute formula(Scheme scheme) const {
+    if (scheme == Scheme::tree && spec.getNccl())
+      return ncclTree();
     const bool isDoubling =
         scheme == Scheme::recursiveDoubling || scheme == Scheme::halvingDoubling;
     const solver::LinkRates of =
         share(scheme != Scheme::tree, isDoubling ? spec.getDevicesPerNode() : 1);
     return cluster::FormulaAttr::get(context, scheme, ranks, of.latency, of.secondsPerByte,
                                      of.reduceSecondsPerByte);
+  }
+
+  /// NCCL's Tree is two trees over the nodes, each for half of the bytes in a pipeline, and chains
+  /// inside them: every byte goes up and down every link once.
+  Attribute ncclTree() const {
+    if (ranks == 1)
+      return cluster::AffineAttr::get(context, 0.0, 0.0);
+    const bool hasInside = spec.getInside() && spec.getDevicesPerNode() > 1;
+    const std::int64_t devices = hasInside ? spec.getDevicesPerNode() : 1;
+    const auto levels = llvm::Log2_64_Ceil((ranks + devices - 1) / devices);
+    const double inside = hasInside ? static_cast<double>(spec.getInside().getAlpha()) : 0;
+    const solver::LinkRates of = share(true, 1);
+    const double latency = 2 * (levels * of.latency + static_cast<double>(devices - 1) * inside);
+    return cluster::AffineAttr::get(context, latency,
+                                    2 * of.secondsPerByte + of.reduceSecondsPerByte);
   }
 
   void addFormulas() {

@@ -18,7 +18,7 @@ struct Offer {
   sync::OptionAttr servers;       ///< null where there are none
   sync::OptionAttr reduceScatter; ///< only for who asks for it; null where its cost is unknown
   mlir::Attribute gather; ///< of factors: seconds by the bytes that ONE rank contributes; or null
-  bool isNccls = false;   ///< NCCL carries the messages
+  bool byNccl = false;    ///< NCCL carries the messages
   llvm::SmallVector<cluster::Scheme> leftOut; ///< what the cluster would offer, had NCCL got it
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
@@ -27,7 +27,7 @@ struct Offer {
   sync::OptionAttr option(cluster::Scheme scheme) const;
 };
 
-/// Where NCCL carries the messages, its schemes alone are offered (cluster::isNccls). badInput
+/// Where NCCL carries the messages, its schemes alone are offered (cluster::ncclHas). badInput
 /// where no scheme is left that takes every gradient, or none of the all-reduces that the cluster
 /// states. A half duplex link carries what a rank sends and what it receives at the same time one
 /// after the other, which doubles beta of every scheme but the tree. Links are the slowest node's;

@@ -150,7 +150,7 @@ private:
       }
       sync::OptionAttr option = offer.option(*forced[k]);
       if (!option)
-        return refuse(k, cluster::isNccls(*forced[k]) || !offer.isNccls
+        return refuse(k, cluster::ncclHas(*forced[k]) || !offer.byNccl
                              ? "the cluster does not offer it"
                              : "NCCL, which carries the messages, has ring, tree, "
                                "reduce-scatter, parameter-server and factors only");

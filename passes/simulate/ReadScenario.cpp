@@ -29,8 +29,10 @@ template <typename Op> Op firstOf(ModuleOp module) {
 }
 
 /// A line, a table, or a formula with constants of its own: a time that the network does not
-/// decide.
+/// decide. Of NCCL's Tree only its cost is known.
 bool isStated(cluster::SpecAttr spec, Scheme scheme) {
+  if (spec.getNccl() && scheme == Scheme::tree)
+    return true;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
     if (stated.getScheme() == scheme)
       return !cost::isOfNetwork(spec, stated.getCost());

@@ -146,7 +146,7 @@ class NcclTest(EveryMachineTest):
         self.assertLessEqual({bucket["scheme"] for bucket in document["buckets"]}, NCCLS)
         self.assertEqual(document["nccl"], {"protocol": None, "channels": None})
         report = harness.syncline("inspect", plan)
-        self.assertIn("for backend cuda: NCCL carries the messages; it has no recursive-doubling", report)
+        self.assertIn("NCCL carries the messages, any protocol, any channels; it has no recursive-doubling", report)
         why = harness.syncline("inspect", plan, "--why", "fc")
         self.assertIn("not offered, as NCCL carries the messages: recursive-doubling, halving-doubling\n", why)
         self.assertNotRegex(why, "(?m)^[* ] +halving-doubling")
@@ -163,6 +163,25 @@ class NcclTest(EveryMachineTest):
         faster = self.write("b.yaml", harness.CLUSTER.format(ranks=8).replace("10 Gb/s", "1 Gb/s"))
         for words in (["--cluster", faster], ["--sweep", "ranks=2..16"], ["--sweep", "latency=1us..1ms"]):
             self.assertIn("step", harness.syncline("simulate", plan, *words))
+
+    def test_trees_are_pipelined(self):
+        """By NCCL's two trees every byte goes up and down a link once, in virtual time too."""
+        plan, document, _ = self.compile("--scheme", "*=tree")
+        messages = json.loads(harness.syncline("simulate", plan, "--json"))["messages"]
+        self.assertEqual(len(messages), len(document["buckets"]))
+        for message in messages:
+            self.assertTrue(message["by_cost"])
+            expected = 2 * 2 * 20e-6 + message["bytes"] * 2 * 8e-10  # as harness.CLUSTER's network
+            self.assertAlmostEqual(message["end"] - message["start"], expected, delta=1e-9)
+
+    def test_differences(self):
+        """Who carries the messages is one."""
+        cpu, _, _ = self.compile(backend="cpu")
+        cpu = cpu.rename(self.folder / "cpu.plan")
+        plan, _, _ = self.compile("--nccl-channels", 1)
+        said = harness.syncline("inspect", cpu, "--diff", plan)
+        self.assertRegex(said, r"(?m)^backend +cpu +cuda$")
+        self.assertRegex(said, r"(?m)^messages by NCCL +- +any protocol, 1 channel$")
 
     def test_table(self):
         """A row for each size that is summed; pinned protocol and channels are in it and in the plan."""

@@ -1,13 +1,14 @@
 // What a cluster offers where NCCL carries the messages.
 // RUN: syncline-opt %s --split-input-file --pose-problem | FileCheck %s
 
-// Over a network: no doubling schemes, and no hierarchical all-reduce, though nodes have two devices.
+// Over a network: no doubling schemes, and no hierarchical all-reduce, though nodes have two devices. A tree over two nodes, with chains
+// of two inside: 2 (1 + 0.125) s, and every byte up and down: 2 0.5 + 0.25.
 
 // CHECK: sync.problem @merge layers ["fc", "conv"]
-// CHECK-SAME: lanes [#sync.lane<[<ring, cost = #cluster.formula<algorithm = ring, {{[^>]*}}>, traffic = 3.0>, <tree, cost = {{[^>]*}}>, traffic = 4.0>, <"parameter-server", cost = {{[^>]*}}>, traffic = 3.0>]>]
+// CHECK-SAME: lanes [#sync.lane<[<ring, cost = #cluster.formula<algorithm = ring, {{[^>]*}}>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 2.25, b = 1.25>, traffic = 4.0>, <"parameter-server", cost = {{[^>]*}}>, traffic = 3.0>]>]
 // CHECK-SAME: solos [#sync.solo<layer = 0, scheme = factors
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, device = <compute = 100.0, launchOverhead = 0.0>,
-    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, inside = <alpha = 1.0, beta = 0.25, gamma = 0.0>, nccl = <protocol = any>>} {
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, inside = <alpha = 0.125, beta = 0.25, gamma = 0.0>, nccl = <protocol = any>>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
     sync.layer "fc" bytes 800 forward 1.0 backward 3.0 matmul [10, 20, 8]
@@ -22,6 +23,32 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devices
 // CHECK-SAME: lanes [#sync.lane<[<tree, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 4.0>]>] forward_end
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
     collectives = [<"recursive-doubling", #cluster.affine<a = 1.0, b = 0.0>>, <tree, #cluster.affine<a = 2.0, b = 0.0>>], nccl = <protocol = any>>} {
+  sync.trace @net {
+    sync.layer "conv" bytes 800 forward 1.0 backward 3.0
+  }
+}
+
+// -----
+
+// Without anything inside, every rank is a node: 2 ceil(log2 6) s. Half a link carries what goes up and what goes down one after the other.
+
+// CHECK: sync.problem @merge layers ["conv"]
+// CHECK-SAME: <tree, cost = #cluster.affine<a = 6.0, b = 2.25>, traffic = 4.0>
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 6, devicesPerNode = 2, device = <launchOverhead = 0.0>,
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, halfDuplex = true, nccl = <protocol = any>>} {
+  sync.trace @net {
+    sync.layer "conv" bytes 800 forward 1.0 backward 3.0
+  }
+}
+
+// -----
+
+// One rank sends nothing.
+
+// CHECK: sync.problem @merge layers ["conv"]
+// CHECK-SAME: <tree, cost = #cluster.affine<a = 0.0, b = 0.0>, traffic = 0.0>
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 1, device = <launchOverhead = 0.0>,
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = <protocol = any>>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }
