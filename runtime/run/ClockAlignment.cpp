@@ -1,6 +1,10 @@
 // Ping-pong, and records as one message each.
 #include "runtime/run/ClockAlignment.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
 namespace syncline {
 
 /// Pongs that are asked for: the quickest of so many met no other traffic.
@@ -17,31 +21,76 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
   return first.seconds + (second.seconds - first.seconds) * (otherTime - begin) / (end - begin);
 }
 
-Result<RankZeroLinks> RankZeroLinks::open(Transport &transport, int ranks) {
-  RankZeroLinks links(transport.rank(), ranks);
-  std::vector<LinkEnd> ends;
-  for (int other = 1; other < ranks; ++other)
-    if (links.rank == 0 || links.rank == other)
-      for (const bool sends : {true, false})
-        ends.push_back(
-            {links.rank == 0 ? other : 0, sends,
-             ((links.rank == 0) == sends ? "trace/to" : "trace/from") + std::to_string(other)});
-  auto opened = transport.open(ends);
-  if (!opened)
-    return opened.status();
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    (ends[i].sends ? links.to : links.from).push_back(std::move((*opened)[i]));
-  return links;
+Result<RankZeroLinks> RankZeroLinks::open(Group &group, double timeoutSeconds) {
+  RankZeroLinks links(group, timeoutSeconds);
+  Socket listener;
+  if (group.rank() == 0) {
+    Result<Socket> opened = Socket::listen(0);
+    if (!opened)
+      return opened.status();
+    listener = std::move(*opened);
+  }
+  const std::string port = listener.isOpen() ? std::to_string(listener.localPort()) : "";
+  auto told = group.gather("trace/port", port, timeoutSeconds, Among::workers);
+  if (!told)
+    return told.status();
+  Status met =
+      group.rank() == 0 ? links.meet(listener) : links.join(std::atoi(told->at(0).c_str()));
+  return met ? Result<RankZeroLinks>(std::move(links)) : met;
 }
 
-Status RankZeroLinks::send(std::size_t link, const void *data, std::size_t bytes) {
-  moved.sent += static_cast<std::int64_t>(bytes);
-  return to[link]->send(data, bytes);
+/// Rank 0 waits for the others, each of which says who it is. Strangers are not listened to.
+Status RankZeroLinks::meet(const Socket &listener) {
+  const Deadline deadline = deadlineIn(timeout);
+  while (static_cast<int>(others.size()) + 1 < group->workers()) {
+    if (!listener.hasInput(deadline))
+      return group->blame(firstMissing(), "it did not connect to have its clock compared");
+    Socket socket = listener.accept();
+    std::int32_t rank = 0;
+    if (socket.isOpen() &&
+        socket.receiveAll(reinterpret_cast<char *>(&rank), sizeof rank, deadlineIn(1)) &&
+        rank > 0 && rank < group->workers())
+      others[rank] = std::move(socket);
+  }
+  return Status::ok();
 }
 
-Status RankZeroLinks::receive(std::size_t link, void *data, std::size_t bytes) {
-  moved.received += static_cast<std::int64_t>(bytes);
-  return from[link]->receive(data, bytes);
+int RankZeroLinks::firstMissing() const {
+  int rank = 1;
+  while (others.contains(rank))
+    ++rank;
+  return rank;
+}
+
+Status RankZeroLinks::join(int port) {
+  Result<Socket> socket = Socket::connect(group->address(), port, deadlineIn(timeout));
+  if (!socket)
+    return socket.status();
+  others[0] = std::move(*socket);
+  const std::int32_t rank = group->rank();
+  return send(0, &rank, sizeof rank);
+}
+
+Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {
+  if (others.at(other).sendAll({static_cast<const char *>(data), bytes}, deadlineIn(timeout)))
+    return Status::ok();
+  return group->blame(other, "its connection for comparing clocks is gone");
+}
+
+/// While nothing comes, whoever is lost is heard of.
+Status RankZeroLinks::receive(int other, void *data, std::size_t bytes) {
+  const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
+  const Deadline deadline = deadlineIn(timeout);
+  const Socket &socket = others.at(other);
+  while (!socket.hasInput(std::min(deadline, deadlineIn(0.5)))) {
+    if (Status s = group->verdict(); !s)
+      return s;
+    if (Clock::now() >= deadline)
+      return group->blame(other, "it stood still while clocks were compared");
+  }
+  if (socket.receiveAll(static_cast<char *>(data), bytes, deadline))
+    return Status::ok();
+  return group->blame(other, "its connection for comparing clocks is gone");
 }
 
 Result<ClockOffset> RankZeroLinks::measure(int other) {
@@ -49,9 +98,9 @@ Result<ClockOffset> RankZeroLinks::measure(int other) {
   for (int round = 0; round < kRounds; ++round) {
     const double asked = clockSeconds(Clock::now());
     double told = 0;
-    if (Status s = send(other - 1, &asked, sizeof asked); !s)
+    if (Status s = send(other, &asked, sizeof asked); !s)
       return s;
-    if (Status s = receive(other - 1, &told, sizeof told); !s)
+    if (Status s = receive(other, &told, sizeof told); !s)
       return s;
     const double arrived = clockSeconds(Clock::now());
     const double middle = (asked + arrived) / 2, error = (arrived - asked) / 2;
@@ -63,9 +112,9 @@ Result<ClockOffset> RankZeroLinks::measure(int other) {
 
 Result<std::vector<ClockOffset>> RankZeroLinks::measureOffsets() {
   std::vector<ClockOffset> offsets;
-  if (rank == 0) {
+  if (group->rank() == 0) {
     offsets.push_back({clockSeconds(Clock::now()), 0, 0});
-    for (int other = 1; other < ranks; ++other) {
+    for (int other = 1; other < group->workers(); ++other) {
       Result<ClockOffset> offset = measure(other);
       if (!offset)
         return offset.status();
@@ -87,7 +136,7 @@ Result<std::vector<ClockOffset>> RankZeroLinks::measureOffsets() {
 Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vector<double> &own) {
   std::vector<std::vector<double>> all;
   std::uint64_t count = own.size();
-  if (rank != 0) {
+  if (group->rank() != 0) {
     Status s = send(0, &count, sizeof count);
     if (s && count > 0)
       s = send(0, own.data(), count * sizeof(double));
@@ -96,12 +145,12 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
     return all;
   }
   all.push_back(own);
-  for (int other = 1; other < ranks; ++other) {
-    if (Status s = receive(other - 1, &count, sizeof count); !s)
+  for (int other = 1; other < group->workers(); ++other) {
+    if (Status s = receive(other, &count, sizeof count); !s)
       return s;
     std::vector<double> &values = all.emplace_back(count);
     if (count > 0)
-      if (Status s = receive(other - 1, values.data(), count * sizeof(double)); !s)
+      if (Status s = receive(other, values.data(), count * sizeof(double)); !s)
         return s;
   }
   return all;

@@ -1,10 +1,9 @@
 // The other ranks' clocks in terms of rank 0's, and a way to bring their records to rank 0.
 #pragma once
 
-#include "runtime/transport/CommunicationThread.h"
-#include "runtime/transport/Transport.h"
+#include "runtime/transport/Group.h"
 
-#include <memory>
+#include <map>
 #include <vector>
 
 namespace syncline {
@@ -25,30 +24,32 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
 /// Seconds of a clock since its own beginning; one beginning for all processes of a host.
 double clockSeconds(Clock::time_point time);
 
-/// One rank's connection to rank 0 beside the channels', and rank 0's to all others. Every worker
-/// calls the same methods in the same order; not thread-safe. Errors: peerLost.
+/// One worker's connection to rank 0, and rank 0's to all others, beside those that carry buckets
+/// and whatever carries these. Every worker calls the same methods in the same order; not
+/// thread-safe. Errors: peerLost.
 class RankZeroLinks {
 public:
-  /// `ranks` are the workers, the first of the transport, at least two.
-  static Result<RankZeroLinks> open(Transport &transport, int ranks);
+  /// At least two workers. `group` outlives the links; one that stands still for `timeoutSeconds`
+  /// is lost.
+  static Result<RankZeroLinks> open(Group &group, double timeoutSeconds);
 
   /// Rank 0: the offset of every rank, its own first; other ranks: nothing.
   Result<std::vector<ClockOffset>> measureOffsets();
   /// Rank 0: what every rank gave, its own first; other ranks: nothing.
   Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
-  /// What these links have moved so far.
-  Traffic traffic() const { return moved; }
-
 private:
-  RankZeroLinks(int rank, int ranks) : rank(rank), ranks(ranks) {}
+  RankZeroLinks(Group &group, double timeout) : group(&group), timeout(timeout) {}
+  Status meet(const Socket &listener);
+  int firstMissing() const;
+  Status join(int port);
   Result<ClockOffset> measure(int other);
-  Status send(std::size_t link, const void *data, std::size_t bytes);
-  Status receive(std::size_t link, void *data, std::size_t bytes);
+  Status send(int other, const void *data, std::size_t bytes);
+  Status receive(int other, void *data, std::size_t bytes);
 
-  int rank, ranks;
-  std::vector<std::unique_ptr<Link>> to, from; ///< rank 0: by rank - 1; others: one
-  Traffic moved;
+  Group *group;
+  double timeout;
+  std::map<int, Socket> others; ///< by rank
 };
 
 } // namespace syncline

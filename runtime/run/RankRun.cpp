@@ -3,19 +3,19 @@
 
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
+#include "runtime/run/DeviceChoice.h"
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/OperationTimes.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/PlanChecks.h"
+#include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/ServerRun.h"
-#include "runtime/run/Sha256.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/TraceRecorder.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
-#include "runtime/transport/GroupPeers.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
@@ -38,11 +38,7 @@ private:
   Status openData();
   Status agreeOnOptions();
   Status build();
-  Result<int> chooseDevice() const;
-  Status agreeOnNodes();
-  Status agreeWithServers();
   Status connect();
-  Result<TrainerLinks> openLinks();
   Status observe();
   Status fill(std::int64_t step);
   Status train();
@@ -55,7 +51,7 @@ private:
   std::optional<Sampler> sampler;
   std::int64_t steps = 0;
   const Backend *backend = nullptr;
-  std::unique_ptr<Peers> peers; ///< of channels that the backend has
+  std::optional<RankLinks> links; ///< none on one rank
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
@@ -143,25 +139,10 @@ Status RankRun::openData() {
   return Status::ok();
 }
 
-/// A device each for the ranks of this host, unless they are to share.
-Result<int> RankRun::chooseDevice() const {
-  const int count = backend->devices();
-  if (count == 0)
-    return 0;
-  const int local = options.alone ? 0 : identity.localRank;
-  const int wanted = options.device.value_or(options.sharesDevice ? local % count : local);
-  if (wanted < count)
-    return wanted;
-  const std::string has =
-      "this machine shows " + std::to_string(count) + " of backend '" + options.backend + "'";
-  if (options.device)
-    return Status::badInput("no device " + std::to_string(wanted) + ": " + has);
-  return Status::badInput("local rank " + std::to_string(local) + " has no device of its own: " +
-                          has + "; '--share-device' lets ranks share them");
-}
-
 Status RankRun::build() {
-  const Result<int> device = chooseDevice();
+  const Result<int> device =
+      chooseDevice({options.device, options.sharesDevice, options.alone ? 0 : identity.localRank},
+                   backend->devices(), options.backend);
   if (!device)
     return device.status();
   ExecutableOptions how;
@@ -190,86 +171,26 @@ Status RankRun::build() {
   return Status::ok();
 }
 
-/// A hierarchy takes ranks [i·n, (i+1)·n) for a node; other schemes do not care who lives where.
-Status RankRun::agreeOnNodes() {
-  auto isHierarchical = [](const PlanBucket &b) { return b.scheme == "hierarchical"; };
-  if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
-    return Status::ok();
-  if (Status s = group->agree({{"number of ranks a node", std::to_string(identity.localSize)}},
-                              Among::workers);
-      !s)
-    return s;
-  if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)
-    return Status::badInput("scheme 'hierarchical' of a plan for " +
-                            std::to_string(plan.ranksPerNode) +
-                            " ranks a node: " + std::to_string(identity.localSize) +
-                            " were started; '--ranks-per-node " +
-                            std::to_string(plan.ranksPerNode) + "' takes them for several nodes");
-  if (identity.localSize < 1 || identity.localRank != identity.rank % identity.localSize)
-    return Status::badInput("scheme 'hierarchical' needs ranks numbered node by node: rank " +
-                            std::to_string(identity.rank) + " is local rank " +
-                            std::to_string(identity.localRank) + " of " +
-                            std::to_string(identity.localSize));
-  return Status::ok();
-}
-
-/// Servers have no step and no data: what they need of these, they are told.
-Status RankRun::agreeWithServers() {
-  if (plan.servers == 0)
-    return Status::ok();
-  return group->gather(stepsKey, std::to_string(steps), options.startTimeout).status();
-}
-
 Status RankRun::connect() {
   Executable &executable = step->executable();
+  TrainerLinks opened;
   if (group) {
-    // Different processors may choose different layouts; sums over raw bytes would mix them.
-    std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
-    if (Status s = group->agree({{"memory layout", layout}}, Among::workers); !s)
+    links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
+    if (Status s = links->agree(executable, steps); !s)
       return s;
-    if (Status s = agreeOnNodes(); !s)
-      return s;
-    if (Status s = agreeWithServers(); !s)
-      return s;
+    Result<TrainerLinks> ways = links->open(executable);
+    if (!ways)
+      return ways.status();
+    opened = std::move(*ways);
   }
-  Result<TrainerLinks> links = openLinks();
-  if (!links)
-    return links.status();
   Result<std::unique_ptr<Trainer>> made =
-      Trainer::create(executable, options.alone ? 1 : plan.ranks, *links);
+      Trainer::create(executable, options.alone ? 1 : plan.ranks, opened);
   if (!made)
     return made.status();
   trainer = std::move(*made);
   if (options.capturesSteps)
     trainer->captureSteps();
   return Status::ok();
-}
-
-/// The backend's own channels, or the run's transport.
-Result<TrainerLinks> RankRun::openLinks() {
-  if (!group)
-    return TrainerLinks();
-  Executable &executable = step->executable();
-  if (!backend->hasChannels()) {
-    if (Status s = group->connect(timeout()); !s)
-      return s;
-    return hostLinks(executable, *group->transport(), plan.ranks,
-                     {.ranksPerNode = identity.localSize, .servers = plan.servers});
-  }
-  if (plan.servers > 0)
-    return Status::badInput("'" + plan.folder + "' has servers of their own, which backend '" +
-                            options.backend + "' does not know");
-  peers = createPeers(*group, timeout(), options.startTimeout);
-  TrainerLinks links;
-  links.open = [this, &executable](int channel, const std::vector<std::string> &schemes) {
-    return backend->openChannel(executable, *peers,
-                                {.channel = channel,
-                                 .schemes = schemes,
-                                 .wire = options.wire,
-                                 .sharesDevice = options.sharesDevice,
-                                 .planFolder = plan.folder});
-  };
-  return links;
 }
 
 Status RankRun::observe() {
@@ -279,8 +200,8 @@ Status RankRun::observe() {
     return Status::ok();
   if (steps == 0)
     return Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
-  Result<TraceRecorder> made = TraceRecorder::create(group ? group->transport() : nullptr,
-                                                     plan.ranks, steps, options.traceSteps);
+  Result<TraceRecorder> made =
+      TraceRecorder::create(group.get(), timeout(), steps, options.traceSteps);
   if (!made)
     return made.status();
   trace = std::move(*made);
@@ -384,12 +305,14 @@ Status RankRun::finish() {
     if (Status s = saveOnnx(plan, step->executable(), options.seed, options.save); !s)
       return s;
   std::int64_t peak = peakMemoryBytes();
-  Traffic busiest = report->medianTraffic();
+  std::optional<Traffic> busiest = report->medianTraffic();
   if (group) {
     group->enter("at the end of the run");
     // All are done when all have said so: nobody's last bytes are lost by an early end.
     std::ostringstream own;
-    own << peak << ' ' << busiest.sent << ' ' << busiest.received;
+    own << peak;
+    if (busiest)
+      own << ' ' << busiest->sent << ' ' << busiest->received;
     auto all = group->gather("used", own.str(), timeout(), Among::workers);
     if (!all)
       return all.status();
@@ -398,7 +321,7 @@ Status RankRun::finish() {
       Traffic moved;
       std::istringstream(text) >> memory >> moved.sent >> moved.received;
       peak = std::max(peak, memory);
-      if (moved.sent + moved.received > busiest.sent + busiest.received)
+      if (busiest && moved.sent + moved.received > busiest->sent + busiest->received)
         busiest = moved;
     }
   }

@@ -64,9 +64,11 @@ void Report::addLoss(const Trainer::EarlierLoss &earlier) {
                                 {"loss", number(earlier.loss)},
                                 {"seconds", t.seconds},
                                 {"samples_per_second", samplesPerSecond(t.seconds)},
-                                {"exposed_seconds", t.exposed},
-                                {"bytes_sent", t.bytesSent},
-                                {"bytes_received", t.bytesReceived}};
+                                {"exposed_seconds", t.exposed}};
+    if (t.moved) {
+      line["bytes_sent"] = t.moved->sent;
+      line["bytes_received"] = t.moved->received;
+    }
     std::cout << line.dump() << std::endl;
     return;
   }
@@ -81,13 +83,15 @@ void Report::addLoss(const Trainer::EarlierLoss &earlier) {
                t.exposed * 1e3, terminal && !last ? "" : "\n");
 }
 
-Traffic Report::medianTraffic() const {
+std::optional<Traffic> Report::medianTraffic() const {
+  if (!std::ranges::all_of(steps, [](const StepTimes &t) { return t.moved.has_value(); }))
+    return std::nullopt;
   auto whole = [&](auto &&f) { return static_cast<std::int64_t>(medianOf(steps, f)); };
-  return {whole([](const StepTimes &t) { return static_cast<double>(t.bytesSent); }),
-          whole([](const StepTimes &t) { return static_cast<double>(t.bytesReceived); })};
+  return Traffic{whole([](const StepTimes &t) { return static_cast<double>(t.moved->sent); }),
+                 whole([](const StepTimes &t) { return static_cast<double>(t.moved->received); })};
 }
 
-void Report::finish(std::int64_t peakBytes, const Traffic &traffic,
+void Report::finish(std::int64_t peakBytes, const std::optional<Traffic> &traffic,
                     const std::optional<Score> &score) {
   if (quiet)
     return;
@@ -102,11 +106,13 @@ void Report::finish(std::int64_t peakBytes, const Traffic &traffic,
                                 {"median_step_seconds", seconds},
                                 {"samples_per_second", samplesPerSecond(seconds)},
                                 {"median_exposed_seconds", exposed},
-                                {"predicted_step_seconds", plan.predictedStep},
-                                {"median_bytes_sent", traffic.sent},
-                                {"median_bytes_received", traffic.received},
-                                {"predicted_traffic_bytes", plan.predictedTraffic},
-                                {"peak_memory_bytes", peakBytes}};
+                                {"predicted_step_seconds", plan.predictedStep}};
+    if (traffic) {
+      line["median_bytes_sent"] = traffic->sent;
+      line["median_bytes_received"] = traffic->received;
+    }
+    line["predicted_traffic_bytes"] = plan.predictedTraffic;
+    line["peak_memory_bytes"] = peakBytes;
     if (lastLoss)
       line["loss"] = number(*lastLoss);
     if (score)
@@ -123,13 +129,13 @@ void Report::finish(std::int64_t peakBytes, const Traffic &traffic,
                  steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", seconds * 1e3,
                  plan.predictedStep * 1e3, samplesPerSecond(seconds), exposed * 1e3,
                  static_cast<double>(peakBytes) / 1048576);
-  if (!steps.empty() && shape.ranks > 1)
+  if (!steps.empty() && shape.ranks > 1 && traffic)
     std::fprintf(stderr,
                  "a step sends %s from the busiest rank and receives %s, %s together (predicted "
                  "%s)\n",
-                 sizeText(static_cast<double>(traffic.sent)).c_str(),
-                 sizeText(static_cast<double>(traffic.received)).c_str(),
-                 sizeText(static_cast<double>(traffic.sent + traffic.received)).c_str(),
+                 sizeText(static_cast<double>(traffic->sent)).c_str(),
+                 sizeText(static_cast<double>(traffic->received)).c_str(),
+                 sizeText(static_cast<double>(traffic->sent + traffic->received)).c_str(),
                  sizeText(plan.predictedTraffic).c_str());
   if (score && score->predictions > 0)
     std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f\n",

@@ -16,11 +16,11 @@ namespace syncline {
 ///
 /// JSON, one object a line on stdout: for each step {"step", "loss", "seconds",
 /// "samples_per_second", "exposed_seconds", "bytes_sent", "bytes_received"}, over all ranks, times
-/// in seconds, bytes of messages that rank 0 moves; at the end {"summary": true, "steps", "ranks",
-/// "servers", "median_step_seconds", "samples_per_second", "median_exposed_seconds",
-/// "predicted_step_seconds", "median_bytes_sent", "median_bytes_received",
-/// "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (these but the prediction are
-/// the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?}.
+/// in seconds, bytes of messages that rank 0 moves, without them where nobody counts; at the end
+/// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
+/// "median_exposed_seconds", "predicted_step_seconds", "median_bytes_sent",
+/// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (these
+/// but the prediction are the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?}.
 class Report {
 public:
   /// `shape` is who runs, which is fewer than the plan's where a rank runs alone. A quiet report
@@ -30,10 +30,11 @@ public:
   void note(const std::string &text);
   void addStep(const StepTimes &times) { steps.push_back(times); }
   void addLoss(const Trainer::EarlierLoss &loss);
-  /// Medians of this rank's steps.
-  Traffic medianTraffic() const;
+  /// Medians of this rank's steps; none where nobody counts.
+  std::optional<Traffic> medianTraffic() const;
   /// Takes the largest values of any rank.
-  void finish(std::int64_t peakBytes, const Traffic &traffic, const std::optional<Score> &score);
+  void finish(std::int64_t peakBytes, const std::optional<Traffic> &traffic,
+              const std::optional<Score> &score);
 
 private:
   double samplesPerSecond(double seconds) const;

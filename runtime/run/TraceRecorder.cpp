@@ -8,12 +8,11 @@
 
 namespace syncline {
 
-Result<TraceRecorder> TraceRecorder::create(Transport *transport, int ranks, std::int64_t steps,
+Result<TraceRecorder> TraceRecorder::create(Group *group, double timeoutSeconds, std::int64_t steps,
                                             std::int64_t traced) {
-  TraceRecorder recorder(std::max<std::int64_t>(0, steps - traced),
-                         !transport || transport->rank() == 0);
-  if (transport) {
-    Result<RankZeroLinks> links = RankZeroLinks::open(*transport, ranks);
+  TraceRecorder recorder(std::max<std::int64_t>(0, steps - traced), !group || group->rank() == 0);
+  if (group && group->workers() > 1) {
+    Result<RankZeroLinks> links = RankZeroLinks::open(*group, timeoutSeconds);
     if (!links)
       return links.status();
     recorder.links = std::move(*links);
@@ -35,8 +34,6 @@ Status TraceRecorder::beforeStep(std::int64_t number, Trainer &trainer) {
   if (!measured)
     return measured.status();
   before = std::move(*measured);
-  if (links)
-    trainer.leaveOut(links->traffic());
   return Status::ok();
 }
 

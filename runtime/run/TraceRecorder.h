@@ -13,9 +13,9 @@ namespace syncline {
 /// One rank's part; all workers make one and call the same methods between the same steps.
 class TraceRecorder {
 public:
-  /// Records the last `traced` of `steps` steps. `transport` is null where there is one rank.
-  /// Errors: peerLost.
-  static Result<TraceRecorder> create(Transport *transport, int ranks, std::int64_t steps,
+  /// Records the last `traced` of `steps` steps. `group` is null where there is one rank; for
+  /// `timeoutSeconds` see RankZeroLinks. Errors: peerLost.
+  static Result<TraceRecorder> create(Group *group, double timeoutSeconds, std::int64_t steps,
                                       std::int64_t traced);
 
   /// Before step `number`; the first traced one begins once the clocks have been compared.

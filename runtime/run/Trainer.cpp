@@ -37,8 +37,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ran
     if (Status s = checkScheme(b.scheme); !s)
       return Status::badInput("bucket " + std::to_string(b.id) + ": " + s.message());
   if (ranks > 1) {
-    trainer->traffic = links.traffic ? links.traffic : [] { return Traffic(); };
-    trainer->counted = trainer->traffic();
+    trainer->traffic = links.traffic;
+    trainer->counted = links.traffic ? links.traffic() : Traffic();
     if (Status s = trainer->openChannels(links); !s)
       return s;
   }
@@ -160,14 +160,14 @@ Status Trainer::capture() {
     return s;
   const Status told = runOperations();
   const Status ended = executable.endCapture();
-  isCaptured = told && ended;
+  hasCaptured = told && ended;
   return told ? ended : told;
 }
 
 Status Trainer::runStep(std::int64_t number) {
   const bool replays = captures && isWarm && !wholeGradients;
   executable.beginStep(number);
-  if (replays && !isCaptured) {
+  if (replays && !(hasCaptured && executable.isCaptured())) {
     for (auto &[id, channel] : channels)
       channel->startStep(number);
     if (Status s = capture(); !s)
@@ -175,19 +175,20 @@ Status Trainer::runStep(std::int64_t number) {
   }
   for (auto &[id, channel] : channels)
     channel->startStep(number, replays);
+  began = Clock::now();
   if (Status s = replays ? executable.replay() : runOperations(); !s)
     return s;
   isWarm = true;
   return executable.synchronize();
 }
 
-Status Trainer::record(std::int64_t number, Clock::time_point start) {
+Status Trainer::record(std::int64_t number) {
   const Result<std::vector<double>> marks = executable.marks();
   if (!marks)
     return marks.status();
   StepRecord &record = recorded.emplace_back();
   record.step = number;
-  record.start = start;
+  record.start = began;
   for (std::size_t i = 0; i < executable.operations().size(); ++i)
     record.operations.push_back({(*marks)[i], (*marks)[i + 1]});
   record.buckets = bucketTimings();
@@ -200,7 +201,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
   if (Status s = runStep(number); !s)
     return s;
   if (isRecording)
-    if (Status s = record(number, start); !s)
+    if (Status s = record(number); !s)
       return s;
   StepTimes times;
   for (auto &[id, channel] : channels)
@@ -210,10 +211,11 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
   // All that was issued so far has been waited for, so that nothing is under way.
-  const Traffic now = ranks > 1 ? traffic() : Traffic();
-  times.bytesSent = now.sent - counted.sent;
-  times.bytesReceived = now.received - counted.received;
-  counted = now;
+  if (ranks == 1 || traffic) {
+    const Traffic now = traffic ? traffic() : Traffic();
+    times.moved = Traffic{now.sent - counted.sent, now.received - counted.received};
+    counted = now;
+  }
   lossSum = executable.loss();
   lossStep = number;
   if (ranks > 1)
@@ -232,11 +234,6 @@ Result<double> Trainer::finishLoss() {
   done.push_back({lossStep, lossSum / ranks});
   lossStep = -1;
   return done.back().loss;
-}
-
-void Trainer::leaveOut(const Traffic &others) {
-  counted.sent += others.sent;
-  counted.received += others.received;
 }
 
 Status Trainer::forward(std::int64_t number) {

@@ -8,16 +8,18 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace syncline {
 
-/// What a step took: seconds and, for this rank, bytes of messages.
+/// What a step took on this rank.
 struct StepTimes {
   double seconds = 0;
   double exposed = 0; ///< of these, waiting for communication
-  /// Of the step's buckets and of the loss of the step before.
-  std::int64_t bytesSent = 0, bytesReceived = 0;
+  /// Bytes of messages: of the step's buckets and of the loss of the step before. None where nobody
+  /// counts.
+  std::optional<Traffic> moved;
 };
 
 /// How several ranks reach each other.
@@ -49,8 +51,6 @@ public:
   /// gradients, those of buckets by "reduce-scatter" only with `wholeGradients`, which costs
   /// another all-gather; the ranks agree on it. Errors: peerLost, or the backend's.
   Result<StepTimes> step(std::int64_t number, bool wholeGradients = false);
-  /// Says that this rank's links also moved bytes that are no step's.
-  void leaveOut(const Traffic &others);
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
@@ -67,7 +67,7 @@ public:
   /// Keeps a record of every step from now on.
   void recordSteps() {
     isRecording = true;
-    isCaptured = false; // without marks
+    hasCaptured = false; // what there is has no marks
   }
   const std::vector<StepRecord> &records() const { return recorded; }
   /// Of the last step, over all channels.
@@ -89,7 +89,7 @@ private:
   Status runOperations();
   Status capture();
   Status runStep(std::int64_t number);
-  Status record(std::int64_t number, Clock::time_point start);
+  Status record(std::int64_t number);
   Status issue(int bucket);
   Status gather(std::size_t index);
 
@@ -100,9 +100,10 @@ private:
   bool wholeGradients = false; ///< of the present step
   std::map<int, std::unique_ptr<Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
-  bool captures = false, isCaptured = false;
+  bool captures = false, hasCaptured = false;
   bool isWarm = false; ///< a step has run: libraries have connected and allocated what they need
   bool isRecording = false;
+  Clock::time_point began; ///< the step's first operation
   std::vector<StepRecord> recorded;
 
   // The loss travels behind the step's buckets, while the next step computes.

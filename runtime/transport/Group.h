@@ -50,6 +50,8 @@ public:
   /// somebody waits for it ends the run.
   Status connect(double timeoutSeconds);
   int rank() const { return options.rank; }
+  /// Rank 0's host, as this rank finds it.
+  const std::string &address() const { return options.address; }
   /// Ranks that compute.
   int workers() const { return names.workers; }
   /// Null until connected.

@@ -112,6 +112,16 @@ Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadl
   return s;
 }
 
+Socket Socket::accept() const {
+  Socket s(accept4(fd, nullptr, nullptr, SOCK_CLOEXEC));
+  int on = 1;
+  if (s.isOpen())
+    setsockopt(s.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return s;
+}
+
+bool Socket::hasInput(Deadline deadline) const { return waitFor(fd, POLLIN, deadline); }
+
 int Socket::localPort() const {
   sockaddr_storage a{};
   socklen_t size = sizeof a;

@@ -30,6 +30,12 @@ public:
   /// Tries again until somebody listens there or the deadline passes.
   static Result<Socket> connect(const std::string &host, int port, Deadline deadline);
 
+  /// Of one that listens: who connects next; nobody has when it is not open.
+  Socket accept() const;
+  /// Whether something is there by the deadline: bytes, the other end's close, somebody who
+  /// connects.
+  bool hasInput(Deadline deadline) const;
+
   int localPort() const;
   /// Numeric address of this end, without port; empty when not connected.
   std::string localAddress() const;

@@ -81,11 +81,9 @@ void StoreServer::serve() {
 }
 
 void StoreServer::acceptPeer() {
-  Socket s(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  Socket s = listener.accept();
   if (!s.isOpen())
     return;
-  int on = 1;
-  setsockopt(s.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (std::string local = s.localAddress(); !isLoopback(local)) {
     std::lock_guard lock(addressMutex);
     if (address.empty())

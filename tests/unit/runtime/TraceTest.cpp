@@ -7,6 +7,7 @@
 #include "runtime/run/TraceFile.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -26,22 +27,50 @@ TEST(ClockAlignment, interpolatesDrift) {
   EXPECT_DOUBLE_EQ(offsetAt(first, first, 300), 5);
 }
 
-// Threads of one host read one clock: what is measured is within its own bound of zero.
+// Threads of one host read one clock: what is measured is within its own bound of zero. Whatever
+// carries buckets need not be there.
 TEST(ClockAlignment, boundsItsError) {
-  runRanks(3, [](int rank, Group &group) {
-    auto links = RankZeroLinks::open(*group.transport(), 3);
-    ASSERT_TRUE(links.isOk()) << links.status().message();
-    auto offsets = links->measureOffsets();
-    ASSERT_TRUE(offsets.isOk()) << offsets.status().message();
-    ASSERT_EQ(offsets->size(), rank == 0 ? 3u : 0u);
-    for (const ClockOffset &offset : *offsets)
-      EXPECT_LE(std::fabs(offset.seconds), offset.error + 1e-9);
-    auto all = links->collect(std::vector<double>(static_cast<std::size_t>(rank), rank));
-    ASSERT_TRUE(all.isOk());
-    if (rank == 0) {
-      EXPECT_EQ(*all, (std::vector<std::vector<double>>{{}, {1}, {2, 2}}));
-    }
-  });
+  runRanks(
+      3,
+      [](int rank, Group &group) {
+        auto links = RankZeroLinks::open(group, 20);
+        ASSERT_TRUE(links.isOk()) << links.status().message();
+        auto offsets = links->measureOffsets();
+        ASSERT_TRUE(offsets.isOk()) << offsets.status().message();
+        ASSERT_EQ(offsets->size(), rank == 0 ? 3u : 0u);
+        for (const ClockOffset &offset : *offsets)
+          EXPECT_LE(std::fabs(offset.seconds), offset.error + 1e-9);
+        auto all = links->collect(std::vector<double>(static_cast<std::size_t>(rank), rank));
+        ASSERT_TRUE(all.isOk());
+        if (rank == 0) {
+          EXPECT_EQ(*all, (std::vector<std::vector<double>>{{}, {1}, {2, 2}}));
+        }
+      },
+      /*connect=*/false);
+}
+
+// A rank that goes away while clocks are compared, or never comes, is named by those who wait.
+TEST(ClockAlignment, NamesWhoeverIsLost) {
+  for (const bool comes : {true, false}) {
+    std::array<std::string, 2> said;
+    runRanks(
+        3,
+        [&](int rank, Group &group) {
+          if (rank == 2 && !comes) {
+            ASSERT_TRUE(group.gather("trace/port", "", 20, Among::workers).isOk());
+            return;
+          }
+          auto links = RankZeroLinks::open(group, rank == 0 ? 1 : 20);
+          Status s = links.status();
+          for (int round = 0; round < 2 && s && rank < 2; ++round)
+            s = links->measureOffsets().status();
+          if (rank < 2 && !s)
+            said[static_cast<std::size_t>(rank)] = s.message();
+        },
+        /*connect=*/false, /*leave=*/false);
+    for (const std::string &message : said)
+      EXPECT_EQ(message, "lost rank 2 (its process ended)");
+  }
 }
 
 // Records arrive as they were; pieces of one are refused.

@@ -160,8 +160,8 @@ Trained train(const Model &model, int ranks, int servers = 0) {
       auto times = (*trainer)->step(step);
       ASSERT_TRUE(times.isOk()) << times.status().message();
       std::lock_guard lock(mutex);
-      result.sent[static_cast<std::size_t>(step)] += times->bytesSent;
-      result.received[static_cast<std::size_t>(step)] += times->bytesReceived;
+      result.sent[static_cast<std::size_t>(step)] += times->moved->sent;
+      result.received[static_cast<std::size_t>(step)] += times->moved->received;
     }
     const auto loss = (*trainer)->finishLoss();
     ASSERT_TRUE(loss.isOk());

@@ -1,0 +1,74 @@
+// Agreement between ranks, and their channels.
+#include "runtime/run/RankLinks.h"
+
+#include "runtime/run/ServerRun.h"
+#include "runtime/run/Sha256.h"
+#include "runtime/transport/GroupPeers.h"
+
+#include <algorithm>
+
+namespace syncline {
+
+Status RankLinks::agree(const Executable &executable, std::int64_t steps) {
+  // Different processors may choose different layouts; sums over raw bytes would mix them.
+  const std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
+  if (Status s = run.group.agree({{"memory layout", layout}}, Among::workers); !s)
+    return s;
+  if (Status s = agreeOnNodes(); !s)
+    return s;
+  if (run.plan.servers == 0)
+    return Status::ok();
+  // Servers have no step and no data: what they need of these, they are told.
+  return run.group.gather(stepsKey, std::to_string(steps), run.options.startTimeout).status();
+}
+
+/// A hierarchy takes ranks [i·n, (i+1)·n) for a node; other schemes do not care who lives where.
+Status RankLinks::agreeOnNodes() {
+  const Plan &plan = run.plan;
+  const Identity &identity = run.identity;
+  auto isHierarchical = [](const PlanBucket &b) { return b.scheme == "hierarchical"; };
+  if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
+    return Status::ok();
+  if (Status s = run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
+                                 Among::workers);
+      !s)
+    return s;
+  if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)
+    return Status::badInput("scheme 'hierarchical' of a plan for " +
+                            std::to_string(plan.ranksPerNode) +
+                            " ranks a node: " + std::to_string(identity.localSize) +
+                            " were started; '--ranks-per-node " +
+                            std::to_string(plan.ranksPerNode) + "' takes them for several nodes");
+  if (identity.localSize < 1 || identity.localRank != identity.rank % identity.localSize)
+    return Status::badInput("scheme 'hierarchical' needs ranks numbered node by node: rank " +
+                            std::to_string(identity.rank) + " is local rank " +
+                            std::to_string(identity.localRank) + " of " +
+                            std::to_string(identity.localSize));
+  return Status::ok();
+}
+
+Result<TrainerLinks> RankLinks::open(Executable &executable) {
+  const Plan &plan = run.plan;
+  if (!run.backend.hasChannels()) {
+    if (Status s = run.group.connect(run.timeoutSeconds); !s)
+      return s;
+    return hostLinks(executable, *run.group.transport(), plan.ranks,
+                     {.ranksPerNode = run.identity.localSize, .servers = plan.servers});
+  }
+  if (plan.servers > 0)
+    return Status::badInput("'" + plan.folder + "' has servers of their own, which backend '" +
+                            run.options.backend + "' does not know");
+  peers = createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
+  TrainerLinks links;
+  links.open = [this, &executable](int channel, const std::vector<std::string> &schemes) {
+    return run.backend.openChannel(executable, *peers,
+                                   {.channel = channel,
+                                    .schemes = schemes,
+                                    .wire = run.options.wire,
+                                    .sharesDevice = run.options.sharesDevice,
+                                    .planFolder = run.plan.folder});
+  };
+  return links;
+}
+
+} // namespace syncline
