@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building Syncline needs and is missing (Debian 12 packages), then builds it.
 #
-#   samples/setup.sh [--runtime-only] [--tests] [--no-install]
+#   samples/setup.sh [--runtime-only] [--no-cpu] [--tests] [--no-install]
 #
 #   --runtime-only  the runtime alone: no LLVM, MLIR, ONNX or Z3 (what a cluster node needs)
+#   --no-cpu        without the CPU backend, oneDNN and Gloo (what a node with GPUs can spare)
 #   --tests         also what tests/run.sh needs (Python packages, formatter), and the test programs
 #   --no-install    never call the package manager; configuring then says what is missing
 #
@@ -14,9 +15,9 @@ set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD:-$top/build}
-compiler=ON tests=OFF install=yes
+compiler=ON cpu=ON tests=OFF install=yes
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 fail() {
   echo "setup: $1" >&2
   exit 1
@@ -25,6 +26,7 @@ fail() {
 for argument in "$@"; do
   case $argument in
     --runtime-only) compiler=OFF ;;
+    --no-cpu) cpu=OFF ;;
     --tests) tests=ON ;;
     --no-install) install=no ;;
     -h | --help) usage && exit 0 ;;
@@ -35,7 +37,8 @@ done
 # What the chosen parts need, one package a word.
 wanted() {
   echo g++ cmake ninja-build ccache mold
-  echo libgloo-dev libdnnl-dev ocl-icd-opencl-dev libssl-dev nlohmann-json3-dev libcli11-dev
+  echo libssl-dev nlohmann-json3-dev libcli11-dev
+  [[ $cpu == OFF ]] || echo libgloo-dev libdnnl-dev ocl-icd-opencl-dev
   if [[ $compiler == ON ]]; then
     echo libmlir-19-dev mlir-19-tools llvm-19-dev llvm-19-tools libz3-dev
     echo libonnx-dev libprotobuf-dev protobuf-compiler libyaml-cpp-dev libtinyxml2-dev zlib1g-dev
@@ -60,7 +63,7 @@ missing() {
 by_hand() {
   printf '%s\n' "setup: $1" "Ask for these packages of Debian 12, or their like, to be installed:" \
     "  $(wanted | xargs)" "and run this script again with --no-install, or build by hand:" \
-    "  cmake -S $top -B $build -G Ninja -DSYNCLINE_COMPILER=$compiler -DSYNCLINE_TESTS=$tests" \
+    "  cmake -S $top -B $build -G Ninja -DSYNCLINE_COMPILER=$compiler -DSYNCLINE_CPU=$cpu -DSYNCLINE_TESTS=$tests" \
     "  cmake --build $build" >&2
   exit 1
 }
@@ -95,7 +98,7 @@ configure() {
   local log=$build/configure.log
   mkdir -p "$build"
   cmake -S "$top" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYNCLINE_COMPILER=$compiler \
-    -DSYNCLINE_TESTS=$tests -DCMAKE_JOB_POOLS=link=1 -DCMAKE_JOB_POOL_LINK=link >"$log" 2>&1 || {
+    -DSYNCLINE_CPU=$cpu -DSYNCLINE_TESTS=$tests -DCMAKE_JOB_POOLS=link=1 -DCMAKE_JOB_POOL_LINK=link >"$log" 2>&1 || {
     tail -30 "$log" >&2
     fail "configuring failed; the whole output is in '$log'"
   }
