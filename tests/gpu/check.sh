@@ -28,9 +28,11 @@ shift 2
   echo "check: '$prepared' is not what prepare.sh writes: no manifest.json" >&2
   exit 1
 }
-[[ -d $logs/source ]] || {
-  mkdir -p "$logs/source.partial"
-  tar -C "$logs/source.partial" -xzf "$prepared/source.tar.gz"
-  mv "$logs/source.partial" "$logs/source"
+# What was built of other sources is of no use.
+cmp -s "$prepared/source.tar.gz" "$logs/source.tar.gz" || {
+  rm -rf "$logs/source" "$logs/build" "$logs/source.tar.gz"
+  mkdir -p "$logs/source"
+  tar -C "$logs/source" -xzf "$prepared/source.tar.gz"
+  cp "$prepared/source.tar.gz" "$logs/"
 }
 exec "${PYTHON:-python3}" "$logs/source/tests/gpu/check.py" "$prepared" "$logs" "$@"

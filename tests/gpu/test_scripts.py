@@ -22,6 +22,7 @@ import harness  # noqa: E402
 import steps  # noqa: E402
 import table  # noqa: E402
 import values  # noqa: E402
+import wheels  # noqa: E402
 
 
 def drawn_model(path):
@@ -109,6 +110,19 @@ class ScriptsTest(unittest.TestCase):
         self.assertIn("division by zero", text)
         self.assertEqual(self.results(lambda: "plenty", skip)[1], 0)
         self.assertEqual(self.results(skip)[1], 1)
+
+    def test_wheels(self):
+        """Headers and libraries of all packages in one place, by the names that compilers and linkers look for."""
+        for name in ("cudnn/include/cudnn.h", "cudnn/lib/libcudnn.so.9", "nccl/include/nccl.h", "nccl/lib/libnccl.so.2"):
+            path = self.folder / "nvidia" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(name)
+        prefix = self.folder / "wheels"
+        self.assertEqual(wheels.gather([self.folder / "nvidia"], prefix), 2)
+        self.assertEqual((prefix / "include" / "nccl.h").read_text(), "nccl/include/nccl.h")
+        for name in ("libcudnn.so", "libcudnn.so.9"):
+            self.assertEqual((prefix / "lib" / name).read_text(), "cudnn/lib/libcudnn.so.9")
+        self.assertEqual(wheels.gather([], prefix), 0)
 
     def test_foreign_folder(self):
         done = subprocess.run([HERE / "check.sh", self.folder, self.folder / "logs"], capture_output=True, text=True)
