@@ -48,7 +48,9 @@ public:
   /// Whether it has been reached. Not while a step is captured.
   bool isReached() const {
     const cudaError_t status = cudaEventQuery(handle);
-    if (status != cudaErrorNotReady)
+    if (status == cudaErrorNotReady)
+      cudaGetLastError(); // CUDA keeps it, and the next launch would say it
+    else
       check(status, "cudaEventQuery");
     return status == cudaSuccess;
   }
