@@ -1,79 +1,127 @@
-// Ranks with a device, a stream and a communicator each, for the tests of NCCL on the host.
+// Ranks of the CUDA backend as threads of a test: an executable with one bucket a scheme, channels
+// over the stand-ins, and peers who may get lost.
 #pragma once
 
 #include "tests/host-cuda/TestStreams.h"
 
-#include <nccl.h>
+#include "runtime/cuda/NcclChannel.h"
 
 #include <cstring>
 #include <functional>
-#include <utility>
-#include <vector>
+#include <map>
+#include <set>
 
 namespace syncline::hostcuda {
 
-/// Memory of the device, of T.
-template <typename T> struct Buffer {
-  explicit Buffer(std::vector<T> values) : count(values.size()) {
-    EXPECT_EQ(cudaMalloc(reinterpret_cast<void **>(&data), count * sizeof(T)), cudaSuccess);
-    std::memcpy(data, values.data(), count * sizeof(T));
+/// Where the ranks of a test meet.
+class TestMeeting {
+public:
+  explicit TestMeeting(int ranks, double timeout = 20) : ranks(ranks), timeout(timeout) {}
+
+  std::vector<std::string> exchange(int rank, const std::string &key, const std::string &value) {
+    std::unique_lock lock(mutex);
+    values[key][rank] = value;
+    came.notify_all();
+    came.wait(lock, [&] { return values[key].size() == static_cast<std::size_t>(ranks); });
+    std::vector<std::string> all;
+    for (const auto &[r, text] : values[key])
+      all.push_back(text);
+    return all;
   }
-  Buffer(const Buffer &) = delete;
-  Buffer &operator=(const Buffer &) = delete;
-  ~Buffer() { EXPECT_EQ(cudaFree(data), cudaSuccess); }
-  std::vector<T> values() const { return {data, data + count}; }
-  T *data = nullptr;
-  std::size_t count;
+  /// From now on everybody knows that the rank is lost.
+  void lose(int rank) { lost = rank; }
+  Status verdict() const {
+    return lost < 0 ? Status::ok()
+                    : Status::error(ErrorKind::peerLost,
+                                    "lost rank " + std::to_string(lost) + " (its process ended)");
+  }
+
+  const int ranks;
+  const double timeout;
+  std::atomic<int> lost = -1, waits = 0, blamed = -1;
+
+private:
+  std::mutex mutex;
+  std::condition_variable came;
+  std::map<std::string, std::map<int, std::string>> values;
 };
 
-using Floats = std::vector<float>;
+class TestPeers final : public Peers {
+public:
+  TestPeers(TestMeeting &meeting, int rank) : meeting(meeting), own(rank) {}
+  int rank() const override { return own; }
+  int size() const override { return meeting.ranks; }
+  double timeoutSeconds() const override { return meeting.timeout; }
+  Result<std::vector<std::string>> exchange(const std::string &key,
+                                            const std::string &value) override {
+    return meeting.exchange(own, key, value);
+  }
+  Status verdict() const override { return meeting.verdict(); }
+  std::shared_ptr<void> waitingFor(int) override {
+    ++meeting.waits;
+    return std::shared_ptr<void>(nullptr, [this](void *) { --meeting.waits; });
+  }
+  Status blame(int peer, const std::string &) override {
+    meeting.blamed = peer;
+    return Status::error(ErrorKind::peerLost, "lost rank " + std::to_string(peer) + " (late)");
+  }
 
-/// One rank of a test: a device, a stream and a communicator of its own.
-struct Rank {
-  Rank(const ncclUniqueId &id, int rank, int ranks) : rank(rank), ranks(ranks) {
-    EXPECT_EQ(cudaSetDevice(rank), cudaSuccess);
-    EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-    EXPECT_EQ(ncclCommInitRank(&comm, ranks, id, rank), ncclSuccess);
+private:
+  TestMeeting &meeting;
+  const int own;
+};
+
+/// What a step of these tests has: a bucket of f32 elements.
+struct TestBucket {
+  std::string scheme;
+  std::int64_t elements;
+  int channel = 0;
+};
+
+/// A rank with its device, executable and channels. Bucket i has number i; its gradients and
+/// parameters lie behind the last one's, at multiples of 64 bytes.
+class TestRank {
+public:
+  TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &buckets,
+           WirePrecision wire = WirePrecision::fp32);
+  ~TestRank();
+
+  cuda::CudaExecutable &operator*() { return *executable; }
+  cuda::CudaExecutable *operator->() { return executable.get(); }
+  Channel &channel(int number = 0) { return *channels.at(number); }
+  cudaStream_t compute() const { return executable->device().compute; }
+  float *gradients(int bucket) { return at(Space::gradients, bucket); }
+  float *parameters(int bucket) { return at(Space::parameters, bucket); }
+  std::size_t count(int bucket) const {
+    return static_cast<std::size_t>(buckets[static_cast<std::size_t>(bucket)].elements);
   }
-  Rank(const Rank &) = delete;
-  Rank &operator=(const Rank &) = delete;
-  ~Rank() {
-    if (comm)
-      EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
-    cudaStreamDestroy(stream);
-  }
-  void synchronize() { EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess); }
-  ncclResult_t error() {
-    ncclResult_t result = ncclSuccess;
-    EXPECT_EQ(ncclCommGetAsyncError(comm, &result), ncclSuccess);
-    return result;
-  }
-  /// The first error but success that the communicator says, within a while.
-  ncclResult_t awaitError() {
-    for (int i = 0; i < 500 && error() == ncclSuccess; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return error();
-  }
-  void abort() { EXPECT_EQ(ncclCommAbort(std::exchange(comm, nullptr)), ncclSuccess); }
+
+  void begin(std::int64_t step, bool replayed = false);
+  /// The computation that fills the gradients: of the device, at its turn.
+  void compute(int bucket, std::function<float(std::size_t)> value);
+  Status issue(int bucket);
+  Status issueSharded(int bucket, bool wholeGradients = false);
+  Status wait(int bucket) { return channelOf(bucket).wait(bucket); }
+  /// What computation finds in the gradients (or parameters) where it stands now; read after
+  /// synchronize().
+  std::shared_ptr<std::vector<float>> look(Space space, int bucket);
 
   const int rank, ranks;
-  cudaStream_t stream = nullptr;
-  ncclComm_t comm = nullptr;
+  std::vector<TestBucket> buckets;
+  std::vector<std::int64_t> offsets;
+
+private:
+  float *at(Space space, int bucket);
+  Channel &channelOf(int bucket) {
+    return *channels.at(buckets[static_cast<std::size_t>(bucket)].channel);
+  }
+
+  TestPeers peers;
+  std::unique_ptr<cuda::CudaExecutable> executable;
+  std::map<int, std::unique_ptr<Channel>> channels;
 };
 
-/// Every rank in a thread.
-inline void runRanks(int ranks, const std::function<void(Rank &)> &body) {
-  const Variable devices("SYNCLINE_HOST_CUDA_DEVICES", std::to_string(ranks));
-  ncclUniqueId id;
-  ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      Rank own(id, rank, ranks);
-      body(own);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-}
+/// Every rank in a thread, on a device of its own.
+void runRanks(TestMeeting &meeting, const std::function<void(int rank)> &body);
 
 } // namespace syncline::hostcuda
