@@ -244,6 +244,48 @@ class NcclTest(EveryMachineTest):
         self.assertAlmostEqual(ends[1] - ends[0], 1 - 1e-5, places=7)
 
 
+# CUDA's libraries on the host, and nvcc for them: plays a machine with GPUs.
+HOST_MODULE = harness.BUILD / "lib" / "libsyncline-host-cuda.so"
+HOST_NVCC = harness.TOP / "tests" / "host-cuda" / "nvcc"
+
+
+@unittest.skipUnless(HOST_MODULE.exists(), "built without CUDA")
+class HostProfileTest(RefusalTest):
+    """Profiles of what runs on GPUs, which the host plays."""
+
+    def setUp(self):
+        super().setUp()
+        playing = {"NVCC": str(HOST_NVCC), "SYNCLINE_CUDA_BACKEND": str(HOST_MODULE)}
+        environment = unittest.mock.patch.dict(os.environ, playing)
+        environment.start()
+        self.addCleanup(environment.stop)
+
+    def profile(self, *words):
+        out = self.folder / "p.json"
+        harness.syncline("profile", *words, "-o", out)
+        return out, json.loads(out.read_text())
+
+    def test_of_models_and_plans(self):
+        """A model is compiled for the backend that it is measured on; a plan has its own."""
+        words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 8, *CUDA)
+        path, model = self.profile(DIGITS, "--batch", 8, *CUDA)
+        self.assertEqual(model["batch"], 8)
+        harness.syncline(*words, "--profile", path, "-o", self.folder / "out.plan")
+        _, plan = self.profile(self.folder / "out.plan")
+        for profile in (model, plan):
+            self.assertLessEqual({"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}, profile["operations"].keys())
+        document = harness.plan_json(self.folder / "out.plan")
+        self.assertEqual(document["backend"], "cuda")
+        # The host's convolutions take milliseconds; a guess by the cluster's rates has microseconds.
+        self.assertGreater(document["predicted"]["backward_end"], 1e-3)
+
+    def test_precision_is_the_runs(self):
+        """On the command line of the run; only GPUs have one."""
+        self.profile(DIGITS, "--batch", 2, *CUDA, "--precision", "bf16")
+        words = ["profile", DIGITS, "--batch", 2, "--precision", "bf16", "-o", self.folder / "q.json"]
+        self.refuses(words, "--precision needs --backend cuda", code=2)
+
+
 @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a GPU")
 class NoGpuTest(EveryMachineTest):
     """Plans are made anywhere; what measures or trains says what is missing."""
