@@ -35,6 +35,11 @@ public:
   /// How many devices this process sees; ExecutableOptions::device is one of them. 0 where there is
   /// nothing to choose. Precondition: available().
   virtual int devices() const { return 0; }
+  /// What computes and carries messages, with versions, for people: "CUDA 13.0, NCCL 2.28.3".
+  /// Precondition: available().
+  virtual std::string description() const { return std::string(name()); }
+  /// What one of the devices() is, for people: "NVIDIA H100 80GB HBM3". Empty where nobody knows.
+  virtual std::string deviceName(int) const { return {}; }
   /// Allocates the spaces (zeroed) and gives an executable ready to be built. Errors: badInput when
   /// the device or the memory is not there.
   virtual Result<std::unique_ptr<Executable>>

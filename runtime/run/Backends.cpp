@@ -11,6 +11,9 @@ class CpuBackend final : public Backend {
 public:
   std::string_view name() const override { return "cpu"; }
   Status available() const override { return Status::ok(); }
+  std::string description() const override {
+    return "oneDNN " SYNCLINE_ONEDNN ", Gloo " SYNCLINE_GLOO;
+  }
   Result<std::unique_ptr<Executable>>
   createExecutable(const ExecutableOptions &options) const override {
     return cpu::createCpuExecutable(options);

@@ -5,7 +5,6 @@
 #include "runtime/launch/RankFlags.h"
 #include "runtime/run/OperationTimes.h"
 
-#include <map>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -142,11 +141,10 @@ void addMeasuring(CLI::App &app, Options &o) {
 
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
-  app.add_option("--backend", o.backend, "where to compute")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->capture_default_str()
-      ->type_name("NAME")
-      ->group(group);
+  const std::string gpus = addDeviceFlags(app, o, group);
+  app.add_flag("--cuda-graph", o.capturesSteps,
+               "capture a whole step once, messages included, and replay it")
+      ->group(gpus);
   app.add_option("--threads", o.threads, "compute threads of a rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
@@ -164,57 +162,6 @@ void addLimits(CLI::App &app, Options &o) {
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
-}
-
-/// One of a few names, each of which stands for a value.
-template <typename T>
-CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
-                       const std::map<std::string, T> &by, const char *text) {
-  std::vector<std::string> names;
-  for (const auto &[spelled, meant] : by)
-    names.push_back(spelled);
-  return app
-      .add_option_function<std::string>(
-          name, [&value, by](const std::string &spelled) { value = by.at(spelled); }, text)
-      ->check(CLI::IsMember(names))
-      ->type_name("TYPE");
-}
-
-void addDevice(CLI::App &app, Options &o) {
-  const char *group = "GPUs (--backend cuda)";
-  auto *device = app.add_option("--device", o.device,
-                                "which of the GPUs that this process sees "
-                                "(default the local rank's)")
-                     ->check(wholeNumber(0, "a GPU's number"))
-                     ->type_name("N")
-                     ->group(group);
-  app.add_flag("--share-device", o.sharesDevice,
-               "local ranks beyond the GPUs share them, and messages go through sockets")
-      ->excludes(device)
-      ->group(group);
-  addChoice(
-      app, "--precision", o.precision,
-      {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}},
-      "of products and convolutions; weights, gradients and losses are float32 (default fp32)")
-      ->group(group);
-  addChoice(
-      app, "--wire", o.wire,
-      {{"fp32", WirePrecision::fp32}, {"bf16", WirePrecision::bf16}, {"fp16", WirePrecision::fp16}},
-      "how gradients travel, and in which type they are summed (default fp32)")
-      ->group(group);
-  app.add_flag("--cuda-graph", o.capturesSteps,
-               "capture a whole step once, messages included, and replay it")
-      ->group(group);
-}
-
-/// The first switch that only GPUs know, or null.
-const char *deviceSwitch(const Options &o) {
-  return o.device                         ? "--device"
-         : o.sharesDevice                 ? "--share-device"
-         : o.precision != Precision::fp32 ? "--precision"
-         : o.wire != WirePrecision::fp32  ? "--wire"
-         : o.capturesSteps                ? "--cuda-graph"
-                                          : nullptr;
 }
 
 bool parseSteps(const std::string &text, std::set<std::int64_t> &steps) {
@@ -250,8 +197,7 @@ std::string Options::agreement() const {
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
-  text << " --precision " << static_cast<int>(precision) << " --wire " << static_cast<int>(wire)
-       << (capturesSteps ? " --cuda-graph" : "");
+  text << ' ' << DeviceFlags::agreement() << (capturesSteps ? " --cuda-graph" : "");
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
   return text.str();
@@ -270,7 +216,6 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addOutput(app, o, log, dumpSteps);
   addMeasuring(app, o);
   addLimits(app, o);
-  addDevice(app, o);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &e) {
@@ -284,8 +229,10 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--epochs needs --data");
   if (o.sgd.nesterov && o.sgd.momentum == 0)
     return complain("--nesterov needs --momentum");
-  if (const char *name = deviceSwitch(o); name && o.backend == "cpu")
-    return complain(std::string(name) + " needs --backend cuda");
+  if (std::string wrong = checkDeviceFlags(o); !wrong.empty())
+    return complain(wrong);
+  if (o.capturesSteps && o.backend == "cpu")
+    return complain("--cuda-graph needs --backend cuda");
   o.json = log == "json";
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 // The command line of syncline-run.
 #pragma once
 
-#include "runtime/core/Backend.h"
+#include "runtime/core/Executable.h"
+#include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
 
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace syncline {
 
-struct Options {
+struct Options : DeviceFlags {
   std::string plan;
   IdentityFlags identity;
 
@@ -30,12 +31,7 @@ struct Options {
   bool alone = false;  ///< one rank of the plan's, without the others
   std::string opTimes; ///< file; the run ends when the median step is steady
 
-  std::string backend = "cpu";
   int threads = 1;
-  std::optional<int> device; ///< default the local rank's
-  bool sharesDevice = false; ///< ranks beyond the devices begin with the first again
-  Precision precision = Precision::fp32;
-  WirePrecision wire = WirePrecision::fp32;
   bool capturesSteps = false;
   std::optional<double> timeout; ///< seconds; default from the plan's prediction
   double startTimeout = 60;

@@ -1,0 +1,84 @@
+// The flags that say where to compute, each documented once.
+#include "runtime/launch/DeviceFlags.h"
+
+#include "runtime/launch/NumberChecks.h"
+
+#include <map>
+#include <vector>
+
+namespace syncline {
+namespace {
+
+const std::map<std::string, Precision> precisions = {
+    {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
+const std::map<std::string, WirePrecision> wires = {
+    {"fp32", WirePrecision::fp32}, {"bf16", WirePrecision::bf16}, {"fp16", WirePrecision::fp16}};
+
+template <typename T> std::string nameOf(const std::map<std::string, T> &names, T value) {
+  for (const auto &[name, meant] : names)
+    if (meant == value)
+      return name;
+  return {};
+}
+
+/// One of a few names, each of which stands for a value.
+template <typename T>
+CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
+                       const std::map<std::string, T> &by, const char *text) {
+  std::vector<std::string> names;
+  for (const auto &[spelled, meant] : by)
+    names.push_back(spelled);
+  return app
+      .add_option_function<std::string>(
+          name, [&value, &by](const std::string &spelled) { value = by.at(spelled); }, text)
+      ->check(CLI::IsMember(names))
+      ->type_name("TYPE");
+}
+
+} // namespace
+
+const char *DeviceFlags::deviceSwitch() const {
+  return device                         ? "--device"
+         : sharesDevice                 ? "--share-device"
+         : precision != Precision::fp32 ? "--precision"
+         : wire != WirePrecision::fp32  ? "--wire"
+                                        : nullptr;
+}
+
+std::string DeviceFlags::agreement() const {
+  return "--precision " + nameOf(precisions, precision) + " --wire " + nameOf(wires, wire);
+}
+
+std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
+  app.add_option("--backend", flags.backend, "where to compute")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group(group);
+  std::string gpus = "GPUs (--backend cuda)";
+  auto *device = app.add_option("--device", flags.device,
+                                "which of the GPUs that this process sees "
+                                "(default the local rank's)")
+                     ->check(wholeNumber(0, "a GPU's number"))
+                     ->type_name("N")
+                     ->group(gpus);
+  app.add_flag("--share-device", flags.sharesDevice,
+               "local ranks beyond the GPUs share them, and messages go through sockets")
+      ->excludes(device)
+      ->group(gpus);
+  addChoice(app, "--precision", flags.precision, precisions,
+            "of products and convolutions; weights, gradients and losses are float32 (default "
+            "fp32)")
+      ->group(gpus);
+  addChoice(app, "--wire", flags.wire, wires,
+            "how gradients travel, and in which type they are summed (default fp32)")
+      ->group(gpus);
+  return gpus;
+}
+
+std::string checkDeviceFlags(const DeviceFlags &flags) {
+  const char *name = flags.deviceSwitch();
+  return name && flags.backend == "cpu" ? std::string(name) + " needs --backend cuda" : "";
+}
+
+} // namespace syncline
