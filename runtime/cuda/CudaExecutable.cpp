@@ -46,17 +46,28 @@ Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, st
                                 bool toHost) {
   const StepTensor &info = program.table.tensors[static_cast<std::size_t>(tensor)];
   const std::string what = "tensor '" + info.name + "': ";
-  const std::int64_t dense = elementCount(info.shape) * elementBytes(info.type);
-  if (bytes != static_cast<std::size_t>(dense))
-    return Status::badInput(what + "expected " + std::to_string(dense) + " bytes, got " +
+  const std::int64_t expected = elementCount(info.shape) * elementBytes(info.type);
+  if (bytes != static_cast<std::size_t>(expected))
+    return Status::badInput(what + "expected " + std::to_string(expected) + " bytes, got " +
                             std::to_string(bytes));
+  const Layout layout = program.placement({tensor}).layout;
+  const bool isDense = layout == denseLayout(info);
+  std::vector<std::byte> converted;
+  if (!isDense)
+    converted.resize(static_cast<std::size_t>(layoutBytes(layout, info.shape)));
+  const std::span<std::byte> dense(host, bytes);
+  const std::span<std::byte> stored = isDense ? dense : std::span<std::byte>(converted);
+  if (!isDense && !toHost)
+    fromDense(info, layout, dense, stored);
   return statusOf(what, [&] {
     program.device.makeCurrent();
-    check(cudaMemcpyAsync(toHost ? host : data, toHost ? data : host, bytes,
-                          toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+    check(cudaMemcpyAsync(toHost ? stored.data() : data, toHost ? data : stored.data(),
+                          stored.size(), toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
                           program.device.compute),
           "cudaMemcpyAsync");
     check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+    if (!isDense && toHost)
+      toDense(info, layout, stored, dense);
   });
 }
 
@@ -88,22 +99,22 @@ Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> d
 }
 
 Status CudaExecutable::setOptimizer(const SgdOptions &options) {
+  graph.drop();
   return optimizer.setOptimizer(options);
 }
 
 Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
+  graph.drop();
   return optimizer.takeShard(bucket, begin, bytes);
 }
 
-Status CudaExecutable::update(const Optimizer::Update &what, cudaStream_t stream) {
-  return statusOf("update: ", [&] {
-    auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
-    check(sgdUpdate(stream, at(program.space(Space::parameters).data() + what.begin),
-                    at(program.space(Space::gradients).data() + what.begin), at(what.velocity),
-                    what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
-                    1.0 / program.options.ranks),
-          "sgdUpdate");
-  });
+void CudaExecutable::update(const Optimizer::Update &what, cudaStream_t stream) {
+  auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+  check(sgdUpdate(stream, at(program.space(Space::parameters).data() + what.begin),
+                  at(program.space(Space::gradients).data() + what.begin), at(what.velocity),
+                  what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
+                  1.0 / program.options.ranks),
+        "sgdUpdate");
 }
 
 Status CudaExecutable::updateShard(int bucket) {
@@ -121,32 +132,57 @@ Status CudaExecutable::updateShard(int bucket) {
 
 Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
   const Result<Optimizer::Update> own = optimizer.shardUpdate(bucket);
-  return own ? update(*own, stream) : own.status();
+  return own ? statusOf("update: ", [&] { update(*own, stream); }) : own.status();
 }
 
 void CudaExecutable::beginStep(std::int64_t step) {
-  program.step = step;
   begun = statusOf("the step's start: ", [&] {
     program.device.makeCurrent();
+    check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
     stepStart().recordTime(program.device.compute);
   });
 }
 
-Status CudaExecutable::run(int operation) {
+/// "layer 'x': conv"
+static std::string nameOf(const OperationInfo &info) {
+  return info.layer.empty() ? info.name : "layer '" + info.layer + "': " + info.name;
+}
+
+void CudaExecutable::carryOut(int operation) {
   const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
-  const std::string where =
-      info.layer.empty() ? info.name + ": " : "layer '" + info.layer + "': " + info.name + ": ";
-  return statusOf(where, [&] {
-    program.device.makeCurrent();
-    if (info.kind == OperationKind::update) {
-      const Status done =
-          update(optimizer.update(*program.table.findBucket(info.bucket)), program.device.compute);
-      if (!done)
-        throw Failure{done.kind(), done.message()};
-    }
-    for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
-      command();
+  if (graph.isCapturing())
+    graph.note("what was told before " + nameOf(info));
+  if (info.kind == OperationKind::update)
+    update(optimizer.update(*program.table.findBucket(info.bucket)), program.device.compute);
+  for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
+    command();
+  if (graph.isCapturing())
+    graph.note(nameOf(info));
+}
+
+Status CudaExecutable::run(int operation) {
+  const Status done = statusOf("", [&] { carryOut(operation); });
+  if (done)
+    return done;
+  const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
+  return Status::error(done.kind(), nameOf(info) + ": " + done.message());
+}
+
+Status CudaExecutable::beginCapture() {
+  return statusOf("capturing the step: ", [&] {
+    graph.begin(program.device.compute);
+    stepStart().recordTime(program.device.compute);
   });
+}
+
+Status CudaExecutable::endCapture() {
+  return statusOf("capturing the step: ", [&] { graph.end(); });
+}
+
+Status CudaExecutable::replay() {
+  if (!graph.isReady())
+    return Status::error(ErrorKind::internal, "no step of this optimizer has been captured");
+  return statusOf("the captured step: ", [&] { graph.launch(program.device.compute); });
 }
 
 Status CudaExecutable::synchronize() {
@@ -154,7 +190,9 @@ Status CudaExecutable::synchronize() {
     return begun;
   return waits.until([this] {
     const cudaError_t status = cudaStreamQuery(program.device.compute);
-    if (status != cudaErrorNotReady)
+    if (status == cudaErrorNotReady)
+      cudaGetLastError(); // CUDA keeps it, and the next launch would say it
+    else
       check(status, "the step's operations");
     return status == cudaSuccess;
   });
@@ -189,11 +227,13 @@ double CudaExecutable::loss() {
 
 std::string CudaExecutable::layoutFingerprint() const {
   std::uint64_t hash = stableHash("cuda");
-  for (const StepTensor &tensor : program.table.tensors)
+  for (std::size_t i = 0; i < program.table.tensors.size(); ++i) {
+    const StepTensor &tensor = program.table.tensors[i];
     if (tensor.space == Space::parameters || tensor.space == Space::gradients)
       hash = stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
-                            std::string(elementName(tensor.type)) + shapeText(tensor.shape) + ";",
+                            describe(program.placements[i].layout) + shapeText(tensor.shape) + ";",
                         hash);
+  }
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
   return digits;

@@ -6,10 +6,13 @@
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/HostWait.h"
 #include "runtime/cuda/Program.h"
+#include "runtime/cuda/StepGraph.h"
 
 #include <vector>
 
 namespace syncline::cuda {
+
+class NcclLinks;
 
 /// Operations run in order on one stream; run() enqueues and returns. What the host waits for is
 /// ended by the channels' watches, too. Creation throws Failure.
@@ -46,6 +49,12 @@ public:
   Status synchronize() override;
   Status mark(int place) override;
   Result<std::vector<double>> marks() override;
+
+  bool canCapture() const override { return true; }
+  bool isCaptured() const override { return graph.isReady(); }
+  Status beginCapture() override;
+  Status endCapture() override;
+  Status replay() override;
   double loss() override;
 
   std::string layoutFingerprint() const override;
@@ -65,9 +74,15 @@ public:
   const Event &stepStart() const { return marked.front(); }
   /// As updateShard(), on a stream of the caller's.
   Status enqueueShardUpdate(int bucket, cudaStream_t stream);
+  bool isCapturing() const { return graph.isCapturing(); }
+  /// A captured step does not outlive its channels.
+  void dropCapture() { graph.drop(); }
+  /// Of its channels, which own it.
+  std::weak_ptr<NcclLinks> links;
 
 private:
-  Status update(const Optimizer::Update &what, cudaStream_t stream);
+  void update(const Optimizer::Update &what, cudaStream_t stream);
+  void carryOut(int operation);
   /// Copies between host memory and `data`, which holds the tensor; waits.
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
   Status transferVelocity(int parameter, std::byte *host, std::size_t bytes, bool toHost);
@@ -76,6 +91,7 @@ private:
   Program program;
   CudaBuilder steps;
   Status begun; ///< what beginStep() met
+  StepGraph graph;
   HostWait waits;
   std::vector<Event> marked; ///< by place; the first is the step's start
   std::vector<DeviceMemory> velocity;

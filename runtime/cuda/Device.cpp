@@ -40,6 +40,7 @@ Device::Device(int index) : index(index) {
   if (index < 0 || index >= count)
     throw Failure{ErrorKind::badInput, "no CUDA device " + std::to_string(index) +
                                            ": this machine shows " + std::to_string(count)};
+  identify();
   try {
     open();
   } catch (...) {
@@ -51,6 +52,17 @@ Device::Device(int index) : index(index) {
 Device::~Device() {
   cudaSetDevice(index);
   close();
+}
+
+void Device::identify() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  name = "device " + std::to_string(index) + " (" + properties.name + ")";
+  if (properties.major < oldestMajor)
+    throw Failure{ErrorKind::badInput, name + ": expected compute capability " +
+                                           std::to_string(oldestMajor) + ".0 or later, got " +
+                                           std::to_string(properties.major) + "." +
+                                           std::to_string(properties.minor)};
 }
 
 void Device::open() {

@@ -5,18 +5,47 @@
 #include <array>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 namespace syncline::cuda {
 
 namespace {
 
-std::array<std::pair<std::int64_t, const char *>, spaceCount> named(const SpaceSizes &sizes) {
-  return {{{sizes.arena, "arena"},
-           {sizes.parameters, "parameters"},
-           {sizes.gradients, "gradients"},
-           {sizes.state, "state"},
-           {sizes.input, "input"},
-           {sizes.target, "target"}}};
+constexpr std::array<Space, spaceCount> spaces{Space::arena, Space::parameters, Space::gradients,
+                                               Space::state, Space::input,      Space::target};
+
+const char *spaceName(Space space) {
+  switch (space) {
+  case Space::input:
+    return "input";
+  case Space::target:
+    return "target";
+  case Space::parameters:
+    return "parameters";
+  case Space::gradients:
+    return "gradients";
+  case Space::state:
+    return "state";
+  case Space::arena:
+    return "arena";
+  }
+  return "";
+}
+
+/// Ends in "; "; empty where there are no tensors.
+std::string largestText(std::span<const StepTensor> tensors) {
+  constexpr std::size_t most = 5;
+  std::vector<const StepTensor *> order;
+  for (const StepTensor &tensor : tensors)
+    order.push_back(&tensor);
+  std::stable_sort(order.begin(), order.end(), [](const StepTensor *a, const StepTensor *b) {
+    return a->reserved > b->reserved;
+  });
+  std::string text;
+  for (const StepTensor *tensor : std::span(order).first(std::min(most, order.size())))
+    text += (text.empty() ? "the largest tensors: '" : ", '") + tensor->name + "' (" +
+            spaceName(tensor->space) + ", " + bytesText(tensor->reserved) + ")";
+  return text.empty() ? "" : text + "; ";
 }
 
 } // namespace
@@ -36,21 +65,25 @@ std::string bytesText(std::int64_t bytes) {
 
 std::int64_t totalBytes(const SpaceSizes &sizes) {
   std::int64_t sum = 0;
-  for (const auto &[bytes, name] : named(sizes))
-    sum += bytes;
+  for (Space space : spaces)
+    sum += sizes.of(space);
   return sum;
 }
 
-std::string shortageText(const SpaceSizes &sizes, std::int64_t free, const std::string &device) {
-  auto spaces = named(sizes);
-  std::stable_sort(spaces.begin(), spaces.end(),
+std::string shortageText(const SpaceSizes &sizes, std::int64_t scratch, std::int64_t free,
+                         const std::string &device, std::span<const StepTensor> tensors) {
+  std::vector<std::pair<std::int64_t, const char *>> needs{{scratch, "scratch"}};
+  for (Space space : spaces)
+    needs.emplace_back(sizes.of(space), spaceName(space));
+  std::stable_sort(needs.begin(), needs.end(),
                    [](const auto &a, const auto &b) { return a.first > b.first; });
-  std::string largest;
-  for (const auto &[bytes, name] : spaces)
+  std::string parts;
+  for (const auto &[bytes, name] : needs)
     if (bytes > 0)
-      largest += (largest.empty() ? "" : ", ") + std::string(name) + " " + bytesText(bytes);
-  return "not enough memory on " + device + ": the plan needs " + bytesText(totalBytes(sizes)) +
-         " (" + largest + "), " + bytesText(free) + " are free; a smaller batch needs less";
+      parts += (parts.empty() ? "" : ", ") + std::string(name) + " " + bytesText(bytes);
+  return "not enough memory on " + device + ": the plan needs " +
+         bytesText(totalBytes(sizes) + scratch) + " (" + parts + "), " + bytesText(free) +
+         " are free; " + largestText(tensors) + "a smaller batch needs less";
 }
 
 } // namespace syncline::cuda

@@ -3,6 +3,7 @@
 
 #include "runtime/core/Executable.h"
 
+#include <span>
 #include <string>
 
 namespace syncline::cuda {
@@ -13,7 +14,9 @@ std::string bytesText(std::int64_t bytes);
 std::int64_t totalBytes(const SpaceSizes &sizes);
 
 /// "not enough memory on device 0 (NVIDIA H100): the plan needs 90.0 GiB (arena 70.0 GiB,
-/// ...), 79.1 GiB are free; a smaller batch needs less", the largest spaces first.
-std::string shortageText(const SpaceSizes &sizes, std::int64_t free, const std::string &device);
+/// ...), 79.1 GiB are free; the largest tensors: 'conv1' (arena, 3.00 GiB), ...; a smaller batch
+/// needs less": the largest spaces first, scratch among them, and five tensors.
+std::string shortageText(const SpaceSizes &sizes, std::int64_t scratch, std::int64_t free,
+                         const std::string &device, std::span<const StepTensor> tensors);
 
 } // namespace syncline::cuda

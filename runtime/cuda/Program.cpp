@@ -1,6 +1,7 @@
 // Memory of a step.
 #include "runtime/cuda/Program.h"
 
+#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/MemoryText.h"
 
 #include <algorithm>
@@ -12,14 +13,23 @@ namespace {
 constexpr std::array<Space, spaceCount> allSpaces{
     Space::input, Space::target, Space::parameters, Space::gradients, Space::state, Space::arena};
 
-/// Bytes free on the current device, and what it is called.
-std::pair<std::int64_t, std::string> freeMemory(int index) {
+/// Bytes free on the current device.
+std::int64_t freeMemory() {
   std::size_t free = 0, total = 0;
-  cudaDeviceProp properties{};
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
-  return {static_cast<std::int64_t>(free),
-          "device " + std::to_string(index) + " (" + properties.name + ")"};
+  return static_cast<std::int64_t>(free);
+}
+
+/// Whether `allocate` found the memory. Throws what else went wrong.
+template <typename F> bool fits(F &&allocate) {
+  try {
+    allocate();
+    return true;
+  } catch (const Failure &failure) {
+    if (failure.kind != ErrorKind::badInput)
+      throw;
+    return false;
+  }
 }
 
 } // namespace
@@ -41,23 +51,24 @@ Program::~Program() {
 }
 
 void Program::allocateSpaces() {
-  const auto [free, name] = freeMemory(device.index);
-  if (std::int64_t needed = totalBytes(options.sizes); needed > free)
-    throw Failure{ErrorKind::badInput, shortageText(options.sizes, free, name)};
-  for (Space which : allSpaces) {
-    DeviceMemory &memory = spaces[static_cast<int>(which)];
-    try {
-      memory = DeviceMemory(options.sizes.of(which));
-    } catch (const Failure &failure) {
-      if (failure.kind != ErrorKind::badInput)
-        throw;
-      throw Failure{ErrorKind::badInput, shortageText(options.sizes, free, name)};
-    }
+  const std::int64_t free = freeMemory();
+  const bool have = totalBytes(options.sizes) <= free && fits([&] {
+                      for (Space which : allSpaces)
+                        spaces[static_cast<int>(which)] = DeviceMemory(options.sizes.of(which));
+                      stepNumber = DeviceMemory(sizeof *step);
+                    });
+  if (!have) {
+    spaces = {};
+    shortage = free;
+    return;
+  }
+  step = reinterpret_cast<std::int64_t *>(stepNumber.data());
+  check(setStepNumber(device.compute, step, 0), "setStepNumber");
+  for (const DeviceMemory &memory : spaces)
     if (memory.bytes() > 0)
       check(cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(memory.bytes()),
                             device.compute),
             "cudaMemsetAsync");
-  }
   check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
 }
 
@@ -66,17 +77,49 @@ std::byte *Program::data(Tensor tensor) const {
   return space(info.space).data() + info.offset;
 }
 
-void Program::allocateScratch() {
-  try {
-    scratch = DeviceMemory(scratchPlan.bytes());
-  } catch (const Failure &failure) {
-    if (failure.kind != ErrorKind::badInput)
-      throw;
-    const auto [free, name] = freeMemory(device.index);
-    throw Failure{ErrorKind::badInput, "not enough memory on " + name + ": operations need " +
-                                           bytesText(scratchPlan.bytes()) + " of scratch, " +
-                                           bytesText(free) + " are free"};
+void Program::declare(const StepTensor &tensor) {
+  const bool isFixed = tensor.space == Space::input || tensor.space == Space::target;
+  placements.push_back({denseLayout(tensor), isFixed, false});
+}
+
+void Program::layOut(Tensor tensor, const Layout &wanted) {
+  const StepTensor &info = table.of(tensor);
+  const bool mayRound = info.space == Space::arena && info.type == ElementType::f32;
+  const Layout layout =
+      normalized({mayRound ? wanted.type : info.type, wanted.isChannelsLast}, info.shape);
+  for (Tensor each : {tensor, table.counterpart(tensor)})
+    if (each.isValid()) {
+      placement(each).layout = layout;
+      placement(each).isLaidOut = true;
+    }
+}
+
+KeptCopy &Program::keep(Tensor tensor, const Layout &layout) {
+  for (KeptCopy &copy : kept)
+    if (copy.tensor == tensor.id && copy.layout == layout)
+      return copy;
+  const std::int64_t bytes = layoutBytes(layout, table.of(tensor).shape);
+  return kept.emplace_back(
+      KeptCopy{tensor.id, layout, {keptPlan.reserve(bytes), bytes, true}, false});
+}
+
+void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
+  for (KeptCopy &copy : kept) {
+    const StepTensor &tensor = table.of({copy.tensor});
+    if (tensor.space == space && tensor.offset < offset + bytes &&
+        offset < tensor.offset + tensor.reserved)
+      copy.isFresh = false;
   }
+}
+
+void Program::allocateScratch() {
+  keptBegin = scratchPlan.bytes();
+  const std::int64_t bytes = keptBegin + keptPlan.bytes();
+  if (!shortage && !fits([&] { scratch = DeviceMemory(bytes); }))
+    shortage = totalBytes(options.sizes) + freeMemory();
+  if (shortage)
+    throw Failure{ErrorKind::badInput,
+                  shortageText(options.sizes, bytes, *shortage, device.name, table.tensors)};
 }
 
 } // namespace syncline::cuda

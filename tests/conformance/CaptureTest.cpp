@@ -1,0 +1,111 @@
+// Steps captured once and replayed, by backends that can; what the others say.
+#include "tests/conformance/TrainedStep.h"
+
+#include <cmath>
+
+namespace syncline::conformance {
+namespace {
+
+class CaptureTest : public testing::TestWithParam<Backend> {};
+
+/// False where the backend captures nothing and says so.
+bool canCapture(Executable &executable) {
+  if (executable.canCapture())
+    return true;
+  for (const Status &refused :
+       {executable.beginCapture(), executable.endCapture(), executable.replay()})
+    EXPECT_EQ(refused.message(), "this backend captures no steps");
+  EXPECT_FALSE(executable.isCaptured());
+  return false;
+}
+
+// Bit by bit: parameters, velocity behind them, dropout's mask, results and the loss, with other
+// inputs each time, and with eager steps in between.
+TEST_P(CaptureTest, ReplaysEqualEagerSteps) {
+  TrainedStep eager(GetParam()), captured(GetParam());
+  if (!canCapture(*captured))
+    return;
+  TrainedStep::Outcome before;
+  for (int number = 0; number < 6; ++number) {
+    eager.feed(number);
+    captured.feed(number);
+    eager.runEagerly(number);
+    if (number == 1)
+      captured.capture();
+    if (number == 0 || number == 3)
+      captured.runEagerly(number);
+    else
+      captured.replay(number);
+    const TrainedStep::Outcome expected = eager.outcome(), actual = captured.outcome();
+    EXPECT_EQ(actual.mask, expected.mask) << "step " << number;
+    EXPECT_TRUE(actual == expected) << "step " << number;
+    EXPECT_TRUE(std::isfinite(actual.loss));
+    EXPECT_NE(actual.mask, before.mask) << "step " << number;
+    before = actual;
+  }
+}
+
+TEST_P(CaptureTest, CapturingCarriesNothingOut) {
+  TrainedStep step(GetParam());
+  if (!canCapture(*step))
+    return;
+  step.feed(0);
+  step.runEagerly(0);
+  const TrainedStep::Outcome before = step.outcome();
+  EXPECT_FALSE((*step).isCaptured());
+  step.capture();
+  EXPECT_TRUE((*step).synchronize().isOk());
+  EXPECT_TRUE(step.outcome() == before);
+}
+
+// A rate is part of what was captured.
+TEST_P(CaptureTest, NewOptimizerEndsACapturedStep) {
+  TrainedStep eager(GetParam()), captured(GetParam());
+  if (!canCapture(*captured))
+    return;
+  for (TrainedStep *step : {&eager, &captured}) {
+    step->feed(0);
+    step->runEagerly(0);
+  }
+  captured.capture();
+  for (TrainedStep *step : {&eager, &captured})
+    ASSERT_TRUE((**step).setOptimizer({0.5, 0.9, 0, true}).isOk());
+  EXPECT_FALSE((*captured).isCaptured());
+  EXPECT_EQ((*captured).replay().kind(), ErrorKind::internal);
+  captured.capture();
+  eager.runEagerly(1);
+  captured.replay(1);
+  EXPECT_TRUE(captured.outcome() == eager.outcome());
+}
+
+// What cannot be captured is named, ends the capture, and spoils nothing that comes after.
+TEST_P(CaptureTest, SpoiledCaptureNamesTheOperation) {
+  TrainedStep step(GetParam()), whole(GetParam());
+  if (!canCapture(*step))
+    return;
+  for (TrainedStep *each : {&step, &whole}) {
+    each->feed(0);
+    each->runEagerly(0);
+  }
+  ASSERT_TRUE((*step).beginCapture().isOk());
+  EXPECT_TRUE((*step).run(0).isOk());
+  EXPECT_FALSE((*step).synchronize().isOk()); // the host waits
+  const Status ran = (*step).run(1);
+  EXPECT_EQ(ran.message().rfind("layer 'conv': conv: ", 0), 0u) << ran.message();
+  const Status ended = (*step).endCapture();
+  EXPECT_NE(ended.message().find("what was told before layer 'conv': conv cannot be captured"),
+            std::string::npos)
+      << ended.message();
+  EXPECT_FALSE((*step).isCaptured());
+  EXPECT_FALSE((*step).replay().isOk());
+  step.capture();
+  step.replay(1);
+  whole.runEagerly(1);
+  EXPECT_TRUE(step.outcome() == whole.outcome());
+}
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, CaptureTest, testing::ValuesIn(backends()),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace syncline::conformance
