@@ -72,7 +72,7 @@ if(NOT SYNCLINE_CUDA STREQUAL OFF)
   find_library(SYNCLINE_NCCL nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
   syncline_nccl_version("${SYNCLINE_NCCL_INCLUDE}" nccl)
   if(NOT SYNCLINE_NCCL OR nccl VERSION_LESS 2.19) # has ncclCommRegister
-    list(APPEND missing "no NCCL 2, 2.19 or later")
+    list(APPEND missing "no NCCL 2.19 or later")
   endif()
   if(NOT missing)
     set(SYNCLINE_HAS_CUDA ON)

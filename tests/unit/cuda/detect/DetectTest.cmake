@@ -30,3 +30,16 @@ expect(off "-DSYNCLINE_CUDA=OFF;-DSYNCLINE_CCACHE=SYNCLINE_CCACHE-NOTFOUND"
   "nvcc '', backend OFF" "device code by '/toolkit/nvcc'")
 expect(cached "-DSYNCLINE_CUDA=OFF;-DSYNCLINE_CCACHE=/bin/ccache"
   "device code by '/bin/ccache /toolkit/nvcc'")
+
+# NCCL by the version that its header says.
+set(others "${none};-DCUDAToolkit_NVCC_EXECUTABLE=NVCC-NOTFOUND;-DSYNCLINE_CUDNN=/cudnn;-DSYNCLINE_CUDNN_INCLUDE=/cudnn")
+foreach(minor 18 19)
+  file(WRITE ${FOLDER}/nccl2.${minor}/nccl.h
+    "#define NCCL_MAJOR 2\n#define NCCL_MINOR ${minor}\n#define NCCL_PATCH 3\n")
+endforeach()
+expect(old-nccl "${others};-DSYNCLINE_NCCL=/nccl;-DSYNCLINE_NCCL_INCLUDE=${FOLDER}/nccl2.18"
+  "with nvcc and cuBLAS, no NCCL 2.19 or later -- nvcc ''")
+expect(new-nccl "${others};-DSYNCLINE_NCCL=/nccl;-DSYNCLINE_NCCL_INCLUDE=${FOLDER}/nccl2.19"
+  "with nvcc and cuBLAS -- nvcc ''")
+expect(no-nccl "${others};-DSYNCLINE_NCCL=/nccl;-DSYNCLINE_NCCL_INCLUDE=${FOLDER}"
+  "with nvcc and cuBLAS, no NCCL 2.19 or later -- nvcc ''")

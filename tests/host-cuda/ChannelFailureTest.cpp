@@ -1,0 +1,169 @@
+// NCCL's channels where a rank is lost or late: every other rank says so, in one message, and ends.
+#include "tests/host-cuda/TestRanks.h"
+
+namespace syncline::hostcuda {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// One step of buckets 0 and 1; the first error.
+Status stepOf(TestRank &rank, std::int64_t step) {
+  rank.begin(step);
+  for (int bucket = 0; bucket < 2; ++bucket)
+    if (Status s = rank.issue(bucket); !s)
+      return s;
+  for (int bucket = 0; bucket < 2; ++bucket)
+    if (Status s = rank.wait(bucket); !s)
+      return s;
+  return rank->synchronize();
+}
+
+const std::vector<TestBucket> twoChannels{{"ring", 100, 0}, {"ring", 100, 1}};
+
+// Rank 2 computes a step, says that it is done, and stays away: the watch knows.
+TEST(ChannelFailureTest, NamesTheLostRankAndTheMessage) {
+  TestMeeting meeting(3);
+  std::atomic<int> gone = 0;
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, twoChannels);
+    ASSERT_TRUE(stepOf(own, 0).isOk());
+    if (rank == 2) {
+      own.begin(1);
+      ASSERT_TRUE(own.issue(0).isOk()); // the first bucket still arrives
+      ASSERT_TRUE(own.wait(0).isOk());
+      ASSERT_TRUE(own->synchronize().isOk());
+      std::this_thread::sleep_for(50ms);
+      meeting.lose(2);
+      while (gone < 2)
+        std::this_thread::sleep_for(1ms);
+      return;
+    }
+    const Status lost = stepOf(own, 1);
+    ASSERT_FALSE(lost.isOk());
+    EXPECT_EQ(lost.kind(), ErrorKind::peerLost);
+    EXPECT_EQ(lost.message(), "rank " + std::to_string(rank) +
+                                  ": lost rank 2 (its process ended) in the all-reduce of bucket 1 "
+                                  "in step 1; last completed step 0");
+    EXPECT_EQ(own.issue(0).message(), lost.message());
+    EXPECT_EQ(own.wait(0).message(), lost.message());
+    ++gone;
+  });
+  EXPECT_EQ(meeting.waits, 0);
+}
+
+// Nobody knows of anything, but nothing moves: after the time limit the rank before is asked for.
+TEST(ChannelFailureTest, GivesUpAfterTheTimeLimit) {
+  TestMeeting meeting(2, 0.3);
+  std::atomic<bool> over = false;
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, twoChannels);
+    ASSERT_TRUE(stepOf(own, 0).isOk());
+    if (rank == 1) {
+      while (!over)
+        std::this_thread::sleep_for(1ms);
+      return;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    own.begin(1);
+    ASSERT_TRUE(own.issue(0).isOk());
+    ASSERT_TRUE(own.wait(0).isOk());
+    const Status late = own->synchronize();
+    const auto took = std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(late.message(), "rank 0: lost rank 1 (late) in the all-reduce of bucket 0 in step 1; "
+                              "last completed step 0");
+    EXPECT_EQ(meeting.blamed, 1);
+    EXPECT_GE(took, 300ms);
+    EXPECT_LE(took, 3s);
+    over = true;
+  });
+}
+
+// What takes longer than the limit is no loss while messages come, nor while none is under way.
+TEST(ChannelFailureTest, WaitsForWhatMoves) {
+  TestMeeting meeting(2, 0.3);
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, {{"ring", 10}, {"ring", 10}, {"ring", 10}});
+    own.begin(0);
+    for (int bucket = 0; bucket < 3; ++bucket) {
+      ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(200ms); }), cudaSuccess);
+      ASSERT_TRUE(own.issue(bucket).isOk());
+    }
+    for (int bucket = 0; bucket < 3; ++bucket)
+      ASSERT_TRUE(own.wait(bucket).isOk());
+    ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(500ms); }), cudaSuccess);
+    const Status done = own->synchronize();
+    EXPECT_TRUE(done.isOk()) << done.message();
+  });
+  EXPECT_EQ(meeting.blamed, -1);
+}
+
+TEST(ChannelFailureTest, NamesTheLoss) {
+  TestMeeting meeting(2);
+  std::atomic<bool> over = false;
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, twoChannels);
+    ASSERT_TRUE(stepOf(own, 0).isOk());
+    if (rank == 1) {
+      std::this_thread::sleep_for(50ms);
+      meeting.lose(1);
+      while (!over)
+        std::this_thread::sleep_for(1ms);
+      return;
+    }
+    double loss = 1;
+    ASSERT_TRUE(own.channel().issue(-1, &loss, sizeof loss, ElementType::f64, "ring").isOk());
+    EXPECT_EQ(own.channel().wait(-1).message(),
+              "rank 0: lost rank 1 (its process ended) in the all-reduce of the loss in step 0; no "
+              "step completed");
+    over = true;
+  });
+}
+
+// Of three ranks the last never comes: the others, connecting, hear of it.
+TEST(ChannelFailureTest, EndsWhileOthersConnect) {
+  TestMeeting meeting(3);
+  std::atomic<int> ended = 0;
+  runRanks(meeting, [&](int rank) {
+    if (rank == 2) {
+      meeting.exchange(rank, "nccl/0", "");
+      std::this_thread::sleep_for(50ms);
+      meeting.lose(2);
+      return;
+    }
+    TestPeers peers(meeting, rank);
+    ExecutableOptions options;
+    options.device = rank;
+    cuda::CudaExecutable executable(options);
+    const auto opened =
+        cuda::NcclChannel::open(executable, std::make_shared<cuda::NcclLinks>(executable, peers),
+                                peers, {.channel = 0, .schemes = {"ring"}});
+    ASSERT_FALSE(opened.isOk());
+    EXPECT_EQ(opened.status().kind(), ErrorKind::peerLost);
+    EXPECT_EQ(opened.status().message(),
+              "rank " + std::to_string(rank) +
+                  ": lost rank 2 (its process ended) as channel 0 was opened");
+    ++ended;
+  });
+  EXPECT_EQ(ended, 2);
+}
+
+// An error of another kind ends a run with messages under way: nobody waits for them.
+TEST(ChannelFailureTest, LeavesWithMessagesUnderWay) {
+  TestMeeting meeting(2);
+  const auto start = std::chrono::steady_clock::now();
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, twoChannels);
+    ASSERT_TRUE(stepOf(own, 0).isOk());
+    own.begin(1);
+    if (rank == 0)
+      for (int bucket = 0; bucket < 2; ++bucket) {
+        ASSERT_TRUE(own.issue(bucket).isOk());
+        ASSERT_TRUE(own.wait(bucket).isOk());
+      }
+    std::this_thread::sleep_for(20ms);
+  });
+  EXPECT_LE(std::chrono::steady_clock::now() - start, 5s);
+}
+
+} // namespace
+} // namespace syncline::hostcuda

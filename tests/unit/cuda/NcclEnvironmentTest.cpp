@@ -1,0 +1,78 @@
+// What a run sets for NCCL, and what it warns of.
+#include "runtime/cuda/NcclEnvironment.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace syncline::cuda {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+NcclEnvironment environmentOf(const Variables &user, const ChannelOptions &options = {},
+                              int rank = 3) {
+  return ncclEnvironment(options, rank, "/lib/tuner.so", "/plan/nccl-tuner.csv",
+                         [&](const char *name) {
+                           const auto found = user.find(name);
+                           return found == user.end() ? nullptr : found->second.c_str();
+                         });
+}
+
+Variables settingsOf(const Variables &user, const ChannelOptions &options = {}) {
+  const auto made = environmentOf(user, options).settings;
+  return {made.begin(), made.end()};
+}
+
+TEST(NcclEnvironmentTest, NamesTheTunerAndTheOrder) {
+  EXPECT_EQ(settingsOf({}), (Variables{{"NCCL_LAUNCH_ORDER_IMPLICIT", "1"},
+                                       {"NCCL_TUNER_PLUGIN", "/lib/tuner.so"},
+                                       {"SYNCLINE_NCCL_TABLE", "/plan/nccl-tuner.csv"}}));
+  EXPECT_TRUE(environmentOf({}).warnings.empty());
+  EXPECT_EQ(ncclEnvironment({}, 0, "", "/plan/nccl-tuner.csv",
+                            [](const char *) { return static_cast<const char *>(nullptr); })
+                .settings.size(),
+            1u);
+}
+
+TEST(NcclEnvironmentTest, GivesRanksOnOneDeviceHostsOfTheirOwn) {
+  ChannelOptions shared;
+  shared.sharesDevice = true;
+  Variables made = settingsOf({}, shared);
+  EXPECT_EQ(made["NCCL_HOSTID"], "syncline-3");
+  EXPECT_EQ(made["NCCL_SOCKET_IFNAME"], "lo");
+  made = settingsOf({{"NCCL_SOCKET_IFNAME", "eth1"}, {"NCCL_HOSTID", "a"}}, shared);
+  EXPECT_FALSE(made.contains("NCCL_HOSTID"));
+  EXPECT_FALSE(made.contains("NCCL_SOCKET_IFNAME"));
+}
+
+TEST(NcclEnvironmentTest, TellsTheTunerOfHalves) {
+  ChannelOptions halves;
+  halves.wire = WirePrecision::bf16;
+  EXPECT_EQ(settingsOf({}, halves)["SYNCLINE_NCCL_ELEMENT_BYTES"], "2");
+  halves.wire = WirePrecision::fp16;
+  EXPECT_EQ(settingsOf({}, halves)["SYNCLINE_NCCL_ELEMENT_BYTES"], "2");
+}
+
+// What the user says stands; what contradicts the plan is told, one line each.
+TEST(NcclEnvironmentTest, WarnsOfWhatContradictsThePlan) {
+  const NcclEnvironment made = environmentOf({{"NCCL_ALGO", "Tree"},
+                                              {"NCCL_PROTO", ""},
+                                              {"NCCL_MAX_NCHANNELS", "2"},
+                                              {"NCCL_TUNER_PLUGIN", "none"},
+                                              {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},
+                                              {"NCCL_P2P_DISABLE", "1"},
+                                              {"NCCL_DEBUG", "INFO"}});
+  EXPECT_TRUE(made.settings.empty());
+  EXPECT_EQ(
+      made.warnings,
+      (std::vector<std::string>{
+          "warning: NCCL_ALGO=Tree keeps NCCL from sending messages as the plan says",
+          "warning: NCCL_MAX_NCHANNELS=2 keeps NCCL from sending messages as the plan says",
+          "warning: NCCL_TUNER_PLUGIN=none keeps NCCL from sending messages as the plan says",
+          "warning: NCCL_LAUNCH_ORDER_IMPLICIT=0 lets messages of different channels wait for each "
+          "other"}));
+}
+
+} // namespace
+} // namespace syncline::cuda
