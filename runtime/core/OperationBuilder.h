@@ -32,8 +32,14 @@ public:
   void phase(std::string_view name) final { program.table.setPhase(name); }
 
   void issue(int bucket) final { append("issue", OperationKind::issue, bucket); }
-  void wait(int bucket) final { append("wait", OperationKind::wait, bucket); }
-  void update(int bucket) final { append("update", OperationKind::update, bucket); }
+  void wait(int bucket) final {
+    append("wait", OperationKind::wait, bucket);
+    changed(bucket);
+  }
+  void update(int bucket) final {
+    append("update", OperationKind::update, bucket);
+    changed(bucket);
+  }
   void gather(int bucket, std::span<const Tensor> ins, std::span<const Tensor> outs) final {
     if (!program.table.appendBucketOperation("gather", OperationKind::gather, bucket))
       return;
@@ -62,6 +68,8 @@ protected:
     prepareLast("layer '" + std::string(layer) + "': " + std::string(name), body);
   }
 
+  /// Parameters and gradients of the bucket may have other values from here on.
+  virtual void changed(int) {}
   /// Runs `one`, the preparation of an operation. What libraries throw becomes a PreparationError;
   /// a std::exception may pass.
   virtual void attempt(const std::function<void()> &one) = 0;

@@ -25,9 +25,9 @@ AxisView aroundAxis(const Shape &shape, std::int64_t axis) {
   return view;
 }
 
-Walk walkOf(const Shape &shape, const Shape &starts, const Shape &steps) {
-  Walk walk{0, denseStrides(shape)};
-  for (std::size_t i = 0; i < shape.size(); ++i) {
+Walk walkOf(const Shape &strides, const Shape &starts, const Shape &steps) {
+  Walk walk{0, strides};
+  for (std::size_t i = 0; i < strides.size(); ++i) {
     walk.offset += starts[i] * walk.strides[i];
     walk.strides[i] *= steps[i];
   }
@@ -60,12 +60,11 @@ Shape reducedStrides(const Shape &shape, const Shape &axes) {
   return strides;
 }
 
-Shape permutedStrides(const Shape &shape, const Shape &permutation) {
-  const Shape strides = denseStrides(shape);
-  Shape permuted;
+Shape permuted(const Shape &values, const Shape &permutation) {
+  Shape moved;
   for (std::int64_t from : permutation)
-    permuted.push_back(strides[static_cast<std::size_t>(from)]);
-  return permuted;
+    moved.push_back(values[static_cast<std::size_t>(from)]);
+  return moved;
 }
 
 std::vector<CopyLoop> mergedLoops(const Shape &shape, const Shape &to, const Shape &from) {

@@ -18,13 +18,13 @@ struct AxisView {
 /// A negative axis counts from the end.
 AxisView aroundAxis(const Shape &shape, std::int64_t axis);
 
-/// The elements starts + i·steps of a dense tensor: the first one's place, and strides; in
-/// elements.
+/// The elements starts + i·steps of a tensor with these strides: the first one's place, and their
+/// strides; in elements.
 struct Walk {
   std::int64_t offset = 0;
   Shape strides;
 };
-Walk walkOf(const Shape &shape, const Shape &starts, const Shape &steps);
+Walk walkOf(const Shape &strides, const Shape &starts, const Shape &steps);
 
 /// What of a tensor remains when `begins` positions are put before it (negative: cropped), and
 /// where.
@@ -40,8 +40,8 @@ PadPart padPart(const Shape &from, const Shape &to, const Shape &begins);
 /// the end.
 Shape reducedStrides(const Shape &shape, const Shape &axes);
 
-/// Strides of x as the transposed tensor's dimensions walk it.
-Shape permutedStrides(const Shape &shape, const Shape &permutation);
+/// What belongs to each dimension of a transposed tensor: its strides in the operand, say.
+Shape permuted(const Shape &values, const Shape &permutation);
 
 /// One loop of a copy between two walks over the same indices; strides in elements.
 struct CopyLoop {

@@ -128,7 +128,7 @@ void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &
       }
     }
     const std::int64_t bytes = elementBytes(p.info(x).type);
-    p.call("loop", [=, walk = walkOf(p.shape(x), starts, steps), shape = p.shape(y),
+    p.call("loop", [=, walk = walkOf(denseStrides(p.shape(x)), starts, steps), shape = p.shape(y),
                     source = p.plainInput(x), result = p.plainOutput(y)] {
       stridedCopy(pointer<std::byte>(result), denseStrides(shape),
                   pointer<std::byte>(source) + walk.offset * bytes, walk.strides, shape, bytes);
@@ -144,7 +144,7 @@ void CpuBuilder::sliceBackward(std::string_view layer, Tensor dy, Tensor dx, con
       return;
     const std::int64_t bytes = elementBytes(p.info(dx).type);
     placePlain(p, dx, 0, p.plainInput(dy), 0, denseStrides(p.shape(dy)),
-               walkOf(p.shape(dx), starts, steps), p.shape(dy));
+               walkOf(denseStrides(p.shape(dx)), starts, steps), p.shape(dy));
   });
 }
 
@@ -158,20 +158,20 @@ void CpuBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &be
       return;
     const Shape ones(from.size(), 1);
     const std::int64_t bytes = elementBytes(p.info(x).type);
-    const Walk skipped = walkOf(from, part.skips, ones);
+    const Walk skipped = walkOf(denseStrides(from), part.skips, ones);
     placePlain(p, y, value, p.plainInput(x), skipped.offset, skipped.strides,
-               walkOf(to, part.starts, ones), part.extents);
+               walkOf(denseStrides(to), part.starts, ones), part.extents);
   });
 }
 
 void CpuBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
   prepare("transpose", layer, [&](Preparation &p) {
     checkTranspose(p, x, y, permutation);
-    p.call("loop", [=, permuted = permutedStrides(p.shape(x), permutation),
+    p.call("loop", [=, from = permuted(denseStrides(p.shape(x)), permutation),
                     bytes = elementBytes(p.info(x).type), shape = p.shape(y),
                     source = p.plainInput(x), result = p.plainOutput(y)] {
-      stridedCopy(pointer<std::byte>(result), denseStrides(shape), pointer<std::byte>(source),
-                  permuted, shape, bytes);
+      stridedCopy(pointer<std::byte>(result), denseStrides(shape), pointer<std::byte>(source), from,
+                  shape, bytes);
     });
   });
 }

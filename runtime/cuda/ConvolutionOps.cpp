@@ -1,12 +1,15 @@
 // Convolution on cuDNN. The algorithm is picked once, by cuDNN's heuristics: the fastest that gives
-// the same bits every time and keeps to the limit of workspace, or else the fastest that does that.
+// the same bits every time and keeps to the limit of workspace, or else the fastest that does that,
+// in the first layout of the precision for which there is one.
 #include "runtime/cuda/ConvolutionPlan.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/Reductions.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 namespace syncline::cuda {
@@ -51,33 +54,56 @@ std::vector<Performance> candidates(const Performance *results, int found) {
   return fit;
 }
 
-/// `get(most, found, results)` lists algorithms, the fastest first; `measure(algorithm, bytes)`
-/// asks for the workspace of one.
-template <typename Performance, typename Get, typename Measure>
-auto choose(Preparation &p, const ConvolutionPlan &plan, const Get &get, const Measure &measure) {
+/// What to take of an operation's algorithms: `list` and `measure` are its functions of cuDNN, for
+/// the fastest first and for the workspace of one; a, b and c its descriptors, in their order.
+/// Nothing where cuDNN has no algorithm within the limit of workspace.
+template <typename Performance, auto list, auto measure, typename A, typename B, typename C>
+auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b, const C &c) {
+  using Algorithm = decltype(Performance::algo);
+  const cudnnHandle_t cudnn = p.program.device.cudnn;
   std::array<Performance, 16> results;
   int found = 0;
-  get(static_cast<int>(results.size()), &found, results.data());
-  // Whatever the list says of it, f32 keeps its bits unless the user gave them up.
+  const cudnnStatus_t listed = list(cudnn, a, b, plan.convolution, c,
+                                    static_cast<int>(results.size()), &found, results.data());
+  if (isUnsupported(listed))
+    return std::optional<Choice<Algorithm>>();
+  check(listed, "cudnnGetConvolutionAlgorithm_v7");
   const bool keepsBits = p.program.options.precision == Precision::fp32;
   for (const Performance &r : candidates(results.data(), found)) {
     check(cudnnSetConvolutionMathType(plan.convolution, keepsBits ? CUDNN_FMA_MATH : r.mathType),
           "cudnnSetConvolutionMathType");
     // The list's workspace is for the list's math type.
     std::size_t bytes = 0;
-    const cudnnStatus_t status = measure(r.algo, &bytes);
+    const cudnnStatus_t status = measure(cudnn, a, b, plan.convolution, c, r.algo, &bytes);
     if (isUnsupported(status) || bytes > static_cast<std::size_t>(workspaceLimit))
       continue;
     check(status, "cudnnGetConvolutionWorkspaceSize");
-    return Choice<decltype(r.algo)>{r.algo, p.scratch(static_cast<std::int64_t>(bytes))};
+    return std::optional(Choice<Algorithm>{r.algo, p.scratch(static_cast<std::int64_t>(bytes))});
   }
+  return std::optional<Choice<Algorithm>>();
+}
+
+/// Prepares a convolution in the first layout of its precision that cuDNN has an algorithm for:
+/// `prepareIn(layout)` says whether.
+template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn &prepareIn) {
+  for (const Layout &layout : convolutionLayouts(p.program.options.precision))
+    if (prepareIn(layout))
+      return;
   p.fail("cuDNN has no algorithm for these shapes within " + std::to_string(workspaceLimit >> 20) +
          " MiB of workspace");
 }
 
-/// "cudnn:1" names the algorithm as cuDNN counts them.
-template <typename Algorithm> std::string nameOf(Algorithm algorithm) {
-  return "cudnn:" + std::to_string(static_cast<int>(algorithm));
+/// "cudnn:1" names the algorithm as cuDNN counts them, "cudnn:1 bf16 channels-last" the layout too.
+template <typename Algorithm> std::string nameOf(Algorithm algorithm, const Layout &layout) {
+  const std::string name = "cudnn:" + std::to_string(static_cast<int>(algorithm));
+  return layout == Layout{} ? name : name + " " + describe(layout);
+}
+
+/// One value a channel of y.
+TensorDescriptor describeBias(const Preparation &p, Tensor y, const Layout &layout) {
+  Shape dims(std::max<std::size_t>(p.shape(y).size(), 4), 1);
+  dims[1] = p.shape(y)[1];
+  return describeTensor(dims, {layout.type, false});
 }
 
 /// Everything a forward convolution needs when it runs.
@@ -85,24 +111,25 @@ struct Forward {
   Program &program;
   ConvolutionPlan plan;
   Choice<cudnnConvolutionFwdAlgo_t> choice;
-  Scratch padded;
-  const float *x, *w, *bias;
-  float *y;
-  TensorDescriptor biasDescriptor;
-  ActivationDescriptor relu;
+  Place<const std::byte> x, w;
+  Place<const float> bias;
+  Place<std::byte> y;
   std::int64_t channels, inner, count;
-  bool hasRelu, isFused;
+  bool hasRelu;
+  bool isFused = false;
+  Place<const std::byte> fusedBias{}; ///< of y's type
+  TensorDescriptor biasDescriptor{};
+  ActivationDescriptor relu{};
 
-  const float *operand() const { return plan.isPadded ? program.at<float>(padded) : x; }
   void *workspace() const { return program.at<void>(choice.workspace); }
   std::size_t workspaceBytes() const { return static_cast<std::size_t>(choice.workspace.bytes); }
 
   /// False where cuDNN has no such kernel.
   bool runFused() const {
     const cudnnStatus_t status = cudnnConvolutionBiasActivationForward(
-        program.device.cudnn, &one, plan.x, operand(), plan.w, w, plan.convolution,
-        choice.algorithm, workspace(), workspaceBytes(), &zero, plan.y, y, biasDescriptor, bias,
-        relu, plan.y, y);
+        program.device.cudnn, &one, plan.x, x, plan.w, w, plan.convolution, choice.algorithm,
+        workspace(), workspaceBytes(), &zero, plan.y, y, biasDescriptor, fusedBias, relu, plan.y,
+        y);
     if (isUnsupported(status))
       return false;
     check(status, "cudnnConvolutionBiasActivationForward");
@@ -112,12 +139,16 @@ struct Forward {
   void run() {
     if (isFused && (isFused = runFused()))
       return;
-    check(cudnnConvolutionForward(program.device.cudnn, &one, plan.x, operand(), plan.w, w,
+    check(cudnnConvolutionForward(program.device.cudnn, &one, plan.x, x, plan.w, w,
                                   plan.convolution, choice.algorithm, workspace(), workspaceBytes(),
                                   &zero, plan.y, y),
           "cudnnConvolutionForward");
-    if (bias || hasRelu)
-      check(addBias(program.device.compute, y, bias, channels, inner, hasRelu, count), "addBias");
+    if (!bias.isValid() && !hasRelu)
+      return;
+    withElement(plan.layout.type, [&]<typename T> {
+      check(addBias<T>(program.device.compute, y.as<T>(), bias, channels, inner, hasRelu, count),
+            "addBias");
+    });
   }
 };
 
@@ -125,112 +156,113 @@ struct Forward {
 
 void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
                        const Window &window, Activation activation) {
+  auto prepareIn = [&](Preparation &p, const Layout &layout) {
+    const ConvolutionPlan plan(p, x, w, bias, y, window, layout);
+    const auto choice =
+        choose<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
+               cudnnGetConvolutionForwardWorkspaceSize>(p, plan, plan.x, plan.w, plan.y);
+    if (!choice)
+      return false;
+    const std::int64_t channels = p.shape(y)[1];
+    const std::int64_t positions = p.count(y) / (p.shape(y)[0] * channels);
+    Forward forward{program,
+                    plan,
+                    *choice,
+                    appendPadding(p, plan, p.input<std::byte>(x, layout)),
+                    p.input<std::byte>(w, layout),
+                    bias.isValid() ? p.input(bias) : Place<const float>(),
+                    p.output<std::byte>(y, layout),
+                    channels,
+                    layout.isChannelsLast ? 1 : positions,
+                    p.count(y),
+                    activation == Activation::relu};
+    if (forward.hasRelu && bias.isValid()) {
+      forward.isFused = true;
+      forward.fusedBias = p.input<std::byte>(bias, {layout.type, false});
+      forward.biasDescriptor = describeBias(p, y, layout);
+      check(cudnnSetActivationDescriptor(forward.relu, CUDNN_ACTIVATION_RELU,
+                                         CUDNN_NOT_PROPAGATE_NAN, 0),
+            "cudnnSetActivationDescriptor");
+    }
+    p.call(nameOf(choice->algorithm, layout), [forward]() mutable { forward.run(); });
+    return true;
+  };
   prepare("conv", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    const ConvolutionPlan plan(p, x, w, bias, y, window);
-    const float *operand = p.input(x), *weights = p.input(w);
-    const float *added = bias.isValid() ? p.input(bias) : nullptr;
-    const Scratch padded = plan.isPadded ? appendPadding(p, plan, operand) : Scratch();
-    const auto choice = choose<cudnnConvolutionFwdAlgoPerf_t>(
-        p, plan,
-        [&](int most, int *found, cudnnConvolutionFwdAlgoPerf_t *results) {
-          check(cudnnGetConvolutionForwardAlgorithm_v7(program.device.cudnn, plan.x, plan.w,
-                                                       plan.convolution, plan.y, most, found,
-                                                       results),
-                "cudnnGetConvolutionForwardAlgorithm_v7");
-        },
-        [&](cudnnConvolutionFwdAlgo_t algorithm, std::size_t *bytes) {
-          return cudnnGetConvolutionForwardWorkspaceSize(
-              program.device.cudnn, plan.x, plan.w, plan.convolution, plan.y, algorithm, bytes);
-        });
-    const Shape &result = p.shape(y);
-    const bool hasRelu = activation == Activation::relu;
-    const std::int64_t channels = result[1];
-    Forward forward{program,    plan,    choice,          padded,
-                    operand,    weights, added,           p.output(y),
-                    {},         {},      channels,        p.count(y) / (result[0] * channels),
-                    p.count(y), hasRelu, hasRelu && added};
-    forward.biasDescriptor =
-        denseTensor(result.size() == 5 ? Shape{1, channels, 1, 1, 1} : Shape{1, channels, 1, 1});
-    check(cudnnSetActivationDescriptor(forward.relu, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN,
-                                       0),
-          "cudnnSetActivationDescriptor");
-    p.call(nameOf(choice.algorithm), [forward]() mutable { forward.run(); });
+    prepareInAny(p, [&](const Layout &layout) { return prepareIn(p, layout); });
   });
 }
 
 void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
                                    const Window &window) {
-  prepare("convBackwardData", layer, [&](Preparation &p) {
-    p.expectType(dy, {ElementType::f32});
-    const ConvolutionPlan plan(p, dx, w, none, dy, window);
-    const Scratch padded = plan.isPadded ? p.scratch(plan.paddedBytes()) : Scratch();
-    const auto choice = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
-        p, plan,
-        [&](int most, int *found, cudnnConvolutionBwdDataAlgoPerf_t *results) {
-          check(cudnnGetConvolutionBackwardDataAlgorithm_v7(program.device.cudnn, plan.w, plan.y,
-                                                            plan.convolution, plan.x, most, found,
-                                                            results),
-                "cudnnGetConvolutionBackwardDataAlgorithm_v7");
-        },
-        [&](cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t *bytes) {
-          return cudnnGetConvolutionBackwardDataWorkspaceSize(
-              program.device.cudnn, plan.w, plan.y, plan.convolution, plan.x, algorithm, bytes);
-        });
-    const float *gradient = p.input(dy), *weights = p.input(w);
-    float *result = p.output(dx);
-    p.call(nameOf(choice.algorithm),
-           [&program = program, plan, choice, padded, gradient, weights, result] {
+  auto prepareIn = [&](Preparation &p, const Layout &layout) {
+    const ConvolutionPlan plan(p, dx, w, none, dy, window, layout);
+    const auto choice =
+        choose<cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
+               cudnnGetConvolutionBackwardDataWorkspaceSize>(p, plan, plan.w, plan.y, plan.x);
+    if (!choice)
+      return false;
+    const auto gradient = p.input<std::byte>(dy, layout), weights = p.input<std::byte>(w, layout);
+    const auto stored = p.output<std::byte>(dx, layout);
+    const auto result = plan.isPadded ? p.scratchPlace<std::byte>(plan.paddedBytes()) : stored;
+    p.call(nameOf(choice->algorithm, layout),
+           [&program = program, plan, choice = *choice, gradient, weights, result] {
              check(cudnnConvolutionBackwardData(
                        program.device.cudnn, &one, plan.w, weights, plan.y, gradient,
                        plan.convolution, choice.algorithm, program.at<void>(choice.workspace),
-                       static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.x,
-                       plan.isPadded ? program.at<float>(padded) : result),
+                       static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.x, result),
                    "cudnnConvolutionBackwardData");
            });
     if (plan.isPadded)
-      appendUnpadding(p, plan, padded, result);
+      appendUnpadding(p, plan, result, stored);
+    return true;
+  };
+  prepare("convBackwardData", layer, [&](Preparation &p) {
+    p.expectType(dy, {ElementType::f32});
+    prepareInAny(p, [&](const Layout &layout) { return prepareIn(p, layout); });
+  });
+}
+
+/// Appends the sums of dy over all but channels.
+static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const Layout &layout,
+                               const Place<const std::byte> &gradient) {
+  Shape axes{0};
+  for (std::int64_t d = 2; d < p.rank(dy); ++d)
+    axes.push_back(d);
+  // Of at most five dimensions: a map holds them.
+  const ReduceMap map = *reduceMap(p.shape(dy), stridesOf(layout, p.shape(dy)), axes);
+  withElement(layout.type, [&]<typename T> {
+    appendReduction(p, "sums", map, gradient.as<const T>(), p.output(dbias), 1);
   });
 }
 
 void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
                                       Tensor dbias, const Window &window) {
-  prepare("convBackwardWeights", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
-    const ConvolutionPlan plan(p, x, dw, dbias, dy, window);
-    const float *operand = p.input(x), *gradient = p.input(dy);
-    const Scratch padded = plan.isPadded ? appendPadding(p, plan, operand) : Scratch();
-    const auto choice = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
-        p, plan,
-        [&](int most, int *found, cudnnConvolutionBwdFilterAlgoPerf_t *results) {
-          check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(program.device.cudnn, plan.x, plan.y,
-                                                              plan.convolution, plan.w, most, found,
-                                                              results),
-                "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
-        },
-        [&](cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t *bytes) {
-          return cudnnGetConvolutionBackwardFilterWorkspaceSize(
-              program.device.cudnn, plan.x, plan.y, plan.convolution, plan.w, algorithm, bytes);
-        });
-    p.call(nameOf(choice.algorithm),
-           [&program = program, plan, choice, padded, operand, gradient, result = p.output(dw)] {
+  auto prepareIn = [&](Preparation &p, const Layout &layout) {
+    const ConvolutionPlan plan(p, x, dw, dbias, dy, window, layout);
+    const auto choice =
+        choose<cudnnConvolutionBwdFilterAlgoPerf_t, cudnnGetConvolutionBackwardFilterAlgorithm_v7,
+               cudnnGetConvolutionBackwardFilterWorkspaceSize>(p, plan, plan.x, plan.y, plan.w);
+    if (!choice)
+      return false;
+    const auto gradient = p.input<std::byte>(dy, layout);
+    p.call(nameOf(choice->algorithm, layout),
+           [&program = program, plan, choice = *choice, gradient,
+            operand = appendPadding(p, plan, p.input<std::byte>(x, layout)),
+            result = p.output<std::byte>(dw, layout)] {
              check(cudnnConvolutionBackwardFilter(
-                       program.device.cudnn, &one, plan.x,
-                       plan.isPadded ? program.at<float>(padded) : operand, plan.y, gradient,
+                       program.device.cudnn, &one, plan.x, operand, plan.y, gradient,
                        plan.convolution, choice.algorithm, program.at<void>(choice.workspace),
                        static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.w, result),
                    "cudnnConvolutionBackwardFilter");
            });
-    if (!dbias.isValid())
-      return;
-    const std::int64_t channels = p.shape(dy)[1];
-    const TensorDescriptor bias =
-        denseTensor(p.rank(dy) == 5 ? Shape{1, channels, 1, 1, 1} : Shape{1, channels, 1, 1});
-    p.call("cudnn", [&program = program, plan, gradient, bias, result = p.output(dbias)] {
-      check(cudnnConvolutionBackwardBias(program.device.cudnn, &one, plan.y, gradient, &zero, bias,
-                                         result),
-            "cudnnConvolutionBackwardBias");
-    });
+    if (dbias.isValid())
+      appendBiasGradient(p, dy, dbias, layout, gradient);
+    return true;
+  };
+  prepare("convBackwardWeights", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    prepareInAny(p, [&](const Layout &layout) { return prepareIn(p, layout); });
   });
 }
 

@@ -29,24 +29,27 @@ PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
 /// The copy of that part, from x into the padded operand or back.
 struct PartCopy {
   PreparedCopy copy;
-  std::int64_t inGiven, inPadded; ///< elements before the part
+  std::int64_t inGiven, inPadded; ///< bytes before the part
 };
 
 PartCopy partCopy(const Preparation &p, const ConvolutionPlan &plan, bool toPadded) {
   const PadPart part = partOf(p, plan);
   const Shape ones(plan.given.size(), 1);
-  const Walk given = walkOf(plan.given, part.skips, ones);
-  const Walk padded = walkOf(plan.padded, part.starts, ones);
+  const Walk given = walkOf(stridesOf(plan.layout, plan.given), part.skips, ones);
+  const Walk padded = walkOf(stridesOf(plan.layout, plan.padded), part.starts, ones);
   const Walk &to = toPadded ? padded : given, &from = toPadded ? given : padded;
-  return {prepareCopy(p, part.extents, to.strides, from.strides, sizeof(float), sizeof(float)),
-          given.offset, padded.offset};
+  const std::int64_t bytes = elementBytes(plan.layout.type);
+  return {prepareCopy(p, part.extents, to.strides, from.strides, bytes,
+                      static_cast<std::uint64_t>(bytes)),
+          given.offset * bytes, padded.offset * bytes};
 }
 
 } // namespace
 
 ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y,
-                                 const Window &window)
-    : groups(window.groups), given(p.shape(x)), padded(given), begins(given.size(), 0) {
+                                 const Window &window, const Layout &layout)
+    : groups(window.groups), layout(layout), given(p.shape(x)), padded(given),
+      begins(given.size(), 0) {
   checkConv(p, x, w, bias, y, window);
   const std::size_t spatial = window.strides.size();
   if (spatial < 1 || spatial > 3)
@@ -63,9 +66,9 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
   for (Tensor tensor : {x, w, y})
     p.expectCountable(tensor);
   p.expectCountable("'" + p.info(x).name + "' with its padding", padded);
-  this->x = denseTensor(withPlane(padded, spatial, 1));
-  this->y = denseTensor(withPlane(p.shape(y), spatial, 1));
-  this->w = denseFilter(withPlane(p.shape(w), spatial, 1));
+  this->x = describeTensor(withPlane(padded, spatial, 1), layout);
+  this->y = describeTensor(withPlane(p.shape(y), spatial, 1), layout);
+  this->w = describeFilter(withPlane(p.shape(w), spatial, 1), layout);
   const std::vector<int> pads =
       asInts(withPlane(isPadded ? Shape(spatial, 0) : window.padsBegin, spatial, 0));
   const std::vector<int> strides = asInts(withPlane(window.strides, spatial, 1));
@@ -81,28 +84,27 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
         "cudnnSetConvolutionMathType");
 }
 
-std::int64_t ConvolutionPlan::paddedBytes() const {
-  return elementCount(padded) * static_cast<std::int64_t>(sizeof(float));
-}
-
-Scratch appendPadding(Preparation &p, const ConvolutionPlan &plan, const float *x) {
-  const Scratch place = p.scratch(plan.paddedBytes());
-  p.call("", [&program = p.program, place, x, part = partCopy(p, plan, true)] {
-    float *to = program.at<float>(place);
-    check(cudaMemsetAsync(to, 0, static_cast<std::size_t>(place.bytes), program.device.compute),
+Place<const std::byte> appendPadding(Preparation &p, const ConvolutionPlan &plan,
+                                     const Place<const std::byte> &x) {
+  if (!plan.isPadded)
+    return x;
+  const std::int64_t bytes = plan.paddedBytes();
+  const auto place = p.scratchPlace<std::byte>(bytes);
+  p.call("", [&program = p.program, place, bytes, x, part = partCopy(p, plan, true)] {
+    check(cudaMemsetAsync(place, 0, static_cast<std::size_t>(bytes), program.device.compute),
           "cudaMemsetAsync");
-    part.copy.run(program.device.compute, to + part.inPadded, x + part.inGiven);
+    part.copy.run(program.device.compute, place + part.inPadded, x + part.inGiven);
   });
   return place;
 }
 
-void appendUnpadding(Preparation &p, const ConvolutionPlan &plan, Scratch padded, float *dx) {
-  const std::int64_t bytes = elementCount(plan.given) * static_cast<std::int64_t>(sizeof(float));
-  p.call("", [&program = p.program, padded, dx, bytes, part = partCopy(p, plan, false)] {
+void appendUnpadding(Preparation &p, const ConvolutionPlan &plan,
+                     const Place<const std::byte> &padded, const Place<std::byte> &dx) {
+  p.call("", [&program = p.program, padded, dx, bytes = layoutBytes(plan.layout, plan.given),
+              part = partCopy(p, plan, false)] {
     check(cudaMemsetAsync(dx, 0, static_cast<std::size_t>(bytes), program.device.compute),
           "cudaMemsetAsync"); // what no window reaches has no gradient
-    part.copy.run(program.device.compute, dx + part.inGiven,
-                  program.at<float>(padded) + part.inPadded);
+    part.copy.run(program.device.compute, dx + part.inGiven, padded + part.inPadded);
   });
 }
 

@@ -5,8 +5,24 @@
 
 namespace syncline::cuda {
 
-void PreparedCopy::run(cudaStream_t stream, void *to, const void *from) const {
-  check(copyWords(stream, to, from, map, wordBytes), "copyWords");
+void PreparedCopy::run(cudaStream_t stream, void *toData, const void *fromData) const {
+  if (wordBytes > 0)
+    check(copyWords(stream, toData, fromData, map, wordBytes), "copyWords");
+  else if (to == ElementType::bf16)
+    check(convertElements(stream, static_cast<BFloat16 *>(toData),
+                          static_cast<const float *>(fromData), map),
+          "convertElements");
+  else
+    check(convertElements(stream, static_cast<float *>(toData),
+                          static_cast<const BFloat16 *>(fromData), map),
+          "convertElements");
+}
+
+static CopyMap mapOf(const Preparation &p, const std::vector<CopyLoop> &loops) {
+  const std::optional<CopyMap> map = copyMap(loops);
+  if (!map)
+    p.fail("expected at most " + std::to_string(maxLoops) + " dimensions that are walked apart");
+  return *map;
 }
 
 PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &toStrides,
@@ -14,17 +30,15 @@ PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &
                          std::uint64_t alignment) {
   std::vector<CopyLoop> loops = mergedLoops(shape, toStrides, fromStrides);
   const int wordBytes = widen(loops, static_cast<int>(elementBytes), alignment);
-  const std::optional<CopyMap> map = copyMap(loops);
-  if (!map)
-    p.fail("expected at most " + std::to_string(maxLoops) + " dimensions that are walked apart");
-  return {*map, wordBytes};
+  return {mapOf(p, loops), wordBytes};
 }
 
-std::uint64_t commonAlignment(std::initializer_list<const void *> addresses) {
-  std::uint64_t bits = 256;
-  for (const void *address : addresses)
-    bits |= reinterpret_cast<std::uintptr_t>(address);
-  return bits & (~bits + 1);
+PreparedCopy prepareConversion(const Preparation &p, const Shape &shape, const Layout &to,
+                               const Layout &from, std::uint64_t alignment) {
+  const Shape toStrides = stridesOf(to, shape), fromStrides = stridesOf(from, shape);
+  if (to.type == from.type)
+    return prepareCopy(p, shape, toStrides, fromStrides, elementBytes(to.type), alignment);
+  return {mapOf(p, mergedLoops(shape, toStrides, fromStrides)), 0, to.type, from.type};
 }
 
 } // namespace syncline::cuda

@@ -1,4 +1,4 @@
-// Copies between dense tensors that walk them in any way.
+// Copies between tensors that walk them in any way, and between layouts of one.
 #pragma once
 
 #include "runtime/cuda/IndexMaps.h"
@@ -9,7 +9,8 @@ namespace syncline::cuda {
 /// A prepared copy; addresses are given when it runs, aligned as said when it was made.
 struct PreparedCopy {
   CopyMap map;
-  int wordBytes = 0;
+  int wordBytes = 0; ///< of both sides; 0 where elements are rounded on the way
+  ElementType to = ElementType::f32, from = ElementType::f32;
 
   void run(cudaStream_t stream, void *to, const void *from) const;
 };
@@ -21,7 +22,8 @@ PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &
                          const Shape &fromStrides, std::int64_t elementBytes,
                          std::uint64_t alignment);
 
-/// The largest power of two up to 256 that divides all of them.
-std::uint64_t commonAlignment(std::initializer_list<const void *> addresses);
+/// All of a tensor, from one layout to another; types differ by f32 and bf16 only.
+PreparedCopy prepareConversion(const Preparation &p, const Shape &shape, const Layout &to,
+                               const Layout &from, std::uint64_t alignment);
 
 } // namespace syncline::cuda

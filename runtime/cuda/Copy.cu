@@ -1,4 +1,4 @@
-// Strided copies and fills.
+// Strided copies, conversions and fills.
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
 
@@ -11,6 +11,36 @@ template <typename Word> __global__ void copyKernel(Word *to, const Word *from, 
     std::int64_t toAt, fromAt;
     map.locate(static_cast<std::uint32_t>(i), toAt, fromAt);
     to[toAt] = from[fromAt];
+  });
+}
+
+template <typename To, typename From>
+__global__ void convertKernel(To *to, const From *from, CopyMap map) {
+  forEachElement(map.count, [&](std::int64_t i) {
+    std::int64_t toAt, fromAt;
+    map.locate(static_cast<std::uint32_t>(i), toAt, fromAt);
+    to[toAt] = static_cast<To>(static_cast<float>(from[fromAt]));
+  });
+}
+
+template <typename T> struct alignas(4 * sizeof(T)) Four {
+  T each[4];
+};
+
+/// The same where both sides lie in one order: elements four at a time, the rest one at a time.
+/// Both addresses are aligned to four elements.
+template <typename To, typename From>
+__global__ void convertInOrderKernel(To *to, const From *from, std::int64_t n) {
+  forEachElement(n / 4, [&](std::int64_t i) {
+    const Four<From> read = reinterpret_cast<const Four<From> *>(from)[i];
+    Four<To> written;
+    for (int k = 0; k < 4; ++k)
+      written.each[k] = static_cast<To>(static_cast<float>(read.each[k]));
+    reinterpret_cast<Four<To> *>(to)[i] = written;
+  });
+  forEachElement(n % 4, [&](std::int64_t rest) {
+    const std::int64_t i = n / 4 * 4 + rest;
+    to[i] = static_cast<To>(static_cast<float>(from[i]));
   });
 }
 
@@ -29,7 +59,23 @@ cudaError_t fillAs(cudaStream_t stream, void *to, std::uint64_t bits, std::int64
   return launch(fillKernel<T>, blocksFor(n), stream, static_cast<T *>(to), static_cast<T>(bits), n);
 }
 
+bool isAlignedToFour(const void *data, std::size_t elementBytes) {
+  return reinterpret_cast<std::uintptr_t>(data) % (4 * elementBytes) == 0;
+}
+
 } // namespace
+
+template <typename To, typename From>
+cudaError_t convertElements(cudaStream_t stream, To *to, const From *from, const CopyMap &map) {
+  const bool isInOrder = map.loops == 0 || (map.loops == 1 && map.to[0] == 1 && map.from[0] == 1);
+  if (isInOrder && isAlignedToFour(to, sizeof(To)) && isAlignedToFour(from, sizeof(From)))
+    return launch(convertInOrderKernel<To, From>, blocksFor((map.count + 3) / 4), stream, to, from,
+                  std::int64_t{map.count});
+  return launch(convertKernel<To, From>, blocksFor(map.count), stream, to, from, map);
+}
+
+template cudaError_t convertElements(cudaStream_t, BFloat16 *, const float *, const CopyMap &);
+template cudaError_t convertElements(cudaStream_t, float *, const BFloat16 *, const CopyMap &);
 
 cudaError_t copyWords(cudaStream_t stream, void *to, const void *from, const CopyMap &map,
                       int wordBytes) {

@@ -4,11 +4,20 @@
 namespace syncline::cuda {
 
 void CudaBuilder::attempt(const std::function<void()> &one) {
+  if (!program.hasMemory())
+    return; // finish() says so
   try {
     program.device.makeCurrent();
     one();
   } catch (const Failure &failure) {
     throw PreparationError{failure.kind, failure.message};
+  }
+}
+
+void CudaBuilder::changed(int bucket) {
+  if (const Bucket *own = program.table.findBucket(bucket)) {
+    program.changed(Space::parameters, own->offset, own->extent);
+    program.changed(Space::gradients, own->offset, own->extent);
   }
 }
 

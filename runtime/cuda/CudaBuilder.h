@@ -1,6 +1,6 @@
 // StepBuilder of the CUDA backend: turns each call into prepared commands of a Program.
 //
-// The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
+// The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp, BatchNormOps.cpp,
 // NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp.
 #pragma once
 
@@ -17,6 +17,7 @@ public:
 #include "runtime/core/StepOperations.inc"
 
 private:
+  void changed(int bucket) override;
   void attempt(const std::function<void()> &one) override;
   GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) override;
 };

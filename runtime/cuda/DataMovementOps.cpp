@@ -1,5 +1,6 @@
 // Operations that move elements: concat, slice, pad, transpose, reshape, gather of factors.
 #include "runtime/core/ElementBits.h"
+#include "runtime/core/Strides.h"
 #include "runtime/cuda/Copies.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
@@ -8,19 +9,28 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Appends a copy between two walks, `toAt` and `fromAt` bytes into two operands.
-void appendCopy(Preparation &p, const Shape &shape, std::byte *to, const Shape &toStrides,
-                const std::byte *from, const Shape &fromStrides, std::int64_t bytes) {
+/// Appends a copy between two walks that begin at two places.
+void appendCopy(Preparation &p, const Shape &shape, const Place<std::byte> &to,
+                const Shape &toStrides, const Place<const std::byte> &from,
+                const Shape &fromStrides, std::int64_t bytes) {
   p.call("copy", [&program = p.program, to, from,
                   copy = prepareCopy(p, shape, toStrides, fromStrides, bytes,
-                                     commonAlignment({to, from}))] {
+                                     std::min(to.alignment(), from.alignment()))] {
     copy.run(program.device.compute, to, from);
   });
 }
 
+/// The elements starts + i·steps of a tensor in a layout: where the first one lies in bytes, and
+/// strides in elements.
+Walk walkIn(const Layout &layout, const Shape &shape, const Shape &starts, const Shape &steps) {
+  Walk walk = walkOf(stridesOf(layout, shape), starts, steps);
+  walk.offset *= elementBytes(layout.type);
+  return walk;
+}
+
 /// Appends `value` as every element.
-void appendFill(Preparation &p, Tensor tensor, std::byte *to, double value) {
-  const ElementType type = p.info(tensor).type;
+void appendFill(Preparation &p, Tensor tensor, ElementType type, const Place<std::byte> &to,
+                double value) {
   p.call("copy", [&program = p.program, to, bits = elementBits(type, value),
                   bytes = elementBytes(type), n = p.count(tensor)] {
     check(fillElements(program.device.compute, to, bits, static_cast<int>(bytes), n),
@@ -28,11 +38,14 @@ void appendFill(Preparation &p, Tensor tensor, std::byte *to, double value) {
   });
 }
 
-void appendMemcpy(Preparation &p, std::byte *to, const std::byte *from, std::int64_t bytes) {
+void appendMemcpy(Preparation &p, const Place<std::byte> &to, const Place<const std::byte> &from,
+                  std::int64_t bytes) {
   p.call("memcpy", [&program = p.program, to, from, bytes] {
-    if (to != from)
-      check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
-                            program.device.compute),
+    std::byte *const result = to;
+    const std::byte *const source = from;
+    if (result != source)
+      check(cudaMemcpyAsync(result, source, static_cast<std::size_t>(bytes),
+                            cudaMemcpyDeviceToDevice, program.device.compute),
             "cudaMemcpyAsync");
   });
 }
@@ -43,14 +56,19 @@ void CudaBuilder::concat(std::string_view layer, std::span<const Tensor> xs, Ten
                          std::int64_t axis) {
   prepare("concat", layer, [&](Preparation &p) {
     checkConcat(p, xs, y, axis);
-    const std::int64_t bytes = elementBytes(p.info(y).type);
-    const AxisView whole = aroundAxis(p.shape(y), axis);
-    std::byte *to = p.output<std::byte>(y);
+    const auto along = static_cast<std::size_t>(p.expectAxis(y, axis));
+    Layout layout = p.layout(xs[0]);
+    for (Tensor x : xs)
+      if (p.layout(x).isChannelsLast)
+        layout = p.layout(x);
+    const Shape strides = stridesOf(layout, p.shape(y));
+    const std::int64_t bytes = elementBytes(layout.type);
+    const auto to = p.output<std::byte>(y, layout);
+    std::int64_t begin = 0;
     for (Tensor x : xs) {
-      const std::int64_t run = aroundAxis(p.shape(x), axis).extent * whole.inner;
-      appendCopy(p, {whole.outer, run}, to, {whole.extent * whole.inner, 1}, p.input<std::byte>(x),
-                 {run, 1}, bytes);
-      to += run * bytes;
+      appendCopy(p, p.shape(x), to.after(begin * strides[along] * bytes), strides,
+                 p.input<std::byte>(x, layout), stridesOf(layout, p.shape(x)), bytes);
+      begin += p.shape(x)[along];
     }
   });
 }
@@ -59,11 +77,11 @@ void CudaBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape 
                         const Shape &steps) {
   prepare("slice", layer, [&](Preparation &p) {
     checkSlice(p, x, y, starts, steps);
-    const std::int64_t bytes = elementBytes(p.info(x).type);
-    const Walk walk = walkOf(p.shape(x), starts, steps);
-    const std::byte *from = p.input<std::byte>(x) + walk.offset * bytes;
-    appendCopy(p, p.shape(y), p.output<std::byte>(y), denseStrides(p.shape(y)), from, walk.strides,
-               bytes);
+    const Layout layout = p.layout(x);
+    const Walk walk = walkIn(layout, p.shape(x), starts, steps);
+    const auto from = p.input<std::byte>(x, layout).after(walk.offset);
+    appendCopy(p, p.shape(y), p.output<std::byte>(y, layout), stridesOf(layout, p.shape(y)), from,
+               walk.strides, elementBytes(layout.type));
   });
 }
 
@@ -71,13 +89,13 @@ void CudaBuilder::sliceBackward(std::string_view layer, Tensor dy, Tensor dx, co
                                 const Shape &steps) {
   prepare("sliceBackward", layer, [&](Preparation &p) {
     checkSlice(p, dx, dy, starts, steps);
-    const std::int64_t bytes = elementBytes(p.info(dx).type);
-    const Walk walk = walkOf(p.shape(dx), starts, steps);
-    const std::byte *from = p.input<std::byte>(dy);
-    std::byte *to = p.output<std::byte>(dx);
-    appendFill(p, dx, to, 0);
-    appendCopy(p, p.shape(dy), to + walk.offset * bytes, walk.strides, from,
-               denseStrides(p.shape(dy)), bytes);
+    const Layout layout = p.layout(dy);
+    const Walk walk = walkIn(layout, p.shape(dx), starts, steps);
+    const auto from = p.input<std::byte>(dy, layout);
+    const auto to = p.output<std::byte>(dx, layout);
+    appendFill(p, dx, layout.type, to, 0);
+    appendCopy(p, p.shape(dy), to.after(walk.offset), walk.strides, from,
+               stridesOf(layout, p.shape(dy)), elementBytes(layout.type));
   });
 }
 
@@ -85,42 +103,54 @@ void CudaBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &b
                       double value) {
   prepare("pad", layer, [&](Preparation &p) {
     checkPad(p, x, y, begins);
+    const Layout layout = p.layout(x);
     const PadPart part = padPart(p.shape(x), p.shape(y), begins);
     const Shape ones(begins.size(), 1);
-    const Walk from = walkOf(p.shape(x), part.skips, ones);
-    const Walk to = walkOf(p.shape(y), part.starts, ones);
-    const std::int64_t bytes = elementBytes(p.info(x).type);
-    const std::byte *source = p.input<std::byte>(x) + from.offset * bytes;
-    std::byte *result = p.output<std::byte>(y);
-    appendFill(p, y, result, value);
-    appendCopy(p, part.extents, result + to.offset * bytes, to.strides, source, from.strides,
-               bytes);
+    const Walk from = walkIn(layout, p.shape(x), part.skips, ones);
+    const Walk to = walkIn(layout, p.shape(y), part.starts, ones);
+    const auto source = p.input<std::byte>(x, layout).after(from.offset);
+    const auto result = p.output<std::byte>(y, layout);
+    appendFill(p, y, layout.type, result, value);
+    appendCopy(p, part.extents, result.after(to.offset), to.strides, source, from.strides,
+               elementBytes(layout.type));
   });
 }
 
 void CudaBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
   prepare("transpose", layer, [&](Preparation &p) {
     checkTranspose(p, x, y, permutation);
-    const std::byte *from = p.input<std::byte>(x);
-    appendCopy(p, p.shape(y), p.output<std::byte>(y), denseStrides(p.shape(y)), from,
-               permutedStrides(p.shape(x), permutation), elementBytes(p.info(x).type));
+    const Layout layout = p.layout(x);
+    const Layout plain{layout.type, false};
+    const auto from = p.input<std::byte>(x, layout);
+    appendCopy(p, p.shape(y), p.output<std::byte>(y, plain), denseStrides(p.shape(y)), from,
+               permuted(stridesOf(layout, p.shape(x)), permutation), elementBytes(layout.type));
   });
 }
 
 void CudaBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
   prepare("reshape", layer, [&](Preparation &p) {
     checkReshape(p, x, y);
-    const std::byte *from = p.input<std::byte>(x);
-    appendMemcpy(p, p.output<std::byte>(y), from, p.count(x) * elementBytes(p.info(x).type));
+    const Layout layout = p.layout(x);
+    const Layout plain{layout.type, false};
+    const auto from = p.input<std::byte>(x, layout);
+    const auto to = p.output<std::byte>(y, plain);
+    if (layout == plain)
+      appendMemcpy(p, to, from, layoutBytes(plain, p.shape(x)));
+    else
+      appendCopy(p, p.shape(x), to, denseStrides(p.shape(x)), from, stridesOf(layout, p.shape(x)),
+                 elementBytes(layout.type));
   });
 }
 
 GatherPart CudaBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
   const std::int64_t bytes = p.count(in) * elementBytes(p.info(in).type);
-  const std::byte *own = p.input<std::byte>(in);
-  std::byte *all = p.output<std::byte>(out);
-  appendMemcpy(p, all + program.options.rank * bytes, own, bytes);
-  return {all, bytes};
+  const auto own = p.input<std::byte>(in);
+  p.layOut(out, p.dense(out));
+  if (p.layout(out) != p.dense(out))
+    p.fail("'" + p.info(out).name + "': expected no other use before it is gathered");
+  std::byte *const all = p.output<std::byte>(out);
+  appendMemcpy(p, Place<std::byte>(all + program.options.rank * bytes), own, bytes);
+  return {all, bytes, p.info(in).type};
 }
 
 } // namespace syncline::cuda

@@ -1,24 +1,31 @@
-// Descriptors of dense tensors.
+// Descriptors of tensors in our layouts.
 #include "runtime/cuda/Descriptors.h"
-
-#include "runtime/core/Strides.h"
 
 namespace syncline::cuda {
 
+namespace {
+
+cudnnDataType_t dataType(const Layout &layout) {
+  return layout.type == ElementType::bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
+}
+
+} // namespace
+
 std::vector<int> asInts(const Shape &values) { return {values.begin(), values.end()}; }
 
-TensorDescriptor denseTensor(const Shape &dims) {
+TensorDescriptor describeTensor(const Shape &dims, const Layout &layout) {
   TensorDescriptor descriptor;
-  const std::vector<int> extents = asInts(dims), strides = asInts(denseStrides(dims));
-  check(cudnnSetTensorNdDescriptor(descriptor, CUDNN_DATA_FLOAT, static_cast<int>(dims.size()),
+  const std::vector<int> extents = asInts(dims), strides = asInts(stridesOf(layout, dims));
+  check(cudnnSetTensorNdDescriptor(descriptor, dataType(layout), static_cast<int>(dims.size()),
                                    extents.data(), strides.data()),
         "cudnnSetTensorNdDescriptor");
   return descriptor;
 }
 
-FilterDescriptor denseFilter(const Shape &dims) {
+FilterDescriptor describeFilter(const Shape &dims, const Layout &layout) {
   FilterDescriptor descriptor;
-  check(cudnnSetFilterNdDescriptor(descriptor, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW,
+  check(cudnnSetFilterNdDescriptor(descriptor, dataType(layout),
+                                   layout.isChannelsLast ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
                                    static_cast<int>(dims.size()), asInts(dims).data()),
         "cudnnSetFilterNdDescriptor");
   return descriptor;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Check.h"
+#include "runtime/cuda/Layout.h"
 #include "syncline/Step.h"
 
 #include <memory>
@@ -40,9 +41,9 @@ using LrnDescriptor =
 /// As cuDNN counts. Precondition: none is above 2^31 - 1.
 std::vector<int> asInts(const Shape &values);
 
-/// f32, dense row-major, of 4 or 5 dimensions, as cuDNN wants them. Precondition: elements that can
-/// be counted (Preparation::expectCountable).
-TensorDescriptor denseTensor(const Shape &dims);
-FilterDescriptor denseFilter(const Shape &dims);
+/// Of 4 or 5 dimensions, as cuDNN wants them. Precondition: elements that can be counted
+/// (Preparation::expectCountable), f32 or bf16.
+TensorDescriptor describeTensor(const Shape &dims, const Layout &layout = {});
+FilterDescriptor describeFilter(const Shape &dims, const Layout &layout);
 
 } // namespace syncline::cuda

@@ -8,13 +8,14 @@ namespace syncline::cuda {
 
 namespace {
 
-__global__ void biasKernel(float *y, const float *bias, std::uint32_t channels, std::uint32_t inner,
+template <typename T>
+__global__ void biasKernel(T *y, const float *bias, std::uint32_t channels, std::uint32_t inner,
                            bool relu, std::int64_t n) {
   forEachElement(n, [&](std::int64_t i) {
     float value = y[i];
     if (bias)
       value += bias[static_cast<std::uint32_t>(i) / inner % channels];
-    y[i] = relu && !(value > 0) ? 0.0f : value;
+    y[i] = static_cast<T>(relu && !(value > 0) ? 0.0f : value);
   });
 }
 
@@ -32,10 +33,12 @@ __global__ void applyMaskKernel(const float *x, const std::uint8_t *mask, float 
   forEachElement(n, [&](std::int64_t i) { y[i] = mask[i] ? x[i] * scale : 0.0f; });
 }
 
-__global__ void dropoutKernel(DropoutStream numbers, std::int64_t step, const float *x, float *y,
-                              std::uint8_t *mask, float scale, std::int64_t n) {
+__global__ void stepNumberKernel(std::int64_t *step, std::int64_t number) { *step = number; }
+
+__global__ void dropoutKernel(DropoutStream numbers, const std::int64_t *step, const float *x,
+                              float *y, std::uint8_t *mask, float scale, std::int64_t n) {
   forEachElement((n + 3) / 4, [&](std::int64_t block) {
-    dropoutBlock(numbers, step, static_cast<std::uint64_t>(block), x, y, mask,
+    dropoutBlock(numbers, *step, static_cast<std::uint64_t>(block), x, y, mask,
                  static_cast<std::uint64_t>(n), scale);
   });
 }
@@ -85,11 +88,17 @@ __global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vecto
 
 } // namespace
 
-cudaError_t addBias(cudaStream_t stream, float *y, const float *bias, std::int64_t channels,
+template <typename T>
+cudaError_t addBias(cudaStream_t stream, T *y, const float *bias, std::int64_t channels,
                     std::int64_t inner, bool relu, std::int64_t n) {
-  return launch(biasKernel, blocksFor(n), stream, y, bias, static_cast<std::uint32_t>(channels),
+  return launch(biasKernel<T>, blocksFor(n), stream, y, bias, static_cast<std::uint32_t>(channels),
                 static_cast<std::uint32_t>(inner), relu, n);
 }
+
+template cudaError_t addBias(cudaStream_t, float *, const float *, std::int64_t, std::int64_t, bool,
+                             std::int64_t);
+template cudaError_t addBias(cudaStream_t, BFloat16 *, const float *, std::int64_t, std::int64_t,
+                             bool, std::int64_t);
 
 cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int64_t n) {
   return launch(reluMaskKernel, blocksFor(n), stream, y, mask, n);
@@ -100,7 +109,11 @@ cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *m
   return launch(applyMaskKernel, blocksFor(n), stream, x, mask, y, scale, n);
 }
 
-cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, std::int64_t step,
+cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t number) {
+  return launch(stepNumberKernel, 1, stream, step, number);
+}
+
+cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, const std::int64_t *step,
                     const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n) {
   return launch(dropoutKernel, blocksFor((n + 3) / 4), stream, numbers, step, x, y, mask, scale, n);
 }

@@ -1,23 +1,49 @@
 // Generated pointwise kernels, reductions, dropout.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/Reductions.h"
 
 namespace syncline::cuda {
+
+namespace {
+
+/// In which order a loop over operands of one shape reads them, and how results lie: channels last
+/// and rounded where an operand is.
+Layout flatLayout(const Preparation &p, std::span<const Tensor> ins) {
+  Layout layout;
+  for (Tensor in : ins) {
+    layout.isChannelsLast |= p.layout(in).isChannelsLast;
+    if (p.layout(in).type != p.info(in).type)
+      layout.type = ElementType::bf16;
+  }
+  return layout;
+}
+
+} // namespace
 
 void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
                             std::span<const Tensor> ins, std::span<const Tensor> outs,
                             const PointwiseInfo &info) {
   prepare("pointwise", layer, [&](Preparation &p) {
     checkPointwise(p, ins, outs, info);
-    std::vector<const void *> operands;
-    std::vector<void *> results;
+    const Layout stored = info.flat ? flatLayout(p, ins) : Layout{};
+    // Generated loops are typed as the plan declares.
+    auto computed = [&](Tensor tensor) {
+      return Layout{p.info(tensor).type, stored.isChannelsLast};
+    };
+    std::vector<Place<const std::byte>> operands;
+    std::vector<Place<std::byte>> results;
     for (Tensor in : ins)
-      operands.push_back(p.input<void>(in));
-    for (Tensor out : outs)
-      results.push_back(p.output<void>(out));
+      operands.push_back(p.input<std::byte>(in, computed(in)));
+    for (Tensor out : outs) {
+      p.layOut(out, stored);
+      results.push_back(p.output<std::byte>(out, computed(out)));
+    }
     p.call(info.flat ? "flat" : "dense",
            [&program = program, kernel, operands, results, n = p.count(outs[0])] {
-             kernel(results.data(), operands.data(), n, program.device.compute);
+             const std::vector<const void *> from(operands.begin(), operands.end());
+             const std::vector<void *> to(results.begin(), results.end());
+             kernel(to.data(), from.data(), n, program.device.compute);
              check(cudaGetLastError(), "generated kernel");
            });
   });
@@ -28,18 +54,14 @@ void CudaBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, 
   prepare("reduce", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
     checkReduce(p, x, y, axes);
-    const std::optional<ReduceMap> map = reduceMap(p.shape(x), axes);
+    const Layout lies = p.layout(x);
+    const std::optional<ReduceMap> map = reduceMap(p.shape(x), stridesOf(lies, p.shape(x)), axes);
     if (!map)
       p.fail("expected at most " + std::to_string(maxLoops) + " dimensions that are walked apart");
     const double divisor = reduction == Reduction::mean ? static_cast<double>(map->terms) : 1.0;
-    const std::int64_t parts = reduceParts(*map);
-    const Scratch scratch = p.scratch(parts == 1 ? 0 : parts * map->results * 8);
-    p.call("sums",
-           [&program = program, map = *map, divisor, scratch, from = p.input(x), to = p.output(y)] {
-             check(reduceTerms(program.device.compute, map, from, to, divisor,
-                               program.at<double>(scratch)),
-                   "reduceTerms");
-           });
+    withElement(lies.type, [&]<typename T> {
+      appendReduction(p, "sums", *map, p.input<T>(x, lies), p.output(y), divisor);
+    });
   });
 }
 

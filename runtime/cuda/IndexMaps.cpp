@@ -42,7 +42,7 @@ int widen(std::vector<CopyLoop> &loops, int elementBytes, std::uint64_t alignmen
 
 namespace {
 
-/// The walk over some dimensions of a dense tensor.
+/// The walk over some dimensions of a tensor.
 std::optional<IndexWalk> walkOver(const Shape &extents, const Shape &strides) {
   const std::vector<CopyLoop> loops = mergedLoops(extents, strides, strides);
   if (loops.size() > maxLoops)
@@ -57,8 +57,7 @@ std::optional<IndexWalk> walkOver(const Shape &extents, const Shape &strides) {
 
 } // namespace
 
-std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &axes) {
-  const Shape strides = denseStrides(shape);
+std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &strides, const Shape &axes) {
   std::vector<bool> isReduced(shape.size());
   for (std::int64_t axis : axes)
     isReduced[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.size())

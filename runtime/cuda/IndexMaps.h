@@ -68,8 +68,8 @@ struct ReduceMap {
   bool isAlongRows = false; ///< terms, not results, lie side by side
 };
 
-/// Nothing when there are more loops than a map holds.
-std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &axes);
+/// Of a tensor with these strides. Nothing when there are more loops than a map holds.
+std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &strides, const Shape &axes);
 
 /// Where part `part` of `parts` of so many terms begins.
 SYNCLINE_HOST_DEVICE inline std::uint32_t partBegin(std::uint32_t terms, std::uint32_t parts,
@@ -78,13 +78,14 @@ SYNCLINE_HOST_DEVICE inline std::uint32_t partBegin(std::uint32_t terms, std::ui
 }
 
 /// Σ of x over terms first, first + step, .. below last, in this order.
-SYNCLINE_HOST_DEVICE inline double sumTerms(const float *x, const ReduceMap &map,
-                                            std::uint32_t result, std::uint32_t first,
-                                            std::uint32_t last, std::uint32_t step) {
-  const float *from = x + map.kept.offset(result);
+template <typename T>
+SYNCLINE_HOST_DEVICE inline double sumTerms(const T *x, const ReduceMap &map, std::uint32_t result,
+                                            std::uint32_t first, std::uint32_t last,
+                                            std::uint32_t step) {
+  const T *from = x + map.kept.offset(result);
   double sum = 0;
   for (std::uint64_t term = first; term < last; term += step)
-    sum += from[map.reduced.offset(static_cast<std::uint32_t>(term))];
+    sum += static_cast<float>(from[map.reduced.offset(static_cast<std::uint32_t>(term))]);
   return sum;
 }
 

@@ -1,10 +1,11 @@
 // Our own kernels: launches on a stream. All pointers are the device's; nothing waits. Each returns
-// what the launch said (cudaGetLastError).
+// what the launch said (cudaGetLastError). T is float or BFloat16.
 #pragma once
 
 #include "runtime/core/Dropout.h"
 #include "runtime/core/Optimizer.h"
 #include "runtime/core/Strides.h"
+#include "runtime/cuda/BFloat16.h"
 #include "runtime/cuda/IndexMaps.h"
 #include "runtime/cuda/PoolMap.h"
 
@@ -17,27 +18,32 @@ namespace syncline::cuda {
 /// Copies map.count words of 1, 2, 4, 8 or 16 bytes.
 cudaError_t copyWords(cudaStream_t stream, void *to, const void *from, const CopyMap &map,
                       int wordBytes);
+/// Copies map.count elements, rounding them: float and BFloat16, either way.
+template <typename To, typename From>
+cudaError_t convertElements(cudaStream_t stream, To *to, const From *from, const CopyMap &map);
 /// n elements of 1, 2, 4 or 8 bytes become the lowest bytes of `bits`.
 cudaError_t fillElements(cudaStream_t stream, void *to, std::uint64_t bits, int elementBytes,
                          std::int64_t n);
 
 /// Tap is std::uint8_t or std::int32_t; `n` counts elements of the result.
-template <typename Tap>
-cudaError_t maxPool(cudaStream_t stream, const PoolMap &map, const float *x, float *y,
-                    Tap *workspace, std::uint32_t n);
-template <typename Tap>
-cudaError_t maxPoolBackward(cudaStream_t stream, const PoolMap &map, const float *dy,
-                            const Tap *workspace, float *dx, std::uint32_t n);
-cudaError_t averagePool(cudaStream_t stream, const PoolMap &map, const float *x, float *y,
-                        std::uint32_t n);
-cudaError_t averagePoolBackward(cudaStream_t stream, const PoolMap &map, const float *dy, float *dx,
+template <typename T, typename Tap>
+cudaError_t maxPool(cudaStream_t stream, const PoolMap &map, const T *x, T *y, Tap *workspace,
+                    std::uint32_t n);
+template <typename T, typename Tap>
+cudaError_t maxPoolBackward(cudaStream_t stream, const PoolMap &map, const T *dy,
+                            const Tap *workspace, T *dx, std::uint32_t n);
+template <typename T>
+cudaError_t averagePool(cudaStream_t stream, const PoolMap &map, const T *x, T *y, std::uint32_t n);
+template <typename T>
+cudaError_t averagePoolBackward(cudaStream_t stream, const PoolMap &map, const T *dy, T *dx,
                                 std::uint32_t n);
 
 /// How many parts the terms of a reduction are summed in; more than one needs parts · results
 /// doubles of scratch. The same for the same map on every device.
 std::uint32_t reduceParts(const ReduceMap &map);
 /// y = Σ x / divisor; sums in double and in a fixed order. `scratch` may be null for one part.
-cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const float *x, float *y,
+template <typename T>
+cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const T *x, float *y,
                         double divisor, double *scratch);
 
 /// result = Σ parts / divisor, in a fixed order.
@@ -55,14 +61,17 @@ cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::in
                          float *loss, float *dlogits, const AxisView &view, double *scratch);
 
 /// y = activation(y + bias) in place; y [.., channels, inner]; bias may be null.
-cudaError_t addBias(cudaStream_t stream, float *y, const float *bias, std::int64_t channels,
+template <typename T>
+cudaError_t addBias(cudaStream_t stream, T *y, const float *bias, std::int64_t channels,
                     std::int64_t inner, bool relu, std::int64_t n);
 /// y = max(y, 0) in place; mask says where y was positive.
 cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int64_t n);
 /// y = mask ? x · scale : 0.
 cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *mask, float *y,
                       float scale, std::int64_t n);
-cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, std::int64_t step,
+cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t number);
+/// `step`: the step's number, read when the kernel runs.
+cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, const std::int64_t *step,
                     const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n);
 /// In place: 1/sqrt(variance + epsilon) becomes variance.
 cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::int64_t n);

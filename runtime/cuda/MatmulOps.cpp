@@ -1,4 +1,5 @@
-// Matrix products on cuBLASLt, bias and activation in its epilogue.
+// Matrix products on cuBLASLt, bias and activation in its epilogue. Operands are of the precision's
+// type, results f32.
 //
 // cuBLASLt counts columns first, we count rows first: our y = a·b is its yᵀ = bᵀ·aᵀ, so that b is
 // its first operand and a its second, and a bias along our columns is one along its rows.
@@ -7,6 +8,7 @@
 #include "runtime/cuda/Product.h"
 
 #include <algorithm>
+#include <string>
 
 namespace syncline::cuda {
 
@@ -55,25 +57,31 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
     p.expectType(a, {ElementType::f32});
     checkMatmul(p, a, transposeA, b, transposeB, bias, y);
     const ProductShape shape = shapeOf(p, a, transposeA, b, transposeB, y);
-    ProductOperands operands{p.input(a), p.input(b), nullptr, p.output(y)};
+    const Layout layout{productType(program.options.precision), false};
+    ProductOperands operands;
+    operands.type = layout.type;
+    operands.a = p.input<std::byte>(a, layout);
+    operands.b = p.input<std::byte>(b, layout);
+    operands.y = p.output(y);
     operands.relu = activation == Activation::relu;
     if (bias.isValid()) {
-      const float *added = p.input(bias);
+      const auto added = p.input(bias);
       if (p.count(bias) == shape.columns && p.shape(bias).back() == shape.columns) {
         operands.bias = added;
       } else { // the result begins as the bias, to which the product is added
         operands.addsToResult = true;
+        const std::size_t rank = p.shape(y).size();
         p.call("", [&program = program, added, to = operands.y,
-                    copy = prepareCopy(
-                        p, p.shape(y), denseStrides(p.shape(y)),
-                        broadcastStrides(p.shape(bias), p.shape(y).size(), p.shape(y).size()),
-                        sizeof(float), commonAlignment({added, operands.y}))] {
+                    copy = prepareCopy(p, p.shape(y), denseStrides(p.shape(y)),
+                                       broadcastStrides(p.shape(bias), rank, rank), sizeof(float),
+                                       std::min(added.alignment(), operands.y.alignment()))] {
           copy.run(program.device.compute, to, added);
         });
       }
     }
     const Product product(p, shape, operands);
-    p.call("cublasLt", [product] { product.run(); });
+    p.call(layout.type == ElementType::f32 ? "cublasLt" : "cublasLt " + describe(layout),
+           [product] { product.run(); });
   });
 }
 

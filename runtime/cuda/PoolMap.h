@@ -16,11 +16,32 @@ namespace syncline::cuda {
 struct PoolMap {
   int x[3] = {1, 1, 1}, y[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
   int strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, begins[3] = {0, 0, 0};
+  int inner = 1;              ///< planes that lie element by element side by side: channels, last
   bool countsPadding = false; ///< averages divide by the whole window
 
   SYNCLINE_HOST_DEVICE int inputs() const { return x[0] * x[1] * x[2]; }
   SYNCLINE_HOST_DEVICE int results() const { return y[0] * y[1] * y[2]; }
   SYNCLINE_HOST_DEVICE int taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+
+  /// An element's place: its position in a plane, and where that plane begins in a tensor with so
+  /// many positions.
+  struct Element {
+    std::uint32_t outer, plane;
+    int position[3];
+
+    SYNCLINE_HOST_DEVICE std::int64_t begin(const PoolMap &map, int positions) const {
+      return static_cast<std::int64_t>(outer) * positions * map.inner + plane;
+    }
+  };
+  /// Of the element with this number in memory, of a tensor with these extents.
+  SYNCLINE_HOST_DEVICE Element element(std::uint32_t number, const int *extents) const {
+    const auto planes = static_cast<std::uint32_t>(inner);
+    const auto positions = static_cast<std::uint32_t>(extents[0] * extents[1] * extents[2]);
+    const std::uint32_t rest = number / planes;
+    Element at{rest / positions, number - rest * planes, {}};
+    split(static_cast<int>(rest % positions), extents, at.position);
+    return at;
+  }
 
   /// Splits a number of a position or a tap by these extents.
   SYNCLINE_HOST_DEVICE static void split(int number, const int *extents, int *digits) {
@@ -66,8 +87,9 @@ struct PoolMap {
 };
 
 /// Precondition: at most three spatial dimensions. x and y: N C spatial...
-inline PoolMap poolMap(const Shape &x, const Shape &y, const Window &window) {
+inline PoolMap poolMap(const Shape &x, const Shape &y, const Window &window, bool isChannelsLast) {
   PoolMap map;
+  map.inner = isChannelsLast ? static_cast<int>(x[1]) : 1;
   const std::size_t spatial = window.kernel.size();
   for (std::size_t i = 0; i < spatial; ++i) {
     const std::size_t d = 3 - spatial + i;
@@ -82,83 +104,77 @@ inline PoolMap poolMap(const Shape &x, const Shape &y, const Window &window) {
   return map;
 }
 
-/// Element `number` of y over all planes; the first of equal maxima, NaN where there is one. The
-/// tap that it came from goes to the workspace.
-template <typename Tap>
-SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const float *x, float *y,
-                                           Tap *workspace, std::uint32_t number) {
-  const std::uint32_t plane = number / static_cast<std::uint32_t>(map.results());
-  int result[3];
-  PoolMap::split(static_cast<int>(number - plane * static_cast<std::uint32_t>(map.results())),
-                 map.y, result);
-  const float *from = x + static_cast<std::int64_t>(plane) * map.inputs();
+/// Element `number` of y; the first of equal maxima, NaN where there is one. The tap that it came
+/// from goes to the workspace.
+template <typename T, typename Tap>
+SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y, Tap *workspace,
+                                           std::uint32_t number) {
+  const PoolMap::Element result = map.element(number, map.y);
+  const T *from = x + result.begin(map, map.inputs());
   float best = 0;
   int bestTap = -1;
   for (int tap = 0; tap < map.taps(); ++tap) {
-    const int at = map.inputOf(result, tap);
+    const int at = map.inputOf(result.position, tap);
     if (at < 0)
       continue;
-    const float value = from[at];
+    const float value = from[static_cast<std::int64_t>(at) * map.inner];
     if (bestTap < 0 || value > best || (value != value && best == best)) {
       best = value;
       bestTap = tap;
     }
   }
-  y[number] = best;
+  y[number] = static_cast<T>(best);
   workspace[number] = static_cast<Tap>(bestTap);
 }
 
 /// Element `number` of dx: what the windows over it that chose it have as gradient.
-template <typename Tap>
-SYNCLINE_HOST_DEVICE inline void maxPoolBackwardAt(const PoolMap &map, const float *dy,
-                                                   const Tap *workspace, float *dx,
+template <typename T, typename Tap>
+SYNCLINE_HOST_DEVICE inline void maxPoolBackwardAt(const PoolMap &map, const T *dy,
+                                                   const Tap *workspace, T *dx,
                                                    std::uint32_t number) {
-  const std::uint32_t plane = number / static_cast<std::uint32_t>(map.inputs());
-  int input[3];
-  PoolMap::split(static_cast<int>(number - plane * static_cast<std::uint32_t>(map.inputs())), map.x,
-                 input);
-  const std::int64_t base = static_cast<std::int64_t>(plane) * map.results();
+  const PoolMap::Element input = map.element(number, map.x);
+  const std::int64_t begin = input.begin(map, map.results());
   float sum = 0;
   for (int tap = 0; tap < map.taps(); ++tap) {
-    const int at = map.resultOf(input, tap);
-    if (at >= 0 && workspace[base + at] == static_cast<Tap>(tap))
-      sum += dy[base + at];
+    const int at = map.resultOf(input.position, tap);
+    const std::int64_t place = begin + static_cast<std::int64_t>(at) * map.inner;
+    if (at >= 0 && workspace[place] == static_cast<Tap>(tap))
+      sum += dy[place];
   }
-  dx[number] = sum;
+  dx[number] = static_cast<T>(sum);
 }
 
 /// Element `number` of y.
-SYNCLINE_HOST_DEVICE inline void averagePoolAt(const PoolMap &map, const float *x, float *y,
+template <typename T>
+SYNCLINE_HOST_DEVICE inline void averagePoolAt(const PoolMap &map, const T *x, T *y,
                                                std::uint32_t number) {
-  const std::uint32_t plane = number / static_cast<std::uint32_t>(map.results());
-  int result[3], inside = 0;
-  PoolMap::split(static_cast<int>(number - plane * static_cast<std::uint32_t>(map.results())),
-                 map.y, result);
-  const float *from = x + static_cast<std::int64_t>(plane) * map.inputs();
+  const PoolMap::Element result = map.element(number, map.y);
+  const T *from = x + result.begin(map, map.inputs());
+  int inside = 0;
   float sum = 0;
   for (int tap = 0; tap < map.taps(); ++tap)
-    if (const int at = map.inputOf(result, tap); at >= 0) {
-      sum += from[at];
+    if (const int at = map.inputOf(result.position, tap); at >= 0) {
+      sum += from[static_cast<std::int64_t>(at) * map.inner];
       ++inside;
     }
-  y[number] = sum / static_cast<float>(map.countsPadding ? map.taps() : inside);
+  y[number] = static_cast<T>(sum / static_cast<float>(map.countsPadding ? map.taps() : inside));
 }
 
 /// Element `number` of dx.
-SYNCLINE_HOST_DEVICE inline void averagePoolBackwardAt(const PoolMap &map, const float *dy,
-                                                       float *dx, std::uint32_t number) {
-  const std::uint32_t plane = number / static_cast<std::uint32_t>(map.inputs());
-  int input[3], result[3];
-  PoolMap::split(static_cast<int>(number - plane * static_cast<std::uint32_t>(map.inputs())), map.x,
-                 input);
-  const float *from = dy + static_cast<std::int64_t>(plane) * map.results();
+template <typename T>
+SYNCLINE_HOST_DEVICE inline void averagePoolBackwardAt(const PoolMap &map, const T *dy, T *dx,
+                                                       std::uint32_t number) {
+  const PoolMap::Element input = map.element(number, map.x);
+  const T *from = dy + input.begin(map, map.results());
+  int result[3];
   float sum = 0;
   for (int tap = 0; tap < map.taps(); ++tap)
-    if (const int at = map.resultOf(input, tap); at >= 0) {
+    if (const int at = map.resultOf(input.position, tap); at >= 0) {
       PoolMap::split(at, map.y, result);
-      sum += from[at] / static_cast<float>(map.divisor(result));
+      sum +=
+          from[static_cast<std::int64_t>(at) * map.inner] / static_cast<float>(map.divisor(result));
     }
-  dx[number] = sum;
+  dx[number] = static_cast<T>(sum);
 }
 
 } // namespace syncline::cuda

@@ -1,4 +1,4 @@
-// Pooling, by kernels of ours: see PoolMap.h for why.
+// Pooling, by kernels of ours: see PoolMap.h for why. Results lie as operands do.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 
@@ -6,32 +6,42 @@ namespace syncline::cuda {
 
 namespace {
 
-PoolMap mapOf(const Preparation &p, Tensor x, Tensor y, const Window &window) {
+/// What a pooling is computed by.
+struct Pooling {
+  PoolMap map;
+  Layout layout;   ///< of operand and result
+  std::uint32_t n; ///< elements of the result
+};
+
+/// `from` and `to` are x and y, or their gradients the other way round.
+Pooling poolingOf(const Preparation &p, Tensor x, Tensor y, const Window &window, Tensor from,
+                  Tensor to) {
   p.expectType(x, {ElementType::f32});
   checkPool(p, x, y, window);
   if (window.kernel.size() > 3)
     p.fail("expected 1 to 3 spatial dimensions, got " + std::to_string(window.kernel.size()));
-  return poolMap(p.shape(x), p.shape(y), window);
+  const Layout layout = p.imageLayout(from);
+  return {poolMap(p.shape(x), p.shape(y), window, layout.isChannelsLast), layout,
+          static_cast<std::uint32_t>(p.count(to))};
 }
 
-std::uint32_t number(const Preparation &p, Tensor tensor) {
-  return static_cast<std::uint32_t>(p.count(tensor));
-}
-
-template <typename Tap>
-void appendMaxPool(Preparation &p, const PoolMap &map, Tensor x, Tensor y, Tensor workspace) {
-  p.call("window", [&program = p.program, map, n = number(p, y), from = p.input(x),
-                    to = p.output(y), taps = p.output<Tap>(workspace)] {
-    check(maxPool(program.device.compute, map, from, to, taps, n), "maxPool");
+template <typename T, typename Tap>
+void appendMaxPool(Preparation &p, const Pooling &pool, Tensor x, Tensor y, Tensor workspace) {
+  const Layout taps{p.info(workspace).type, pool.layout.isChannelsLast};
+  p.call("window", [&program = p.program, pool, from = p.input<T>(x, pool.layout),
+                    to = p.output<T>(y, pool.layout), taps = p.output<Tap>(workspace, taps)] {
+    check(maxPool<T, Tap>(program.device.compute, pool.map, from, to, taps, pool.n), "maxPool");
   });
 }
 
-template <typename Tap>
-void appendMaxPoolBackward(Preparation &p, const PoolMap &map, Tensor dy, Tensor workspace,
+template <typename T, typename Tap>
+void appendMaxPoolBackward(Preparation &p, const Pooling &pool, Tensor dy, Tensor workspace,
                            Tensor dx) {
-  p.call("window", [&program = p.program, map, n = number(p, dx), from = p.input(dy),
-                    taps = p.input<Tap>(workspace), to = p.output(dx)] {
-    check(maxPoolBackward(program.device.compute, map, from, taps, to, n), "maxPoolBackward");
+  const Layout taps{p.info(workspace).type, pool.layout.isChannelsLast};
+  p.call("window", [&program = p.program, pool, from = p.input<T>(dy, pool.layout),
+                    taps = p.input<Tap>(workspace, taps), to = p.output<T>(dx, pool.layout)] {
+    check(maxPoolBackward<T, Tap>(program.device.compute, pool.map, from, taps, to, pool.n),
+          "maxPoolBackward");
   });
 }
 
@@ -40,46 +50,55 @@ void appendMaxPoolBackward(Preparation &p, const PoolMap &map, Tensor dy, Tensor
 void CudaBuilder::maxPool(std::string_view layer, Tensor x, Tensor y, Tensor workspace,
                           const Window &window) {
   prepare("maxPool", layer, [&](Preparation &p) {
-    const PoolMap map = mapOf(p, x, y, window);
+    const Pooling pool = poolingOf(p, x, y, window, x, y);
     checkPoolWorkspace(p, y, workspace, window);
-    if (p.info(workspace).type == ElementType::u8)
-      appendMaxPool<std::uint8_t>(p, map, x, y, workspace);
-    else
-      appendMaxPool<std::int32_t>(p, map, x, y, workspace);
+    withElement(pool.layout.type, [&]<typename T> {
+      if (p.info(workspace).type == ElementType::u8)
+        appendMaxPool<T, std::uint8_t>(p, pool, x, y, workspace);
+      else
+        appendMaxPool<T, std::int32_t>(p, pool, x, y, workspace);
+    });
   });
 }
 
 void CudaBuilder::maxPoolBackward(std::string_view layer, Tensor dy, Tensor workspace, Tensor dx,
                                   const Window &window) {
   prepare("maxPoolBackward", layer, [&](Preparation &p) {
-    const PoolMap map = mapOf(p, dx, dy, window);
+    const Pooling pool = poolingOf(p, dx, dy, window, dy, dx);
     checkPoolWorkspace(p, dy, workspace, window);
-    if (p.info(workspace).type == ElementType::u8)
-      appendMaxPoolBackward<std::uint8_t>(p, map, dy, workspace, dx);
-    else
-      appendMaxPoolBackward<std::int32_t>(p, map, dy, workspace, dx);
+    withElement(pool.layout.type, [&]<typename T> {
+      if (p.info(workspace).type == ElementType::u8)
+        appendMaxPoolBackward<T, std::uint8_t>(p, pool, dy, workspace, dx);
+      else
+        appendMaxPoolBackward<T, std::int32_t>(p, pool, dy, workspace, dx);
+    });
   });
 }
 
 void CudaBuilder::averagePool(std::string_view layer, Tensor x, Tensor y, const Window &window) {
   prepare("averagePool", layer, [&](Preparation &p) {
-    const PoolMap map = mapOf(p, x, y, window);
-    p.call("window",
-           [&program = program, map, n = number(p, y), from = p.input(x), to = p.output(y)] {
-             check(cuda::averagePool(program.device.compute, map, from, to, n), "averagePool");
-           });
+    const Pooling pool = poolingOf(p, x, y, window, x, y);
+    withElement(pool.layout.type, [&]<typename T> {
+      p.call("window", [&program = program, pool, from = p.input<T>(x, pool.layout),
+                        to = p.output<T>(y, pool.layout)] {
+        check(cuda::averagePool<T>(program.device.compute, pool.map, from, to, pool.n),
+              "averagePool");
+      });
+    });
   });
 }
 
 void CudaBuilder::averagePoolBackward(std::string_view layer, Tensor dy, Tensor dx,
                                       const Window &window) {
   prepare("averagePoolBackward", layer, [&](Preparation &p) {
-    const PoolMap map = mapOf(p, dx, dy, window);
-    p.call("window",
-           [&program = program, map, n = number(p, dx), from = p.input(dy), to = p.output(dx)] {
-             check(cuda::averagePoolBackward(program.device.compute, map, from, to, n),
-                   "averagePoolBackward");
-           });
+    const Pooling pool = poolingOf(p, dx, dy, window, dy, dx);
+    withElement(pool.layout.type, [&]<typename T> {
+      p.call("window", [&program = program, pool, from = p.input<T>(dy, pool.layout),
+                        to = p.output<T>(dx, pool.layout)] {
+        check(cuda::averagePoolBackward<T>(program.device.compute, pool.map, from, to, pool.n),
+              "averagePoolBackward");
+      });
+    });
   });
 }
 

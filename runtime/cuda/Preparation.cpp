@@ -1,5 +1,7 @@
-// Addresses of operands, and the order in which they are written and read.
+// Places of operands, the order in which they are written and read, conversions.
 #include "runtime/cuda/Preparation.h"
+
+#include "runtime/cuda/Copies.h"
 
 #include <limits>
 
@@ -22,29 +24,89 @@ void Preparation::expectCountable(Tensor tensor) const {
   expectCountable("'" + info(tensor).name + "'", shape(tensor));
 }
 
-std::byte *Preparation::counted(Tensor tensor) const {
+Layout Preparation::layout(Tensor tensor) const {
+  info(tensor);
+  return program.placement(tensor).layout;
+}
+
+Layout Preparation::imageLayout(Tensor tensor) const {
+  const Layout own = layout(tensor);
+  const bool isEither = normalized({own.type, true}, shape(tensor)) == Layout{own.type, false};
+  const bool prefersLast = convolutionLayouts(program.options.precision)[0].isChannelsLast;
+  return {own.type, own.isChannelsLast || (isEither && prefersLast)};
+}
+
+void Preparation::layOut(Tensor tensor, const Layout &wanted) {
+  if (!program.placement(tensor).isLaidOut)
+    program.layOut(tensor, wanted);
+}
+
+/// Whether values stay until somebody says otherwise: what the arena holds is overlaid.
+static bool outlivesOperations(Space space) {
+  return space != Space::arena && space != Space::gradients;
+}
+
+Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
+  const StepTensor &own = info(tensor);
   expectCountable(tensor);
-  return program.data(tensor);
-}
-
-std::byte *Preparation::read(Tensor tensor) const {
-  const Space space = info(tensor).space;
-  const bool isResult = space == Space::arena || space == Space::gradients;
-  if (isResult && !program.isWritten[static_cast<std::size_t>(tensor.id)])
+  const Placement &placement = program.placement(tensor);
+  if (!outlivesOperations(own.space) && !placement.isWritten)
     failUnwritten(tensor);
-  return counted(tensor);
+  layOut(tensor, wanted);
+  const Place<const std::byte> stored(program.data(tensor));
+  const Layout asked = normalized(wanted, own.shape);
+  if (placement.layout == asked)
+    return stored;
+  const std::int64_t bytes = layoutBytes(asked, own.shape);
+  KeptCopy *copy = outlivesOperations(own.space) ? &program.keep(tensor, asked) : nullptr;
+  const Place<std::byte> place(program, copy ? copy->place : scratch(bytes));
+  if (!copy || !copy->isFresh) {
+    ++operation.reorders;
+    call("", conversion(own.shape, place, asked, stored, placement.layout));
+  }
+  if (copy)
+    copy->isFresh = true;
+  return place;
 }
 
-std::byte *Preparation::written(Tensor tensor) {
-  std::byte *data = counted(tensor);
-  program.isWritten[static_cast<std::size_t>(tensor.id)] = true;
-  return data;
+Place<std::byte> Preparation::written(Tensor tensor, const Layout &wanted) {
+  const StepTensor &own = info(tensor);
+  expectCountable(tensor);
+  Placement &placement = program.placement(tensor);
+  layOut(tensor, wanted);
+  placement.isWritten = true;
+  program.changed(own.space, own.offset, own.reserved);
+  const Place<std::byte> stored(program.data(tensor));
+  const Layout asked = normalized(wanted, own.shape);
+  if (placement.layout == asked)
+    return stored;
+  ++operation.reorders;
+  const auto place = scratchPlace<std::byte>(layoutBytes(asked, own.shape));
+  after.push_back(conversion(own.shape, stored, placement.layout, place, asked));
+  return place;
+}
+
+Command Preparation::conversion(const Shape &shape, const Place<std::byte> &to,
+                                const Layout &toLayout, const Place<const std::byte> &from,
+                                const Layout &fromLayout) {
+  return [&program = program, to, from,
+          copy = prepareConversion(*this, shape, toLayout, fromLayout,
+                                   std::min(to.alignment(), from.alignment()))] {
+    copy.run(program.device.compute, to, from);
+  };
 }
 
 void Preparation::call(std::string_view implementation, Command command) {
   if (operation.implementation.empty())
     operation.implementation = implementation;
   commands.push_back(std::move(command));
+}
+
+std::vector<Command> Preparation::finish() {
+  commands.insert(commands.end(), std::make_move_iterator(after.begin()),
+                  std::make_move_iterator(after.end()));
+  after.clear();
+  return std::move(commands);
 }
 
 } // namespace syncline::cuda

@@ -25,10 +25,11 @@ void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttribut
 }
 
 /// As cuBLASLt counts: columns one behind the other; copies `stride` elements apart.
-Owned<cublasLtMatrixLayout_t> layoutOf(std::int64_t rows, std::int64_t columns, std::int64_t copies,
-                                       std::int64_t stride) {
+Owned<cublasLtMatrixLayout_t> layoutOf(ElementType type, std::int64_t rows, std::int64_t columns,
+                                       std::int64_t copies, std::int64_t stride) {
   cublasLtMatrixLayout_t made = nullptr;
-  check(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+  check(cublasLtMatrixLayoutCreate(&made, type == ElementType::bf16 ? CUDA_R_16BF : CUDA_R_32F,
+                                   static_cast<std::uint64_t>(rows),
                                    static_cast<std::uint64_t>(columns), rows),
         "cublasLtMatrixLayoutCreate");
   Owned<cublasLtMatrixLayout_t> layout(made, cublasLtMatrixLayoutDestroy);
@@ -43,7 +44,7 @@ Owned<cublasLtMatrixLayout_t> layoutOf(std::int64_t rows, std::int64_t columns, 
 }
 
 cublasLtEpilogue_t epilogueOf(const ProductOperands &operands) {
-  if (operands.bias)
+  if (operands.bias.isValid())
     return operands.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
   return operands.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
@@ -51,15 +52,13 @@ cublasLtEpilogue_t epilogueOf(const ProductOperands &operands) {
 Owned<cublasLtMatmulDesc_t> describe(const ProductShape &shape, const ProductOperands &operands,
                                      Precision precision) {
   const auto compute =
-      precision == Precision::fp32 ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32;
+      precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasLtMatmulDesc_t made = nullptr;
   check(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
   Owned<cublasLtMatmulDesc_t> desc(made, cublasLtMatmulDescDestroy);
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, shape.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogueOf(operands));
-  if (operands.bias)
-    set(made, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
   return desc;
 }
 
@@ -101,10 +100,11 @@ void Product::Plan::choose(Preparation &p) {
   const Owned<cublasLtMatmulPreference_t> preference(made, cublasLtMatmulPreferenceDestroy);
   set(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(workspaceLimit));
   std::uint64_t alignments[3] = {256, 256, 256};
+  const std::int64_t bytes = elementBytes(operands.type);
   for (const Start &s : starts) {
-    alignments[0] = std::min(alignments[0], commonAlignment({operands.b + s.b}));
-    alignments[1] = std::min(alignments[1], commonAlignment({operands.a + s.a}));
-    alignments[2] = std::min(alignments[2], commonAlignment({operands.y + s.y}));
+    alignments[0] = std::min(alignments[0], operands.b.after(s.b * bytes).alignment());
+    alignments[1] = std::min(alignments[1], operands.a.after(s.a * bytes).alignment());
+    alignments[2] = std::min(alignments[2], operands.y.after(s.y).alignment());
   }
   const cublasLtMatmulPreferenceAttributes_t attributes[] = {
       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -131,17 +131,18 @@ Product::Product(Preparation &p, const ProductShape &s, const ProductOperands &o
   const std::int64_t area = s.rows * s.columns;
   const std::vector<CopyLoop> outer(s.stack.begin(), s.stack.end() - (isStack ? 1 : 0));
   const std::int64_t m = s.columns, n = s.rows, k = s.inner;
-  auto made = std::make_shared<Plan>(Plan{p.program,
-                                          operands,
-                                          describe(s, operands, p.program.options.precision),
-                                          s.transposeA ? layoutOf(n, k, inner.extent, inner.to)
-                                                       : layoutOf(k, n, inner.extent, inner.to),
-                                          s.transposeB ? layoutOf(k, m, inner.extent, inner.from)
-                                                       : layoutOf(m, k, inner.extent, inner.from),
-                                          layoutOf(m, n, inner.extent, area),
-                                          startsOf(outer, area * inner.extent),
-                                          {},
-                                          {}});
+  auto made = std::make_shared<Plan>(
+      Plan{p.program,
+           operands,
+           describe(s, operands, p.program.options.precision),
+           s.transposeA ? layoutOf(operands.type, n, k, inner.extent, inner.to)
+                        : layoutOf(operands.type, k, n, inner.extent, inner.to),
+           s.transposeB ? layoutOf(operands.type, k, m, inner.extent, inner.from)
+                        : layoutOf(operands.type, m, k, inner.extent, inner.from),
+           layoutOf(ElementType::f32, m, n, inner.extent, area),
+           startsOf(outer, area * inner.extent),
+           {},
+           {}});
   made->choose(p);
   plan = std::move(made);
 }
@@ -149,12 +150,18 @@ Product::Product(Preparation &p, const ProductShape &s, const ProductOperands &o
 void Product::run() const {
   const float one = 1, held = plan->operands.addsToResult ? 1 : 0;
   const Program &program = plan->program;
+  const ProductOperands &operands = plan->operands;
+  const std::int64_t bytes = elementBytes(operands.type);
+  const std::byte *const a = operands.a, *const b = operands.b;
+  if (operands.bias.isValid()) { // in scratch, perhaps, whose address is known by now
+    const float *const bias = operands.bias;
+    set(plan->desc.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  }
   for (const Start &s : plan->starts) {
-    float *y = plan->operands.y + s.y;
-    check(cublasLtMatmul(program.device.blas, plan->desc.get(), &one, plan->operands.b + s.b,
-                         plan->b.get(), plan->operands.a + s.a, plan->a.get(), &held, y,
-                         plan->y.get(), y, plan->y.get(), &plan->algorithm,
-                         program.at<void>(plan->workspace),
+    float *const y = operands.y + s.y;
+    check(cublasLtMatmul(program.device.blas, plan->desc.get(), &one, b + s.b * bytes,
+                         plan->b.get(), a + s.a * bytes, plan->a.get(), &held, y, plan->y.get(), y,
+                         plan->y.get(), &plan->algorithm, program.at<void>(plan->workspace),
                          static_cast<std::size_t>(plan->workspace.bytes), program.device.compute),
           "cublasLtMatmul");
   }

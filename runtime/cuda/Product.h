@@ -19,9 +19,10 @@ struct ProductShape {
 };
 
 struct ProductOperands {
-  const float *a, *b;
-  const float *bias; ///< one value a column, or null
-  float *y;
+  ElementType type = ElementType::f32; ///< of a and b; f32 or bf16
+  Place<const std::byte> a, b;
+  Place<const float> bias; ///< one value a column, or none
+  Place<float> y;
   bool relu = false;
   bool addsToResult = false; ///< to what y holds, before the activation
 };

@@ -25,7 +25,7 @@ struct Sums {
 };
 
 /// A block a result: its terms lie side by side. blockIdx.y is the part.
-__global__ void rowsKernel(ReduceMap map, const float *x, Sums sums) {
+template <typename T> __global__ void rowsKernel(ReduceMap map, const T *x, Sums sums) {
   const std::uint32_t first = partBegin(map.terms, sums.parts, blockIdx.y);
   const std::uint32_t last = partBegin(map.terms, sums.parts, blockIdx.y + 1);
   for (std::uint32_t result = blockIdx.x; result < map.results; result += gridDim.x) {
@@ -38,7 +38,7 @@ __global__ void rowsKernel(ReduceMap map, const float *x, Sums sums) {
 }
 
 /// A thread a result: neighbours read side by side, or few terms are summed.
-__global__ void columnsKernel(ReduceMap map, const float *x, Sums sums) {
+template <typename T> __global__ void columnsKernel(ReduceMap map, const T *x, Sums sums) {
   const std::uint32_t first = partBegin(map.terms, sums.parts, blockIdx.y);
   const std::uint32_t last = partBegin(map.terms, sums.parts, blockIdx.y + 1);
   forEachElement(map.results, [&](std::int64_t i) {
@@ -85,17 +85,23 @@ std::uint32_t reduceParts(const ReduceMap &map) {
   return std::clamp(std::min(wanted / blocks, map.terms / least), 1u, mostParts);
 }
 
-cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const float *x, float *y,
+template <typename T>
+cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const T *x, float *y,
                         double divisor, double *scratch) {
   const Sums sums{y, scratch, divisor, reduceParts(map)};
   const cudaError_t launched =
-      takesRows(map)
-          ? launch(rowsKernel, dim3(std::min(map.results, 1u << 20), sums.parts), stream, map, x,
-                   sums)
-          : launch(columnsKernel, dim3(blocksFor(map.results), sums.parts), stream, map, x, sums);
+      takesRows(map) ? launch(rowsKernel<T>, dim3(std::min(map.results, 1u << 20), sums.parts),
+                              stream, map, x, sums)
+                     : launch(columnsKernel<T>, dim3(blocksFor(map.results), sums.parts), stream,
+                              map, x, sums);
   if (launched != cudaSuccess || sums.parts == 1)
     return launched;
   return launch(joinKernel, blocksFor(map.results), stream, map.results, sums);
 }
+
+template cudaError_t reduceTerms(cudaStream_t, const ReduceMap &, const float *, float *, double,
+                                 double *);
+template cudaError_t reduceTerms(cudaStream_t, const ReduceMap &, const BFloat16 *, float *, double,
+                                 double *);
 
 } // namespace syncline::cuda

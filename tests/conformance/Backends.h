@@ -21,6 +21,7 @@ struct Backend {
   /// Within the backend's memory; done when it returns.
   void (*copy)(void *to, const void *from, std::size_t bytes);
   PointwiseKernels kernels;
+  double rounding = 0; ///< relative error of its products, where they have fewer bits than f32
 };
 
 inline void PrintTo(const Backend &backend, std::ostream *stream) { *stream << backend.name; }

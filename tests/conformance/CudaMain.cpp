@@ -19,7 +19,10 @@ const Result<const syncline::Backend *> &module() {
 }
 
 /// Precondition: module().
-Result<std::unique_ptr<Executable>> create(const ExecutableOptions &options) {
+template <Precision precision>
+Result<std::unique_ptr<Executable>> create(const ExecutableOptions &given) {
+  ExecutableOptions options = given;
+  options.precision = precision;
   return (*module())->createExecutable(options);
 }
 
@@ -33,7 +36,11 @@ void copy(void *to, const void *from, std::size_t bytes) {
 
 } // namespace
 
-std::vector<Backend> backends() { return {{"cuda", create, copy, cudaKernels()}}; }
+std::vector<Backend> backends() {
+  return {{"cuda", create<Precision::fp32>, copy, cudaKernels()},
+          {"cudaTf32", create<Precision::tf32>, copy, cudaKernels(), 2e-3},
+          {"cudaBf16", create<Precision::bf16>, copy, cudaKernels(), 2e-2}};
+}
 
 } // namespace syncline::conformance
 

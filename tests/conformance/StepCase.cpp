@@ -7,7 +7,7 @@
 namespace syncline::conformance {
 
 StepCase::StepCase(const Backend &backend, Form form, int ranks, int threads, int rank)
-    : form(form) {
+    : form(form), allowed(backend.rounding) {
   ExecutableOptions options;
   constexpr std::int64_t room = 64 << 20;
   options.sizes = {room, room, room, room, room, room};
@@ -149,7 +149,7 @@ int StepCase::reorders(const std::string &operation) {
 void expectNear(StepCase &run, Tensor tensor, const Array &expected, double tolerance) {
   const Array actual = run.values(tensor);
   ASSERT_EQ(actual.shape, expected.shape);
-  EXPECT_LE(relativeError(actual, expected), tolerance);
+  EXPECT_LE(relativeError(actual, expected), std::max(tolerance, run.rounding()));
 }
 
 } // namespace syncline::conformance

@@ -50,18 +50,22 @@ public:
   Array values(Tensor tensor);
   /// Conversions of layouts in all operations named so ("" for all).
   int reorders(const std::string &operation = "");
+  /// The backend's.
+  double rounding() const { return allowed; }
 
 private:
   Tensor declare(const std::string &name, Space space, ElementType type, const Shape &shape);
 
   Form form;
+  double allowed;
   std::unique_ptr<Executable> executable;
   std::map<int, Array> initial;
   std::map<Space, std::int64_t> used;
   int names = 0;
 };
 
-/// EXPECTs the tensor's values to be the expected ones within the relative tolerance.
+/// EXPECTs the tensor's values to be the expected ones within the relative tolerance, or what the
+/// backend rounds.
 void expectNear(StepCase &run, Tensor tensor, const Array &expected, double tolerance = 1e-5);
 
 } // namespace syncline::conformance

@@ -44,7 +44,7 @@ TEST(IndexMapsTest, SliceTakesWhatItNames) {
   const Array x = randomArray(whole, 1);
   const std::vector<float> from = floats(x);
   std::vector<float> y(2 * 4 * 3 * 6), back(from.size(), 0);
-  const Walk walk = walkOf(whole, starts, steps);
+  const Walk walk = walkOf(denseStrides(whole), starts, steps);
   copyOnHost(y.data(), denseStrides(part), from.data() + walk.offset, walk.strides, part, 4);
   copyOnHost(back.data() + walk.offset, walk.strides, y.data(), denseStrides(part), part, 4);
   std::size_t number = 0, same = 0;
@@ -68,7 +68,8 @@ TEST(IndexMapsTest, PadPlacesWhatRemains) {
   std::vector<float> y(2 * 6 * 3 * 6, 7.0f);
   const PadPart part = padPart(from, to, begins);
   const Shape ones(4, 1);
-  const Walk skipped = walkOf(from, part.skips, ones), placed = walkOf(to, part.starts, ones);
+  const Walk skipped = walkOf(denseStrides(from), part.skips, ones),
+             placed = walkOf(denseStrides(to), part.starts, ones);
   copyOnHost(y.data() + placed.offset, placed.strides, source.data() + skipped.offset,
              skipped.strides, part.extents, 4);
   Array expected(to, 7);
@@ -179,7 +180,7 @@ TEST(IndexMapsTest, ReductionSumsEachTermOnce) {
         to[d] = kept[d] == 1 ? 0 : to[d];
       expected[to] += x[at];
     });
-    const auto map = reduceMap(x.shape, axes);
+    const auto map = reduceMap(x.shape, denseStrides(x.shape), axes);
     ASSERT_TRUE(map);
     EXPECT_EQ(map->results * map->terms, 360u);
     for (auto [parts, threads] : {std::pair(1u, 1u), {1u, 32u}, {4u, 1u}, {7u, 16u}}) {
@@ -192,11 +193,11 @@ TEST(IndexMapsTest, ReductionSumsEachTermOnce) {
 
 // Blocks take the results whose terms lie side by side, threads the others.
 TEST(IndexMapsTest, ReductionKnowsWhereItsTermsLie) {
-  EXPECT_TRUE(reduceMap({4, 5, 6}, {2})->isAlongRows);
-  EXPECT_TRUE(reduceMap({4, 5, 6}, {0, 2})->isAlongRows);
-  EXPECT_FALSE(reduceMap({4, 5, 6}, {0})->isAlongRows);
-  EXPECT_FALSE(reduceMap({4, 5, 6}, {1})->isAlongRows);
-  EXPECT_TRUE(reduceMap({4, 5, 1}, {1})->isAlongRows);
+  EXPECT_TRUE(reduceMap({4, 5, 6}, denseStrides({4, 5, 6}), {2})->isAlongRows);
+  EXPECT_TRUE(reduceMap({4, 5, 6}, denseStrides({4, 5, 6}), {0, 2})->isAlongRows);
+  EXPECT_FALSE(reduceMap({4, 5, 6}, denseStrides({4, 5, 6}), {0})->isAlongRows);
+  EXPECT_FALSE(reduceMap({4, 5, 6}, denseStrides({4, 5, 6}), {1})->isAlongRows);
+  EXPECT_TRUE(reduceMap({4, 5, 1}, denseStrides({4, 5, 1}), {1})->isAlongRows);
 }
 
 } // namespace

@@ -47,7 +47,7 @@ double worst(const std::vector<float> &actual, const Array &expected) {
 template <typename Tap> void maximum(const Case &c) {
   const Array x = randomArray(c.x, 1), dy = randomArray(c.y, 2);
   const std::vector<float> from = floats(x), gradient = floats(dy);
-  const PoolMap map = poolMap(c.x, c.y, c.window);
+  const PoolMap map = poolMap(c.x, c.y, c.window, false);
   std::vector<float> y(gradient.size()), dx(from.size());
   std::vector<Tap> workspace(y.size());
   for (std::uint32_t i = 0; i < y.size(); ++i)
@@ -74,7 +74,7 @@ TEST(PoolMapTest, AverageIsTheDefinition) {
       c.window.countIncludePad = countsPadding;
       const Array x = randomArray(c.x, 1), dy = randomArray(c.y, 2);
       const std::vector<float> from = floats(x), gradient = floats(dy);
-      const PoolMap map = poolMap(c.x, c.y, c.window);
+      const PoolMap map = poolMap(c.x, c.y, c.window, false);
       std::vector<float> y(gradient.size()), dx(from.size());
       for (std::uint32_t i = 0; i < y.size(); ++i)
         averagePoolAt(map, from.data(), y.data(), i);
@@ -91,7 +91,7 @@ TEST(PoolMapTest, AverageIsTheDefinition) {
 
 // Of equal maxima the first counts, once; what is not a number is seen.
 TEST(PoolMapTest, FirstOfEqualMaximaTakesTheGradient) {
-  const PoolMap map = poolMap({1, 1, 4}, {1, 1, 2}, {{2}, {2}, {1}, {0}, {0}});
+  const PoolMap map = poolMap({1, 1, 4}, {1, 1, 2}, {{2}, {2}, {1}, {0}, {0}}, false);
   const float x[] = {3, 3, 1, NAN}, dy[] = {5, 7};
   float y[2], dx[4];
   std::uint8_t workspace[2];

@@ -1,0 +1,28 @@
+// Elements of 16 bits with f32's exponent, for device and host. Kernels load them as floats and
+// round what they store to the nearest, so that f32 and bf16 share their code.
+#pragma once
+
+#include "runtime/core/HostDevice.h"
+#include "runtime/data/HalfFloat.h"
+#include "syncline/Step.h"
+
+namespace syncline::cuda {
+
+struct BFloat16 {
+  BFloat16() = default;
+  SYNCLINE_HOST_DEVICE explicit BFloat16(float value) : bits(bf16FromFloat(value)) {}
+  SYNCLINE_HOST_DEVICE operator float() const { return floatFromBf16(bits); }
+
+  std::uint16_t bits;
+};
+
+/// Calls f.template operator()<T>() with T the float or the BFloat16 that `type` names. Any other
+/// type counts as f32, which the caller has checked.
+template <typename F> void withElement(ElementType type, const F &f) {
+  if (type == ElementType::bf16)
+    f.template operator()<BFloat16>();
+  else
+    f.template operator()<float>();
+}
+
+} // namespace syncline::cuda

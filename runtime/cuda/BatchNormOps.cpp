@@ -1,0 +1,173 @@
+// Batch normalization: cuDNN in row-major order, where no bit of f32 may be lost; our own kernels
+// channels last.
+#include "runtime/core/Strides.h"
+#include "runtime/cuda/BatchNormKernels.h"
+#include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Descriptors.h"
+#include "runtime/cuda/Kernels.h"
+
+namespace syncline::cuda {
+
+namespace {
+
+constexpr float one = 1, zero = 0;
+constexpr auto spatial = CUDNN_BATCHNORM_SPATIAL; ///< the persistent one may overflow
+
+/// The builder's arguments.
+struct Forward {
+  Tensor x, scale, shift, runningMean, runningVariance, y, mean, variance, workspace;
+  double epsilon, momentum;
+  bool hasRelu;
+};
+struct Backward {
+  Tensor x, scale, mean, variance, workspace, dy, dx, dscale, dshift;
+  double epsilon;
+  bool hasRelu;
+};
+
+/// As cuDNN sees it: [N, C, positions, 1].
+TensorDescriptor describeData(const Preparation &p, Tensor x) {
+  p.expectCountable(x);
+  const AxisView view = aroundAxis(p.shape(x), 1);
+  return describeTensor({view.outer, view.extent, view.inner, 1});
+}
+
+std::int64_t bytesOf(const Preparation &p, Tensor tensor) {
+  return p.count(tensor) * static_cast<std::int64_t>(sizeof(float));
+}
+
+/// A result that the library wants and the plan may not: its own place, or scratch.
+Place<float> resultOr(Preparation &p, Tensor tensor, Tensor like) {
+  return tensor.isValid() ? p.output(tensor) : p.scratchPlace<float>(bytesOf(p, like));
+}
+
+void appendRowMajor(Preparation &p, const Forward &f) {
+  const std::int64_t channels = p.shape(f.x)[1], n = p.count(f.x);
+  const TensorDescriptor data = describeData(p, f.x);
+  const TensorDescriptor statistics = describeTensor({1, channels, 1, 1});
+  const auto from = p.input(f.x), factor = p.input(f.scale), offset = p.input(f.shift);
+  // Both or neither, as cuDNN has it.
+  const bool tracks = f.runningMean.isValid() || f.runningVariance.isValid();
+  const auto oldMean = tracks ? resultOr(p, f.runningMean, f.mean) : Place<float>();
+  const auto oldVariance = tracks ? resultOr(p, f.runningVariance, f.mean) : Place<float>();
+  const auto to = p.output(f.y), batchMean = p.output(f.mean), deviation = p.output(f.variance);
+  p.call("cudnn", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
+    check(cudnnBatchNormalizationForwardTraining(
+              program.device.cudnn, spatial, &one, &zero, data, from, data, to, statistics, factor,
+              offset, momentum, oldMean, oldVariance, epsilon, batchMean, deviation),
+          "cudnnBatchNormalizationForwardTraining");
+    check(toVariance(program.device.compute, deviation, static_cast<float>(epsilon), channels),
+          "toVariance");
+  });
+  if (f.hasRelu)
+    p.call("", [=, &program = p.program, mask = p.output<std::uint8_t>(f.workspace)] {
+      check(reluMask(program.device.compute, to, mask, n), "reluMask");
+    });
+}
+
+void appendRowMajor(Preparation &p, const Backward &b) {
+  const std::int64_t channels = p.shape(b.x)[1], n = p.count(b.x);
+  const TensorDescriptor data = describeData(p, b.x);
+  const TensorDescriptor statistics = describeTensor({1, channels, 1, 1});
+  const auto from = p.input(b.x), factor = p.input(b.scale), batchMean = p.input(b.mean);
+  const auto batchVariance = p.input(b.variance), given = p.input(b.dy);
+  const auto mask = b.hasRelu ? p.input<std::uint8_t>(b.workspace) : Place<const std::uint8_t>();
+  const auto masked = b.hasRelu ? p.scratchPlace<float>(bytesOf(p, b.dy)) : Place<float>();
+  const auto inverse = p.scratchPlace<float>(bytesOf(p, b.mean));
+  const auto toX = resultOr(p, b.dx, b.x), toScale = resultOr(p, b.dscale, b.scale);
+  const auto toShift = resultOr(p, b.dshift, b.scale);
+  p.call("cudnn", [=, &program = p.program, epsilon = b.epsilon] {
+    const cudaStream_t stream = program.device.compute;
+    if (mask.isValid())
+      check(applyMask(stream, given, mask, masked, 1, n), "applyMask");
+    const float *const gradient = mask.isValid() ? Place<const float>(masked) : given;
+    check(toInverseDeviation(stream, batchVariance, inverse, static_cast<float>(epsilon), channels),
+          "toInverseDeviation");
+    check(cudnnBatchNormalizationBackward(program.device.cudnn, spatial, &one, &zero, &one, &zero,
+                                          data, from, data, gradient, data, toX, statistics, factor,
+                                          toScale, toShift, epsilon, batchMean, inverse),
+          "cudnnBatchNormalizationBackward");
+  });
+}
+
+BatchNormShape rowsAndChannels(const Preparation &p, Tensor x) {
+  const std::int64_t channels = p.shape(x)[1];
+  return {static_cast<std::uint32_t>(p.count(x) / channels), static_cast<std::uint32_t>(channels)};
+}
+
+template <typename T>
+void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) {
+  const BatchNormShape shape = rowsAndChannels(p, f.x);
+  const auto x = p.input<T>(f.x, layout);
+  const auto y = p.output<T>(f.y, layout);
+  const auto mask = f.hasRelu ? p.output<std::uint8_t>(f.workspace, {ElementType::u8, true})
+                              : Place<std::uint8_t>();
+  const auto scale = p.input(f.scale), shift = p.input(f.shift);
+  const auto mean = p.output(f.mean), variance = p.output(f.variance);
+  const auto oldMean = p.outputOrNull(f.runningMean);
+  const auto oldVariance = p.outputOrNull(f.runningVariance);
+  const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
+  p.call("columns", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
+    const BatchNormForward<T> operands{x,        y,       mask,        scale,   shift,   mean,
+                                       variance, oldMean, oldVariance, epsilon, momentum};
+    check(batchNorm(program.device.compute, shape, operands, scratch), "batchNorm");
+  });
+}
+
+template <typename T>
+void appendChannelsLast(Preparation &p, const Backward &b, const Layout &layout) {
+  const BatchNormShape shape = rowsAndChannels(p, b.x);
+  const auto x = p.input<T>(b.x, layout), dy = p.input<T>(b.dy, layout);
+  const auto mask = b.hasRelu ? p.input<std::uint8_t>(b.workspace, {ElementType::u8, true})
+                              : Place<const std::uint8_t>();
+  const auto dx = b.dx.isValid() ? p.output<T>(b.dx, layout) : Place<T>();
+  const auto dscale = p.outputOrNull(b.dscale), dshift = p.outputOrNull(b.dshift);
+  const auto scale = p.input(b.scale), mean = p.input(b.mean), variance = p.input(b.variance);
+  const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
+  p.call("columns", [=, &program = p.program, epsilon = b.epsilon] {
+    const BatchNormBackward<T> operands{x,      dy,    mask, dx,       dscale,
+                                        dshift, scale, mean, variance, epsilon};
+    check(batchNormBackward(program.device.compute, shape, operands, scratch), "batchNormBackward");
+  });
+}
+
+template <typename Arguments> void appendEither(Preparation &p, const Arguments &arguments) {
+  if (p.program.options.precision == Precision::fp32)
+    return appendRowMajor(p, arguments);
+  const Layout layout{p.layout(arguments.x).type, true};
+  withElement(layout.type, [&]<typename T> { appendChannelsLast<T>(p, arguments, layout); });
+}
+
+} // namespace
+
+void CudaBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift,
+                            Tensor runningMean, Tensor runningVariance, Tensor y, Tensor mean,
+                            Tensor variance, Tensor workspace, double epsilon, double momentum,
+                            Activation activation) {
+  prepare("batchNorm", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
+    checkMask(p, y, workspace, activation);
+    p.expectLike(y, x);
+    appendEither(p, Forward{x, scale, shift, runningMean, runningVariance, y, mean, variance,
+                            workspace, epsilon, momentum, activation == Activation::relu});
+  });
+}
+
+void CudaBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor mean,
+                                    Tensor variance, Tensor workspace, Tensor dy, Tensor dx,
+                                    Tensor dscale, Tensor dshift, double epsilon,
+                                    Activation activation) {
+  prepare("batchNormBackward", layer, [&](Preparation &p) {
+    p.expectType(x, {ElementType::f32});
+    checkChannels(p, x, {scale, mean, variance, dscale, dshift});
+    checkMask(p, dy, workspace, activation);
+    p.expectLike(dy, x);
+    if (dx.isValid())
+      p.expectLike(dx, x);
+    appendEither(p, Backward{x, scale, mean, variance, workspace, dy, dx, dscale, dshift, epsilon,
+                             activation == Activation::relu});
+  });
+}
+
+} // namespace syncline::cuda

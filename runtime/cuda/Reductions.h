@@ -1,0 +1,20 @@
+// Sums by our own kernels, as commands.
+#pragma once
+
+#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/Preparation.h"
+
+namespace syncline::cuda {
+
+/// Appends y = Σ x / divisor; T is float or BFloat16.
+template <typename T>
+void appendReduction(Preparation &p, std::string_view implementation, const ReduceMap &map,
+                     const Place<const T> &x, const Place<float> &y, double divisor) {
+  const std::int64_t parts = reduceParts(map);
+  const auto scratch = p.scratchPlace<double>(parts == 1 ? 0 : parts * map.results * 8);
+  p.call(implementation, [&program = p.program, map, divisor, scratch, x, y] {
+    check(reduceTerms<T>(program.device.compute, map, x, y, divisor, scratch), "reduceTerms");
+  });
+}
+
+} // namespace syncline::cuda
