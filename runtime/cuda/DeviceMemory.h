@@ -7,12 +7,17 @@
 
 namespace syncline::cuda {
 
+enum class MemoryUse {
+  computation,
+  messages, ///< also NCCL's, which then need not copy them: by ncclMemAlloc
+};
+
 /// Owns one allocation of the current device, aligned to 256 bytes. Its contents are whatever was
 /// there. Throws Failure where there is no memory.
 class DeviceMemory {
 public:
   DeviceMemory() = default;
-  explicit DeviceMemory(std::int64_t bytes);
+  explicit DeviceMemory(std::int64_t bytes, MemoryUse use = MemoryUse::computation);
   DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
   DeviceMemory &operator=(DeviceMemory &&other) noexcept {
     swap(other);
@@ -27,10 +32,12 @@ private:
   void swap(DeviceMemory &other) {
     std::swap(begin, other.begin);
     std::swap(size, other.size);
+    std::swap(use, other.use);
   }
 
   std::byte *begin = nullptr;
   std::int64_t size = 0;
+  MemoryUse use = MemoryUse::computation;
 };
 
 } // namespace syncline::cuda

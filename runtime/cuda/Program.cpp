@@ -20,6 +20,12 @@ std::int64_t freeMemory() {
   return static_cast<std::int64_t>(free);
 }
 
+/// Where buckets lie, messages begin and end.
+MemoryUse useOf(Space space, int ranks) {
+  const bool hasBuckets = space == Space::gradients || space == Space::parameters;
+  return ranks > 1 && hasBuckets ? MemoryUse::messages : MemoryUse::computation;
+}
+
 /// Whether `allocate` found the memory. Throws what else went wrong.
 template <typename F> bool fits(F &&allocate) {
   try {
@@ -54,7 +60,8 @@ void Program::allocateSpaces() {
   const std::int64_t free = freeMemory();
   const bool have = totalBytes(options.sizes) <= free && fits([&] {
                       for (Space which : allSpaces)
-                        spaces[static_cast<int>(which)] = DeviceMemory(options.sizes.of(which));
+                        spaces[static_cast<int>(which)] =
+                            DeviceMemory(options.sizes.of(which), useOf(which, options.ranks));
                       stepNumber = DeviceMemory(sizeof *step);
                     });
   if (!have) {
