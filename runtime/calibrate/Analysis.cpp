@@ -112,11 +112,15 @@ Analysis analyse(const Findings &findings) {
     if (!scheme.sizes.empty())
       result.tables.push_back(tabulate(scheme));
   }
-  const LinkCosts pairs = linkOfPairs(findings.pairs);
-  result.network = linkOf(schemes, findings.ranks, findings.pairs).value_or(pairs);
-  if (result.network.constants.alpha == 0) {
-    result.network.constants.alpha = pairs.constants.alpha;
-    result.network.isLatencyFromPairs = true;
+  result.network = linkOf(schemes, findings.ranks, findings.pairs);
+  if (!findings.pairs.empty()) {
+    const LinkCosts pairs = linkOfPairs(findings.pairs);
+    if (!result.network)
+      result.network = pairs;
+    if (result.network->constants.alpha == 0) {
+      result.network->constants.alpha = pairs.constants.alpha;
+      result.network->isLatencyFromPairs = true;
+    }
   }
   std::vector<PairFinding> near;
   for (const PairFinding &pair : findings.pairs)

@@ -35,12 +35,13 @@ struct LinkCosts {
 };
 
 struct Analysis {
-  LinkCosts network; ///< between ranks; with nodes of several ranks between nodes
+  /// Between ranks; with nodes of several ranks between nodes. Nothing where neither the ring's
+  /// rounds nor a pair says what bandwidth there is.
+  std::optional<LinkCosts> network;
   std::optional<LinkCosts> inside;
   std::vector<Table> tables; ///< as Findings::schemes, those with at least one size
 };
 
-/// Precondition: some pair was measured.
 Analysis analyse(const Findings &findings);
 
 } // namespace syncline::calibrate

@@ -37,6 +37,7 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
                  "which to measure (default all that the ranks can use)")
       ->type_name("SCHEME,..")
       ->group(group);
+  addDeviceFlags(app, o, group);
   app.add_option("--threads", o.threads, "compute threads of a rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
@@ -132,12 +133,20 @@ int complain(const std::string &message) {
 std::string CalibrateOptions::agreement() const {
   std::ostringstream text;
   text.precision(17);
-  text << "--time " << seconds << "s --threads " << threads;
+  text << "--time " << seconds << "s --threads " << threads << " --backend " << backend << ' '
+       << DeviceFlags::agreement() << (sharesDevice ? " --share-device" : "");
   for (std::int64_t size : sizes)
     text << " --sizes " << sizeText(size);
   for (const std::string &scheme : schemes)
     text << " --schemes " << scheme;
   return text.str();
+}
+
+std::string CalibrateOptions::conditions() const {
+  return backend == "cpu"
+             ? "compute threads a rank: " + std::to_string(threads)
+             : DeviceFlags::agreement() +
+                   (sharesDevice ? " --share-device, messages go through sockets" : "");
 }
 
 std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions &o) {
@@ -161,6 +170,8 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   } catch (const CLI::ParseError &e) {
     return complain(e.what());
   }
+  if (std::string wrong = checkDeviceFlags(o); !wrong.empty())
+    return complain(wrong);
   if (Status s = readTime(texts.time, o.seconds); !s)
     return complain("--time: " + s.message());
   if (Status s = readSizes(texts.sizes, o.sizes); !s)

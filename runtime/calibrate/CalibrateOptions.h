@@ -1,6 +1,7 @@
 // The command line of syncline-calibrate.
 #pragma once
 
+#include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace syncline::calibrate {
 
-struct CalibrateOptions {
+struct CalibrateOptions : DeviceFlags {
   IdentityFlags identity;
   std::string output; ///< empty: standard output
   std::string name = "calibrated";
@@ -23,6 +24,8 @@ struct CalibrateOptions {
 
   /// What all ranks must have alike, as text.
   std::string agreement() const;
+  /// What the written file says of how it was measured: "compute threads a rank: 4".
+  std::string conditions() const;
 };
 
 /// Parses; on --help or an error prints and gives the exit code.

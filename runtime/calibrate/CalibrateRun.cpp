@@ -4,8 +4,12 @@
 #include "runtime/calibrate/Analysis.h"
 #include "runtime/calibrate/Calibration.h"
 #include "runtime/calibrate/ClusterText.h"
+#include "runtime/calibrate/DeviceChannels.h"
 #include "runtime/calibrate/SizeText.h"
 #include "runtime/launch/Joining.h"
+#include "runtime/run/Backends.h"
+#include "runtime/run/DeviceChoice.h"
+#include "runtime/transport/GroupPeers.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
@@ -14,9 +18,6 @@
 
 namespace syncline::calibrate {
 namespace {
-
-constexpr const char *versions =
-    "Syncline " SYNCLINE_VERSION ", oneDNN " SYNCLINE_ONEDNN ", Gloo " SYNCLINE_GLOO;
 
 std::string hostName() {
   char name[256] = "";
@@ -39,6 +40,13 @@ Status checkSizes(const std::string &scheme, int ranks, const std::vector<std::i
                            sizeText(sizes.front() * ranks) + " as the longest");
 }
 
+std::string list(const std::vector<std::string> &all) {
+  std::string text;
+  for (const std::string &each : all)
+    text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
 class CalibrationRun {
 public:
   CalibrationRun(const CalibrateOptions &options, const Identity &identity)
@@ -48,14 +56,21 @@ public:
   Group *joined() const { return group.get(); }
 
 private:
+  Status openBackend();
   Status join();
   Result<int> ranksPerNode();
   Status chooseSettings();
+  Status connect();
+  std::string whyNot(const std::string &scheme) const;
   Status write(const Findings &findings) const;
 
   const CalibrateOptions &options;
   const Identity &identity;
+  const Backend *backend = nullptr;
+  int device = 0;
+  std::string versions;
   std::unique_ptr<Group> group;
+  std::unique_ptr<Peers> peers; ///< of channels that the backend has
   Settings settings;
   std::vector<std::string> hosts;
 };
@@ -64,25 +79,42 @@ Status CalibrationRun::run() {
   if (identity.rank == 0 && !options.output.empty())
     if (Status s = expectWritableFile(options.output); !s)
       return s;
+  if (Status s = openBackend(); !s)
+    return s;
   if (Status s = join(); !s)
     return s;
   if (Status s = chooseSettings(); !s)
     return s;
-  if (Status s = group->connect(options.timeout); !s)
+  if (Status s = connect(); !s)
     return s;
   Result<Findings> findings = [&] {
     Progress progress(identity.rank == 0 && !options.quiet, options.seconds);
-    Calibration calibration(*group->transport(), settings, progress);
+    Calibration calibration({*group->transport(), *backend, peers.get(), device}, settings,
+                            progress);
     return calibration.run();
   }();
   if (!findings)
     return findings.status();
   findings->hosts = hosts;
+  findings->conditions = options.conditions();
   // The others end well only where the file is written.
   if (identity.rank == 0)
     if (Status s = write(*findings); !s)
       return s;
   return group->leave(options.timeout);
+}
+
+Status CalibrationRun::openBackend() {
+  Result<const Backend *> opened = syncline::openBackend(options.backend);
+  if (!opened)
+    return opened.status();
+  backend = *opened;
+  versions = "Syncline " SYNCLINE_VERSION ", " + backend->description();
+  Result<int> chosen = chooseDevice({options.device, options.sharesDevice, identity.localRank},
+                                    backend->devices(), options.backend);
+  if (chosen)
+    device = *chosen;
+  return chosen.status();
 }
 
 Status CalibrationRun::join() {
@@ -92,7 +124,10 @@ Status CalibrationRun::join() {
   group = std::move(*found);
   if (Status s = group->agree({{"versions", versions}, {"options", options.agreement()}}); !s)
     return s;
-  Result<std::vector<std::string>> all = group->gather("host", hostName(), options.startTimeout);
+  std::string place = hostName();
+  if (const std::string name = backend->deviceName(device); !name.empty())
+    place += " (" + name + ")";
+  Result<std::vector<std::string>> all = group->gather("host", place, options.startTimeout);
   if (all)
     hosts = std::move(*all);
   return all.status();
@@ -120,20 +155,43 @@ Status CalibrationRun::chooseSettings() {
   settings.ranksPerNode = *perNode;
   settings.seconds = options.seconds;
   settings.threads = options.threads;
+  settings.precision = options.precision;
+  settings.wire = options.wire;
+  settings.sharesDevice = options.sharesDevice;
   settings.sizes = options.sizes.empty() ? defaultSizes() : options.sizes;
-  const std::vector<std::string> usable = usableSchemes(identity.size, *perNode);
+  const std::vector<std::string> usable = usableSchemes(*backend, identity.size, settings);
   settings.schemes = options.schemes.empty() ? usable : options.schemes;
   for (const std::string &scheme : settings.schemes)
     if (std::find(usable.begin(), usable.end(), scheme) == usable.end())
-      return Status::error(ErrorKind::badUsage,
-                           "--schemes: '" + scheme +
-                               "' needs several nodes of several ranks, numbered node by node; "
-                               "'--ranks-per-node' takes ranks for several nodes");
+      return Status::error(ErrorKind::badUsage, "--schemes: " + whyNot(scheme));
   // Without '--schemes' those that have no size are left out, which the file says.
   for (const std::string &scheme : options.schemes)
     if (Status s = checkSizes(scheme, identity.size, settings.sizes); !s)
       return s;
   return Status::ok();
+}
+
+/// The host's links, by which ranks also begin and decide together where a backend has channels.
+Status CalibrationRun::connect() {
+  peers = createPeers(*group, options.timeout, options.startTimeout);
+  Status s = group->connect(options.timeout);
+  if (s || s.kind() == ErrorKind::peerLost || !backend->hasChannels())
+    return s;
+  return Status::error(s.kind(),
+                       "ranks that measure agree by messages of the host: " + s.message());
+}
+
+/// Of a scheme that is not usable.
+std::string CalibrationRun::whyNot(const std::string &scheme) const {
+  if (!backend->hasChannels())
+    return "'" + scheme +
+           "' needs several nodes of several ranks, numbered node by node; "
+           "'--ranks-per-node' takes ranks for several nodes";
+  if (const auto wide = channelSchemes(WirePrecision::fp32);
+      std::find(wide.begin(), wide.end(), scheme) != wide.end())
+    return "'" + scheme + "' is measured by '--wire fp32' only";
+  return "backend '" + options.backend + "' does not carry '" + scheme + "'; expected some of " +
+         list(usableSchemes(*backend, identity.size, settings));
 }
 
 Status CalibrationRun::write(const Findings &findings) const {

@@ -4,11 +4,9 @@
 #include "runtime/calibrate/Budget.h"
 #include "runtime/calibrate/Refinement.h"
 #include "runtime/calibrate/SizeText.h"
-#include "runtime/transport/collectives/RankSubset.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace syncline::calibrate {
 namespace {
@@ -40,57 +38,22 @@ Result<Findings> Calibration::run() {
            &Calibration::refine, &Calibration::measureMessages})
     if (Status s = (this->*stage)(); !s)
       return Status::error(s.kind(), s.message() + " while measuring " + progress.current());
-  findings.ranks = transport.size();
+  findings.ranks = site.transport.size();
   findings.ranksPerNode = settings.ranksPerNode;
-  findings.threads = settings.threads;
   findings.seconds = team->now();
   return findings;
 }
 
 Status Calibration::open() {
   progress.tell("nothing yet: connecting", 0);
-  auto madeDevice = Device::create(settings.threads);
-  if (!madeDevice)
-    return madeDevice.status();
-  device = std::move(*madeDevice);
-  auto madeTeam = Team::create(transport, "calibrate");
-  if (!madeTeam)
-    return madeTeam.status();
-  team = std::move(*madeTeam);
-  auto madePairs = Pairs::open(transport);
-  if (!madePairs)
-    return madePairs.status();
-  pairs = std::move(*madePairs);
-  auto madeOverlap = Overlap::open(transport, *team, *device);
-  if (!madeOverlap)
-    return madeOverlap.status();
-  overlap = std::move(*madeOverlap);
-  const RankLayout layout{.ranksPerNode = settings.ranksPerNode};
-  const std::int64_t largest = settings.sizes.back();
-  for (auto [name, schemes, into] :
-       {std::tuple("calibrate/0", settings.schemes, &collectives),
-        std::tuple("calibrate/1", std::vector{settings.schemes.front()}, &second)}) {
-    auto made = openCollectives(transport, layout, schemes, largest, name);
-    if (!made)
-      return made.status();
-    *into = std::move(*made);
-  }
+  Result<Instruments> opened = Instruments::open(site, settings);
+  if (!opened)
+    return opened.status();
+  with = std::move(*opened);
+  team = with.team.get();
   for (const std::string &scheme : settings.schemes)
     findings.schemes.push_back({scheme, {}});
-  if (settings.ranksPerNode == 1 || settings.ranksPerNode == transport.size())
-    return Status::ok();
-  std::vector<int> members(settings.ranksPerNode);
-  std::iota(members.begin(), members.end(),
-            transport.rank() / settings.ranksPerNode * settings.ranksPerNode);
-  node = std::make_unique<RankSubset>(transport, members);
-  auto madeNode = Team::create(*node, "calibrate/node");
-  if (!madeNode)
-    return madeNode.status();
-  nodeTeam = std::move(*madeNode);
-  auto ring = openCollectives(*node, {}, {"ring"}, largest, "calibrate/node");
-  if (ring)
-    nodeRing = std::move(*ring);
-  return ring.status();
+  return Status::ok();
 }
 
 double Calibration::deadline(double until, int measurements) const {
@@ -102,11 +65,8 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
   auto time = [&](int runs) -> Result<double> {
     if (Status s = team->align(); !s)
       return s;
-    auto start = Clock::now();
-    for (int run = 0; run < runs; ++run)
-      if (Status s = device->run(kernel); !s)
-        return s;
-    return secondsSince(start) / runs;
+    Result<double> seconds = with.device->time([&] { return with.device->run(kernel, runs); });
+    return seconds ? Result<double>(*seconds / runs) : seconds;
   };
   std::vector<double> fastest;
   int runs = 1;
@@ -139,6 +99,7 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
 Status Calibration::measureDevice() {
   const double until = deviceEnd * settings.seconds;
   DeviceFinding &found = findings.device;
+  const Device *device = with.device.get();
   int left = static_cast<int>(device->compute().size() + device->memory().size()) + 1;
   for (auto [kernels, into] :
        {std::pair(&device->compute(), &found.compute), std::pair(&device->memory(), &found.memory)})
@@ -155,12 +116,14 @@ Status Calibration::measureDevice() {
 }
 
 Status Calibration::measurePairs() {
-  const std::vector<int> partners = pairs->partners();
+  if (!with.pairs)
+    return Status::ok();
+  const std::vector<int> partners = with.pairs->partners();
   int left = static_cast<int>(partners.size());
   for (int partner : partners) {
     progress.tell("ranks 0 and " + std::to_string(partner), team->now());
-    const Sample samples[] = {[&] { return pairs->latency(*team, partner); },
-                              [&] { return pairs->stream(*team, partner); }};
+    const Sample samples[] = {[&] { return with.pairs->latency(*team, partner); },
+                              [&] { return with.pairs->stream(*team, partner); }};
     auto summaries = repeat(
         samples, {.least = leastRounds, .until = deadline(pairsEnd * settings.seconds, left--)},
         [&] { return team->now(); });
@@ -171,16 +134,14 @@ Status Calibration::measurePairs() {
   return Status::ok();
 }
 
-Result<SizeFinding> Calibration::measureSize(Team &among, const Collective &by, std::int64_t bytes,
+Result<SizeFinding> Calibration::measureSize(Team &among, const Way &by, std::int64_t bytes,
                                              double until) {
-  const Transfer transfer{&by, bytes};
-  Result<double> once = timeTransfers(among, std::span(&transfer, 1), {});
+  Result<double> once = by.time(bytes, {});
   if (!once)
     return once.status();
   double last = *once, fastest = *once;
   const Sample sample = [&]() -> Result<double> {
-    Result<double> seconds =
-        timeTransfers(among, std::span(&transfer, 1), Repetitions::of(bytes, fastest, last));
+    Result<double> seconds = by.time(bytes, Repetitions::of(bytes, fastest, last));
     if (seconds) {
       last = *seconds;
       fastest = std::min(fastest, last);
@@ -198,8 +159,9 @@ Result<SizeFinding> Calibration::measureSize(Team &among, const Collective &by, 
 
 /// All nodes at once, each by itself: their ranks' clocks and decisions are the node's.
 Status Calibration::measureInside() {
-  if (!node)
+  if (!with.nodeRing)
     return Status::ok();
+  Team *nodeTeam = with.nodeTeam.get();
   findings.inside.scheme = "ring";
   const double seconds = (insideEnd - pairsEnd) * settings.seconds;
   if (Result<double> clock = nodeTeam->slowest(0); !clock)
@@ -208,8 +170,7 @@ Status Calibration::measureInside() {
   for (std::size_t i = 0; i < settings.sizes.size(); ++i) {
     progress.tell("the ring inside a node", team->now());
     const double share = static_cast<double>(i + 1) / static_cast<double>(settings.sizes.size());
-    auto size =
-        measureSize(*nodeTeam, nodeRing.front(), settings.sizes[i], start + share * seconds);
+    auto size = measureSize(*nodeTeam, *with.nodeRing, settings.sizes[i], start + share * seconds);
     if (!size)
       return size.status();
     // The slowest node's times are everybody's.
@@ -224,14 +185,14 @@ Status Calibration::measureInside() {
 
 Status Calibration::measureOverlap() {
   progress.tell("computation beside messages", team->now());
-  Result<Interference> found = overlap->measure(overlapEnd * settings.seconds);
+  Result<Interference> found = with.overlap->measure(overlapEnd * settings.seconds);
   if (found)
     findings.interference = *found;
   return found.status();
 }
 
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {
-  const Collective &by = collectives[scheme];
+  const Way &by = with.messages.ways[scheme];
   progress.tell(by.scheme + " of " + sizeText(bytes), team->now());
   auto size = measureSize(*team, by, bytes, until);
   if (!size)
@@ -245,15 +206,14 @@ Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until
 
 /// What each scheme takes, roughly: nothing else says which sizes there is time for.
 Status Calibration::probe() {
-  for (const Collective &by : collectives) {
+  for (const Way &by : with.messages.ways) {
     progress.tell(by.scheme, team->now());
     const std::int64_t bytes = std::min(probeBytes, by.largest) / 4 * 4;
     if (bytes == 0) { // the longest size is too short for it
       probes.push_back({});
       continue;
     }
-    const Transfer transfer{&by, bytes};
-    Result<double> seconds = timeTransfers(*team, std::span(&transfer, 1), {.warmUps = 1});
+    Result<double> seconds = by.time(bytes, {.warmUps = 1});
     if (!seconds)
       return seconds.status();
     probes.push_back({bytes, *seconds});
@@ -275,8 +235,8 @@ std::vector<double> Calibration::leastCosts(std::span<const std::int64_t> sizes)
   std::vector<double> costs;
   for (std::int64_t bytes : sizes) {
     costs.push_back(0);
-    for (std::size_t i = 0; i < collectives.size(); ++i)
-      if (bytes <= collectives[i].largest)
+    for (std::size_t i = 0; i < with.messages.ways.size(); ++i)
+      if (bytes <= with.messages.ways[i].largest)
         costs.back() += leastCost(estimate(i, bytes));
   }
   return costs;
@@ -289,15 +249,16 @@ Status Calibration::measureGrid() {
     return s;
   const double until = gridEnd * settings.seconds;
   const std::span<const std::int64_t> all(settings.sizes);
+  const std::vector<Way> &ways = with.messages.ways;
   for (std::size_t at = 0; at < all.size(); ++at) {
     const Allotment allotted = allot(leastCosts(all.subspan(at)), until - team->now());
     if (at > 0 && all[at] > shortestToScale && allotted.sizes == 0) {
       findings.leftOut.assign(all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
       break;
     }
-    const std::size_t measured = std::max(1, allotted.sizes) * collectives.size();
-    for (std::size_t i = 0; i < collectives.size(); ++i) {
-      if (all[at] > collectives[i].largest)
+    const std::size_t measured = std::max(1, allotted.sizes) * ways.size();
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      if (all[at] > ways[i].largest)
         continue;
       const double seconds =
           leastCost(estimate(i, all[at])) + allotted.spare / static_cast<double>(measured);
@@ -347,22 +308,20 @@ Status Calibration::measureMessages() {
   std::vector<double> crowded;
   for (std::int64_t bytes : sizes) {
     progress.tell("two messages of " + sizeText(bytes) + " at once", team->now());
-    const Transfer transfers[] = {{&collectives.front(), bytes}, {&second.front(), bytes}};
     double alone = 1, fastest = 1; // seconds; so that the first sample is one message
-    auto time = [&](std::size_t atOnce) -> Result<double> {
-      Result<double> seconds = timeTransfers(*team, std::span(transfers).first(atOnce),
-                                             Repetitions::of(bytes, fastest, alone));
+    auto time = [&](const Timing &timing) -> Result<double> {
+      Result<double> seconds = timing(bytes, Repetitions::of(bytes, fastest, alone));
       if (seconds)
         fastest = std::min(fastest, *seconds);
       return seconds;
     };
     const Sample samples[] = {[&]() -> Result<double> {
-                                Result<double> one = time(1);
+                                Result<double> one = time(with.messages.ways.front().time);
                                 alone = one ? *one : alone;
                                 return one;
                               },
                               [&]() -> Result<double> {
-                                Result<double> both = time(2);
+                                Result<double> both = time(with.messages.two);
                                 return both ? Result<double>(*both / alone) : both;
                               }};
     auto summaries =

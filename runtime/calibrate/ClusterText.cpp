@@ -62,8 +62,8 @@ std::string hostText(const std::vector<std::string> &hosts) {
 
 void addHead(Lines &out, const Findings &f, const Labels &labels) {
   out.add("# Written by 'syncline calibrate' (%s).", labels.versions.c_str());
-  out.add("# %d ranks: %s; compute threads a rank: %d; measured for %.0f s.", f.ranks,
-          hostText(f.hosts).c_str(), f.threads, f.seconds);
+  out.add("# %d ranks: %s; %s; measured for %.0f s.", f.ranks, hostText(f.hosts).c_str(),
+          f.conditions.c_str(), f.seconds);
   out.add("# Times are medians of the slowest rank's; messages' while no rank computes.");
   if (!isReproducible(f.schemes))
     out.add("# Messages' times are hardly reproducible: less than three quarters of them are known "
@@ -125,6 +125,10 @@ void addLink(Lines &out, const char *key, const LinkCosts &link) {
 }
 
 void addPairs(Lines &out, const std::vector<PairFinding> &pairs) {
+  if (pairs.empty())
+    out.add(
+        "# No pair of ranks was measured alone, nor those of one node: channels of this backend "
+        "are of all ranks.");
   for (const PairFinding &p : pairs)
     out.add("# Ranks 0 and %d alone: latency %s, %s; %.5g MB/s, %s for %s.", p.partner,
             timeText(p.latency.median).c_str(), spread(p.latency).c_str(),
@@ -228,7 +232,11 @@ std::string clusterText(const Findings &findings, const Analysis &analysis, cons
   Lines out;
   addHead(out, findings, labels);
   addDevice(out, findings.device);
-  addLink(out, "network", analysis.network);
+  if (analysis.network)
+    addLink(out, "network", *analysis.network);
+  else
+    out.add(
+        "# Nothing is known of the network beside the collectives' times: no ring was measured.");
   addPairs(out, findings.pairs);
   if (analysis.inside)
     addLink(out, "inside", *analysis.inside);

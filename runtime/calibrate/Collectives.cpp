@@ -1,6 +1,7 @@
 // Schemes to closures.
 #include "runtime/calibrate/Collectives.h"
 
+#include "runtime/calibrate/Messages.h"
 #include "runtime/core/Executable.h"
 #include "runtime/transport/collectives/Ring.h"
 
@@ -45,10 +46,6 @@ std::vector<std::string> usableSchemes(int ranks, int ranksPerNode) {
   schemes.emplace_back(shardedScheme);
   schemes.emplace_back(gatheredScheme);
   return schemes;
-}
-
-std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest) {
-  return scheme == gatheredScheme ? largest / ranks / 4 * 4 : largest;
 }
 
 Result<std::vector<Collective>> openCollectives(Transport &transport, const RankLayout &layout,

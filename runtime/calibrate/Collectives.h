@@ -1,4 +1,4 @@
-// Every collective that plans use, by name, on buffers of its own.
+// Every collective that the host carries, by name, on buffers of its own.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -24,9 +24,6 @@ struct Collective {
 /// The schemes that these ranks can use: "hierarchical" only with several nodes of several ranks.
 /// In the order in which plans' schemes are listed.
 std::vector<std::string> usableSchemes(int ranks, int ranksPerNode);
-
-/// Bytes of this scheme's longest message where no rank is to hold more than `largest`.
-std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest);
 
 /// Opens the links of each scheme; all ranks together. No message is longer than largestMessage()
 /// of `largest` bytes. `name` tells several sets of links apart.

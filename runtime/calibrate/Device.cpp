@@ -1,7 +1,5 @@
-// Describing the step to the backend.
+// Describing the step to the backend, and running it.
 #include "runtime/calibrate/Device.h"
-
-#include "runtime/cpu/CpuBackend.h"
 
 #include <algorithm>
 #include <array>
@@ -16,21 +14,37 @@ void add(void *const *outs, const void *const *ins, std::int64_t n, void *) {
     y[i] = a[i] + b[i];
 }
 
-constexpr std::int64_t streamElements = 4 << 20; ///< 16 MiB a tensor
-constexpr std::int64_t batch = 4, channels = 64, extent = 56;
-constexpr std::int64_t matrix = 512;
+/// How large operands are, in elements.
+struct Work {
+  std::int64_t matrix;                  ///< of a square
+  std::int64_t batch, channels, extent; ///< of a convolution
+  std::int64_t stream;                  ///< of a tensor beyond caches
+
+  std::int64_t image() const { return batch * channels * extent * extent; }
+};
+
+/// The last has tensors of 256 MiB: the fastest GPUs have caches of 50 MiB and more.
+constexpr std::array<Work, Device::mostWork + 1> works{{{128, 1, 16, 28, 1 << 18},
+                                                        {512, 4, 64, 56, 4 << 20},
+                                                        {2048, 32, 64, 56, 16 << 20},
+                                                        {4096, 128, 64, 56, 64 << 20}}};
+
+constexpr std::int64_t alignment = 256; ///< bytes, of the room for messages
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// Tensors one behind the other in their spaces.
 class Step {
 public:
-  explicit Step(StepBuilder &builder) : builder(builder) {}
+  Step(Executable &executable, const Work &work, bool hasLoops)
+      : builder(executable.builder()), work(work), hasLoops(hasLoops) {}
 
   Tensor declare(Space space, const Shape &shape) {
     const std::int64_t bytes = elementCount(shape) * elementBytes(ElementType::f32);
     std::int64_t &used = this->used[static_cast<int>(space)];
     const std::string name = "t" + std::to_string(count++);
     const Tensor tensor = builder.tensor({name, space, ElementType::f32, shape, used, bytes});
-    used += (bytes + 63) / 64 * 64;
+    used += aligned(bytes);
     return tensor;
   }
   Tensor constant(const Shape &shape) { return declare(Space::state, shape); }
@@ -40,6 +54,9 @@ public:
   }
 
   StepBuilder &builder;
+  const Work &work;
+  /// Whether generated loops are functions of the host, such as add() is.
+  const bool hasLoops;
 
 private:
   std::array<std::int64_t, spaceCount> used{};
@@ -48,13 +65,16 @@ private:
 
 /// Behind another convolution, whose result has the layout that convolutions like.
 std::vector<Kernel> convolutions(Step &step) {
-  const Shape image{batch, channels, extent, extent}, weights{channels, channels, 3, 3};
+  const Work &work = step.work;
+  const Shape image{work.batch, work.channels, work.extent, work.extent};
+  const Shape weights{work.channels, work.channels, 3, 3};
   const Window window{{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   const Tensor x = step.arena(image), y = step.arena(image), dx = step.arena(image);
   const Tensor w = step.declare(Space::parameters, weights);
   const Tensor dw = step.declare(Space::gradients, weights);
-  const double flops = 2.0 * batch * channels * channels * extent * extent * 9;
-  const double bytes = 4.0 * (2 * elementCount(image) + elementCount(weights));
+  const auto elements = static_cast<double>(work.image());
+  const double flops = 2.0 * elements * static_cast<double>(work.channels) * 9;
+  const double bytes = 4.0 * (2 * elements + static_cast<double>(elementCount(weights)));
   step.builder.conv("conv", step.constant(image), w, none, x, window);
   step.kernel("not measured", flops, bytes);
   step.builder.conv("conv", x, w, none, y, window);
@@ -66,69 +86,162 @@ std::vector<Kernel> convolutions(Step &step) {
   return kernels;
 }
 
-Kernel product(Step &step, std::int64_t n, const std::string &name) {
+Kernel product(Step &step) {
+  const std::int64_t n = step.work.matrix;
   const Tensor a = step.constant({n, n}), b = step.constant({n, n}), y = step.arena({n, n});
   step.builder.matmul("matmul", a, false, b, true, none, y);
-  return step.kernel(name, 2.0 * n * n * n, 3 * 4.0 * n * n);
+  const double elements = static_cast<double>(n) * static_cast<double>(n);
+  return step.kernel("product of matrices", 2 * elements * static_cast<double>(n),
+                     3 * 4.0 * elements);
 }
 
 Kernel sum(Step &step, std::int64_t n, const std::string &name) {
   const std::array ins{step.constant({n}), step.constant({n})}, outs{step.arena({n}), none};
   step.builder.pointwise("sum", add, ins, std::span(outs).first(1),
                          {.flat = true, .keepsZero = true});
-  return step.kernel(name, static_cast<double>(n), 3 * 4.0 * n);
+  return step.kernel(name, static_cast<double>(n), 3 * 4.0 * static_cast<double>(n));
 }
 
-/// The only bucket's; before any other parameter, so that it begins the space.
+Kernel stream(Step &step) {
+  const std::int64_t n = step.work.stream;
+  if (step.hasLoops)
+    return sum(step, n, "sum of two tensors");
+  step.builder.reshape("copy", step.constant({n}), step.arena({n}));
+  return step.kernel("copy of a tensor", 0, 2 * 4.0 * static_cast<double>(n));
+}
+
+Kernel smallestOf(Step &step) {
+  if (step.hasLoops)
+    return sum(step, 16, "sum of 16 numbers");
+  // Not a plain copy, which need not be a kernel.
+  step.builder.transpose("copy", step.constant({4, 4}), step.arena({4, 4}), {1, 0});
+  return step.kernel("transpose of 16 numbers", 0, 2 * 4.0 * 16);
+}
+
+/// The only bucket that is updated; before any other parameter, so that it begins the space.
 void declareStream(Step &step) {
-  step.declare(Space::parameters, {streamElements});
-  step.declare(Space::gradients, {streamElements});
-  step.builder.bucket({0, 0, "ring", 0, 4 * streamElements, 0, 0});
+  step.declare(Space::parameters, {step.work.stream});
+  step.declare(Space::gradients, {step.work.stream});
+  step.builder.bucket({0, 0, "ring", 0, 4 * step.work.stream, 0, 0});
 }
 
 Kernel update(Step &step) {
+  const auto elements = static_cast<double>(step.work.stream);
   step.builder.update(0);
-  return step.kernel("SGD with momentum", 4.0 * streamElements, 5 * 4.0 * streamElements);
+  return step.kernel("SGD with momentum", 4 * elements, 5 * 4.0 * elements);
 }
 
 /// Memory that was never written is one page of zeros, which stays in the first cache.
-void touch(Executable &executable) {
-  for (int space = 0; space < spaceCount; ++space) {
-    const Interval interval = executable.space(static_cast<Space>(space));
-    auto *values = static_cast<float *>(interval.data);
-    std::fill(values, values + interval.bytes / sizeof(float), 1e-3f);
+Status touch(Executable &executable) {
+  std::int64_t longest = 0;
+  for (const StepTensor &tensor : executable.tensors())
+    longest = std::max(longest, elementCount(tensor.shape));
+  const std::vector<float> values(static_cast<std::size_t>(longest), 1e-3f);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+  int id = 0;
+  for (const StepTensor &tensor : executable.tensors()) {
+    const auto dense = static_cast<std::size_t>(elementCount(tensor.shape)) * sizeof(float);
+    if (Status s = executable.write(id++, bytes.first(dense)); !s)
+      return s;
   }
+  return Status::ok();
+}
+
+/// Behind the step's own parameters come messages.
+std::int64_t parameterBytes(const Work &work) {
+  return aligned(4 * work.stream) + aligned(4 * work.channels * work.channels * 9);
+}
+
+SpaceSizes sizesOf(const Work &work, std::int64_t messageBytes) {
+  constexpr std::int64_t few = 1 << 16; ///< what is aligned, and the smallest operands
+  SpaceSizes sizes;
+  sizes.parameters = sizes.gradients = parameterBytes(work) + aligned(messageBytes);
+  sizes.state = 4 * (2 * work.stream + work.image() + 2 * work.matrix * work.matrix) + few;
+  sizes.arena = 4 * (work.stream + 3 * work.image() + work.matrix * work.matrix) + few;
+  return sizes;
 }
 
 } // namespace
 
-Result<std::unique_ptr<Device>> Device::create(int threads) {
-  ExecutableOptions options;
-  options.threads = threads;
-  constexpr std::int64_t others = 16 << 20; ///< more than all but the streams need
-  options.sizes.parameters = options.sizes.gradients = 4 * streamElements + others;
-  options.sizes.state = 2 * 4 * streamElements + others;
-  options.sizes.arena = 4 * streamElements + others;
-  auto made = cpu::createCpuExecutable(options);
+Result<std::unique_ptr<Device>> Device::create(const Backend &backend, const DeviceOptions &options,
+                                               int work) {
+  const Work &chosen = works[static_cast<std::size_t>(work)];
+  ExecutableOptions how = options.how;
+  how.sizes = sizesOf(chosen, options.messageBytes);
+  auto made = backend.createExecutable(how);
   if (!made)
     return made.status();
   std::unique_ptr<Device> device(new Device);
   device->executable = std::move(*made);
-  Step step(device->executable->builder());
+  device->roomBegin = parameterBytes(chosen);
+  Executable &executable = *device->executable;
+  Step step(executable, chosen, backend.name() == "cpu");
   step.builder.phase("forward");
   declareStream(step);
   device->computing = convolutions(step);
-  device->computing.push_back(product(step, matrix, "product of matrices"));
-  device->streaming.push_back(sum(step, streamElements, "sum of two tensors"));
-  device->small = sum(step, 16, "sum of 16 numbers");
+  device->computing.push_back(product(step));
+  device->streaming.push_back(stream(step));
+  device->small = smallestOf(step);
   step.builder.phase("update");
   device->streaming.push_back(update(step));
-  if (Status s = device->executable->finish(); !s)
+  for (const Bucket &b : options.messages)
+    step.builder.bucket(
+        {b.id, b.channel, b.scheme, device->roomBegin + b.offset, b.extent, b.start, b.end});
+  if (Status s = executable.finish(); !s)
     return s;
-  if (Status s = device->executable->setOptimizer({.momentum = 0.9}); !s)
+  for (const Bucket &b : options.messages)
+    if (b.scheme == shardedScheme)
+      if (Status s = executable.takeShard(b.id, 0, 0); !s)
+        return s;
+  if (Status s = executable.setOptimizer({.momentum = 0.9}); !s)
     return s;
-  touch(*device->executable);
+  if (Status s = touch(executable); !s)
+    return s;
   return device;
+}
+
+Status Device::run(const Kernel &kernel, int runs) {
+  Status s;
+  for (int run = 0; run < runs && s; ++run)
+    s = executable->run(kernel.operation);
+  return s;
+}
+
+Status Device::runAll(int passes) {
+  for (int pass = 0; pass < passes; ++pass)
+    for (const std::vector<Kernel> *kernels : {&computing, &streaming})
+      for (const Kernel &kernel : *kernels)
+        if (Status s = run(kernel); !s)
+          return s;
+  return Status::ok();
+}
+
+Status Device::begin() {
+  executable->beginStep(++number);
+  return mark(0);
+}
+
+Result<std::vector<double>> Device::marks() {
+  Status s = executable->synchronize();
+  return s ? executable->marks() : s;
+}
+
+Result<double> Device::time(const std::function<Status()> &work) {
+  if (Status s = begin(); !s)
+    return s;
+  // The first mark is the step's beginning, which may say more to the device.
+  if (Status s = mark(1); !s)
+    return s;
+  if (Status s = work(); !s)
+    return s;
+  if (Status s = mark(2); !s)
+    return s;
+  const auto seconds = marks();
+  return seconds ? Result<double>((*seconds)[2] - (*seconds)[1]) : seconds.status();
+}
+
+std::byte *Device::room(Space space) {
+  return static_cast<std::byte *>(executable->space(space).data) + roomBegin;
 }
 
 } // namespace syncline::calibrate

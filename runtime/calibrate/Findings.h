@@ -62,10 +62,10 @@ struct Interference {
 
 struct Findings {
   int ranks = 0, ranksPerNode = 1; ///< the latter 1 where all share one node, too
-  int threads = 1;
-  std::vector<std::string> hosts; ///< by rank
+  std::string conditions;          ///< "compute threads a rank: 4"
+  std::vector<std::string> hosts;  ///< by rank, with what it computes on: "alpha (NVIDIA H100)"
   DeviceFinding device;
-  std::vector<PairFinding> pairs;
+  std::vector<PairFinding> pairs; ///< empty where ranks have no links of their own
   std::vector<SchemeFinding> schemes;
   SchemeFinding inside; ///< the ring of each node; empty without nodes of several ranks
   std::vector<std::int64_t> leftOut; ///< sizes for which there was no time

@@ -8,23 +8,21 @@
 namespace syncline::calibrate {
 
 /// A fixed amount of computation, timed alone and while the channel has a message under way all the
-/// time. Long messages: short ones keep a processor as busy as computation does, and each of their
-/// rounds may wait for a slice of the scheduler's; where training computes, the channel moves long
-/// ones. All ranks together.
+/// time. Long messages, all by the ring: short ones keep a processor as busy as computation does,
+/// and each of their rounds may wait for a slice of the scheduler's; where training computes, the
+/// channel moves long ones. All ranks together.
 class Overlap {
 public:
-  /// `team` and `device` outlive this object. Errors: peerLost.
-  static Result<std::unique_ptr<Overlap>> open(Transport &transport, Team &team, Device &device);
+  virtual ~Overlap() = default;
 
   /// Until the median of the computation's factor is stable or `until`, by the team's clock.
-  /// Interference::messages is not measured here. All ranks find the same.
+  /// Interference::messages is not measured here. All ranks find the same. Errors: peerLost.
   Result<Interference> measure(double until);
 
-private:
-  static constexpr std::int64_t leastBytes = 1 << 20; ///< of a message; all pass by the ring
+  static constexpr std::int64_t leastBytes = 1 << 20; ///< of a message
   static constexpr std::int64_t mostBytes = 64 << 20; ///< more than caches hold
-  struct Carried;
-  struct Row;
+
+protected:
   /// Beside each other, on the slowest rank.
   struct Both {
     double computing = 0; ///< seconds of the computation
@@ -32,24 +30,35 @@ private:
     int messages = 0;     ///< that passed while every rank computed; 0: `message` says nothing
   };
 
-  Overlap(Team &team, Device &device, std::unique_ptr<AllReduce> channel)
-      : team(team), device(device), channel(std::move(channel)), buffer(mostBytes / sizeof(float)) {
-  }
-  Status choose(double until);
+  /// `team` and `device` outlive this object. One sample computes for `longEnough` seconds.
+  Overlap(Team &team, Device &device, double longEnough)
+      : team(team), device(device), longEnough(longEnough) {}
+
+  /// Messages of `bytes` follow each other from before the computation's start until it is through
+  /// on all ranks.
+  virtual Result<Both> computeBeside() = 0;
+  /// Seconds of one of so many messages of `bytes`, on the slowest rank, while nobody computes.
+  virtual Result<double> messagesAlone(int count) = 0;
+
+  /// Seconds of the computation on this rank.
   Result<double> compute();
-  Result<double> computeAlone();
-  Result<bool> carry(std::int64_t length, bool isThrough);
-  Result<Both> computeBeside();
-  Result<double> messagesAlone(int count);
-  Result<double> round(Row &row);
+  /// Where the next message of so many bytes begins in a buffer of mostBytes: behind the last one,
+  /// as gradients in training do. Copying what a cache holds costs less.
+  std::int64_t place(std::int64_t length);
 
   Team &team;
   Device &device;
-  const std::unique_ptr<AllReduce> channel;
-  std::vector<float> buffer;
-  std::size_t next = 0;            ///< where the next message lies in it
   int passes = 1;                  ///< of all kernels of the device, in one sample
   std::int64_t bytes = leastBytes; ///< of a message
+
+private:
+  struct Row;
+  Status choose(double until);
+  Result<double> computeAlone();
+  Result<double> round(Row &row);
+
+  const double longEnough;
+  std::int64_t next = 0; ///< behind the last message
 };
 
 } // namespace syncline::calibrate

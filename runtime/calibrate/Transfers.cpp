@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <cmath>
 #include <thread>
 
 namespace syncline::calibrate {
 namespace {
-
-/// Bytes that are enough to use a burst up.
-constexpr std::int64_t longestWarmUp = 1 << 20;
 
 /// The threads of one sample.
 class Carriers {
@@ -83,16 +79,6 @@ Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repet
   carriers.join();
   Status s = carriers.status();
   return s ? team.slowest(carriers.seconds()) : s;
-}
-
-Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {
-  constexpr double half = 5e-3, most = 50;
-  constexpr std::int64_t burst = 2 * longestWarmUp;
-  auto times = [&](double seconds) {
-    return static_cast<int>(std::ceil(std::min(half / std::max(seconds, 1e-9), most)));
-  };
-  return {static_cast<int>(std::clamp<std::int64_t>(burst / bytes, 1, times(fastest))),
-          times(last)};
 }
 
 } // namespace syncline::calibrate

@@ -13,11 +13,11 @@ const LinkConstants truth{50e-6, 8e-9, 1e-10};
 
 TEST(Analysis, FindsTheLink) {
   const Analysis a = analyse(invent(4, truth));
-  EXPECT_TRUE(a.network.isFromRing);
-  EXPECT_FALSE(a.network.isBandwidthOfPairs);
-  EXPECT_NEAR(a.network.constants.alpha, truth.alpha, 1e-9);
-  EXPECT_NEAR(a.network.constants.beta, truth.beta, 1e-13);
-  EXPECT_LT(a.network.worstResidual, 1e-6);
+  EXPECT_TRUE(a.network->isFromRing);
+  EXPECT_FALSE(a.network->isBandwidthOfPairs);
+  EXPECT_NEAR(a.network->constants.alpha, truth.alpha, 1e-9);
+  EXPECT_NEAR(a.network->constants.beta, truth.beta, 1e-13);
+  EXPECT_LT(a.network->worstResidual, 1e-6);
   ASSERT_EQ(a.tables.size(), 3u);
   EXPECT_DOUBLE_EQ(a.tables[0].costs[2].seconds,
                    invent(4, truth).schemes[0].sizes[2].seconds.median);
@@ -33,7 +33,7 @@ TEST(Analysis, BurstsAreNoBandwidth) {
       if (size.bytes <= 256 << 10 && scheme.scheme != "tree")
         size.seconds =
             steady(burst.predict(*ringRounds(scheme.scheme, 2, static_cast<double>(size.bytes))));
-  const LinkCosts link = analyse(f).network;
+  const LinkCosts link = *analyse(f).network;
   EXPECT_NEAR(link.constants.beta / truth.beta, 1, 1e-3);
   EXPECT_NEAR(link.constants.alpha / truth.alpha, 1, 0.2);
   EXPECT_LT(link.longResidual, 0.02);
@@ -42,7 +42,7 @@ TEST(Analysis, BurstsAreNoBandwidth) {
 
 // No bandwidth is written that rank 0's slowest pair does not have.
 TEST(Analysis, NoBandwidthAboveThePairs) {
-  const LinkCosts link = analyse(invent(4, {50e-6, 1e-9, 1e-10})).network;
+  const LinkCosts link = *analyse(invent(4, {50e-6, 1e-9, 1e-10})).network;
   EXPECT_TRUE(link.isBandwidthOfPairs);
   EXPECT_DOUBLE_EQ(link.constants.beta, 0.99 * 2e-9);
   EXPECT_DOUBLE_EQ(link.constants.gamma, 0);
@@ -53,9 +53,23 @@ TEST(Analysis, SlowestPairWhereNoRingWasMeasured) {
   Findings f = invent(4, truth);
   std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
   const Analysis a = analyse(f);
-  EXPECT_FALSE(a.network.isFromRing);
-  EXPECT_DOUBLE_EQ(a.network.constants.alpha, 40e-6);
-  EXPECT_DOUBLE_EQ(a.network.constants.beta, 2e-9);
+  EXPECT_FALSE(a.network->isFromRing);
+  EXPECT_DOUBLE_EQ(a.network->constants.alpha, 40e-6);
+  EXPECT_DOUBLE_EQ(a.network->constants.beta, 2e-9);
+}
+
+// Without pairs the ring's rounds alone say what the network is; without both nothing does.
+TEST(Analysis, NoPairs) {
+  Findings f = invent(4, {50e-6, 1e-9, 1e-10}); // beyond the invented pairs' bandwidth
+  f.pairs.clear();
+  const Analysis a = analyse(f);
+  ASSERT_TRUE(a.network);
+  EXPECT_TRUE(a.network->isFromRing);
+  EXPECT_FALSE(a.network->isBandwidthOfPairs || a.network->isLatencyFromPairs);
+  EXPECT_NEAR(a.network->constants.beta, 1e-9, 1e-13);
+  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
+  EXPECT_FALSE(analyse(f).network);
+  EXPECT_EQ(analyse(f).tables.size(), 1u);
 }
 
 // Long messages over a link without latency tell of none: then pairs do.
@@ -64,10 +78,10 @@ TEST(Analysis, LatencyOfThePairsWhereTheRingTellsNone) {
   for (SchemeFinding &scheme : f.schemes) // less than proportional: a latency would be negative
     scheme.sizes.front().seconds = steady(0.9 * scheme.sizes.front().seconds.median);
   const Analysis a = analyse(f);
-  EXPECT_TRUE(a.network.isFromRing && a.network.isLatencyFromPairs);
-  EXPECT_DOUBLE_EQ(a.network.constants.alpha, 40e-6);
-  EXPECT_NEAR(a.network.constants.beta, 8e-9, 8e-10);
-  EXPECT_FALSE(analyse(invent(4, truth)).network.isLatencyFromPairs);
+  EXPECT_TRUE(a.network->isFromRing && a.network->isLatencyFromPairs);
+  EXPECT_DOUBLE_EQ(a.network->constants.alpha, 40e-6);
+  EXPECT_NEAR(a.network->constants.beta, 8e-9, 8e-10);
+  EXPECT_FALSE(analyse(invent(4, truth)).network->isLatencyFromPairs);
 }
 
 // A time that falls is smoothed in the costs, and told as a jump.
@@ -96,7 +110,7 @@ TEST(Analysis, CertainTimesDecideTheConstants) {
   Findings f = invent(4, truth);
   for (std::size_t i = 0; i < f.schemes[2].sizes.size(); ++i) // factors
     f.schemes[2].sizes[i].seconds = wild((i % 2 ? 0.3 : 4) * f.schemes[2].sizes[i].seconds.median);
-  const LinkConstants found = analyse(f).network.constants;
+  const LinkConstants found = analyse(f).network->constants;
   EXPECT_NEAR(found.alpha / truth.alpha, 1, 0.02);
   EXPECT_NEAR((2 * found.beta + found.gamma) / (2 * truth.beta + truth.gamma), 1, 0.02);
 }

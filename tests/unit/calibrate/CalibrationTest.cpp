@@ -1,5 +1,7 @@
 // Measuring, with ranks as threads over loopback.
 #include "runtime/calibrate/Calibration.h"
+#include "runtime/calibrate/Collectives.h"
+#include "runtime/run/Backends.h"
 #include "tests/unit/runtime/Ranks.h"
 
 #include <cmath>
@@ -15,7 +17,7 @@ std::vector<Findings> calibrate(int ranks, const Settings &settings) {
   std::vector<Findings> all(ranks);
   runRanks(ranks, [&](int rank, Group &group) {
     Progress silent(false, settings.seconds);
-    Calibration calibration(*group.transport(), settings, silent);
+    Calibration calibration({*group.transport(), **openBackend("cpu")}, settings, silent);
     Result<Findings> found = calibration.run();
     ASSERT_TRUE(found.isOk()) << found.status().message();
     all[rank] = *found;
@@ -147,7 +149,7 @@ TEST(Calibration, LostRanksAreNamed) {
         if (rank == 1)
           return group.abandon(Status::badInput("no more"));
         Progress silent(false, settings.seconds);
-        Calibration calibration(*group.transport(), settings, silent);
+        Calibration calibration({*group.transport(), **openBackend("cpu")}, settings, silent);
         Result<Findings> found = calibration.run();
         ASSERT_FALSE(found.isOk());
         std::lock_guard lock(mutex);

@@ -22,7 +22,8 @@ bool contains(const std::string &text, const std::string &part) {
 TEST(ClusterText, SaysWhatWasMeasured) {
   const std::string text = textOf(invent(4, truth));
   for (const char *part :
-       {"# Written by 'syncline calibrate' (Syncline 1).\n# 4 ranks: 4 on alpha; ",
+       {"# Written by 'syncline calibrate' (Syncline 1).\n"
+        "# 4 ranks: 4 on alpha; compute threads a rank: 2; measured for 12 s.\n",
         "messages' while no rank computes", "\nname: 'lab''s'\nranks: 4\n",
         "\n  compute: 40 GFLOP/s\n", "\n  memory: 10 GB/s\n", "\n  launch-overhead: 1us\n",
         "\nnetwork:\n", "\n  bandwidth: 125 MB/s\n  latency: 50us\n", "\ncollectives:\n",
@@ -35,6 +36,21 @@ TEST(ClusterText, TablesHoldTheChosenTimes) {
   const Findings f = invent(4, truth);
   const SizeFinding &size = f.schemes[0].sizes[2];
   EXPECT_TRUE(contains(textOf(f), "      - [16KiB, " + timeText(size.seconds.median) + "] #"));
+}
+
+// What channels of all ranks do not say is told, and nothing stands for it.
+TEST(ClusterText, NoPairs) {
+  Findings f = invent(4, truth);
+  f.pairs.clear();
+  f.conditions = "--precision tf32 --wire fp32";
+  const std::string text = textOf(f);
+  EXPECT_TRUE(contains(text, "4 on alpha; --precision tf32 --wire fp32; measured")) << text;
+  EXPECT_TRUE(contains(text, "# No pair of ranks was measured alone"));
+  EXPECT_TRUE(contains(text, "\nnetwork:\n"));
+  EXPECT_FALSE(contains(text, "Ranks 0 and"));
+  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
+  EXPECT_FALSE(contains(textOf(f), "\nnetwork:\n"));
+  EXPECT_TRUE(contains(textOf(f), "# Nothing is known of the network"));
 }
 
 // The factor that planning needs, with how sure it is; it is never below 1.

@@ -23,6 +23,7 @@ inline Findings invent(int ranks, const LinkConstants &link) {
   Findings f;
   f.ranks = ranks;
   f.hosts.assign(ranks, "alpha");
+  f.conditions = "compute threads a rank: 2";
   f.device.compute = {{"convolution", 4e8, 1e6, steady(10e-3), 9e-3}};
   f.device.memory = {{"sum", 1e6, 1e8, steady(10e-3), 9e-3}};
   f.device.smallest = {"small", 16, 192, steady(1e-6), 1e-6};

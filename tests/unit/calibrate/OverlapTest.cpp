@@ -1,5 +1,6 @@
 // Computation beside messages, with ranks as threads over loopback.
-#include "runtime/calibrate/Overlap.h"
+#include "runtime/calibrate/HostOverlap.h"
+#include "runtime/run/Backends.h"
 #include "tests/unit/runtime/Ranks.h"
 
 namespace syncline::calibrate {
@@ -10,11 +11,11 @@ namespace {
 TEST(Overlap, MeasuresBothWays) {
   std::vector<Interference> all(2);
   syncline::testing::runRanks(2, [&](int rank, Group &group) {
-    auto device = Device::create(1);
+    auto device = Device::create(**openBackend("cpu"), {});
     ASSERT_TRUE(device.isOk());
     auto team = Team::create(*group.transport(), "test");
     ASSERT_TRUE(team.isOk());
-    auto overlap = Overlap::open(*group.transport(), **team, **device);
+    auto overlap = openHostOverlap(*group.transport(), **team, **device);
     ASSERT_TRUE(overlap.isOk());
     Result<Interference> found = (*overlap)->measure(6);
     ASSERT_TRUE(found.isOk()) << found.status().message();

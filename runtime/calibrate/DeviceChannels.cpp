@@ -1,0 +1,173 @@
+// Bursts of messages between marks.
+#include "runtime/calibrate/DeviceChannels.h"
+
+#include "runtime/calibrate/TunerFolder.h"
+
+#include <algorithm>
+#include <array>
+
+namespace syncline::calibrate {
+namespace {
+
+constexpr int generalChannel = 0, treeChannel = 1, secondChannel = 2, channelCount = 3;
+constexpr std::array<std::string_view, 5> known{"ring", "tree", "parameter-server", shardedScheme,
+                                                gatheredScheme};
+
+int channelOf(const std::string &scheme) { return scheme == "tree" ? treeChannel : generalChannel; }
+
+/// By channel; the ring is always there, for messages beside computation.
+std::array<std::vector<std::string>, channelCount> schemesOf(const ChannelWishes &wishes) {
+  std::array<std::vector<std::string>, channelCount> all;
+  all[generalChannel].emplace_back("ring");
+  for (const std::string &scheme : wishes.schemes)
+    if (scheme != "ring")
+      all[static_cast<std::size_t>(channelOf(scheme))].push_back(scheme);
+  all[secondChannel].push_back(wishes.schemes.front());
+  return all;
+}
+
+int firstBucket(int channel, std::string_view scheme) {
+  const auto index = std::find(known.begin(), known.end(), scheme) - known.begin();
+  const int lane = channel * static_cast<int>(known.size()) + static_cast<int>(index);
+  return 1 + lane * DeviceChannels::mostUnderWay; // 0 is the device's own
+}
+
+} // namespace
+
+std::vector<std::string> channelSchemes(WirePrecision wire) {
+  std::vector<std::string> schemes(known.begin(), known.end());
+  if (wire != WirePrecision::fp32)
+    std::erase(schemes, gatheredScheme);
+  return schemes;
+}
+
+std::vector<Bucket> bucketsFor(const ChannelWishes &wishes) {
+  std::vector<Bucket> buckets;
+  int channel = 0;
+  for (const std::vector<std::string> &schemes : schemesOf(wishes)) {
+    for (const std::string &scheme : schemes) {
+      // One says how long messages are; updates look for the very bucket.
+      const int count = scheme == shardedScheme ? 2 * Repetitions::most : 1;
+      for (int i = 0; i < count; ++i)
+        buckets.push_back({firstBucket(channel, scheme) + i, channel, scheme, 0, wishes.largest});
+    }
+    ++channel;
+  }
+  return buckets;
+}
+
+Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const Backend &backend, Peers &peers,
+                                                             Team &team, Device &device,
+                                                             const ChannelWishes &wishes) {
+  std::shared_ptr<DeviceChannels> opened(new DeviceChannels(team, device, wishes));
+  const auto schemes = schemesOf(wishes);
+  for (int number = 0; number < channelCount; ++number) {
+    const std::vector<std::string> &carried = schemes[static_cast<std::size_t>(number)];
+    opened->channels.emplace_back();
+    if (carried.empty())
+      continue;
+    Result<TunerFolder> folder = TunerFolder::create(carried.front() == "tree" ? "tree" : "ring");
+    if (!folder)
+      return folder.status();
+    auto channel = backend.openChannel(device.forChannels(), peers,
+                                       {.channel = number,
+                                        .schemes = carried,
+                                        .wire = wishes.wire,
+                                        .sharesDevice = wishes.sharesDevice,
+                                        .planFolder = folder->path()});
+    if (!channel)
+      return channel.status();
+    opened->channels.back() = std::move(*channel);
+  }
+  return opened;
+}
+
+Lane DeviceChannels::lane(const std::string &scheme) const {
+  const int number = channelOf(scheme);
+  return {channels[static_cast<std::size_t>(number)].get(), scheme, firstBucket(number, scheme)};
+}
+
+Lane DeviceChannels::secondLane() const {
+  const std::string &scheme = wishes.schemes.front();
+  return {channels[secondChannel].get(), scheme, firstBucket(secondChannel, scheme)};
+}
+
+Status DeviceChannels::begin() {
+  if (Status s = device.begin(); !s)
+    return s;
+  for (const std::unique_ptr<Channel> &channel : channels)
+    if (channel)
+      channel->startStep(device.step());
+  return device.run(device.compute().back());
+}
+
+Status DeviceChannels::send(const Lane &lane, int number, std::int64_t bytes, std::int64_t at) {
+  std::byte *gradients = device.room(Space::gradients) + at;
+  std::byte *parameters = device.room(Space::parameters) + at;
+  const int bucket = lane.firstBucket + number;
+  const auto length = static_cast<std::size_t>(bytes);
+  if (lane.scheme == shardedScheme)
+    return lane.channel->issueSharded(bucket, {gradients, parameters, length, ElementType::f32});
+  if (lane.scheme != gatheredScheme)
+    return lane.channel->issue(bucket, gradients, length, ElementType::f32, lane.scheme);
+  // In two places, as a layer's inputs and its outputs' gradients are.
+  const std::int64_t first = bytes / 8 * 4;
+  std::vector<GatherPart> parts;
+  for (const GatherPart &part : {GatherPart{gradients, first, ElementType::f32},
+                                 GatherPart{parameters, bytes - first, ElementType::f32}})
+    if (part.bytes > 0)
+      parts.push_back(part);
+  return lane.channel->issueGather(bucket, std::move(parts));
+}
+
+Status DeviceChannels::sendAll(std::span<const Lane> lanes, int first, int count,
+                               std::int64_t bytes) {
+  for (int number = first; number < first + count; ++number)
+    for (const Lane &lane : lanes)
+      if (Status s = send(lane, number, bytes); !s)
+        return s;
+  for (int number = first; number < first + count; ++number)
+    for (const Lane &lane : lanes)
+      if (Status s = wait(lane, number); !s)
+        return s;
+  return Status::ok();
+}
+
+/// One message at least goes before those that count: ranks begin when all of them are there.
+Result<double> DeviceChannels::time(std::span<const Lane> lanes, std::int64_t bytes,
+                                    Repetitions times) {
+  const int warmUps = std::max(1, times.warmUps);
+  if (Status s = team.align(); !s)
+    return s;
+  if (Status s = begin(); !s)
+    return s;
+  if (Status s = sendAll(lanes, 0, warmUps, std::min(bytes, longestWarmUp)); !s)
+    return s;
+  if (Status s = device.mark(1); !s)
+    return s;
+  if (Status s = sendAll(lanes, warmUps, times.runs, bytes); !s)
+    return s;
+  if (Status s = device.mark(2); !s)
+    return s;
+  const auto seconds = device.marks();
+  if (!seconds)
+    return seconds.status();
+  return team.slowest(((*seconds)[2] - (*seconds)[1]) / times.runs);
+}
+
+Messages channelMessages(const std::shared_ptr<DeviceChannels> &channels,
+                         const std::vector<std::string> &schemes, std::int64_t largest) {
+  Messages messages;
+  for (const std::string &scheme : schemes)
+    messages.ways.push_back(
+        {scheme, largestMessage(scheme, channels->ranks(), largest),
+         [channels, lane = channels->lane(scheme)](std::int64_t bytes, Repetitions times) {
+           return channels->time(std::span(&lane, 1), bytes, times);
+         }});
+  messages.two =
+      [channels, lanes = std::array{channels->lane(schemes.front()), channels->secondLane()}](
+          std::int64_t bytes, Repetitions times) { return channels->time(lanes, bytes, times); };
+  return messages;
+}
+
+} // namespace syncline::calibrate

@@ -1,0 +1,134 @@
+// Kernels on one stream, messages on another's.
+#include "runtime/calibrate/DeviceOverlap.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Seconds of computation in one sample: a device has no scheduler's slices.
+constexpr double manyKernels = 0.02;
+
+class DeviceOverlap final : public Overlap {
+public:
+  DeviceOverlap(Team &team, Device &device, std::shared_ptr<DeviceChannels> given)
+      : Overlap(team, device, manyKernels), channels(std::move(given)),
+        lane(channels->lane("ring")) {}
+
+private:
+  Result<Both> computeBeside() override;
+  Result<double> messagesAlone(int count) override;
+
+  /// On this rank.
+  struct Sample {
+    double computing = 0;     ///< seconds
+    double end = 0;           ///< of the computation
+    std::vector<double> ends; ///< of the warm-up and of each message, likewise since the beginning
+  };
+  Status begin();
+  Status sendAll();
+  Status waitForAll();
+  Result<Sample> sample();
+
+  const std::shared_ptr<DeviceChannels> channels;
+  const Lane lane;
+  int count = 4; ///< messages that outlast the computation
+};
+
+/// The first message uses up what passes as a burst after a rest, and lets ranks begin together.
+Status DeviceOverlap::begin() {
+  if (Status s = team.align(); !s)
+    return s;
+  if (Status s = channels->begin(); !s)
+    return s;
+  if (Status s = channels->send(lane, 0, leastBytes, place(leastBytes)); !s)
+    return s;
+  return channels->wait(lane, 0);
+}
+
+Status DeviceOverlap::sendAll() {
+  Status s;
+  for (int message = 1; message <= count && s; ++message)
+    s = channels->send(lane, message, bytes, place(bytes));
+  return s;
+}
+
+Status DeviceOverlap::waitForAll() {
+  Status s;
+  for (int message = 1; message <= count && s; ++message)
+    s = channels->wait(lane, message);
+  return s;
+}
+
+/// All messages are told to the device before the computation is, so that they follow each other
+/// beside it.
+Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
+  const std::function<Status()> steps[] = {
+      [this] { return begin(); },        [this] { return sendAll(); },
+      [this] { return device.mark(1); }, [this] { return device.runAll(passes); },
+      [this] { return device.mark(2); }, [this] { return waitForAll(); }};
+  for (const auto &step : steps)
+    if (Status s = step(); !s)
+      return s;
+  const auto seconds = device.marks();
+  if (!seconds)
+    return seconds.status();
+  Sample own{(*seconds)[2] - (*seconds)[1], (*seconds)[2], {}};
+  for (const BucketTiming &message : lane.channel->timings())
+    own.ends.push_back(message.finished);
+  if (own.ends.size() != static_cast<std::size_t>(count) + 1)
+    return Status::error(ErrorKind::internal, "a channel timed " + std::to_string(own.ends.size()) +
+                                                  " messages of " + std::to_string(count + 1));
+  return own;
+}
+
+Result<Overlap::Both> DeviceOverlap::computeBeside() {
+  for (;; count *= 2) {
+    Result<Sample> own = sample();
+    if (!own)
+      return own.status();
+    const auto through = std::count_if(own->ends.begin() + 1, own->ends.end(),
+                                       [&](double end) { return end <= own->end; });
+    Result<std::vector<double>> passed = team.share(static_cast<double>(through));
+    if (!passed)
+      return passed.status();
+    const auto [least, most] = std::minmax_element(passed->begin(), passed->end());
+    // On some rank there was nothing left to carry: twice as much, unless it is too much.
+    if (static_cast<int>(*most) == count && 2 * count < DeviceChannels::mostUnderWay)
+      continue;
+    const int messages = static_cast<int>(*least);
+    Result<double> computing = team.slowest(own->computing);
+    if (!computing)
+      return computing.status();
+    const double seconds = own->ends[static_cast<std::size_t>(messages)] - own->ends.front();
+    Result<double> message = team.slowest(seconds / std::max(1, messages));
+    if (!message)
+      return message.status();
+    return Both{*computing, *message, messages};
+  }
+}
+
+Result<double> DeviceOverlap::messagesAlone(int wanted) {
+  const int beside = std::exchange(count, wanted);
+  const std::function<Status()> steps[] = {
+      [this] { return begin(); }, [this] { return device.mark(1); }, [this] { return sendAll(); },
+      [this] { return waitForAll(); }, [this] { return device.mark(2); }};
+  Status s;
+  for (const auto &step : steps)
+    s = s ? step() : s;
+  count = beside;
+  if (!s)
+    return s;
+  const auto seconds = device.marks();
+  return seconds ? team.slowest(((*seconds)[2] - (*seconds)[1]) / wanted) : seconds.status();
+}
+
+} // namespace
+
+std::unique_ptr<Overlap> createDeviceOverlap(Team &team, Device &device,
+                                             std::shared_ptr<DeviceChannels> channels) {
+  return std::make_unique<DeviceOverlap>(team, device, std::move(channels));
+}
+
+} // namespace syncline::calibrate

@@ -1,0 +1,58 @@
+// Collectives as ways.
+#include "runtime/calibrate/HostMessages.h"
+
+#include "runtime/calibrate/Transfers.h"
+
+#include <memory>
+
+namespace syncline::calibrate {
+namespace {
+
+using Shared = std::shared_ptr<const Collective>;
+
+Result<std::vector<Shared>> open(Transport &transport, const RankLayout &layout,
+                                 const std::vector<std::string> &schemes, std::int64_t largest,
+                                 const std::string &name) {
+  auto opened = openCollectives(transport, layout, schemes, largest, name);
+  if (!opened)
+    return opened.status();
+  std::vector<Shared> all;
+  for (Collective &collective : *opened)
+    all.push_back(std::make_shared<Collective>(std::move(collective)));
+  return all;
+}
+
+Way wayOf(Team &team, const Shared &by) {
+  return {by->scheme, by->largest, [&team, by](std::int64_t bytes, Repetitions times) {
+            const Transfer transfer{by.get(), bytes};
+            return timeTransfers(team, std::span(&transfer, 1), times);
+          }};
+}
+
+} // namespace
+
+Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLayout &layout,
+                                  const std::vector<std::string> &schemes, std::int64_t largest) {
+  auto all = open(transport, layout, schemes, largest, "calibrate/0");
+  if (!all)
+    return all.status();
+  auto second = open(transport, layout, {schemes.front()}, largest, "calibrate/1");
+  if (!second)
+    return second.status();
+  Messages messages;
+  for (const Shared &by : *all)
+    messages.ways.push_back(wayOf(team, by));
+  messages.two = [&team, one = all->front(), other = second->front()](std::int64_t bytes,
+                                                                      Repetitions times) {
+    const Transfer transfers[] = {{one.get(), bytes}, {other.get(), bytes}};
+    return timeTransfers(team, transfers, times);
+  };
+  return messages;
+}
+
+Result<Way> openNodeRing(Transport &node, Team &team, std::int64_t largest) {
+  auto ring = open(node, {}, {"ring"}, largest, "calibrate/node");
+  return ring ? Result<Way>(wayOf(team, ring->front())) : ring.status();
+}
+
+} // namespace syncline::calibrate

@@ -1,0 +1,112 @@
+// One thread computes, another carries messages.
+#include "runtime/calibrate/HostOverlap.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Seconds of computation in one sample: many of a scheduler's slices.
+constexpr double manySlices = 0.5;
+
+class HostOverlap final : public Overlap {
+public:
+  HostOverlap(Team &team, Device &device, std::unique_ptr<AllReduce> channel)
+      : Overlap(team, device, manySlices), channel(std::move(channel)),
+        buffer(mostBytes / sizeof(float)) {}
+
+private:
+  Result<Both> computeBeside() override;
+  Result<double> messagesAlone(int count) override;
+  Result<bool> carry(std::int64_t length, bool isThrough);
+
+  const std::unique_ptr<AllReduce> channel;
+  std::vector<float> buffer;
+};
+
+/// One message. Whether all ranks had said that they are through: each puts a one in front, so that
+/// all end after the same message without asking each other beside it.
+Result<bool> HostOverlap::carry(std::int64_t length, bool isThrough) {
+  float *message = &buffer[static_cast<std::size_t>(place(length)) / sizeof(float)];
+  message[0] = isThrough ? 1 : 0;
+  if (Status s = channel->run(message, length, ElementType::f32); !s)
+    return s;
+  return std::exchange(message[0], 0) == static_cast<float>(team.size());
+}
+
+/// What the channel's thread did.
+struct Carried {
+  Status status;
+  std::vector<Clock::time_point> ends; ///< of the warm-up and of each message
+};
+
+Result<Overlap::Both> HostOverlap::computeBeside() {
+  Carried carried;
+  std::atomic<bool> hasBegun = false, isThrough = false;
+  std::thread thread([&] {
+    carried.status = team.align();
+    for (bool isLast = false; carried.status && !isLast;) {
+      Result<bool> passed = carry(carried.ends.empty() ? leastBytes : bytes, isThrough);
+      carried.status = passed.status();
+      isLast = passed && *passed;
+      carried.ends.push_back(Clock::now());
+      // The first message uses up what passes as a burst after a rest.
+      hasBegun = true;
+      hasBegun.notify_one();
+    }
+    hasBegun = true;
+    hasBegun.notify_one();
+  });
+  hasBegun.wait(false);
+  Result<double> computed = compute();
+  const auto end = Clock::now();
+  isThrough = true;
+  thread.join();
+  if (!carried.status || !computed)
+    return carried.status ? computed.status() : carried.status;
+  const auto past = std::upper_bound(carried.ends.begin(), carried.ends.end(), end);
+  const auto own = std::max<std::int64_t>(0, past - carried.ends.begin() - 1);
+  Result<double> computing = team.slowest(*computed);
+  if (!computing)
+    return computing.status();
+  Result<std::vector<double>> counts = team.share(static_cast<double>(own));
+  if (!counts)
+    return counts.status();
+  const int count = static_cast<int>(*std::min_element(counts->begin(), counts->end()));
+  const double seconds =
+      std::chrono::duration<double>(carried.ends[count] - carried.ends.front()).count();
+  Result<double> message = team.slowest(seconds / std::max(1, count));
+  if (!message)
+    return message.status();
+  return Both{*computing, *message, count};
+}
+
+Result<double> HostOverlap::messagesAlone(int count) {
+  Status status;
+  double seconds = 0;
+  std::thread([&] {
+    status = team.align();
+    Clock::time_point start;
+    for (int message = 0; message <= count && status; ++message) {
+      status = carry(message == 0 ? leastBytes : bytes, false).status();
+      if (message == 0)
+        start = Clock::now();
+    }
+    seconds = secondsSince(start) / count;
+  }).join();
+  return status ? team.slowest(seconds) : status;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Overlap>> openHostOverlap(Transport &transport, Team &team, Device &device) {
+  auto channel = createAllReduce("ring", transport, "calibrate/overlap", {});
+  if (!channel)
+    return channel.status();
+  return std::unique_ptr<Overlap>(std::make_unique<HostOverlap>(team, device, std::move(*channel)));
+}
+
+} // namespace syncline::calibrate

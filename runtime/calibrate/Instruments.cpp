@@ -1,0 +1,130 @@
+// Opening one after the other.
+#include "runtime/calibrate/Instruments.h"
+
+#include "runtime/calibrate/Collectives.h"
+#include "runtime/calibrate/DeviceChannels.h"
+#include "runtime/calibrate/DeviceOverlap.h"
+#include "runtime/calibrate/HostMessages.h"
+#include "runtime/calibrate/HostOverlap.h"
+#include "runtime/transport/collectives/RankSubset.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace syncline::calibrate {
+namespace {
+
+ChannelWishes wishesOf(const Settings &settings) {
+  return {settings.schemes, std::max(settings.sizes.back(), Overlap::mostBytes), settings.wire,
+          settings.sharesDevice};
+}
+
+/// Seconds of the product of matrices on the fastest rank; not the first one, which prepares.
+Result<double> busySeconds(Device &device, Team &team) {
+  double least = 0;
+  for (int run = 0; run < 2; ++run) {
+    Result<double> own = device.time([&] { return device.run(device.compute().back()); });
+    if (!own)
+      return own;
+    auto all = team.share(*own);
+    if (!all)
+      return all.status();
+    least = *std::min_element(all->begin(), all->end());
+  }
+  return least;
+}
+
+} // namespace
+
+std::vector<std::string> usableSchemes(const Backend &backend, int ranks,
+                                       const Settings &settings) {
+  return backend.hasChannels() ? channelSchemes(settings.wire)
+                               : usableSchemes(ranks, settings.ranksPerNode);
+}
+
+Result<Instruments> Instruments::open(const Site &site, const Settings &settings) {
+  Instruments all;
+  auto madeTeam = Team::create(site.transport, "calibrate");
+  if (!madeTeam)
+    return madeTeam.status();
+  all.team = std::move(*madeTeam);
+  if (Status s = all.openDevice(site, settings); !s)
+    return s;
+  Status s = site.backend.hasChannels() ? all.openOnDevice(site, settings)
+                                        : all.openOnHost(site, settings);
+  return s ? Result<Instruments>(std::move(all)) : s;
+}
+
+/// All ranks do the same work: on a device the least that keeps the fastest of them busy.
+Status Instruments::openDevice(const Site &site, const Settings &settings) {
+  constexpr double busy = 1e-3; ///< seconds of the product, against which nobody sees a start
+  DeviceOptions options;
+  options.how.threads = settings.threads;
+  options.how.device = site.device;
+  options.how.precision = settings.precision;
+  options.how.rank = site.transport.rank();
+  options.how.ranks = site.transport.size();
+  const bool hasChannels = site.backend.hasChannels();
+  if (hasChannels) {
+    options.messages = bucketsFor(wishesOf(settings));
+    options.messageBytes = wishesOf(settings).largest;
+  }
+  for (int work = hasChannels ? 0 : Device::processorWork;; ++work) {
+    device.reset(); // its memory is wanted again
+    auto made = Device::create(site.backend, options, work);
+    if (!made)
+      return made.status();
+    device = std::move(*made);
+    if (!hasChannels || work == Device::mostWork)
+      return Status::ok();
+    Result<double> seconds = busySeconds(*device, *team);
+    if (!seconds || *seconds >= busy)
+      return seconds.status();
+  }
+}
+
+Status Instruments::openOnHost(const Site &site, const Settings &settings) {
+  Transport &transport = site.transport;
+  auto madePairs = Pairs::open(transport);
+  if (!madePairs)
+    return madePairs.status();
+  pairs = std::move(*madePairs);
+  auto madeOverlap = openHostOverlap(transport, *team, *device);
+  if (!madeOverlap)
+    return madeOverlap.status();
+  overlap = std::move(*madeOverlap);
+  const int perNode = settings.ranksPerNode;
+  const std::int64_t largest = settings.sizes.back();
+  auto opened =
+      openHostMessages(transport, *team, {.ranksPerNode = perNode}, settings.schemes, largest);
+  if (!opened)
+    return opened.status();
+  messages = std::move(*opened);
+  if (perNode == 1 || perNode == transport.size())
+    return Status::ok();
+  std::vector<int> members(static_cast<std::size_t>(perNode));
+  std::iota(members.begin(), members.end(), transport.rank() / perNode * perNode);
+  node = std::make_unique<RankSubset>(transport, members);
+  auto madeTeam = Team::create(*node, "calibrate/node");
+  if (!madeTeam)
+    return madeTeam.status();
+  nodeTeam = std::move(*madeTeam);
+  auto ring = openNodeRing(*node, *nodeTeam, largest);
+  if (ring)
+    nodeRing = std::move(*ring);
+  return ring.status();
+}
+
+/// No pairs and no ring inside a node: each would take links of its own between some of the ranks,
+/// where the channels are of all of them.
+Status Instruments::openOnDevice(const Site &site, const Settings &settings) {
+  auto opened = DeviceChannels::open(site.backend, *site.peers, *team, *device, wishesOf(settings));
+  if (!opened)
+    return opened.status();
+  std::shared_ptr<DeviceChannels> channels = std::move(*opened);
+  messages = channelMessages(channels, settings.schemes, settings.sizes.back());
+  overlap = createDeviceOverlap(*team, *device, channels);
+  return Status::ok();
+}
+
+} // namespace syncline::calibrate

@@ -1,0 +1,26 @@
+// How often, and how long.
+#include "runtime/calibrate/Messages.h"
+
+#include "runtime/core/Executable.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline::calibrate {
+
+std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest) {
+  return scheme == gatheredScheme ? largest / ranks / 4 * 4 : largest;
+}
+
+Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {
+  constexpr double half = 5e-3;
+  constexpr std::int64_t burst = 2 * longestWarmUp;
+  auto times = [&](double seconds) {
+    return static_cast<int>(
+        std::ceil(std::min(half / std::max(seconds, 1e-9), static_cast<double>(most))));
+  };
+  return {static_cast<int>(std::clamp<std::int64_t>(burst / bytes, 1, times(fastest))),
+          times(last)};
+}
+
+} // namespace syncline::calibrate
