@@ -1,0 +1,128 @@
+// The training loop over an executable whose steps can be captured: what it calls, and when.
+#include "runtime/run/Trainer.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+/// Two operations; notes what it is told: "b" beginStep, "0" run(0), "m" mark, "[" and "]" a
+/// capture's ends, "r" replay, "." synchronize.
+class NotingExecutable final : public Executable {
+public:
+  NotingExecutable() { infos.resize(2); }
+
+  std::string told() { return std::exchange(notes, ""); }
+  bool cannotReplay = false; ///< as after a new optimizer
+  Status ofRun;              ///< what run() says while capturing
+
+  StepBuilder &builder() override { std::abort(); }
+  Status finish() override { return Status::ok(); }
+  std::span<const OperationInfo> operations() const override { return infos; }
+  std::span<const Bucket> buckets() const override { return {}; }
+  std::span<const StepTensor> tensors() const override { return {}; }
+  int find(Space, std::string_view) const override { return -1; }
+  Interval space(Space) override { return {}; }
+  Status read(int, std::span<std::byte>) override { return Status::ok(); }
+  Status write(int, std::span<const std::byte>) override { return Status::ok(); }
+  Status readVelocity(int, std::span<std::byte>) override { return Status::ok(); }
+  Status writeVelocity(int, std::span<const std::byte>) override { return Status::ok(); }
+  Status setOptimizer(const SgdOptions &) override { return Status::ok(); }
+  Status takeShard(int, std::int64_t, std::int64_t) override { return Status::ok(); }
+  Status updateShard(int) override { return Status::ok(); }
+  double loss() override { return 0; }
+  std::string layoutFingerprint() const override { return ""; }
+  std::int64_t extraBytes() const override { return 0; }
+
+  void beginStep(std::int64_t) override { notes += 'b'; }
+  Status run(int operation) override {
+    notes += std::to_string(operation);
+    return isCapturing ? ofRun : Status::ok();
+  }
+  Status synchronize() override { return notes += '.', Status::ok(); }
+  Status mark(int) override { return notes += 'm', Status::ok(); }
+  Result<std::vector<double>> marks() override { return std::vector<double>{0, 1, 2}; }
+
+  bool canCapture() const override { return true; }
+  bool isCaptured() const override { return hasStep && !cannotReplay; }
+  Status beginCapture() override {
+    isCapturing = true;
+    cannotReplay = false;
+    return notes += '[', Status::ok();
+  }
+  Status endCapture() override {
+    isCapturing = false;
+    hasStep = ofRun.isOk();
+    return notes += ']', ofRun;
+  }
+  Status replay() override { return notes += 'r', Status::ok(); }
+
+private:
+  std::vector<OperationInfo> infos;
+  std::string notes;
+  bool isCapturing = false, hasStep = false;
+};
+
+struct Captured {
+  Captured() : trainer(std::move(*Trainer::create(executable, 1))) { trainer->captureSteps(); }
+
+  std::string step(bool wholeGradients = false) {
+    const Result<StepTimes> times = trainer->step(number++, wholeGradients);
+    EXPECT_TRUE(times.isOk()) << times.status().message();
+    return executable.told();
+  }
+
+  NotingExecutable executable;
+  std::unique_ptr<Trainer> trainer;
+  std::int64_t number = 0;
+};
+
+// The first step runs as it is: it connects and allocates what a capture could not.
+TEST(TrainerCapture, CapturesTheSecondStepOnce) {
+  Captured run;
+  EXPECT_EQ(run.step(), "b01.");
+  EXPECT_EQ(run.step(), "b[01]r.");
+  EXPECT_EQ(run.step(), "br.");
+}
+
+TEST(TrainerCapture, RunsStepsWithWholeGradientsAsTheyAre) {
+  Captured run;
+  run.step();
+  EXPECT_EQ(run.step(true), "b01.");
+  EXPECT_EQ(run.step(), "b[01]r.");
+  EXPECT_EQ(run.step(true), "b01.");
+  EXPECT_EQ(run.step(), "br.");
+}
+
+TEST(TrainerCapture, CapturesAgainWhatHasNoUse) {
+  Captured run;
+  run.step();
+  run.step();
+  run.executable.cannotReplay = true;
+  EXPECT_EQ(run.step(), "b[01]r.");
+  EXPECT_EQ(run.step(), "br.");
+}
+
+// Marks are part of what is captured; a record of each replay comes of them.
+TEST(TrainerCapture, CapturesMarksForRecords) {
+  Captured run;
+  run.step();
+  run.step();
+  run.trainer->recordSteps();
+  EXPECT_EQ(run.step(), "b[m0m1m]r.");
+  EXPECT_EQ(run.step(), "br.");
+  ASSERT_EQ(run.trainer->records().size(), 2u);
+  EXPECT_EQ(run.trainer->records()[1].step, 3);
+  EXPECT_EQ(run.trainer->records()[1].operations[1].end, 2);
+}
+
+TEST(TrainerCapture, EndsACaptureThatFails) {
+  Captured run;
+  run.step();
+  run.executable.ofRun = Status::error(ErrorKind::internal, "cannot be captured");
+  EXPECT_EQ(run.trainer->step(1).status().message(), "cannot be captured");
+  EXPECT_EQ(run.executable.told(), "b[0]");
+}
+
+} // namespace
+} // namespace syncline
