@@ -1,5 +1,6 @@
 // CUDA's devices, drivers and errors on the host. The environment says which machine is played:
-// SYNCLINE_HOST_CUDA_DEVICES (1), _MEMORY (bytes of a device), _DRIVER (version, as 13000).
+// SYNCLINE_HOST_CUDA_DEVICES (1), _MEMORY (bytes of a device), _DRIVER (version, as 13000),
+// _CAPABILITY (as 90).
 #include "tests/host-cuda/Stream.h"
 
 #include <atomic>
@@ -141,7 +142,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int index) {
   std::snprintf(properties->name, sizeof properties->name, "host");
   std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "host %d", index);
   properties->totalGlobalMem = setting("SYNCLINE_HOST_CUDA_MEMORY", std::uint64_t{1} << 40);
-  properties->major = 9;
+  const auto capability = static_cast<int>(setting("SYNCLINE_HOST_CUDA_CAPABILITY", 90));
+  properties->major = capability / 10;
+  properties->minor = capability % 10;
   properties->pciBusID = index + 1;
   return cudaSuccess;
 }

@@ -1,0 +1,59 @@
+// Waiting for a device that may never be done.
+#include "tests/host-cuda/TestStreams.h"
+
+#include "runtime/core/Deadline.h"
+#include "runtime/cuda/CudaExecutable.h"
+
+namespace syncline::cuda {
+namespace {
+
+const Status lost = Status::error(ErrorKind::peerLost, "lost rank 1");
+
+TEST(HostWaitTest, EndsWithTheFirstWatchesError) {
+  HostWait wait;
+  int asked = 0;
+  wait.add([&] { return ++asked, Status::ok(); });
+  wait.add([&] { return asked < 3 ? Status::ok() : lost; });
+  const Status s = wait.until([] { return false; });
+  EXPECT_EQ(s.kind(), ErrorKind::peerLost);
+  EXPECT_EQ(s.message(), "lost rank 1");
+  EXPECT_EQ(asked, 3);
+}
+
+// What is done needs nobody's opinion; what a watch that was removed thinks is nobody's concern.
+TEST(HostWaitTest, EndsWhenItIsDone) {
+  HostWait wait;
+  const int number = wait.add([] { return lost; });
+  EXPECT_TRUE(wait.until([] { return true; }).isOk());
+  wait.remove(number);
+  const auto start = Clock::now();
+  EXPECT_TRUE(wait.until([&] { return secondsSince(start) > 0.01; }).isOk());
+}
+
+TEST(HostWaitTest, EndsWhenTheDeviceBreaks) {
+  HostWait wait;
+  const Status s = wait.until([]() -> bool { throw Failure{ErrorKind::internal, "broken"}; });
+  EXPECT_EQ(s.message(), "broken");
+}
+
+// A message that stands still holds the step's stream up: the step ends with the channel's error.
+TEST(HostWaitTest, StepsEndWithAChannelsError) {
+  CudaExecutable executable({});
+  ASSERT_TRUE(executable.finish().isOk());
+  hostcuda::Gate gate;
+  gate.holdUp(executable.device().compute);
+  const int number = executable.hostWait().add([] { return lost; });
+  executable.beginStep(0);
+  EXPECT_EQ(executable.synchronize().message(), "lost rank 1");
+  const Event reached(EventUse::order);
+  reached.record(executable.device().compute);
+  EXPECT_EQ(executable.waitFor(reached).message(), "lost rank 1");
+  EXPECT_FALSE(reached.isReached());
+  executable.hostWait().remove(number);
+  gate.open();
+  EXPECT_TRUE(executable.waitFor(reached).isOk());
+  EXPECT_TRUE(executable.synchronize().isOk());
+}
+
+} // namespace
+} // namespace syncline::cuda
