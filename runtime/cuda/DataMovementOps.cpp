@@ -131,11 +131,12 @@ void CudaBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
   prepare("reshape", layer, [&](Preparation &p) {
     checkReshape(p, x, y);
     const Layout layout = p.layout(x);
-    const Layout plain{layout.type, false};
+    const bool isCopy = p.shape(x) == p.shape(y);
+    const Layout wanted{layout.type, isCopy && layout.isChannelsLast};
     const auto from = p.input<std::byte>(x, layout);
-    const auto to = p.output<std::byte>(y, plain);
-    if (layout == plain)
-      appendMemcpy(p, to, from, layoutBytes(plain, p.shape(x)));
+    const auto to = p.output<std::byte>(y, wanted);
+    if (layout == wanted)
+      appendMemcpy(p, to, from, layoutBytes(layout, p.shape(x)));
     else
       appendCopy(p, p.shape(x), to, denseStrides(p.shape(x)), from, stridesOf(layout, p.shape(x)),
                  elementBytes(layout.type));

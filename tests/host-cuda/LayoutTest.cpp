@@ -1,0 +1,153 @@
+// What the CUDA backend converts and what it does not: layouts are carried from operation to
+// operation, copies of weights are made once and when weights change, and numbers do not depend on
+// layouts.
+#include "tests/conformance/References.h"
+#include "tests/conformance/StepCase.h"
+
+#include <array>
+
+namespace syncline::cuda {
+namespace {
+
+using namespace conformance;
+
+const conformance::Backend fp32 = backends()[0], tf32 = backends()[1], bf16 = backends()[2];
+const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+
+/// conv → bn and relu → twice → conv → pool and back, all in the arena after the first.
+void buildChain(StepCase &run, const conformance::Backend &backend) {
+  const std::int64_t channels = 16;
+  const Shape shape{2, channels, 6, 6}, pooled{2, channels, 3, 3}, perChannel{channels};
+  StepBuilder &s = run.step();
+  const Window halves{{2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}};
+  const Tensor x = run.operand(randomArray({2, 3, 6, 6}, 1));
+  const auto [w1, dw1] = run.parameter("w1", randomArray({channels, 3, 3, 3}, 2));
+  const auto [w2, dw2] = run.parameter("w2", randomArray({channels, channels, 3, 3}, 3));
+  const auto [scale, dscale] = run.parameter("scale", randomArray(perChannel, 4));
+  const auto [shift, dshift] = run.parameter("shift", randomArray(perChannel, 5));
+  auto image = [&] { return run.result(shape); };
+  const Tensor mean = run.result(perChannel), variance = run.result(perChannel);
+  const Tensor mask = run.result(shape, ElementType::u8);
+  const Tensor taps = run.result(pooled, ElementType::u8);
+  const Tensor a = image(), b = image(), c = image(), d = image(), e = run.result(pooled);
+  s.conv("conv1", x, w1, none, a, same3);
+  s.batchNorm("bn", a, scale, shift, none, none, b, mean, variance, mask, 1e-5, 0.1,
+              Activation::relu);
+  s.pointwise("twice", backend.kernels.twice, std::array{b}, std::array{c}, {true, true});
+  s.conv("conv2", c, w2, none, d, same3);
+  s.maxPool("pool", d, e, taps, halves);
+  s.maxPoolBackward("pool", e, taps, d, halves);
+  s.convBackwardWeights("conv2", c, d, dw2, none, same3);
+  s.convBackwardData("conv2", d, w2, b, same3);
+  s.batchNormBackward("bn", a, scale, mean, variance, mask, b, c, dscale, dshift, 1e-5,
+                      Activation::relu);
+  s.convBackwardWeights("conv1", x, c, dw1, none, same3);
+}
+
+/// Conversions by operation: "conv 1, pointwise 2".
+std::string conversions(const conformance::Backend &backend) {
+  StepCase run(backend);
+  buildChain(run, backend);
+  run.run();
+  std::string text;
+  for (const char *name : {"conv", "batchNorm", "pointwise", "maxPool", "maxPoolBackward",
+                           "convBackwardWeights", "convBackwardData", "batchNormBackward"})
+    if (const int count = run.reorders(name))
+      text += (text.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(count);
+  return text;
+}
+
+TEST(LayoutTest, WithAllBitsNothingIsConverted) { EXPECT_EQ(conversions(fp32), ""); }
+
+// The samples, once, for both operations that read them.
+TEST(LayoutTest, ChannelsLastSamplesAreAllThatIsConverted) {
+  EXPECT_EQ(conversions(tf32), "conv 1");
+}
+
+// Samples and weights once, what the generated loop reads and writes, gradients of weights.
+TEST(LayoutTest, RoundedTensorsAreConvertedWhereKernelsWantFloats) {
+  EXPECT_EQ(conversions(bf16), "conv 3, pointwise 2, convBackwardWeights 2");
+}
+
+TEST(LayoutTest, ConvolutionsSayWhatTheyAreComputedIn) {
+  const std::pair<conformance::Backend, std::string> cases[] = {
+      {fp32, ""}, {tf32, " f32 channels-last"}, {bf16, " bf16 channels-last"}};
+  for (const auto &[backend, layout] : cases) {
+    StepCase run(backend);
+    buildChain(run, backend);
+    ASSERT_EQ(run.failure(), "");
+    for (const OperationInfo &operation : (*run).operations())
+      if (operation.name.starts_with("conv")) {
+        EXPECT_EQ(operation.implementation, "cudnn:1" + layout);
+      }
+  }
+}
+
+// These libraries have no kernel for dilated windows channels last.
+TEST(LayoutTest, ConvolutionsTakeTheNextLayoutThatTheLibraryKnows) {
+  for (const conformance::Backend &backend : {tf32, bf16}) {
+    StepCase run(backend);
+    run.step().conv("conv", run.operand(Array({1, 4, 5, 5})), run.state("w", Array({4, 4, 3, 3})),
+                    none, run.result({1, 4, 5, 5}), {{}, {1, 1}, {2, 2}, {2, 2}, {2, 2}});
+    ASSERT_EQ(run.failure(), "");
+    EXPECT_EQ((*run).operations()[0].implementation, "cudnn:1");
+  }
+}
+
+// Weights that change within a step are rounded again; others once a step.
+TEST(LayoutTest, CopiesOfWeightsFollowUpdates) {
+  const Array x = randomArray({2, 16, 5, 5}, 1), dy = randomArray(x.shape, 2);
+  const Array w = randomArray({16, 16, 3, 3}, 3);
+  StepCase run(bf16);
+  const auto [weight, dw] = run.parameter("w", w);
+  const Tensor input = run.operand(x), before = run.result(x.shape), after = run.result(x.shape);
+  run.step().bucket({0, 0, "ring", 0, 16 * 16 * 9 * 4, 0, 0});
+  run.step().conv("before", input, weight, none, before, same3);
+  run.step().convBackwardWeights("before", input, run.operand(dy), dw, none, same3);
+  run.step().update(0);
+  run.step().conv("after", input, weight, none, after, same3);
+  ASSERT_TRUE((*run).setOptimizer({0.5, 0, 0, false}).isOk());
+  run.run();
+  const Array updated = run.values(weight);
+  EXPECT_GT(relativeError(updated, w), 0.1);
+  expectNear(run, before, referenceConv(x, w, {}, same3, x.shape));
+  expectNear(run, after, referenceConv(x, updated, {}, same3, x.shape));
+  run.runOperations(0, 1); // the next step begins with this one's weights
+  expectNear(run, before, referenceConv(x, updated, {}, same3, x.shape));
+  EXPECT_EQ(run.reorders("conv"), 3); // samples once, weights twice
+}
+
+TEST(LayoutTest, RanksOfAnotherOrderDoNotFit) {
+  auto fingerprint = [](const conformance::Backend &backend) {
+    StepCase run(backend);
+    buildChain(run, backend);
+    EXPECT_EQ(run.failure(), "");
+    return (*run).layoutFingerprint();
+  };
+  EXPECT_NE(fingerprint(fp32), fingerprint(tf32));
+  EXPECT_EQ(fingerprint(tf32), fingerprint(bf16)); // weights and gradients are f32 in both
+}
+
+// An element's number is its number in row-major order, wherever it lies.
+TEST(LayoutTest, DropoutKeepsTheSameElementsInEveryLayout) {
+  auto kept = [](const conformance::Backend &backend, Form form) {
+    const Array x(Shape{2, 5, 3, 3}, 1.0);
+    StepCase run(backend, form);
+    const Tensor y = run.result(x.shape), mask = run.result(x.shape, ElementType::u8);
+    run.step().dropout("drop", run.operand(x), y, mask, 0.5);
+    run.run();
+    EXPECT_EQ(run.values(y).values, [&] {
+      Array scaled = run.values(mask);
+      for (double &value : scaled.values)
+        value *= 2;
+      return scaled.values;
+    }());
+    return run.values(mask).values;
+  };
+  const std::vector<double> plain = kept(fp32, Form::plain);
+  EXPECT_EQ(kept(tf32, Form::blocked), plain);
+  EXPECT_EQ(kept(bf16, Form::blocked), plain);
+}
+
+} // namespace
+} // namespace syncline::cuda
