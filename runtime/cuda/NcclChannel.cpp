@@ -103,6 +103,13 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
   }
   for (int bucket : issued)
     journeys.at(bucket).name.step = number;
+  // A replayed step's messages are not on this stream, behind the loss of the step before.
+  const auto earlier = journeys.begin(); // the loss's number is negative
+  if (replayed && earlier != journeys.end() && earlier->first < 0 && earlier->second.isUnderWay)
+    if (const Status s =
+            statusOf("", [&] { earlier->second.done.holdUp(executable.device().compute); });
+        !s)
+      (void)links->fail(s, &earlier->second.name);
 }
 
 template <typename F>
