@@ -14,6 +14,8 @@ public:
   std::string_view name() const override { return "cuda"; }
   Status available() const override { return cuda::available(); }
   int devices() const override { return deviceCount(); }
+  std::string description() const override { return libraryVersions() + ", " + ncclVersion(); }
+  std::string deviceName(int device) const override { return cuda::deviceName(device); }
 
   Result<std::unique_ptr<Executable>>
   createExecutable(const ExecutableOptions &options) const override {

@@ -34,6 +34,21 @@ int deviceCount() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+std::string deviceName(int index) {
+  cudaDeviceProp properties{};
+  const bool isThere = cudaGetDeviceProperties(&properties, index) == cudaSuccess;
+  cudaGetLastError();
+  return isThere ? properties.name : "";
+}
+
+std::string libraryVersions() {
+  int runtime = 0;
+  cudaRuntimeGetVersion(&runtime);
+  const std::size_t dnn = cudnnGetVersion();
+  return "CUDA " + versionText(runtime) + ", cuDNN " + std::to_string(dnn / 10000) + "." +
+         std::to_string(dnn / 100 % 100) + "." + std::to_string(dnn % 100);
+}
+
 Device::Device(int index) : index(index) {
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");

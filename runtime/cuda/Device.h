@@ -12,6 +12,10 @@ namespace syncline::cuda {
 Status available();
 /// Those that CUDA shows this process; 0 where available() has an error.
 int deviceCount();
+/// "NVIDIA H100 80GB HBM3"; empty where CUDA does not say.
+std::string deviceName(int index);
+/// Of what was loaded: "CUDA 13.0, cuDNN 9.13.0".
+std::string libraryVersions();
 
 /// What this build has code for: compute capability 8.0 and later.
 inline constexpr int oldestMajor = 8;

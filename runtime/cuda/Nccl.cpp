@@ -62,6 +62,11 @@ ncclDataType_t ncclTypeOf(ElementType type) {
   return ncclUint8;
 }
 
+std::string ncclVersion() {
+  int version = 0;
+  return ncclGetVersion(&version) == ncclSuccess ? "NCCL " + versionText(version) : "no NCCL";
+}
+
 Status checkNcclVersion() {
   int version = 0;
   if (const ncclResult_t status = ncclGetVersion(&version); status != ncclSuccess)

@@ -19,6 +19,8 @@ Failure failureOf(ncclResult_t status, const char *call, ncclComm_t handle = nul
 
 ncclDataType_t ncclTypeOf(ElementType type);
 
+/// Of what was loaded: "NCCL 2.28.9".
+std::string ncclVersion();
 /// Whether the library that was loaded is of the header's major version; badInput that names both.
 Status checkNcclVersion();
 

@@ -21,6 +21,8 @@ constexpr std::array overriding{
     "NCCL_MAX_CTAS",      "NCCL_TUNER_PLUGIN",  "NCCL_TUNER_CONFIG_FILE",
     "NCCL_COMM_BLOCKING"};
 
+constexpr const char *tableVariable = "SYNCLINE_NCCL_TABLE";
+
 std::string existing(const fs::path &path) {
   std::error_code ignored;
   return fs::exists(path, ignored) ? fs::absolute(path, ignored).string() : std::string();
@@ -67,23 +69,35 @@ NcclEnvironment ncclEnvironment(const ChannelOptions &options, int rank, const s
     made.settings.emplace_back("SYNCLINE_NCCL_ELEMENT_BYTES", "2");
   if (!plugin.empty() && !table.empty() && !isSet("NCCL_TUNER_PLUGIN")) {
     made.settings.emplace_back("NCCL_TUNER_PLUGIN", plugin);
-    made.settings.emplace_back("SYNCLINE_NCCL_TABLE", table);
+    made.settings.emplace_back(tableVariable, table);
   }
   return made;
 }
 
+std::vector<std::pair<std::string, std::string>>
+NcclEnvironment::forTable(const std::string &table) const {
+  for (const auto &[name, value] : settings)
+    if (name == tableVariable && !table.empty())
+      return {{name, table}};
+  return {};
+}
+
 void prepareNcclEnvironment(const ChannelOptions &options, int rank) {
   static std::once_flag once;
-  std::call_once(once, [&] {
-    const NcclEnvironment made =
-        ncclEnvironment(options, rank, tunerPlugin(),
-                        existing(fs::path(options.planFolder) / "nccl-tuner.csv"), std::getenv);
-    for (const auto &[name, value] : made.settings)
+  static NcclEnvironment made;
+  const std::string table = existing(fs::path(options.planFolder) / "nccl-tuner.csv");
+  const auto setAll = [](const auto &settings) {
+    for (const auto &[name, value] : settings)
       setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  };
+  std::call_once(once, [&] {
+    made = ncclEnvironment(options, rank, tunerPlugin(), table, std::getenv);
+    setAll(made.settings);
     if (rank == 0)
       for (const std::string &warning : made.warnings)
         std::fprintf(stderr, "syncline-run: %s\n", warning.c_str());
   });
+  setAll(made.forTable(table));
 }
 
 } // namespace syncline::cuda

@@ -14,6 +14,10 @@ namespace syncline::cuda {
 struct NcclEnvironment {
   std::vector<std::pair<std::string, std::string>> settings; ///< variables and their values
   std::vector<std::string> warnings;                         ///< one line each
+
+  /// The settings of another channel, whose table is at `table`: a tuner reads it as its
+  /// communicator is made. Nothing where there is none, or where the user names the tuner.
+  std::vector<std::pair<std::string, std::string>> forTable(const std::string &table) const;
 };
 
 /// What a variable holds; null where it is not set.
@@ -25,6 +29,7 @@ NcclEnvironment ncclEnvironment(const ChannelOptions &options, int rank, const s
                                 const std::string &table, const GetVariable &get);
 
 /// Sets it for this process, once, before NCCL's first call; rank 0 tells the warnings on stderr.
+/// Each channel's table is its own: to be called before each is opened.
 void prepareNcclEnvironment(const ChannelOptions &options, int rank);
 
 } // namespace syncline::cuda

@@ -35,6 +35,15 @@ TEST(NcclEnvironmentTest, NamesTheTunerAndTheOrder) {
             1u);
 }
 
+// Channels may choose differently: each has its table, unless the user names a tuner.
+TEST(NcclEnvironmentTest, NamesTheTableOfEachChannel) {
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(environmentOf({}).forTable("/tree/nccl-tuner.csv"),
+            (Settings{{"SYNCLINE_NCCL_TABLE", "/tree/nccl-tuner.csv"}}));
+  EXPECT_TRUE(environmentOf({}).forTable("").empty());
+  EXPECT_TRUE(environmentOf({{"NCCL_TUNER_PLUGIN", "none"}}).forTable("/t.csv").empty());
+}
+
 TEST(NcclEnvironmentTest, GivesRanksOnOneDeviceHostsOfTheirOwn) {
   ChannelOptions shared;
   shared.sharesDevice = true;
