@@ -38,7 +38,7 @@ NUMBERS = [
     Case("resnet18", 4, 64, (0.5, 2.0), small=True),
     Case("resnet50", 4, 64, (0.7, 2.0), (0.7, 1.0)),
     Case("googlenet", 4, 48, (0.5, 2.0), margin=2),
-    Case("vgg11", 1, 64, (0.05, 0.2)),
+    Case("vgg11", 1, 224, (0.05, 0.2)),
     Case("densenet121", 4, 64, (0.5, 2.0)),
     Case("mobilenet_v2", 4, 64, (1.0, 3.0)),
 ]
