@@ -79,10 +79,11 @@ std::string syncline::driver::ncclText(const nlohmann::json &plan) {
 /// Who carries the messages of a plan for GPUs, and what that leaves out.
 static std::string carrier(const nlohmann::json &plan) {
   const std::string how = ncclText(plan);
-  return how.empty()
-             ? ""
-             : "for backend " + printable(plan.at("backend")) + ": NCCL carries the messages, " +
-                   how + "; it has no recursive-doubling, halving-doubling or hierarchical\n";
+  return how.empty() ? ""
+                     : "for backend " + printable(plan.at("backend")) +
+                           ": NCCL carries the messages, " + how +
+                           "; it has no recursive-doubling, halving-doubling, hierarchical or "
+                           "dedicated servers\n";
 }
 
 static std::string totals(const nlohmann::json &plan) {

@@ -195,6 +195,9 @@ static LogicalResult checkCarrier(const PlanFacts &facts) {
       program->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!spec || !spec.getNccl())
     return success();
+  if (program.getServers())
+    return program.emitOpError("P24: has servers of its own, which NCCL, who carries the messages, "
+                               "does not know");
   for (auto [number, bucket] : facts.buckets) {
     const auto scheme = cluster::symbolizeScheme(plan::BucketOp(bucket).getScheme());
     if (!scheme || !cluster::ncclHas(*scheme))

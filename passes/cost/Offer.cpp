@@ -45,7 +45,10 @@ public:
     addGather();
     if (offer.collectives.empty() && !offer.servers)
       return Status::badInput("cluster '" + spec.getName().str() +
-                              "': expected a network, an all-reduce or servers, got none");
+                              "': expected a network, an all-reduce or servers, got " +
+                              (offer.leftOut.empty() ? "none"
+                                                     : "dedicated servers, which NCCL's "
+                                                       "messages do not go through"));
     return offer;
   }
 
@@ -183,6 +186,10 @@ private:
   }
 
   void addServers() {
+    if (spec.getNccl() && spec.getServers() && spec.getServers().getDedicated()) {
+      offer.leftOut.push_back(Scheme::parameterServer);
+      return;
+    }
     Attribute cost = stated(Scheme::parameterServer);
     if (!cost && (spec.getServers() || link))
       cost = costAttr(context, *solver::serverOption(serverLayout()).cost);

@@ -76,6 +76,16 @@ private:
     return match(patterns);
   }
 
+  /// Why the cluster does not offer the scheme.
+  std::string whyNot(Scheme scheme) const {
+    if (offer.byNccl && !cluster::ncclHas(scheme))
+      return "NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server "
+             "and factors only";
+    if (llvm::is_contained(offer.leftOut, scheme))
+      return "NCCL, which carries the messages, knows no dedicated servers";
+    return "the cluster does not offer it";
+  }
+
   Status addSolos() {
     factors = timedFactors(instance.timeline, device);
     carriers.resize(factors.size());
@@ -150,10 +160,7 @@ private:
       }
       sync::OptionAttr option = offer.option(*forced[k]);
       if (!option)
-        return refuse(k, cluster::ncclHas(*forced[k]) || !offer.byNccl
-                             ? "the cluster does not offer it"
-                             : "NCCL, which carries the messages, has ring, tree, "
-                               "reduce-scatter, parameter-server and factors only");
+        return refuse(k, whyNot(*forced[k]));
       instance.only.push_back(std::int64_t{1} << laneOf(withUpdates(option)));
     }
     if (instance.lanes.empty()) // every layer goes by factors

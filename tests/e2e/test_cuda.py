@@ -217,6 +217,9 @@ class NcclTest(EveryMachineTest):
             with self.subTest(scheme=scheme):
                 said = f"cannot travel by '{scheme}': NCCL, which carries the messages, has ring, tree,"
                 self.refuses(self.words("--scheme", f"fc.weight={scheme}"), "fc.weight", said)
+        self.cluster = harness.TOP / "samples" / "clusters" / "servers-200m.yaml"
+        self.refuses(self.words("--scheme", "fc.weight=ps"), "NCCL", "knows no dedicated servers")
+        self.refuses(self.words("--planner", "ps"), "'ps'", "which this cluster does not offer")
         stated = "collectives: {all-reduce: {halving-doubling: {a: 1 ms, b: 1 ns/B}}}\n"
         self.cluster = self.write("stated.yaml", harness.CLUSTER.format(ranks=4) + stated)
         self.refuses(self.words(), "'test' states no all-reduce that NCCL has", "got halving-doubling")

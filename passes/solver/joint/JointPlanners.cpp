@@ -78,7 +78,7 @@ chooseAll(const JointProblem &problem, Route route,
 }
 
 Status noServers() {
-  return Status::badInput("needs parameter servers, which this cluster does not have");
+  return Status::badInput("needs parameter servers, which this cluster does not offer");
 }
 
 /// The same groups, none larger than a message may be.

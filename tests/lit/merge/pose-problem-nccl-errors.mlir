@@ -4,6 +4,11 @@
 // RUN: not syncline-opt %s --pose-problem='forced=conv=tree' 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: sed -e 's/<ring, #cluster.affine<a = 1.0, b = 0.0>>, //' %s > %t
 // RUN: not syncline-opt %t --pose-problem 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: sed -e 's/nccl = /servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = /' %s > %t.servers
+// RUN: not syncline-opt %t.servers --pose-problem='forced=conv=ps' 2>&1 | FileCheck %s --check-prefix=SERVERS
+// RUN: not syncline-opt %t.servers --pose-problem --solve-merge=planner=ps 2>&1 | FileCheck %s --check-prefix=PLANNER
+// RUN: sed -e 's/collectives = .*/collectives = [<"parameter-server", #cluster.affine<a = 1.0, b = 0.0>>],/' -e 's/link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl/nccl/' -e 's/    nccl = /    servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = /' %s > %t.only
+// RUN: not syncline-opt %t.only --pose-problem 2>&1 | FileCheck %s --check-prefix=ONLY
 // RUN: syncline-opt %s --pose-problem --solve-merge --check-solutions > %t
 // RUN: sed -e 's/\[<ring, cost/[<hierarchical, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <ring, cost/' %t > %t.more
 // RUN: not syncline-opt %t.more --check-solutions 2>&1 | FileCheck %s --check-prefix=MORE
@@ -12,6 +17,9 @@
 // STATED: layer 'conv' cannot travel by 'hierarchical': NCCL, which
 // OTHER: layer 'conv' cannot travel by 'tree': the cluster does not offer it
 // NONE: cluster 'lab' states no all-reduce that NCCL has: expected ring or tree, got hierarchical
+// SERVERS: layer 'conv' cannot travel by 'parameter-server': NCCL, which carries the messages, knows no dedicated servers
+// PLANNER: planner 'ps': needs parameter servers, which this cluster does not offer
+// ONLY: cluster 'lab': expected a network, an all-reduce or servers, got dedicated servers, which NCCL's messages do not go through
 // MORE: S14: lane 0 is not what the cluster offers
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
     collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>, <hierarchical, #cluster.affine<a = 2.0, b = 0.0>>],

@@ -53,3 +53,16 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 1, device 
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }
 }
+
+// -----
+
+// Messages go between ranks: not to servers on machines of their own.
+
+// CHECK: sync.problem @merge layers ["conv"]
+// CHECK-SAME: lanes [#sync.lane<[<ring, {{[^>]*}}>, traffic = 3.0>, <tree, {{[^>]*}}>, traffic = 4.0>]>] forward_end
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>,
+    servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = <protocol = any>>} {
+  sync.trace @net {
+    sync.layer "conv" bytes 800 forward 1.0 backward 3.0
+  }
+}

@@ -145,7 +145,7 @@ TEST(JointPlanners, SayWhatIsMissing) {
       "planner 'ps': expected 'parameter-server' to hold 574610176 B, got room for 1000000 B");
   offer.servers.reset();
   expectError("poseidon", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
-              "planner 'poseidon': needs parameter servers, which this cluster does not have");
+              "planner 'poseidon': needs parameter servers, which this cluster does not offer");
   offer.factorGather.reset();
   expectError("sfb", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
               "planner 'sfb': no layer can travel by 'factors'");
