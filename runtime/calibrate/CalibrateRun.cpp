@@ -110,7 +110,7 @@ Status CalibrationRun::openBackend() {
     return opened.status();
   backend = *opened;
   versions = "Syncline " SYNCLINE_VERSION ", " + backend->description();
-  Result<int> chosen = chooseDevice({options.device, options.sharesDevice, identity.localRank},
+  Result<int> chosen = chooseDevice({options.device, options.sharesDevice, identity.machineRank},
                                     backend->devices(), options.backend);
   if (chosen)
     device = *chosen;

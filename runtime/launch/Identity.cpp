@@ -102,6 +102,7 @@ Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
   id.size = *size;
   id.localSize = reader.number(starter.localSize).value_or(id.localSize);
   id.localRank = reader.number(starter.localRank).value_or(*rank % std::max(1, id.localSize));
+  id.machineRank = reader.number(machineRankVariable).value_or(id.localRank);
   std::string address = reader.text("MASTER_ADDR");
   if (address.empty()) {
     Result<std::string> derived = deriveAddress(starter, reader, *size);
@@ -129,7 +130,7 @@ Result<Identity> fromFlags(const IdentityFlags &flags, Identity id) {
     return usage("'--rank " + std::to_string(*flags.rank) + "' is no rank of '--ranks " +
                  std::to_string(*flags.ranks) + "'");
   id.rank = *flags.rank;
-  id.localRank = id.rank % id.localSize;
+  id.localRank = id.machineRank = id.rank % id.localSize;
   id.size = *flags.ranks;
   return id;
 }

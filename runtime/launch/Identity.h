@@ -35,8 +35,9 @@ struct Identity {
   /// Not a rank itself: it is to start `size` ranks on this host.
   bool launchesLocally = false;
   int rank = 0, size = 1, localRank = 0;
-  int servers = 0;   ///< the last ones of `size`
-  int localSize = 1; ///< ranks on this node; the plan's number when the starter does not say
+  int machineRank = 0; ///< of the ranks on this machine, whatever the plan takes for a node
+  int servers = 0;     ///< the last ones of `size`
+  int localSize = 1;   ///< ranks on this node; the plan's number when the starter does not say
   std::string masterAddress = "127.0.0.1";
   int masterPort = 29500;
   int listener = -1;     ///< inherited by rank 0 from the launcher
@@ -63,6 +64,7 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
 std::string firstSlurmHost(std::string_view list);
 
 /// Environment variables between the local launcher and its children.
-inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER";
+inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",
+                            *machineRankVariable = "SYNCLINE_MACHINE_RANK";
 
 } // namespace syncline

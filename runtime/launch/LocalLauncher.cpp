@@ -94,6 +94,7 @@ private:
                                                  : shape.ranks;
     set("LOCAL_RANK", std::to_string((computes ? rank : rank - shape.ranks) % perNode));
     set("LOCAL_WORLD_SIZE", std::to_string(perNode));
+    set(machineRankVariable, std::to_string(rank));
     set("MASTER_ADDR", "127.0.0.1");
     set("MASTER_PORT", std::to_string(listener.localPort()));
     // Local ranks meet on the loopback interface, and no agent holds the port.

@@ -11,7 +11,7 @@ namespace syncline {
 struct DeviceWish {
   std::optional<int> device; ///< `--device`
   bool shares = false;       ///< `--share-device`: ranks beyond the devices begin from the first
-  int localRank = 0;         ///< of this machine's ranks
+  int machineRank = 0;       ///< of this machine's ranks
 };
 
 /// A device each for the ranks of a machine that shows `count`, unless they wish otherwise. 0 where

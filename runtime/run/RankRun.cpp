@@ -141,7 +141,7 @@ Status RankRun::openData() {
 
 Status RankRun::build() {
   const Result<int> device =
-      chooseDevice({options.device, options.sharesDevice, options.alone ? 0 : identity.localRank},
+      chooseDevice({options.device, options.sharesDevice, options.alone ? 0 : identity.machineRank},
                    backend->devices(), options.backend);
   if (!device)
     return device.status();

@@ -216,6 +216,21 @@ TEST(Identity, RanksOfANode) {
   EXPECT_EQ(find(v, flags)->localSize, 4);
 }
 
+// A plan for several nodes may run on one machine: each rank there is another of that machine's.
+TEST(Identity, RanksOfAMachine) {
+  const RunShape plan{.ranks = 4, .ranksPerNode = 2};
+  Variables v{{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "h"}, {"LOCAL_RANK", "3"}};
+  EXPECT_EQ(find(v, {}, plan)->machineRank, 3);
+  EXPECT_EQ(find(v, {.ranksPerNode = 2}, plan)->localRank, 1);
+  EXPECT_EQ(find(v, {.ranksPerNode = 2}, plan)->machineRank, 3);
+  v["LOCAL_RANK"] = "1";
+  EXPECT_EQ(find(v, {}, plan)->machineRank, 1);
+  v["SYNCLINE_MACHINE_RANK"] = "2"; // by the local launcher, which knows
+  EXPECT_EQ(find(v, {}, plan)->localRank, 1);
+  EXPECT_EQ(find(v, {}, plan)->machineRank, 2);
+  EXPECT_EQ(find({}, {.rank = 3, .ranks = 4}, plan)->machineRank, 1);
+}
+
 // Flags go before the environment.
 TEST(Identity, FlagsFirst) {
   IdentityFlags flags;
