@@ -31,10 +31,11 @@ std::string versionText(int version) {
 
 } // namespace
 
-Failure failureOf(ncclResult_t status, const char *call, ncclComm_t handle) {
+NcclFailure failureOf(ncclResult_t status, const char *call, ncclComm_t handle) {
   const char *detail = ncclGetLastError(handle);
-  return {kindOf(status), std::string(call) + ": " + ncclGetErrorString(status) +
-                              (detail && *detail ? std::string(": ") + detail : "")};
+  return {{kindOf(status), std::string(call) + ": " + ncclGetErrorString(status) +
+                               (detail && *detail ? std::string(": ") + detail : "")},
+          status};
 }
 
 void check(ncclResult_t status, const char *call, ncclComm_t handle) {

@@ -35,12 +35,39 @@ void NcclCommunicator::join(const std::string &key) {
   std::memcpy(id.internal, ids->front().data(), sizeof id.internal);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  check(ncclCommInitRankConfig(&comm, size(), id, rank(), &config), "ncclCommInitRankConfig");
-  settle("ncclCommInitRankConfig");
+  settle(ncclCommInitRankConfig(&comm, size(), id, rank(), &config), "ncclCommInitRankConfig");
 }
 
-void NcclCommunicator::settle(const char *call) {
+Failure NcclCommunicator::judge(const NcclFailure &failure) const {
   using namespace std::chrono_literals;
+  switch (failure.status) {
+  case ncclRemoteError: {
+    const Status lost = peers.blame(previous(), failure.message);
+    return {lost.kind(), lost.message()};
+  }
+  case ncclSystemError: // of a connection to a rank that has just ended, perhaps
+  case ncclInternalError:
+    for (const auto start = Clock::now(); secondsSince(start) < 1;) {
+      if (const Status known = peers.verdict(); !known)
+        return {known.kind(), known.message()};
+      std::this_thread::sleep_for(10ms);
+    }
+    return failure;
+  case ncclSuccess:
+  case ncclUnhandledCudaError:
+  case ncclInvalidArgument:
+  case ncclInvalidUsage:
+  case ncclInProgress:
+  case ncclNumResults:
+    return failure;
+  }
+  return failure;
+}
+
+void NcclCommunicator::settle(ncclResult_t status, const char *call) {
+  using namespace std::chrono_literals;
+  if (status != ncclSuccess && status != ncclInProgress)
+    throw judge(failureOf(status, call, comm));
   const auto start = Clock::now();
   std::shared_ptr<void> waiting;
   for (;;) {
@@ -48,7 +75,7 @@ void NcclCommunicator::settle(const char *call) {
     if (state == ncclSuccess)
       return;
     if (state != ncclInProgress)
-      throw failureOf(state, call, comm);
+      throw judge(failureOf(state, call, comm));
     if (const Status known = peers.verdict(); !known)
       throw Failure{known.kind(), known.message()};
     const double seconds = secondsSince(start);
@@ -92,8 +119,7 @@ void NcclCommunicator::close() {
   for (void *handle : kept)
     check(ncclCommDeregister(comm, handle), "ncclCommDeregister", comm);
   kept.clear();
-  check(ncclCommFinalize(comm), "ncclCommFinalize", comm);
-  settle("ncclCommFinalize");
+  settle(ncclCommFinalize(comm), "ncclCommFinalize");
   check(ncclCommDestroy(comm), "ncclCommDestroy");
   comm = nullptr;
 }

@@ -39,24 +39,30 @@ public:
     check(ncclGroupStart(), "ncclGroupStart");
     try {
       calls();
+    } catch (const NcclFailure &failure) {
+      ncclGroupEnd();
+      throw judge(failure);
     } catch (...) {
       ncclGroupEnd();
       throw;
     }
-    check(ncclGroupEnd(), "ncclGroupEnd", comm);
-    settle("ncclGroupEnd");
+    settle(ncclGroupEnd(), "ncclGroupEnd");
   }
 
   /// What NCCL says of messages under way: ncclSuccess while all is well.
   ncclResult_t error() const;
+  /// Whose fault it is that NCCL failed: peerLost where a rank is lost, which NCCL may notice
+  /// before others do; a few seconds at most.
+  Failure judge(const NcclFailure &failure) const;
   /// Ends what is under way, on this rank alone. Several are aborted between ncclGroupStart() and
   /// ncclGroupEnd(), for they may wait for each other. Afterwards nothing else may be called.
   void abort();
 
 private:
   void join(const std::string &key);
-  /// Returns when NCCL has done what was asked for. Throws; also after the time limit.
-  void settle(const char *call);
+  /// Returns when NCCL has done what was asked for by a call that said `status`. Throws; also after
+  /// the time limit.
+  void settle(ncclResult_t status, const char *call);
   void close();
 
   Peers &peers;

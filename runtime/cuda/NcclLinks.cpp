@@ -47,10 +47,8 @@ Status NcclLinks::judge() {
     const ncclResult_t state = communicator.error();
     if (state == ncclSuccess || state == ncclInProgress)
       continue;
-    const Failure failure = failureOf(state, "NCCL", communicator.handle());
-    // The others' end may be what NCCL stumbled over; the watch says so a moment later.
-    return state == ncclRemoteError ? peers.blame(communicator.previous(), failure.message)
-                                    : Status::error(failure.kind, failure.message);
+    const Failure failure = communicator.judge(failureOf(state, "NCCL", communicator.handle()));
+    return Status::error(failure.kind, failure.message);
   }
   if (Status known = peers.verdict(); !known)
     return known;

@@ -1,0 +1,156 @@
+"""Messages of the CUDA backend without a GPU: every scheme that NCCL has, in every type, told and replayed, over
+tests/host-cuda; ranks that are lost, and what of the environment contradicts a plan."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+import unittest.mock
+
+import harness
+import numpy
+from test_host_cuda import CUDA, DIGITS, MODULE, NODE, PLAYED, digits
+from test_plans import free_port
+
+SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
+# Relative errors of gradients and parameters: sums in another order; gradients rounded on their way.
+LIMITS = {"fp32": 1e-5, "fp16": 2e-3, "bf16": 2e-2}
+
+
+@unittest.skipUnless(MODULE.exists(), "built without CUDA's toolkit")
+class MessageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        played = unittest.mock.patch.dict(os.environ, PLAYED)
+        played.start()
+        cls.addClassCleanup(played.stop)
+
+    def plan(self, ranks, scheme, backend):
+        label = f"-{backend}-{scheme}"
+        folder = self.folder / f"{DIGITS.stem}{label}-{ranks}x4.plan"
+        if folder.exists():
+            return folder
+        layers = "fc*" if scheme == "factors" else "*"
+        extra = ("--backend", backend, "--scheme", f"{layers}={scheme}")
+        return harness.compile_plan(DIGITS, self.folder, ranks, 4, extra=extra, cluster=NODE, label=label)
+
+    def trained(self, plan, ranks, extra=()):
+        with unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES=str(ranks)):
+            return harness.train(plan, self.folder, digits(4 * ranks), ranks, extra=extra)
+
+    def compare(self, ranks, scheme, extra=(), wire="fp32"):
+        """Losses, gradients and parameters are the CPU's by the ring."""
+        expected = self.trained(self.plan(ranks, "ring", "cpu"), ranks)
+        plan = self.plan(ranks, scheme, "cuda")
+        self.assertIn(scheme, {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]})
+        actual = self.trained(plan, ranks, (*CUDA, "--wire", wire, *extra))
+        limit = LIMITS[wire]
+        for step in (0, 2):
+            self.assertAlmostEqual(actual.loss(step), expected.loss(step), delta=limit * expected.loss(step))
+            for kind in ("gradients", "parameters"):
+                wanted, got = getattr(expected, kind)(step), getattr(actual, kind)(step)
+                for name in wanted.names():
+                    error = numpy.linalg.norm(got[name] - wanted[name])
+                    self.assertLessEqual(error, limit * numpy.linalg.norm(wanted[name]), f"{kind} {step} {name}")
+        return actual, expected
+
+    def test_schemes(self):
+        for scheme in SCHEMES:
+            for ranks in (2, 3):
+                with self.subTest(scheme=scheme, ranks=ranks):
+                    self.compare(ranks, scheme)
+
+    def test_replayed(self):
+        for scheme in SCHEMES:
+            with self.subTest(scheme=scheme):
+                self.compare(2, scheme, ("--cuda-graph",))
+
+    def test_halves_travel(self):
+        """Near, and not the same as in float32."""
+        for wire in ("bf16", "fp16"):
+            for scheme in ("tree", "parameter-server", "reduce-scatter", "factors"):
+                with self.subTest(wire=wire, scheme=scheme):
+                    actual, expected = self.compare(2, scheme, wire=wire)
+                    name = "fc.weight"
+                    got, wanted = actual.gradients(0)[name], expected.gradients(0)[name]
+                    error = numpy.linalg.norm(got - wanted) / numpy.linalg.norm(wanted)
+                    self.assertGreater(error, 1e-5)
+
+    def test_trace_names_the_messages(self):
+        trace = self.folder / "trace.json"
+        plan = self.plan(2, "ring", "cuda")
+        with unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES="2"):
+            harness.syncline("run", plan, *CUDA, "-n", 2, "--steps", 4, "--trace", trace)
+        events = json.loads(trace.read_text())["traceEvents"]
+        sent = [e for e in events if e.get("ph") == "X" and "bucket" in e["name"]]
+        buckets = len(harness.plan_json(plan)["buckets"])
+        self.assertGreaterEqual(len(sent), 2 * 3 * buckets)
+        self.assertEqual({e["pid"] for e in sent}, {0, 1})
+
+    def test_variables_that_contradict_the_plan(self):
+        plan = self.plan(2, "ring", "cuda")
+        command = [str(harness.SYNCLINE), "run", str(plan), *CUDA, "-n", "2", "--steps", "1"]
+        variables = {"SYNCLINE_HOST_CUDA_DEVICES": "2", "NCCL_ALGO": "Tree", "NCCL_DEBUG": "WARN"}
+        done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+        self.assertEqual(
+            warnings,
+            ["syncline-run: warning: NCCL_ALGO=Tree keeps NCCL from sending messages as the plan says"],
+        )
+
+    def start(self, rank, ranks, port, extra=()):
+        """One of several ranks, found from the environment as torchrun sets it."""
+        variables = {
+            "RANK": rank,
+            "WORLD_SIZE": ranks,
+            "LOCAL_RANK": rank,
+            "MASTER_PORT": port,
+            "MASTER_ADDR": "127.0.0.1",
+            "SYNCLINE_HOST_CUDA_DEVICES": ranks,
+        }
+        words = ["run", self.plan(ranks, "tree", "cuda"), *CUDA, "--steps", 10_000_000, "--log", "json", *extra]
+        process = subprocess.Popen(
+            [str(harness.SYNCLINE), *map(str, words)],
+            env={**os.environ, **{name: str(value) for name, value in variables.items()}},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def loses(self, how, what, extra=()):
+        """Of three ranks the last is lost after the first step: the others end, and say who and where."""
+        port = free_port()
+        ranks = [self.start(rank, 3, port, extra) for rank in range(3)]
+        self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
+        ranks[2].send_signal(how)
+        for number, process in enumerate(ranks[:2]):
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, errors)
+            message = r"syncline-run: error: rank %d: lost rank 2 \(%s\) in the all-reduce of (bucket \d+|the loss)"
+            self.assertRegex(errors, message % (number, what) + r" in step \d+; last completed step \d+\n")
+
+    def test_killed_rank(self):
+        self.loses(signal.SIGKILL, "its process ended")
+
+    def test_killed_rank_of_a_captured_step(self):
+        self.loses(signal.SIGKILL, "its process ended", ("--cuda-graph",))
+
+    def test_stopped_rank(self):
+        self.loses(signal.SIGSTOP, "it does not answer", ("--timeout", 3))
+
+    def test_stopped_rank_of_a_captured_step(self):
+        self.loses(signal.SIGSTOP, "it does not answer", ("--timeout", 3, "--cuda-graph"))
+
+
+if __name__ == "__main__":
+    unittest.main()
