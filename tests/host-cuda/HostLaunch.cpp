@@ -1,8 +1,11 @@
 // Blocks of threads that take turns on a stream's thread.
+#undef _FORTIFY_SOURCE // whose longjmp refuses other stacks
+
 #include "tests/host-cuda/cuda_runtime.h"
 
 #include "tests/host-cuda/Stream.h"
 
+#include <csetjmp>
 #include <ucontext.h>
 
 namespace syncline::hostcuda {
@@ -16,10 +19,11 @@ constexpr std::size_t stackBytes = 64 << 10;
 
 /// Runs threads of a block, one behind the other, until one waits: the others get another fiber.
 struct Fiber {
-  ucontext_t context{};
+  ucontext_t begin{};
+  jmp_buf place; ///< where it goes on
   std::unique_ptr<std::byte[]> stack{new std::byte[stackBytes]};
   unsigned thread = 0; ///< that it runs
-  bool isDone = true;
+  bool isStarted = false, isDone = true;
 };
 
 /// What the calling stream's thread runs.
@@ -27,7 +31,7 @@ struct Block {
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::size_t used = 0; ///< of the fibers
   std::vector<double> laneValues;
-  ucontext_t scheduler;
+  jmp_buf scheduler;
   Fiber *running = nullptr;
   const std::function<void()> *body = nullptr;
   unsigned begun = 0; ///< threads
@@ -35,32 +39,50 @@ struct Block {
 
 thread_local Block current;
 
+/// swapcontext() would ask the kernel for signals each time.
+[[gnu::noinline]] void change(jmp_buf from, jmp_buf to) {
+  if (_setjmp(from) == 0)
+    _longjmp(to, 1);
+}
+
+/// Block after block.
 void enter() {
   Block &own = current;
-  while (own.begun < blockExtents.x) {
-    own.running->thread = own.begun++;
-    threadPlace = {own.running->thread, 0, 0};
-    (*own.body)();
+  Fiber &fiber = *own.running;
+  while (true) {
+    while (own.begun < blockExtents.x) {
+      fiber.thread = own.begun++;
+      threadPlace = {fiber.thread, 0, 0};
+      (*own.body)();
+    }
+    fiber.isDone = true;
+    change(fiber.place, own.scheduler);
   }
-  own.running->isDone = true;
+}
+
+[[gnu::noinline]] void start(Fiber &fiber, jmp_buf from) {
+  getcontext(&fiber.begin);
+  fiber.begin.uc_stack.ss_sp = fiber.stack.get();
+  fiber.begin.uc_stack.ss_size = stackBytes;
+  makecontext(&fiber.begin, enter, 0);
+  if (_setjmp(from) == 0)
+    setcontext(&fiber.begin);
 }
 
 void resume(Fiber &fiber) {
   current.running = &fiber;
   threadPlace = {fiber.thread, 0, 0};
-  swapcontext(&current.scheduler, &fiber.context);
+  if (std::exchange(fiber.isStarted, true))
+    change(current.scheduler, fiber.place);
+  else
+    start(fiber, current.scheduler);
 }
 
 Fiber &freshFiber() {
   if (current.used == current.fibers.size())
     current.fibers.push_back(std::make_unique<Fiber>());
   Fiber &fiber = *current.fibers[current.used++];
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.get();
-  fiber.context.uc_stack.ss_size = stackBytes;
-  fiber.context.uc_link = &current.scheduler;
   fiber.isDone = false;
-  makecontext(&fiber.context, enter, 0);
   return fiber;
 }
 
@@ -103,7 +125,7 @@ cudaError_t launchBlocks(dim3 grid, dim3 block, cudaStream_t stream, std::functi
   return launch(stream, [=] { runBlocks(grid, block, thread); });
 }
 
-void waitForBlock() { swapcontext(&current.running->context, &current.scheduler); }
+void waitForBlock() { change(current.running->place, current.scheduler); }
 
 double valueOfLane(double own, unsigned lane) {
   const unsigned thread = threadPlace.x;

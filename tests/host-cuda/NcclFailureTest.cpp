@@ -1,6 +1,6 @@
 // NCCL on the host where ranks are lost, stopped or do different things, and where a communicator
 // does not block. Ranks are threads; processes where they have to die.
-#include "tests/host-cuda/TestRanks.h"
+#include "tests/host-cuda/NcclRanks.h"
 
 #include <signal.h>
 #include <sys/wait.h>

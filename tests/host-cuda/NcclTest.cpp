@@ -1,5 +1,5 @@
 // What NCCL's calls compute on the host, in streams and in graphs.
-#include "tests/host-cuda/TestRanks.h"
+#include "tests/host-cuda/NcclRanks.h"
 
 #include "runtime/data/HalfFloat.h"
 
