@@ -56,6 +56,20 @@ TEST(CalibrateOptions, ReadsLists) {
   EXPECT_TRUE(parsed.options.quiet);
 }
 
+// The switches that say where are syncline-run's; what is written says how it was measured.
+TEST(CalibrateOptions, SaysWhere) {
+  const Parsed cpu = parse({"-n", "2", "--threads", "3"});
+  EXPECT_EQ(cpu.options.backend, "cpu");
+  EXPECT_EQ(cpu.options.conditions(), "compute threads a rank: 3");
+  const Parsed gpu = parse({"-n", "2", "--backend", "cuda", "--share-device", "--wire", "bf16"});
+  ASSERT_FALSE(gpu.code) << gpu.message;
+  EXPECT_TRUE(gpu.options.sharesDevice);
+  EXPECT_EQ(gpu.options.conditions(),
+            "--precision fp32 --wire bf16 --share-device, messages go through sockets");
+  EXPECT_EQ(parse({"--backend", "cuda", "--device", "1"}).options.device, 1);
+  EXPECT_NE(gpu.options.agreement(), parse({"-n", "2", "--backend", "cuda"}).options.agreement());
+}
+
 // Each wrong line ends with code 2 and one message that names what is wrong.
 TEST(CalibrateOptions, RefusesWrongLines) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
@@ -71,6 +85,10 @@ TEST(CalibrateOptions, RefusesWrongLines) {
        "--ranks-per-node: expected a divisor of 3 ranks, got '2'"},
       {{"--rank", "0", "--ranks", "3", "--ranks-per-node", "2"}, "a divisor of 3 ranks"},
       {{"-o", ""}, "expected a name"},
+      {{"--backend", "tpu"}, "tpu"},
+      {{"--share-device"}, "--share-device needs --backend cuda"},
+      {{"--precision", "tf32"}, "--precision needs --backend cuda"},
+      {{"--backend", "cuda", "--device", "0", "--share-device"}, "--share-device"},
       {{"--frobnicate"}, "frobnicate"},
   };
   for (const auto &[words, message] : cases) {

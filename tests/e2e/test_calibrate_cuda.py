@@ -1,0 +1,162 @@
+"""`syncline calibrate --backend cuda`, over stand-ins for CUDA and NCCL on the host: the file that it
+writes plans for GPUs; wrong switches, missing devices and lost ranks are named. What the stand-ins'
+times are is of no interest."""
+
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import unittest
+
+import harness
+from refusal import RefusalTest
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
+MODULE = harness.BUILD / "lib" / "libsyncline-host-cuda.so"
+SHARED = ["--backend", "cuda", "--share-device"]
+SHORT = ["--time", "3s", "--sizes", "1KiB,64KiB,1MiB"]
+
+# What the compiler makes is of no interest here: it writes an empty file.
+FAKE_NVCC = """\
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+: > "$2"
+"""
+
+
+@unittest.skipUnless(MODULE.exists(), "the CUDA backend's stand-in is not built")
+class CalibrateCudaTest(RefusalTest):
+    def setUp(self):
+        super().setUp()
+        self.folders = self.folder / "tmp"
+        self.folders.mkdir()
+        machine = {"SYNCLINE_CUDA_BACKEND": MODULE, "TMPDIR": self.folders}
+        before = {name: os.environ.get(name) for name in machine}
+        os.environ.update({name: str(value) for name, value in machine.items()})
+        self.addCleanup(self.restore, before)
+
+    def restore(self, before):
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+    def calibrate(self, *words, **machine):
+        done = self.command("calibrate", *words, environment=machine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(list(self.folders.iterdir()), [], "a folder for NCCL's tuner stayed behind")
+        return done.stdout
+
+    def table(self, text, scheme):
+        """The points of a scheme's table: sizes as they stand there, times in their units."""
+        lines = re.search(rf"^( *){scheme}:\n((?:\1  .*\n)*)", text, re.M)
+        self.assertIsNotNone(lines, f"{scheme} is not in\n{text}")
+        return re.findall(r"- \[(\w+), ([\d.]+)(?:us|ms|s)\]", lines[2])
+
+    def test_measured_file_plans(self):
+        """Ranks on one device: everything that NCCL has is in the file, by which plans for GPUs are made."""
+        output = self.folder / "gpus.yaml"
+        self.calibrate("-n", 2, *SHARED, *SHORT, "-o", output)
+        text = output.read_text()
+        self.assertRegex(text, r"\(Syncline [\d.]+, CUDA [\d.]+, cuDNN [\d.]+, NCCL [\d.]+\)\.\n")
+        self.assertRegex(text, r"# 2 ranks: 2 on .* \(.+\); --precision fp32 --wire fp32 --share-device")
+        for part in ("ranks: 2", "copy of a tensor", "SGD with momentum", "transpose of 16", "network:", "at once"):
+            self.assertIn(part, text)
+        for absent in ("Ranks 0 and", "recursive-doubling", "halving-doubling", "hierarchical"):
+            self.assertNotIn(absent, text)
+        for scheme in ("ring", "tree", "parameter-server", "reduce-scatter", "all-gather"):
+            points = self.table(text, scheme)
+            self.assertGreaterEqual(len(points), 2)
+            self.assertGreater(min(float(time) for _, time in points), 0)
+        self.assertEqual(self.table(text, "tree")[-1][0], "1MiB")
+        factor = float(re.search(r"^interference:\n(?:  #.*\n)+  computation: (.*)$", text, re.M)[1])
+        self.assertGreaterEqual(factor, 1)
+        compiler = self.write("nvcc", FAKE_NVCC)
+        compiler.chmod(0o755)
+        plan = self.folder / "gpus.plan"
+        words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--backend", "cuda", "-o", plan]
+        done = self.command(*words, environment={"NVCC": str(compiler)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        harness.syncline("verify", plan)
+        self.assertEqual(harness.plan_json(plan)["cluster"]["ranks"], 2)
+
+    def test_devices_of_their_own(self):
+        """A device each, messages rounded on their way, no ring: the network is not made up."""
+        words = ["-n", 2, "--backend", "cuda", "--wire", "bf16", "--schemes", "tree,reduce-scatter"]
+        text = self.calibrate(*words, *SHORT, SYNCLINE_HOST_CUDA_DEVICES="2")
+        self.assertIn("--precision fp32 --wire bf16; measured", text)
+        self.assertNotIn("    ring:", text)
+        text = self.calibrate("-n", 2, *SHARED, *SHORT, "--schemes", "tree")
+        self.assertIn("# Nothing is known of the network beside the collectives' times", text)
+        self.assertNotIn("network:\n", text)
+        cluster = self.write("tree.yaml", text)
+        harness.syncline("compile", DIGITS, "--cluster", cluster, "--batch", 2, "-o", self.folder / "t.plan")
+
+    def test_wrong_command_lines(self):
+        for words, name in [
+            (["--share-device"], "--share-device needs --backend cuda"),
+            (["--device", 1], "--device needs --backend cuda"),
+            ([*SHARED, "--schemes", "halving-doubling"], "does not carry 'halving-doubling'; expected some of ring"),
+            ([*SHARED, "--wire", "fp16", "--schemes", "factors"], "'factors' is measured by '--wire fp32' only"),
+        ]:
+            with self.subTest(words=words):
+                self.refuses(["calibrate", "-n", 2, *words, "-o", self.folder / "c.yaml"], name, code=2)
+
+    def test_missing_devices(self):
+        """One message says what the machine lacks."""
+        cuda = ["calibrate", "-n", 2, "--backend", "cuda", "-o", self.folder / "c.yaml"]
+        for words, machine, name in [
+            ([], {}, "local rank 1 has no device of its own"),
+            (["--device", 7], {}, "no device 7"),
+            ([], {"SYNCLINE_HOST_CUDA_DEVICES": "0"}, "no CUDA device is visible"),
+            ([], {"SYNCLINE_CUDA_BACKEND": "/no/such.so"}, "no such backend"),
+            (["--share-device"], {"SYNCLINE_HOST_CUDA_MEMORY": "1000000"}, "memory"),
+        ]:
+            with self.subTest(words=words, machine=machine):
+                self.assert_refused(self.command(*cuda, *words, environment=machine), [name])
+                self.assertFalse((self.folder / "c.yaml").exists())
+
+    @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a GPU")
+    def test_no_gpu(self):
+        del os.environ["SYNCLINE_CUDA_BACKEND"]
+        self.refuses(["calibrate", "-n", 2, "--backend", "cuda"], "backend")
+
+
+@unittest.skipUnless(MODULE.exists(), "the CUDA backend's stand-in is not built")
+class LostRankTest(RefusalTest):
+    def start(self, rank, port):
+        flags = [*SHARED, "--rank", rank, "--ranks", 2, "--master-port", port, "--time", "60s"]
+        process = subprocess.Popen(
+            [str(CALIBRATE), *map(str, flags), "-o", str(self.folder / "c.yaml")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={
+                **{k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")},
+                "SYNCLINE_CUDA_BACKEND": str(MODULE),
+            },
+        )
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_killed_rank(self):
+        """A rank that dies while NCCL carries messages ends the other within seconds, by its name."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        ranks = [self.start(rank, port) for rank in range(2)]
+        for _ in ("connecting", "measuring"):
+            self.assertIn("s left", ranks[0].stderr.readline())
+        ranks[1].kill()
+        self.assertEqual(ranks[0].wait(20), 1)
+        said = list(ranks[0].stderr)
+        errors = [line for line in said if "error:" in line]
+        self.assertEqual(len(errors), 1, said)
+        self.assertRegex(errors[0], r"lost rank 1 \(its process ended\).* while measuring ")
+        self.assertEqual(self.listing(), ["cluster.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main()

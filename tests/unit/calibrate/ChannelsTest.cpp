@@ -1,0 +1,144 @@
+// Calibrating by channels of the backend's, with ranks as threads: operations are the CPU's, and a
+// channel is a thread of the host.
+#include "runtime/calibrate/Calibration.h"
+#include "runtime/calibrate/DeviceChannels.h"
+#include "runtime/run/Backends.h"
+#include "runtime/transport/CommunicationThread.h"
+#include "runtime/transport/GroupPeers.h"
+#include "tests/unit/runtime/Ranks.h"
+
+#include <algorithm>
+#include <set>
+
+namespace syncline::calibrate {
+namespace {
+
+/// Of one rank.
+class ThreadBackend final : public Backend {
+public:
+  explicit ThreadBackend(Transport &transport) : transport(transport) {}
+  std::string_view name() const override { return "threads"; }
+  Status available() const override { return Status::ok(); }
+  Result<std::unique_ptr<Executable>>
+  createExecutable(const ExecutableOptions &options) const override {
+    return (*openBackend("cpu"))->createExecutable(options);
+  }
+  bool hasChannels() const override { return true; }
+  Result<std::unique_ptr<Channel>> openChannel(Executable &executable, Peers &,
+                                               const ChannelOptions &options) const override {
+    auto made =
+        CommunicationThread::create(transport, options.channel, options.schemes, {},
+                                    [&](int bucket) { return executable.updateShard(bucket); });
+    if (!made)
+      return made.status();
+    return std::unique_ptr<Channel>(std::move(*made));
+  }
+
+private:
+  Transport &transport;
+};
+
+// Everything that channels carry is measured; pairs are not, for they have none.
+TEST(Channels, MeasureEveryScheme) {
+  Settings settings;
+  settings.seconds = 3;
+  settings.sizes = {4 << 10, 1 << 20};
+  settings.schemes = channelSchemes(WirePrecision::fp32);
+  std::vector<Findings> all(2);
+  syncline::testing::runRanks(2, [&](int rank, Group &group) {
+    const ThreadBackend backend(*group.transport());
+    const auto peers = createPeers(group, 20, 20);
+    Progress silent(false, settings.seconds);
+    Calibration calibration({*group.transport(), backend, peers.get()}, settings, silent);
+    Result<Findings> found = calibration.run();
+    ASSERT_TRUE(found.isOk()) << found.status().message();
+    all[static_cast<std::size_t>(rank)] = *found;
+  });
+  const Findings &f = all[0];
+  EXPECT_TRUE(f.pairs.empty());
+  ASSERT_EQ(f.schemes.size(), 5u);
+  for (std::size_t i = 0; i < f.schemes.size(); ++i) {
+    const SchemeFinding &scheme = f.schemes[i];
+    EXPECT_EQ(scheme.scheme, settings.schemes[i]);
+    ASSERT_FALSE(scheme.sizes.empty()) << scheme.scheme;
+    EXPECT_GT(scheme.sizes.front().seconds.median, 0) << scheme.scheme;
+    // A factor of 256 in bytes; both ranks find the same.
+    if (scheme.sizes.back().bytes == 1 << 20) {
+      EXPECT_GT(scheme.sizes.back().seconds.median, scheme.sizes.front().seconds.median);
+    }
+    EXPECT_EQ(scheme.curve().size(), all[1].schemes[i].curve().size());
+    EXPECT_EQ(scheme.sizes.back().seconds.median, all[1].schemes[i].sizes.back().seconds.median);
+  }
+  for (const auto *kernels : {&f.device.compute, &f.device.memory})
+    for (const KernelFinding &kernel : *kernels)
+      EXPECT_GT(kernel.seconds.median, 0) << kernel.name;
+  EXPECT_EQ(f.device.memory.front().name, "copy of a tensor");
+  EXPECT_LT(f.device.smallest.seconds.median, 1e-4);
+  // On two messages at once and on computation, which share processors with the messages.
+  EXPECT_GT(f.interference.messages.median, 0.5);
+  EXPECT_GE(f.interference.computation.samples, 3);
+  EXPECT_GT(f.interference.computation.median, 0.9);
+  EXPECT_GE(f.interference.beside.samples, 1);
+  EXPECT_GE(f.interference.bytes, Overlap::leastBytes);
+}
+
+// A rank that is gone ends the other, which says what was being measured.
+TEST(Channels, LostRanksAreNamed) {
+  Settings settings;
+  settings.seconds = 3;
+  settings.sizes = {4 << 10};
+  settings.schemes = {"ring"};
+  std::string message;
+  syncline::testing::runRanks(
+      2,
+      [&](int rank, Group &group) {
+        if (rank == 1)
+          return group.abandon(Status::badInput("no more"));
+        const ThreadBackend backend(*group.transport());
+        const auto peers = createPeers(group, 20, 20);
+        Progress silent(false, settings.seconds);
+        Calibration calibration({*group.transport(), backend, peers.get()}, settings, silent);
+        Result<Findings> found = calibration.run();
+        ASSERT_FALSE(found.isOk());
+        message = found.status().message();
+      },
+      true, false);
+  EXPECT_NE(message.find("rank 1"), std::string::npos) << message;
+  EXPECT_NE(message.find("while measuring"), std::string::npos) << message;
+}
+
+// The ring is there whatever is asked for; the tree has a channel of its own, since a tuner chooses
+// for all of a channel's messages alike. No two messages under way have one bucket.
+TEST(Channels, BucketsOfEachChannel) {
+  const ChannelWishes wishes{{"tree", "reduce-scatter", "factors"}, 1 << 20};
+  std::set<int> ids;
+  std::map<int, std::set<std::string>> schemes;
+  int sharded = 0;
+  for (const Bucket &bucket : bucketsFor(wishes)) {
+    EXPECT_TRUE(ids.insert(bucket.id).second) << bucket.id;
+    EXPECT_GT(bucket.id, 0); // the device's own
+    EXPECT_EQ(bucket.offset, 0);
+    EXPECT_EQ(bucket.extent, wishes.largest);
+    schemes[bucket.channel].insert(bucket.scheme);
+    sharded += bucket.scheme == "reduce-scatter";
+  }
+  EXPECT_EQ(schemes[0], (std::set<std::string>{"ring", "reduce-scatter", "factors"}));
+  EXPECT_EQ(schemes[1], (std::set<std::string>{"tree"}));
+  EXPECT_EQ(schemes[2], (std::set<std::string>{"tree"}));
+  EXPECT_EQ(sharded, 2 * Repetitions::most);
+}
+
+// Rounded factors take scratch that only a step which gathers them has.
+TEST(Channels, SchemesOfWires) {
+  const auto carries = [](WirePrecision wire, const char *scheme) {
+    const auto schemes = channelSchemes(wire);
+    return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+  };
+  EXPECT_TRUE(carries(WirePrecision::fp32, "factors"));
+  EXPECT_FALSE(carries(WirePrecision::bf16, "factors"));
+  EXPECT_TRUE(carries(WirePrecision::bf16, "tree"));
+  EXPECT_FALSE(carries(WirePrecision::fp32, "halving-doubling"));
+}
+
+} // namespace
+} // namespace syncline::calibrate
