@@ -41,7 +41,7 @@ class Table:
             with open(self.logs / "broken-checks.log", "a") as log:
                 log.write(f"== {name}\n{traceback.format_exc()}\n")
         self.rows.append((result, name, expected, " ".join(str(found).split())))
-        print(f"[{time.monotonic() - start:5.0f} s] {result:7} {name}: {self.rows[-1][2]}", flush=True)
+        print(f"[{time.monotonic() - start:5.0f} s] {result:7} {name}: {self.rows[-1][3]}", flush=True)
         return result != "FAIL"
 
     def text(self):
