@@ -2,6 +2,7 @@
 #include "runtime/cuda/NcclChannel.h"
 
 #include <algorithm>
+#include <array>
 
 namespace syncline::cuda {
 
@@ -20,7 +21,7 @@ Status checkSchemes(const ChannelOptions &options) {
   return Status::ok();
 }
 
-/// Waits until the device is current, before members that want it.
+/// With its device current, which members want.
 CudaExecutable &madeCurrent(CudaExecutable &executable) {
   executable.device().makeCurrent();
   return executable;
@@ -53,7 +54,7 @@ NcclChannel::NcclChannel(CudaExecutable &given, std::shared_ptr<NcclLinks> links
     : executable(madeCurrent(given)), links(std::move(links)),
       communicator_(peers, "nccl/" + std::to_string(options.channel)),
       collectives(communicator_, stream.handle, options.wire),
-      scratch(scratchFor(executable, options.channel)) {
+      scratch(scratchFor(executable, options.channel), MemoryUse::messages) {
   collectives.useScratch(scratch.data(), scratch.bytes());
   for (Space space : {Space::gradients, Space::parameters})
     communicator_.keep(executable.space(space));
@@ -84,6 +85,13 @@ std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) cons
         most = std::max(most, collectives.gatherScratch(operation.gathered));
   }
   return most;
+}
+
+NcclChannel::Stream::Stream() {
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, greatest),
+        "cudaStreamCreateWithPriority");
 }
 
 NcclChannel::Loss::Loss() {

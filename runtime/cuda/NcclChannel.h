@@ -70,10 +70,9 @@ private:
   Status waitForLoss(Journey &journey);
   bool isFinished(const Journey &journey) const;
 
+  /// Goes before computation where both want the device: others wait for what it sends.
   struct Stream {
-    Stream() {
-      check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    }
+    Stream();
     ~Stream() { cudaStreamDestroy(handle); }
     cudaStream_t handle = nullptr;
   };
