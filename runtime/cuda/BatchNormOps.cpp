@@ -90,14 +90,9 @@ void appendRowMajor(Preparation &p, const Backward &b) {
   });
 }
 
-BatchNormShape rowsAndChannels(const Preparation &p, Tensor x) {
-  const std::int64_t channels = p.shape(x)[1];
-  return {static_cast<std::uint32_t>(p.count(x) / channels), static_cast<std::uint32_t>(channels)};
-}
-
 template <typename T>
 void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) {
-  const BatchNormShape shape = rowsAndChannels(p, f.x);
+  const BatchNormShape shape = rowsAndChannels(p.shape(f.x));
   const auto x = p.input<T>(f.x, layout);
   const auto y = p.output<T>(f.y, layout);
   const auto mask = f.hasRelu ? p.output<std::uint8_t>(f.workspace, {ElementType::u8, true})
@@ -116,7 +111,7 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
 
 template <typename T>
 void appendChannelsLast(Preparation &p, const Backward &b, const Layout &layout) {
-  const BatchNormShape shape = rowsAndChannels(p, b.x);
+  const BatchNormShape shape = rowsAndChannels(p.shape(b.x));
   const auto x = p.input<T>(b.x, layout), dy = p.input<T>(b.dy, layout);
   const auto mask = b.hasRelu ? p.input<std::uint8_t>(b.workspace, {ElementType::u8, true})
                               : Place<const std::uint8_t>();

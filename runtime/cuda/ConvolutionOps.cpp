@@ -1,6 +1,8 @@
 // Convolution on cuDNN. The algorithm is picked once, by cuDNN's heuristics: the fastest that gives
 // the same bits every time and keeps to the limit of workspace, or else the fastest that does that,
 // in the first layout of the precision for which there is one.
+#include "runtime/core/Strides.h"
+#include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/ConvolutionPlan.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
@@ -226,13 +228,21 @@ void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, 
 /// Appends the sums of dy over all but channels.
 static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const Layout &layout,
                                const Place<const std::byte> &gradient) {
-  Shape axes{0};
-  for (std::int64_t d = 2; d < p.rank(dy); ++d)
-    axes.push_back(d);
-  // Of at most five dimensions: a map holds them.
-  const ReduceMap map = *reduceMap(p.shape(dy), stridesOf(layout, p.shape(dy)), axes);
+  const auto result = p.output(dbias);
+  if (!layout.isChannelsLast) {
+    Shape axes{0};
+    for (std::int64_t d = 2; d < p.rank(dy); ++d)
+      axes.push_back(d);
+    // Of at most five dimensions: a map holds them.
+    const ReduceMap map = *reduceMap(p.shape(dy), denseStrides(p.shape(dy)), axes);
+    return appendReduction(p, "sums", map, gradient.as<const float>(), result, 1);
+  }
+  const BatchNormShape shape = rowsAndChannels(p.shape(dy));
+  const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
   withElement(layout.type, [&]<typename T> {
-    appendReduction(p, "sums", map, gradient.as<const T>(), p.output(dbias), 1);
+    p.call("columns", [=, &program = p.program, from = gradient.as<const T>()] {
+      check(biasGradient<T>(program.device.compute, shape, from, result, scratch), "biasGradient");
+    });
   });
 }
 

@@ -23,20 +23,16 @@ __global__ void convertKernel(To *to, const From *from, CopyMap map) {
   });
 }
 
-template <typename T> struct alignas(4 * sizeof(T)) Four {
-  T each[4];
-};
-
 /// The same where both sides lie in one order: elements four at a time, the rest one at a time.
 /// Both addresses are aligned to four elements.
 template <typename To, typename From>
 __global__ void convertInOrderKernel(To *to, const From *from, std::int64_t n) {
   forEachElement(n / 4, [&](std::int64_t i) {
-    const Four<From> read = reinterpret_cast<const Four<From> *>(from)[i];
-    Four<To> written;
+    const auto read = loadPack<4>(from + 4 * i);
+    Pack<To, 4> written;
     for (int k = 0; k < 4; ++k)
-      written.each[k] = static_cast<To>(static_cast<float>(read.each[k]));
-    reinterpret_cast<Four<To> *>(to)[i] = written;
+      written.at[k] = static_cast<To>(static_cast<float>(read.at[k]));
+    storePack(to + 4 * i, written);
   });
   forEachElement(n % 4, [&](std::int64_t rest) {
     const std::int64_t i = n / 4 * 4 + rest;
@@ -59,16 +55,12 @@ cudaError_t fillAs(cudaStream_t stream, void *to, std::uint64_t bits, std::int64
   return launch(fillKernel<T>, blocksFor(n), stream, static_cast<T *>(to), static_cast<T>(bits), n);
 }
 
-bool isAlignedToFour(const void *data, std::size_t elementBytes) {
-  return reinterpret_cast<std::uintptr_t>(data) % (4 * elementBytes) == 0;
-}
-
 } // namespace
 
 template <typename To, typename From>
 cudaError_t convertElements(cudaStream_t stream, To *to, const From *from, const CopyMap &map) {
   const bool isInOrder = map.loops == 0 || (map.loops == 1 && map.to[0] == 1 && map.from[0] == 1);
-  if (isInOrder && isAlignedToFour(to, sizeof(To)) && isAlignedToFour(from, sizeof(From)))
+  if (isInOrder && isAlignedTo(to, 4 * sizeof(To)) && isAlignedTo(from, 4 * sizeof(From)))
     return launch(convertInOrderKernel<To, From>, blocksFor((map.count + 3) / 4), stream, to, from,
                   std::int64_t{map.count});
   return launch(convertKernel<To, From>, blocksFor(map.count), stream, to, from, map);

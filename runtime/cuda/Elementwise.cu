@@ -19,6 +19,21 @@ __global__ void biasKernel(T *y, const float *bias, std::uint32_t channels, std:
   });
 }
 
+/// The same for channels that lie side by side, in multiples of four.
+template <typename T>
+__global__ void biasOfRowsKernel(T *y, const float *bias, std::uint32_t channels, bool relu,
+                                 std::int64_t n) {
+  forEachElement(n / 4, [&](std::int64_t pack) {
+    const std::uint32_t channel = static_cast<std::uint32_t>(4 * pack) % channels;
+    auto values = loadPack<4>(y + 4 * pack);
+    for (int k = 0; k < 4; ++k) {
+      const float value = values.at[k] + (bias ? bias[channel + k] : 0.0f);
+      values.at[k] = static_cast<T>(relu && !(value > 0) ? 0.0f : value);
+    }
+    storePack(y + 4 * pack, values);
+  });
+}
+
 __global__ void reluMaskKernel(float *y, std::uint8_t *mask, std::int64_t n) {
   forEachElement(n, [&](std::int64_t i) {
     const bool isKept = y[i] > 0;
@@ -33,7 +48,10 @@ __global__ void applyMaskKernel(const float *x, const std::uint8_t *mask, float 
   forEachElement(n, [&](std::int64_t i) { y[i] = mask[i] ? x[i] * scale : 0.0f; });
 }
 
-__global__ void stepNumberKernel(std::int64_t *step, std::int64_t number) { *step = number; }
+__global__ void stepNumberKernel(std::int64_t *step, std::int64_t number) {
+  if (threadIdx.x == 0)
+    *step = number;
+}
 
 __global__ void dropoutKernel(DropoutStream numbers, const std::int64_t *step, const float *x,
                               float *y, std::uint8_t *mask, float scale, std::int64_t n) {
@@ -91,7 +109,10 @@ __global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vecto
 template <typename T>
 cudaError_t addBias(cudaStream_t stream, T *y, const float *bias, std::int64_t channels,
                     std::int64_t inner, bool relu, std::int64_t n) {
-  return launch(biasKernel<T>, blocksFor(n), stream, y, bias, static_cast<std::uint32_t>(channels),
+  const auto count = static_cast<std::uint32_t>(channels);
+  if (inner == 1 && channels % 4 == 0 && isAlignedTo(y, 4 * sizeof(T)))
+    return launch(biasOfRowsKernel<T>, blocksFor(n / 4), stream, y, bias, count, relu, n);
+  return launch(biasKernel<T>, blocksFor(n), stream, y, bias, count,
                 static_cast<std::uint32_t>(inner), relu, n);
 }
 

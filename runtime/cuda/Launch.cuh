@@ -17,6 +17,10 @@ inline unsigned blocksFor(std::int64_t n) {
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
+inline bool isAlignedTo(const void *data, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
+}
+
 /// Launches by a call rather than by CUDA's own syntax, so that a host compiler reads it too.
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, cudaStream_t stream,
@@ -28,6 +32,18 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, cudaStream_t stream
         return cudaLaunchKernel(kernel, grid, dim3(threadsPerBlock), places, 0, stream);
       },
       values);
+}
+
+/// Neighbouring elements that are read and written by one access: one element of 16 bits a thread
+/// leaves most of the memory's bandwidth unused.
+template <typename T, int width> struct alignas(sizeof(T) * width) Pack {
+  T at[width];
+};
+template <int width, typename T> __device__ Pack<T, width> loadPack(const T *from) {
+  return *reinterpret_cast<const Pack<T, width> *>(from);
+}
+template <int width, typename T> __device__ void storePack(T *to, const Pack<T, width> &pack) {
+  *reinterpret_cast<Pack<T, width> *>(to) = pack;
 }
 
 /// Calls body(i) for this thread's share of 0..n.
