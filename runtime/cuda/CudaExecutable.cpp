@@ -18,8 +18,9 @@ CudaExecutable::CudaExecutable(const ExecutableOptions &options)
 
 std::byte *CudaExecutable::allocateVelocity(std::int64_t bytes) {
   std::byte *data = nullptr;
-  const Status done = statusOf("", [&] {
+  ofVelocity = statusOf("", [&] {
     program.device.makeCurrent();
+    program.expectRoom("the optimizer's velocity", bytes);
     DeviceMemory memory(bytes);
     check(
         cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(bytes), program.device.compute),
@@ -27,7 +28,11 @@ std::byte *CudaExecutable::allocateVelocity(std::int64_t bytes) {
     check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
     data = velocity.emplace_back(std::move(memory)).data();
   });
-  return done ? data : nullptr;
+  return data;
+}
+
+Status CudaExecutable::withReason(const Status &ofOptimizer) const {
+  return ofOptimizer || ofVelocity ? ofOptimizer : ofVelocity;
 }
 
 Status CudaExecutable::finish() {
@@ -39,7 +44,7 @@ Status CudaExecutable::finish() {
     program.device.makeCurrent();
     program.allocateScratch();
   });
-  return allocated ? optimizer.finish() : allocated;
+  return allocated ? withReason(optimizer.finish()) : allocated;
 }
 
 Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes,
@@ -100,12 +105,12 @@ Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> d
 
 Status CudaExecutable::setOptimizer(const SgdOptions &options) {
   graph.drop();
-  return optimizer.setOptimizer(options);
+  return withReason(optimizer.setOptimizer(options));
 }
 
 Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
   graph.drop();
-  return optimizer.takeShard(bucket, begin, bytes);
+  return withReason(optimizer.takeShard(bucket, begin, bytes));
 }
 
 void CudaExecutable::update(const Optimizer::Update &what, cudaStream_t stream) {
@@ -163,7 +168,7 @@ void CudaExecutable::carryOut(int operation) {
 Status CudaExecutable::run(int operation) {
   const Status done = statusOf("", [&] { carryOut(operation); });
   if (done)
-    return done;
+    return graph.isCapturing() ? done : pace.follow(waits, program.device.compute);
   const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   return Status::error(done.kind(), nameOf(info) + ": " + done.message());
 }

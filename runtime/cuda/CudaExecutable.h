@@ -5,6 +5,7 @@
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/HostWait.h"
+#include "runtime/cuda/Pace.h"
 #include "runtime/cuda/Program.h"
 #include "runtime/cuda/StepGraph.h"
 
@@ -87,14 +88,18 @@ private:
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
   Status transferVelocity(int parameter, std::byte *host, std::size_t bytes, bool toHost);
   std::byte *allocateVelocity(std::int64_t bytes);
+  /// An error of the optimizer, in the words of the allocation that failed.
+  Status withReason(const Status &ofOptimizer) const;
 
   Program program;
   CudaBuilder steps;
   Status begun; ///< what beginStep() met
   StepGraph graph;
   HostWait waits;
+  Pace pace;
   std::vector<Event> marked; ///< by place; the first is the step's start
   std::vector<DeviceMemory> velocity;
+  Status ofVelocity; ///< of its last allocation
   Optimizer optimizer;
 };
 

@@ -119,6 +119,14 @@ void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
   }
 }
 
+void Program::expectRoom(const std::string &what, std::int64_t bytes) const {
+  const std::int64_t free = freeMemory();
+  if (bytes > free)
+    throw Failure{ErrorKind::badInput, "not enough memory on " + device.name + ": " + what +
+                                           " needs " + bytesText(bytes) + ", " + bytesText(free) +
+                                           " are free beside the plan"};
+}
+
 void Program::allocateScratch() {
   keptBegin = scratchPlan.bytes();
   const std::int64_t bytes = keptBegin + keptPlan.bytes();

@@ -82,6 +82,8 @@ struct Program {
   /// Without it the step can be declared, so that the message can name its tensors, but not
   /// prepared.
   bool hasMemory() const { return !shortage; }
+  /// Throws the Failure that says what is free on the device, where so many bytes are not.
+  void expectRoom(const std::string &what, std::int64_t bytes) const;
 
   ExecutableOptions options;
   StepTable table;

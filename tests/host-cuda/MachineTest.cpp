@@ -71,7 +71,7 @@ std::string saidOfMemory() {
                   run.result({64, 8, 32, 32}), {{}, {1, 1}, {1, 1}, {0, 0}, {1, 1}});
   const Status done = (*run).finish();
   EXPECT_EQ(done.exitCode(), done.isOk() ? 0 : 1);
-  return done.message();
+  return done.isOk() ? "" : done.message();
 }
 
 // Once, when the tensors are known; nothing of the step is prepared without memory.
@@ -94,6 +94,25 @@ TEST(MachineTest, ScratchThatDoesNotFitIsToldWithThem) {
   EXPECT_NE(message.find("), 390 MiB are free; the largest tensors: 'out0' (arena, 16.0 MiB)"),
             std::string::npos)
       << message;
+}
+
+// It is known once the optimizer is, which may be before and after the step is complete.
+TEST(MachineTest, VelocityThatDoesNotFitIsTold) {
+  Variable memory("SYNCLINE_HOST_CUDA_MEMORY", std::to_string(400 << 20));
+  const std::string expected = "not enough memory on device 0 (host): the optimizer's velocity "
+                               "needs 64.0 MiB, 16.0 MiB are free beside the plan";
+  for (const bool late : {false, true}) {
+    StepCase run(backend());
+    const auto [w, dw] = run.parameter("w", Array({4}));
+    run.step().bucket({0, 0, "ring", 0, 64, 0, 0});
+    run.step().update(0);
+    const SgdOptions plain{}, momentum{0.1, 0.9, 0, false};
+    EXPECT_TRUE((*run).setOptimizer(late ? plain : momentum).isOk());
+    const Status finished = (*run).finish();
+    const Status said = late && finished ? (*run).setOptimizer(momentum) : finished;
+    EXPECT_EQ(said.isOk() ? "" : said.message(), expected);
+    EXPECT_EQ(said.exitCode(), 1);
+  }
 }
 
 } // namespace
