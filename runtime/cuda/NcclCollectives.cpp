@@ -104,43 +104,42 @@ void NcclCollectives::allReduce(void *data, std::size_t bytes, ElementType type)
   arrive(message, data, 0, message.count);
 }
 
+template <typename Sends, typename Receives>
+void NcclCollectives::exchange(ncclDataType_t type, const Sends &sends, const Receives &receives) {
+  const ncclComm_t comm = communicator.handle();
+  communicator.group([&] {
+    for (int peer = 0; peer < ranks; ++peer) {
+      if (peer == rank)
+        continue;
+      if (const Piece piece = sends(peer); piece.count > 0)
+        check(ncclSend(piece.data, piece.count, type, peer, comm, stream), "ncclSend", comm);
+      if (const Piece piece = receives(peer); piece.count > 0)
+        check(ncclRecv(piece.data, piece.count, type, peer, comm, stream), "ncclRecv", comm);
+    }
+  });
+}
+
 void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType type) {
   if (type != ElementType::f32)
     throw Failure{ErrorKind::badInput,
                   "scheme 'parameter-server': expected element type f32, got " +
                       std::string(elementName(type))};
   const Travelling message = depart(data, bytes, type);
-  const ncclComm_t comm = communicator.handle();
-  const ncclDataType_t wireType = ncclTypeOf(message.type);
-  const Range own = servedBy(rank, ranks, message.count);
   const std::size_t stride = mostServed(ranks, message.count);
   std::byte *const others =
       scratchAt(sumScratch(bytes), static_cast<std::int64_t>(stride * message.width) * ranks);
-  const auto at = [&](std::size_t element) { return message.data + element * message.width; };
-  // Both groups: `sends` of this rank's memory for each peer, `receives` likewise.
-  const auto exchange = [&](const auto &sends, const auto &receives) {
-    communicator.group([&] {
-      for (int peer = 0; peer < ranks; ++peer) {
-        if (peer == rank)
-          continue;
-        if (const auto [from, count] = sends(peer); count > 0)
-          check(ncclSend(from, count, wireType, peer, comm, stream), "ncclSend", comm);
-        if (const auto [to, count] = receives(peer); count > 0)
-          check(ncclRecv(to, count, wireType, peer, comm, stream), "ncclRecv", comm);
-      }
-    });
-  };
   const auto partOf = [&](int server) {
     const Range part = servedBy(server, ranks, message.count);
-    return std::pair(at(part.begin), part.size());
+    return Piece{message.data + part.begin * message.width, part.size()};
   };
-  exchange(partOf, [&](int peer) {
-    return std::pair(others + static_cast<std::size_t>(peer) * stride * message.width, own.size());
+  const Piece own = partOf(rank);
+  exchange(ncclTypeOf(message.type), partOf, [&](int peer) {
+    return Piece{others + static_cast<std::size_t>(peer) * stride * message.width, own.count};
   });
-  check(sumOfRanks(stream, at(own.begin), others, static_cast<std::int64_t>(stride), rank, ranks,
-                   static_cast<std::int64_t>(own.size()), wire),
+  check(sumOfRanks(stream, own.data, others, static_cast<std::int64_t>(stride), rank, ranks,
+                   static_cast<std::int64_t>(own.count), wire),
         "sumOfRanks");
-  exchange([&](int) { return partOf(rank); }, partOf);
+  exchange(ncclTypeOf(message.type), [&](int) { return own; }, partOf);
   arrive(message, data, 0, message.count);
 }
 

@@ -56,6 +56,14 @@ private:
   /// [begin, end) elements of it back to where they came from.
   void arrive(const Travelling &message, void *data, std::size_t begin, std::size_t end);
   std::byte *scratchAt(std::int64_t offset, std::int64_t bytes) const;
+  /// Elements that one end of an exchange sends or receives.
+  struct Piece {
+    std::byte *data;
+    std::size_t count;
+  };
+  /// With each other rank at once: `sends(peer)` to it, `receives(peer)` from it, both Pieces.
+  template <typename Sends, typename Receives>
+  void exchange(ncclDataType_t type, const Sends &sends, const Receives &receives);
 
   NcclCommunicator &communicator;
   cudaStream_t stream;

@@ -15,11 +15,9 @@ namespace syncline::cuda {
 namespace {
 
 /// Variables that decide what the tuner would.
-constexpr std::array overriding{
-    "NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NCHANNELS",
-    "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
-    "NCCL_MAX_CTAS",      "NCCL_TUNER_PLUGIN",  "NCCL_TUNER_CONFIG_FILE",
-    "NCCL_COMM_BLOCKING"};
+constexpr std::array overriding{"NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NCHANNELS",
+                                "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
+                                "NCCL_MAX_CTAS",      "NCCL_TUNER_PLUGIN"};
 
 constexpr const char *tableVariable = "SYNCLINE_NCCL_TABLE";
 

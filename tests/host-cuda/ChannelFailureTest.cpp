@@ -97,6 +97,38 @@ TEST(ChannelFailureTest, WaitsForWhatMoves) {
   EXPECT_EQ(meeting.blamed, -1);
 }
 
+// What a step has behind a message that never comes may be more than CUDA holds: the host stops
+// telling it, and asks.
+TEST(ChannelFailureTest, StopsTellingWhatCannotBegin) {
+  TestMeeting meeting(2);
+  std::atomic<bool> over = false;
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, {{"ring", 100}}, WirePrecision::fp32, 600);
+    const auto steps = [&](std::int64_t number) {
+      own.begin(number);
+      EXPECT_TRUE(own.issue(0).isOk());
+      EXPECT_TRUE(own.wait(0).isOk());
+      for (int i = 0; i < 600; ++i)
+        if (Status s = own->run(i); !s) {
+          EXPECT_LT(i, 200);
+          return s;
+        }
+      return own->synchronize();
+    };
+    ASSERT_TRUE(steps(0).isOk());
+    if (rank == 1) {
+      std::this_thread::sleep_for(50ms);
+      meeting.lose(1);
+      while (!over)
+        std::this_thread::sleep_for(1ms);
+      return;
+    }
+    EXPECT_EQ(steps(1).message(), "rank 0: lost rank 1 (its process ended) in the all-reduce of "
+                                  "bucket 0 in step 1; last completed step 0");
+    over = true;
+  });
+}
+
 TEST(ChannelFailureTest, NamesTheLoss) {
   TestMeeting meeting(2);
   std::atomic<bool> over = false;

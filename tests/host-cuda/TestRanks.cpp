@@ -19,7 +19,7 @@ ExecutableOptions optionsFor(int rank, int ranks, std::int64_t bytes) {
 } // namespace
 
 TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &given,
-                   WirePrecision wire)
+                   WirePrecision wire, int updates)
     : rank(rank), ranks(meeting.ranks), buckets(given), peers(meeting, rank) {
   std::int64_t bytes = 0;
   for (const TestBucket &bucket : buckets) {
@@ -37,6 +37,8 @@ TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket>
     step.bucket({static_cast<int>(i), channel, scheme, offsets[i], elements * 4, 0, 0});
     schemes[channel].push_back(scheme);
   }
+  for (int i = 0; i < updates; ++i)
+    step.update(0);
   const Status finished = executable->finish();
   EXPECT_TRUE(finished.isOk()) << finished.message();
   auto links = std::make_shared<cuda::NcclLinks>(*executable, peers);

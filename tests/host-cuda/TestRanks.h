@@ -82,8 +82,9 @@ struct TestBucket {
 /// parameters lie behind the last one's, at multiples of 64 bytes.
 class TestRank {
 public:
+  /// The step's operations: so many updates of bucket 0.
   TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &buckets,
-           WirePrecision wire = WirePrecision::fp32);
+           WirePrecision wire = WirePrecision::fp32, int updates = 0);
   ~TestRank();
 
   cuda::CudaExecutable &operator*() { return *executable; }
