@@ -21,7 +21,7 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int schema = 3;
+constexpr int schema = 4;
 
 /// Thrown inside this file only: how a value differs from what the schema wants.
 struct SchemaError {
