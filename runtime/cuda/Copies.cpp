@@ -1,21 +1,10 @@
 // Copies as kernels of ours.
 #include "runtime/cuda/Copies.h"
 
-#include "runtime/cuda/Kernels.h"
-
 namespace syncline::cuda {
 
-void PreparedCopy::run(cudaStream_t stream, void *toData, const void *fromData) const {
-  if (wordBytes > 0)
-    check(copyWords(stream, toData, fromData, map, wordBytes), "copyWords");
-  else if (to == ElementType::bf16)
-    check(convertElements(stream, static_cast<BFloat16 *>(toData),
-                          static_cast<const float *>(fromData), map),
-          "convertElements");
-  else
-    check(convertElements(stream, static_cast<float *>(toData),
-                          static_cast<const BFloat16 *>(fromData), map),
-          "convertElements");
+void PreparedCopy::run(cudaStream_t stream, void *to, const void *from) const {
+  check(copyWords(stream, to, from, map, wordBytes), "copyWords");
 }
 
 static CopyMap mapOf(const Preparation &p, const std::vector<CopyLoop> &loops) {
@@ -33,12 +22,51 @@ PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &
   return {mapOf(p, loops), wordBytes};
 }
 
-PreparedCopy prepareConversion(const Preparation &p, const Shape &shape, const Layout &to,
-                               const Layout &from, std::uint64_t alignment) {
+/// What a change of order turns: channels by positions, or back.
+static MatrixStack turnedStack(const Shape &shape, const Layout &to, const Layout &from) {
+  constexpr std::uint32_t least = 16; // half a tile
+  const auto channels = static_cast<std::uint32_t>(shape.size() > 1 ? shape[1] : 1);
+  const auto count = static_cast<std::uint32_t>(shape.empty() ? 1 : shape[0]);
+  const auto positions = static_cast<std::uint32_t>(elementCount(shape)) / (count * channels);
+  const bool hasKernel = from.type == ElementType::f32 || from.type == ElementType::bf16 ||
+                         from.type == ElementType::u8;
+  if (to.isChannelsLast == from.isChannelsLast || !hasKernel || channels < least ||
+      positions < least)
+    return {};
+  return from.isChannelsLast ? MatrixStack{count, positions, channels}
+                             : MatrixStack{count, channels, positions};
+}
+
+Conversion::Conversion(const Preparation &p, const Shape &shape, const Layout &to,
+                       const Layout &from, std::uint64_t alignment)
+    : to(to), from(from), turned(turnedStack(shape, to, from)) {
   const Shape toStrides = stridesOf(to, shape), fromStrides = stridesOf(from, shape);
   if (to.type == from.type)
-    return prepareCopy(p, shape, toStrides, fromStrides, elementBytes(to.type), alignment);
-  return {mapOf(p, mergedLoops(shape, toStrides, fromStrides)), 0, to.type, from.type};
+    copy = prepareCopy(p, shape, toStrides, fromStrides, elementBytes(to.type), alignment);
+  else
+    copy = {mapOf(p, mergedLoops(shape, toStrides, fromStrides)), 0};
+}
+
+template <typename To, typename From>
+void Conversion::convert(cudaStream_t stream, void *toData, const void *fromData) const {
+  auto *const result = static_cast<To *>(toData);
+  const auto *const source = static_cast<const From *>(fromData);
+  if (turned.count > 0)
+    return check(turnMatrices<To, From>(stream, result, source, turned), "turnMatrices");
+  if constexpr (std::is_same_v<To, From>)
+    copy.run(stream, toData, fromData);
+  else
+    check(convertElements<To, From>(stream, result, source, copy.map), "convertElements");
+}
+
+void Conversion::run(cudaStream_t stream, void *toData, const void *fromData) const {
+  if (to.type == ElementType::u8)
+    return convert<std::uint8_t, std::uint8_t>(stream, toData, fromData);
+  if (turned.count == 0 && to.type == from.type)
+    return copy.run(stream, toData, fromData);
+  withElement(to.type, [&]<typename To> {
+    withElement(from.type, [&]<typename From> { convert<To, From>(stream, toData, fromData); });
+  });
 }
 
 } // namespace syncline::cuda

@@ -138,8 +138,11 @@ void CudaBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
     if (layout == wanted)
       appendMemcpy(p, to, from, layoutBytes(layout, p.shape(x)));
     else
-      appendCopy(p, p.shape(x), to, denseStrides(p.shape(x)), from, stridesOf(layout, p.shape(x)),
-                 elementBytes(layout.type));
+      p.call("copy", [&program = program, to, from,
+                      conversion = Conversion(p, p.shape(x), wanted, layout,
+                                              std::min(to.alignment(), from.alignment()))] {
+        conversion.run(program.device.compute, to, from);
+      });
   });
 }
 

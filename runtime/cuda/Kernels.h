@@ -21,6 +21,14 @@ cudaError_t copyWords(cudaStream_t stream, void *to, const void *from, const Cop
 /// Copies map.count elements, rounding them: float and BFloat16, either way.
 template <typename To, typename From>
 cudaError_t convertElements(cudaStream_t stream, To *to, const From *from, const CopyMap &map);
+/// Matrices [rows, columns] one behind the other.
+struct MatrixStack {
+  std::uint32_t count = 0, rows = 0, columns = 0;
+};
+/// to[count, columns, rows] = from[count, rows, columns]: float and BFloat16, either as either, or
+/// std::uint8_t.
+template <typename To, typename From>
+cudaError_t turnMatrices(cudaStream_t stream, To *to, const From *from, const MatrixStack &stack);
 /// n elements of 1, 2, 4 or 8 bytes become the lowest bytes of `bits`.
 cudaError_t fillElements(cudaStream_t stream, void *to, std::uint64_t bits, int elementBytes,
                          std::int64_t n);

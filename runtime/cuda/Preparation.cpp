@@ -90,9 +90,9 @@ Command Preparation::conversion(const Shape &shape, const Place<std::byte> &to,
                                 const Layout &toLayout, const Place<const std::byte> &from,
                                 const Layout &fromLayout) {
   return [&program = program, to, from,
-          copy = prepareConversion(*this, shape, toLayout, fromLayout,
-                                   std::min(to.alignment(), from.alignment()))] {
-    copy.run(program.device.compute, to, from);
+          conversion = Conversion(*this, shape, toLayout, fromLayout,
+                                  std::min(to.alignment(), from.alignment()))] {
+    conversion.run(program.device.compute, to, from);
   };
 }
 

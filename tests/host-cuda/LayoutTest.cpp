@@ -117,6 +117,37 @@ TEST(LayoutTest, CopiesOfWeightsFollowUpdates) {
   EXPECT_EQ(run.reorders("conv"), 3); // samples once, weights twice
 }
 
+// Orders change by tiles where there are many channels and positions: more than one tile, and
+// edges; elements of each type, both ways.
+TEST(LayoutTest, ManyChannelsAndPositionsAreTurnedByTiles) {
+  const Array x = randomArray({2, 35, 7, 9}, 1);
+  Array flat = x, sum = x, positive = x;
+  flat.shape = {2, 35 * 63};
+  for (double &value : sum.values)
+    value = std::max(2 * value, 0.0);
+  for (double &value : positive.values)
+    value = std::max(value, 0.0);
+  for (const conformance::Backend &backend : {tf32, bf16}) {
+    StepCase run(backend, Form::blocked);
+    const Tensor last = run.operand(x), plain = run.result(flat.shape),
+                 dropped = run.result(x.shape);
+    const Tensor all = run.result(x.shape, ElementType::u8), y = run.result(x.shape);
+    const Tensor isPositive = run.result(x.shape, ElementType::u8), back = run.result(x.shape);
+    run.step().reshape("flatten", last, plain);
+    run.step().dropout("drop", last, dropped, all, 0);
+    run.step().pointwise("add", backend.kernels.addRelu, std::array{last, dropped},
+                         std::array{y, isPositive}, {true, true});
+    run.step().dropoutBackward("drop", last, isPositive, back, 0);
+    run.run();
+    EXPECT_EQ(run.reorders("pointwise"), backend.rounding == 0 ? 1 : 3);
+    EXPECT_EQ(run.reorders("dropoutBackward"), 2);
+    expectNear(run, plain, flat, 1e-7);
+    expectNear(run, dropped, x, 1e-7);
+    expectNear(run, y, sum, 1e-6);
+    expectNear(run, back, positive, 1e-7);
+  }
+}
+
 TEST(LayoutTest, RanksOfAnotherOrderDoNotFit) {
   auto fingerprint = [](const conformance::Backend &backend) {
     StepCase run(backend);
