@@ -58,6 +58,8 @@ class Accuracy:
         return values.samples(count, shape, classes, seed)
 
     def against_torch(self, entry):
+        if "left_out" in entry:
+            raise Skipped(f"left out by prepare.sh: {entry['left_out']}")
         shape = (3, entry["size"], entry["size"])
         data = self.samples(entry["ranks"] * entry["batch"], shape, cases.CLASSES, entry["seed"])
         dump = self.train(entry["name"], entry["plan"], entry["ranks"], data, entry["seed"])

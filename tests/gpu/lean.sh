@@ -33,8 +33,13 @@ grep -F 'CPU backend: no: no oneDNN, no OpenMP, no Gloo' "$folder/configure.log"
 for entry in OPENSSL_CRYPTO_LIBRARY nlohmann_json_DIR CLI11_DIR; do
   grep -E "^$entry:[A-Z]+=$folder/bundle/" "$folder/build/CMakeCache.txt" || fail "$entry is not the bundle's"
 done
-ninja -C "$folder/build" -j "${JOBS:-2}" syncline-run || fail "the build failed"
-[[ ! -e $folder/build/bin/syncline-calibrate ]] || fail "syncline-calibrate was built"
+ninja -C "$folder/build" -j "${JOBS:-2}" syncline-run syncline-calibrate || fail "the build failed"
+code=0
+"$folder/build/bin/syncline-calibrate" -n 2 --time 1s >"$folder/calibrate.log" 2>&1 || code=$?
+cat "$folder/calibrate.log"
+[[ $code == 1 ]] || fail "expected exit code 1 of syncline-calibrate, got $code"
+[[ $(grep -c error: "$folder/calibrate.log") == 1 ]] || fail "expected one message of syncline-calibrate"
+grep -F 'this build has no ' "$folder/calibrate.log" || fail "expected a message that says what is missing"
 program=$folder/build/bin/syncline-run
 ! ldd "$program" | grep -E 'gloo|dnnl|gomp|crypto' || fail "the program depends on more than the bundle"
 
