@@ -89,7 +89,7 @@ Status CalibrationRun::run() {
     return s;
   Result<Findings> findings = [&] {
     Progress progress(identity.rank == 0 && !options.quiet, options.seconds);
-    Calibration calibration({*group->transport(), *backend, peers.get(), device}, settings,
+    Calibration calibration({*backend, group->transport(), peers.get(), device}, settings,
                             progress);
     return calibration.run();
   }();
@@ -171,14 +171,11 @@ Status CalibrationRun::chooseSettings() {
   return Status::ok();
 }
 
-/// The host's links, by which ranks also begin and decide together where a backend has channels.
+/// Links of the host where the backend has no channels of its own.
 Status CalibrationRun::connect() {
-  peers = createPeers(*group, options.timeout, options.startTimeout);
-  Status s = group->connect(options.timeout);
-  if (s || s.kind() == ErrorKind::peerLost || !backend->hasChannels())
-    return s;
-  return Status::error(s.kind(),
-                       "ranks that measure agree by messages of the host: " + s.message());
+  peers = createPeers(*group, options.timeout, options.timeout);
+  group->enter("as ranks compared times");
+  return backend->hasChannels() ? Status::ok() : group->connect(options.timeout);
 }
 
 /// Of a scheme that is not usable.

@@ -3,6 +3,7 @@
 
 #include "runtime/calibrate/Messages.h"
 #include "runtime/calibrate/Team.h"
+#include "runtime/transport/collectives/AllReduce.h"
 
 namespace syncline::calibrate {
 

@@ -1,6 +1,8 @@
 // One thread computes, another carries messages.
 #include "runtime/calibrate/HostOverlap.h"
 
+#include "runtime/transport/collectives/AllReduce.h"
+
 #include <algorithm>
 #include <atomic>
 #include <thread>

@@ -44,10 +44,14 @@ std::vector<std::string> usableSchemes(const Backend &backend, int ranks,
 
 Result<Instruments> Instruments::open(const Site &site, const Settings &settings) {
   Instruments all;
-  auto madeTeam = Team::create(site.transport, "calibrate");
-  if (!madeTeam)
-    return madeTeam.status();
-  all.team = std::move(*madeTeam);
+  if (site.backend.hasChannels()) {
+    all.team = Team::create(*site.peers);
+  } else {
+    auto made = Team::create(*site.transport, "calibrate");
+    if (!made)
+      return made.status();
+    all.team = std::move(*made);
+  }
   if (Status s = all.openDevice(site, settings); !s)
     return s;
   Status s = site.backend.hasChannels() ? all.openOnDevice(site, settings)
@@ -62,8 +66,8 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
   options.how.threads = settings.threads;
   options.how.device = site.device;
   options.how.precision = settings.precision;
-  options.how.rank = site.transport.rank();
-  options.how.ranks = site.transport.size();
+  options.how.rank = team->rank();
+  options.how.ranks = team->size();
   const bool hasChannels = site.backend.hasChannels();
   if (hasChannels) {
     options.messages = bucketsFor(wishesOf(settings));
@@ -84,7 +88,7 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
 }
 
 Status Instruments::openOnHost(const Site &site, const Settings &settings) {
-  Transport &transport = site.transport;
+  Transport &transport = *site.transport;
   auto madePairs = Pairs::open(transport);
   if (!madePairs)
     return madePairs.status();

@@ -13,10 +13,10 @@ namespace syncline::calibrate {
 
 /// Where it is measured. All outlive the instruments.
 struct Site {
-  Transport &transport; ///< between the ranks' processes
   const Backend &backend;
-  Peers *peers = nullptr; ///< where the backend has channels
-  int device = 0;         ///< of the backend's
+  Transport *transport = nullptr; ///< where the backend has no channels
+  Peers *peers = nullptr;         ///< where it has
+  int device = 0;                 ///< of the backend's
 };
 
 struct Settings {

@@ -1,9 +1,71 @@
-// Barriers and small exchanges over links of their own.
+// Barriers and small exchanges.
 #include "runtime/calibrate/Team.h"
 
+#include "runtime/transport/collectives/AllReduce.h"
+#include "runtime/transport/collectives/Ring.h"
+
 #include <algorithm>
+#include <cstring>
 
 namespace syncline::calibrate {
+namespace {
+
+class LinkTeam final : public Team {
+public:
+  LinkTeam(Transport &transport, std::unique_ptr<AllReduce> barrier, std::unique_ptr<Ring> ring)
+      : transport(transport), barrier(std::move(barrier)), ring(std::move(ring)) {}
+
+  int rank() const override { return transport.rank(); }
+  int size() const override { return transport.size(); }
+  Status align() override {
+    float token = 1;
+    return barrier->run(&token, sizeof token, ElementType::f32);
+  }
+
+private:
+  Result<std::vector<Values>> exchange(const Values &own) override {
+    std::vector<Values> all(static_cast<std::size_t>(size()));
+    all[static_cast<std::size_t>(rank())] = own;
+    const std::vector<std::size_t> sizes(all.size(), sizeof(Values));
+    Status s = ring->allGather(all.data(), sizes);
+    return s ? Result<std::vector<Values>>(std::move(all)) : s;
+  }
+
+  Transport &transport;
+  const std::unique_ptr<AllReduce> barrier;
+  const std::unique_ptr<Ring> ring;
+};
+
+class MeetingTeam final : public Team {
+public:
+  explicit MeetingTeam(Peers &peers) : peers(peers) {}
+
+  int rank() const override { return peers.rank(); }
+  int size() const override { return peers.size(); }
+  Status align() override { return peers.exchange(nextKey(), "").status(); }
+
+private:
+  Result<std::vector<Values>> exchange(const Values &own) override {
+    std::string bytes(sizeof own, '\0');
+    std::memcpy(bytes.data(), &own, sizeof own);
+    const auto texts = peers.exchange(nextKey(), bytes);
+    if (!texts)
+      return texts.status();
+    std::vector<Values> all;
+    for (const std::string &text : *texts) {
+      if (text.size() != sizeof(Values))
+        return Status::error(ErrorKind::internal, "ranks share different things");
+      std::memcpy(&all.emplace_back(), text.data(), text.size());
+    }
+    return all;
+  }
+  std::string nextKey() { return "calibrate/" + std::to_string(meetings++); }
+
+  Peers &peers;
+  std::int64_t meetings = 0;
+};
+
+} // namespace
 
 Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::string &name) {
   // Of all schemes it lets its ranks go nearest to each other.
@@ -13,26 +75,19 @@ Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::stri
   auto ring = Ring::create(transport, name + "/share");
   if (!ring)
     return ring.status();
-  return std::unique_ptr<Team>(new Team(transport, std::move(*barrier), std::move(*ring)));
+  return std::unique_ptr<Team>(
+      std::make_unique<LinkTeam>(transport, std::move(*barrier), std::move(*ring)));
 }
 
-Status Team::align() {
-  float token = 1;
-  return barrier->run(&token, sizeof token, ElementType::f32);
-}
+std::unique_ptr<Team> Team::create(Peers &peers) { return std::make_unique<MeetingTeam>(peers); }
 
 Result<std::vector<double>> Team::share(double own) {
-  struct Values {
-    double own, now;
-  };
-  std::vector<Values> all(size());
-  all[rank()] = {own, secondsSince(start)};
-  const std::vector<std::size_t> sizes(size(), sizeof(Values));
-  if (Status s = ring->allGather(all.data(), sizes); !s)
-    return s;
-  agreedNow = all[0].now;
+  auto all = exchange({own, secondsSince(start)});
+  if (!all)
+    return all.status();
+  agreedNow = all->front().now;
   std::vector<double> values;
-  for (const Values &each : all)
+  for (const Values &each : *all)
     values.push_back(each.own);
   return values;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/core/Deadline.h"
-#include "runtime/transport/collectives/AllReduce.h"
-#include "runtime/transport/collectives/Ring.h"
+#include "runtime/core/Peers.h"
+#include "runtime/transport/Transport.h"
 
 #include <memory>
 #include <string>
@@ -16,15 +16,19 @@ namespace syncline::calibrate {
 /// peerLost.
 class Team {
 public:
-  /// All ranks together. `transport` outlives the team; `name` tells the links of several teams
-  /// apart.
+  /// By links of its own; all ranks together. `transport` outlives the team; `name` tells the links
+  /// of several teams apart.
   static Result<std::unique_ptr<Team>> create(Transport &transport, const std::string &name);
+  /// By way of the meeting point, for backends that need no links of the host's. `peers` outlives
+  /// the team, the only one.
+  static std::unique_ptr<Team> create(Peers &peers);
+  virtual ~Team() = default;
 
-  int rank() const { return transport.rank(); }
-  int size() const { return transport.size(); }
-
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
   /// Returns on all ranks at nearly the same time: within one message's latency.
-  Status align();
+  virtual Status align() = 0;
+
   /// One value a rank, by rank.
   Result<std::vector<double>> share(double own);
   /// The largest of them.
@@ -32,13 +36,15 @@ public:
   /// Seconds since create() on rank 0's clock, as of the last share().
   double now() const { return agreedNow; }
 
-private:
-  Team(Transport &transport, std::unique_ptr<AllReduce> barrier, std::unique_ptr<Ring> ring)
-      : transport(transport), barrier(std::move(barrier)), ring(std::move(ring)) {}
+protected:
+  struct Values {
+    double own, now;
+  };
 
-  Transport &transport;
-  const std::unique_ptr<AllReduce> barrier;
-  const std::unique_ptr<Ring> ring;
+private:
+  /// By rank.
+  virtual Result<std::vector<Values>> exchange(const Values &own) = 0;
+
   const Clock::time_point start = Clock::now();
   double agreedNow = 0;
 };

@@ -17,7 +17,7 @@ std::vector<Findings> calibrate(int ranks, const Settings &settings) {
   std::vector<Findings> all(ranks);
   runRanks(ranks, [&](int rank, Group &group) {
     Progress silent(false, settings.seconds);
-    Calibration calibration({*group.transport(), **openBackend("cpu")}, settings, silent);
+    Calibration calibration({**openBackend("cpu"), group.transport()}, settings, silent);
     Result<Findings> found = calibration.run();
     ASSERT_TRUE(found.isOk()) << found.status().message();
     all[rank] = *found;
@@ -146,10 +146,11 @@ TEST(Calibration, LostRanksAreNamed) {
   runRanks(
       2,
       [&](int rank, Group &group) {
+        ASSERT_TRUE(group.gather("both are there", "", 20).isOk());
         if (rank == 1)
           return group.abandon(Status::badInput("no more"));
         Progress silent(false, settings.seconds);
-        Calibration calibration({*group.transport(), **openBackend("cpu")}, settings, silent);
+        Calibration calibration({**openBackend("cpu"), group.transport()}, settings, silent);
         Result<Findings> found = calibration.run();
         ASSERT_FALSE(found.isOk());
         std::lock_guard lock(mutex);
