@@ -1,6 +1,7 @@
 """Messages of the CUDA backend without a GPU: every scheme that NCCL has, in every type, told and replayed, over
 tests/host-cuda; ranks that are lost, and what of the environment contradicts a plan."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -18,6 +19,37 @@ from test_plans import free_port
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
 # Relative errors of gradients and parameters: sums in another order; gradients rounded on their way.
 LIMITS = {"fp32": 1e-5, "fp16": 2e-3, "bf16": 2e-2}
+
+
+class Tuner:
+    """A communicator's tuner, by version 4 of NCCL's interface: tree is its first algorithm, ring its second."""
+
+    CHOICES = ("tree", "ring")
+    PROTOCOLS = 3
+
+    def __init__(self, ranks):
+        library = ctypes.CDLL(str(MODULE.parent / "libnccl-tuner-syncline.so"))
+        _, init, self.choose, _ = (ctypes.c_void_p * 4).in_dll(library, "ncclTunerPlugin_v4")
+        init = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p)(init)
+        log = ctypes.CFUNCTYPE(None)(lambda: None)
+        self.context = ctypes.c_void_p()
+        if init(ranks, 1, log, ctypes.addressof(self.context)) != 0:
+            raise AssertionError("the tuner refused its table")
+
+    def algorithms(self, size):
+        """Which it leaves for an all-reduce of so many bytes."""
+        table = (ctypes.c_float * (2 * self.PROTOCOLS))(*([1.0] * 2 * self.PROTOCOLS))
+        channels = ctypes.c_int(0)
+        numbers = (ctypes.c_int,) * 2
+        choose = ctypes.CFUNCTYPE(
+            ctypes.c_int,
+            *(ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p),
+            *(*numbers, ctypes.c_int, ctypes.c_void_p),
+        )(self.choose)
+        addresses = ctypes.addressof(table), ctypes.addressof(channels)
+        choose(self.context, 4, size, 1, addresses[0], 2, self.PROTOCOLS, 0, addresses[1])
+        rows = (table[a * self.PROTOCOLS : (a + 1) * self.PROTOCOLS] for a in range(2))
+        return {name for name, row in zip(self.CHOICES, rows) if max(row) >= 0}
 
 
 @unittest.skipUnless(MODULE.exists(), "built without CUDA's toolkit")
@@ -104,6 +136,25 @@ class MessageTest(unittest.TestCase):
             warnings,
             ["syncline-run: warning: NCCL_ALGO=Tree keeps NCCL from sending messages as the plan says"],
         )
+
+    def test_tuner_reads_what_plans_say(self):
+        """NCCL's tuner, asked as NCCL asks it for each bucket: only the algorithm of its scheme is left."""
+        plan = self.folder / "mixed-schemes.plan"
+        cluster = self.folder / "mixed.yaml"
+        cluster.write_text(NODE.format(ranks=3))
+        schemes = ("--scheme", "conv*=tree", "--scheme", "fc*=ring")
+        harness.syncline("compile", DIGITS, "--cluster", cluster, "--batch", 4, *CUDA, *schemes, "-o", plan)
+        buckets = harness.plan_json(plan)["buckets"]
+        self.assertEqual({bucket["scheme"] for bucket in buckets}, {"ring", "tree"})
+        with unittest.mock.patch.dict(os.environ, SYNCLINE_NCCL_TABLE=str(plan / "nccl-tuner.csv")):
+            tuner = Tuner(3)
+            for bucket in buckets:
+                self.assertEqual(tuner.algorithms(bucket["extent"]), {bucket["scheme"]})
+            self.assertEqual(tuner.algorithms(8), {"ring", "tree"})
+            with unittest.mock.patch.dict(os.environ, SYNCLINE_NCCL_ELEMENT_BYTES="2"):
+                halves = Tuner(3)
+            for bucket in buckets:
+                self.assertEqual(halves.algorithms(bucket["extent"] // 2), {bucket["scheme"]})
 
     def start(self, rank, ranks, port, extra=()):
         """One of several ranks, found from the environment as torchrun sets it."""
