@@ -3,6 +3,7 @@ streams run by themselves, with the CPU's losses, gradients and parameters."""
 
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 import unittest.mock
@@ -133,6 +134,17 @@ class HostCudaTest(unittest.TestCase):
                 delays = {"SYNCLINE_HOST_CUDA_DELAY": "300", "SYNCLINE_HOST_CUDA_SEED": str(seed)}
                 self.compare(DIGITS, 2, **delays)
                 self.compare(DIGITS, 2, ("--cuda-graph",), **delays)
+
+    def test_missing_waits_show(self):
+        """The runs above can fail: where no stream waits for another, the numbers are wrong."""
+        source = self.folder / "nowaits.c"
+        source.write_text("int cudaStreamWaitEvent(void *s, void *e, unsigned f) { return 0; }\n")
+        library = source.with_suffix(".so")
+        subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+        with self.assertRaisesRegex(AssertionError, "of step|within"):
+            for seed in range(1, 6):
+                delays = {"SYNCLINE_HOST_CUDA_DELAY": "1000", "SYNCLINE_HOST_CUDA_SEED": str(seed)}
+                self.compare(DIGITS, 2, LD_PRELOAD=str(library), **delays)
 
     def test_graphs(self):
         self.compare(self.mixed, 1, ("--cuda-graph",))
