@@ -68,6 +68,7 @@ NcclChannel::~NcclChannel() {
   if (!links->failure() || cudaStreamQuery(stream.handle) == cudaErrorNotReady)
     links->abandon();
   links->remove(this);
+  communicator_.leave();
 }
 
 std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) const {

@@ -22,8 +22,9 @@ public:
   NcclCommunicator(Peers &peers, const std::string &key);
   NcclCommunicator(const NcclCommunicator &) = delete;
   NcclCommunicator &operator=(const NcclCommunicator &) = delete;
-  /// Parts from the others, or aborts where they do not come.
-  ~NcclCommunicator();
+  ~NcclCommunicator() { leave(); }
+  /// Parts from the others, or aborts where they do not come. Before memory goes that was kept.
+  void leave();
 
   int rank() const { return peers.rank(); }
   int size() const { return peers.size(); }
@@ -31,7 +32,7 @@ public:
   int previous() const { return (rank() + size() - 1) % size(); }
   ncclComm_t handle() const { return comm; }
 
-  /// Lets NCCL prepare for messages in this memory, which outlives the communicator's use. Throws.
+  /// Lets NCCL prepare for messages in this memory, which stays until leave(). Throws.
   void keep(const Interval &memory);
 
   /// Runs NCCL's calls as one group; when it returns, NCCL has given them to their stream. Throws.

@@ -253,6 +253,15 @@ TEST(ChannelTest, TimesTheWayAndTheWait) {
   });
 }
 
+// NCCL knows the channel's memory no more when that goes.
+TEST(ChannelTest, LeavesBeforeItsMemoryGoes) {
+  TestMeeting meeting(2);
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, {{"parameter-server", 100}}, WirePrecision::bf16);
+  });
+  EXPECT_EQ(broken(), cudaSuccess);
+}
+
 TEST(ChannelTest, RefusesSchemesThatNcclHasNot) {
   TestMeeting meeting(1);
   TestPeers peers(meeting, 0);

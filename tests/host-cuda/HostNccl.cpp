@@ -80,6 +80,12 @@ void destroy(ncclComm_t comm) {
   delete comm;
 }
 
+/// What ncclCommRegister() was told.
+struct Registered {
+  const void *data;
+  std::size_t bytes;
+};
+
 /// In a group, communicators are made at its end.
 struct Making {
   ncclComm_t *comm;
@@ -241,13 +247,15 @@ ncclResult_t ncclMemFree(void *data) {
 ncclResult_t ncclCommRegister(const ncclComm_t comm, void *data, std::size_t bytes, void **handle) {
   if (!comm || !handle || bytes == 0 || !isAllocated(data, bytes))
     return failed(ncclInvalidArgument, "ncclCommRegister: not memory of a device");
-  *handle = new int;
+  *handle = new Registered{data, bytes};
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommDeregister(const ncclComm_t comm, void *handle) {
   if (!comm || !handle)
     return failed(ncclInvalidArgument, "ncclCommDeregister: no handle");
-  delete static_cast<int *>(handle);
+  const std::unique_ptr<Registered> memory(static_cast<Registered *>(handle));
+  if (!isAllocated(memory->data, memory->bytes))
+    breakDevice(cudaErrorIllegalAddress, "ncclCommDeregister, of memory that is gone");
   return ncclSuccess;
 }
