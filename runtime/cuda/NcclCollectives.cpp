@@ -35,11 +35,17 @@ std::size_t mostServed(int ranks, std::size_t n) {
   return (units + servers - 1) / servers * shardUnit;
 }
 
+/// Elements of each rank but the last, which also has what is left of n: whole accesses of 16
+/// bytes, so that every rank's part begins with one.
+std::size_t shardLength(int ranks, std::size_t n) {
+  return n / static_cast<std::size_t>(ranks) / shardUnit * shardUnit;
+}
+
 } // namespace
 
 Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type) {
   const std::size_t width = widthOf(type), n = bytes / width;
-  const std::size_t each = n / static_cast<std::size_t>(ranks);
+  const std::size_t each = shardLength(ranks, n);
   const std::size_t begin = each * static_cast<std::size_t>(rank);
   return {begin * width, rank == ranks - 1 ? bytes : (begin + each) * width};
 }
@@ -182,7 +188,7 @@ void NcclCollectives::gather(std::span<const GatherPart> parts) {
 void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type) {
   const Travelling message = depart(data, bytes, type);
   const ncclComm_t comm = communicator.handle();
-  const std::size_t each = message.count / static_cast<std::size_t>(ranks);
+  const std::size_t each = shardLength(ranks, message.count);
   const std::size_t whole = each * static_cast<std::size_t>(ranks);
   std::byte *const own = message.data + static_cast<std::size_t>(rank) * each * message.width;
   std::byte *const rest = message.data + whole * message.width;
@@ -202,7 +208,7 @@ void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type
 
 void NcclCollectives::gatherShards(void *data, std::size_t bytes, ElementType type) {
   const ncclComm_t comm = communicator.handle();
-  const std::size_t width = widthOf(type), each = bytes / width / static_cast<std::size_t>(ranks);
+  const std::size_t width = widthOf(type), each = shardLength(ranks, bytes / width);
   const std::size_t whole = each * width * static_cast<std::size_t>(ranks);
   auto *const begin = static_cast<std::byte *>(data);
   communicator.group([&] {

@@ -9,8 +9,8 @@
 
 namespace syncline::cuda {
 
-/// `rank`'s part of a message that reduce-scatter leaves in parts: floor(n / ranks) of its n
-/// elements each, in rank order; the last rank also has what is left over.
+/// `rank`'s part of a message that reduce-scatter leaves in parts: equally many elements each, in
+/// rank order, so that each part is aligned to 16 bytes; the last rank also has what is left over.
 Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type);
 
 /// Each call enqueues on the stream and returns when NCCL has, too; throws Failure. What is not f32

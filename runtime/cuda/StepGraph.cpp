@@ -28,7 +28,9 @@ void StepGraph::end() {
   const std::string blame = spoiler.empty() ? "" : spoiler + " cannot be captured: ";
   check(ended, (blame + "cudaStreamEndCapture").c_str());
   cudaGraphExec_t made = nullptr;
-  check(cudaGraphInstantiate(&made, noted, 0), "cudaGraphInstantiate");
+  // Messages keep the priority that their streams have before the computation.
+  check(cudaGraphInstantiate(&made, noted, cudaGraphInstantiateFlagUseNodePriority),
+        "cudaGraphInstantiate");
   graph.reset(made);
   check(cudaGraphUpload(made, captured), "cudaGraphUpload"); // or the first replay would do it
 }
