@@ -3,7 +3,7 @@
 #include "runtime/core/BackendModule.h"
 #include "runtime/cuda/CudaExecutable.h"
 #include "runtime/cuda/NcclChannel.h"
-#include "runtime/cuda/NcclEnvironment.h"
+#include "runtime/cuda/NcclPlaces.h"
 
 namespace syncline::cuda {
 
@@ -34,8 +34,12 @@ public:
                                                const ChannelOptions &options) const override {
     if (Status usable = checkNcclVersion(); !usable)
       return usable;
-    prepareNcclEnvironment(options, peers.rank());
     auto &executable = static_cast<CudaExecutable &>(made);
+    const auto places = meetPlaces(peers, "places/" + std::to_string(options.channel),
+                                   executable.device().index, options.sharesDevice);
+    if (!places)
+      return places.status();
+    prepareNcclEnvironment(options, *places, peers.rank());
     std::shared_ptr<NcclLinks> links = executable.links.lock();
     if (!links)
       executable.links = links = std::make_shared<NcclLinks>(executable, peers);

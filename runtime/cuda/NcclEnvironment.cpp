@@ -1,6 +1,7 @@
 // Variables.
 #include "runtime/cuda/NcclEnvironment.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -36,8 +37,28 @@ std::string tunerPlugin() {
 
 } // namespace
 
-NcclEnvironment ncclEnvironment(const ChannelOptions &options, int rank, const std::string &plugin,
-                                const std::string &table, const GetVariable &get) {
+Result<DevicePlaces> comparePlaces(const std::vector<std::string> &places, bool mayShare) {
+  DevicePlaces found;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const auto machineOf = [](const std::string &place) {
+      return place.substr(0, place.find(' '));
+    };
+    found.areOneMachine &= machineOf(places[rank]) == machineOf(places.front());
+    const auto same = std::find(places.begin(), places.begin() + rank, places[rank]);
+    if (same == places.begin() + rank)
+      continue;
+    found.areShared = true;
+    if (!mayShare)
+      return Status::badInput("ranks " + std::to_string(same - places.begin()) + " and " +
+                              std::to_string(rank) +
+                              " have one device: expected one each, or '--share-device'");
+  }
+  return found;
+}
+
+NcclEnvironment ncclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank,
+                                const std::string &plugin, const std::string &table,
+                                const GetVariable &get) {
   NcclEnvironment made;
   const auto isSet = [&](const char *name) {
     const char *value = get(name);
@@ -58,10 +79,13 @@ NcclEnvironment ncclEnvironment(const ChannelOptions &options, int rank, const s
     made.warnings.push_back("warning: " + std::string(order) +
                             "=0 lets messages of different channels wait for each other");
   set(order, "1");
-  if (options.sharesDevice) {
-    // NCCL refuses two ranks of one host on one device: each gets a host of its own.
+  if (places.areShared) {
+    // NCCL refuses two ranks of one host on one device: each gets a host of its own, between which
+    // messages go by sockets, and inside one machine without a network.
     set("NCCL_HOSTID", "syncline-" + std::to_string(rank));
-    set("NCCL_SOCKET_IFNAME", "lo");
+    set("NCCL_NET", "Socket");
+    if (places.areOneMachine)
+      set("NCCL_SOCKET_IFNAME", "=lo");
   }
   if (options.wire != WirePrecision::fp32)
     made.settings.emplace_back("SYNCLINE_NCCL_ELEMENT_BYTES", "2");
@@ -80,7 +104,7 @@ NcclEnvironment::forTable(const std::string &table) const {
   return {};
 }
 
-void prepareNcclEnvironment(const ChannelOptions &options, int rank) {
+void prepareNcclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank) {
   static std::once_flag once;
   static NcclEnvironment made;
   const std::string table = existing(fs::path(options.planFolder) / "nccl-tuner.csv");
@@ -89,7 +113,7 @@ void prepareNcclEnvironment(const ChannelOptions &options, int rank) {
       setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   };
   std::call_once(once, [&] {
-    made = ncclEnvironment(options, rank, tunerPlugin(), table, std::getenv);
+    made = ncclEnvironment(options, places, rank, tunerPlugin(), table, std::getenv);
     setAll(made.settings);
     if (rank == 0)
       for (const std::string &warning : made.warnings)

@@ -11,6 +11,16 @@
 
 namespace syncline::cuda {
 
+/// Which of the ranks' devices are the same, and where they are.
+struct DevicePlaces {
+  bool areShared = false;    ///< some ranks have one device
+  bool areOneMachine = true; ///< all of them
+};
+
+/// Of all ranks, by what each says of its own: the machine's and the device's names, with a blank
+/// between. badInput that names two ranks on one device unless `mayShare`.
+Result<DevicePlaces> comparePlaces(const std::vector<std::string> &places, bool mayShare);
+
 struct NcclEnvironment {
   std::vector<std::pair<std::string, std::string>> settings; ///< variables and their values
   std::vector<std::string> warnings;                         ///< one line each
@@ -25,11 +35,12 @@ using GetVariable = std::function<const char *(const char *name)>;
 
 /// For rank `rank`. Never sets what the user has set. `plugin` and `table`: the paths of the tuner
 /// and of the plan's choices for it; empty where they are not there.
-NcclEnvironment ncclEnvironment(const ChannelOptions &options, int rank, const std::string &plugin,
-                                const std::string &table, const GetVariable &get);
+NcclEnvironment ncclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank,
+                                const std::string &plugin, const std::string &table,
+                                const GetVariable &get);
 
 /// Sets it for this process, once, before NCCL's first call; rank 0 tells the warnings on stderr.
 /// Each channel's table is its own: to be called before each is opened.
-void prepareNcclEnvironment(const ChannelOptions &options, int rank);
+void prepareNcclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank);
 
 } // namespace syncline::cuda

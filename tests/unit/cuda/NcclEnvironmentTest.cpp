@@ -11,16 +11,17 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 NcclEnvironment environmentOf(const Variables &user, const ChannelOptions &options = {},
-                              int rank = 3) {
-  return ncclEnvironment(options, rank, "/lib/tuner.so", "/plan/nccl-tuner.csv",
+                              const DevicePlaces &places = {}) {
+  return ncclEnvironment(options, places, 3, "/lib/tuner.so", "/plan/nccl-tuner.csv",
                          [&](const char *name) {
                            const auto found = user.find(name);
                            return found == user.end() ? nullptr : found->second.c_str();
                          });
 }
 
-Variables settingsOf(const Variables &user, const ChannelOptions &options = {}) {
-  const auto made = environmentOf(user, options).settings;
+Variables settingsOf(const Variables &user, const ChannelOptions &options = {},
+                     const DevicePlaces &places = {}) {
+  const auto made = environmentOf(user, options, places).settings;
   return {made.begin(), made.end()};
 }
 
@@ -29,7 +30,7 @@ TEST(NcclEnvironmentTest, NamesTheTunerAndTheOrder) {
                                        {"NCCL_TUNER_PLUGIN", "/lib/tuner.so"},
                                        {"SYNCLINE_NCCL_TABLE", "/plan/nccl-tuner.csv"}}));
   EXPECT_TRUE(environmentOf({}).warnings.empty());
-  EXPECT_EQ(ncclEnvironment({}, 0, "", "/plan/nccl-tuner.csv",
+  EXPECT_EQ(ncclEnvironment({}, {}, 0, "", "/plan/nccl-tuner.csv",
                             [](const char *) { return static_cast<const char *>(nullptr); })
                 .settings.size(),
             1u);
@@ -45,14 +46,32 @@ TEST(NcclEnvironmentTest, NamesTheTableOfEachChannel) {
 }
 
 TEST(NcclEnvironmentTest, GivesRanksOnOneDeviceHostsOfTheirOwn) {
-  ChannelOptions shared;
-  shared.sharesDevice = true;
-  Variables made = settingsOf({}, shared);
+  Variables made = settingsOf({}, {}, {.areShared = true});
   EXPECT_EQ(made["NCCL_HOSTID"], "syncline-3");
-  EXPECT_EQ(made["NCCL_SOCKET_IFNAME"], "lo");
-  made = settingsOf({{"NCCL_SOCKET_IFNAME", "eth1"}, {"NCCL_HOSTID", "a"}}, shared);
+  EXPECT_EQ(made["NCCL_NET"], "Socket");
+  EXPECT_EQ(made["NCCL_SOCKET_IFNAME"], "=lo");
+  made =
+      settingsOf({{"NCCL_SOCKET_IFNAME", "eth1"}, {"NCCL_HOSTID", "a"}}, {}, {.areShared = true});
   EXPECT_FALSE(made.contains("NCCL_HOSTID"));
   EXPECT_FALSE(made.contains("NCCL_SOCKET_IFNAME"));
+  // No loopback leads to another machine.
+  made = settingsOf({}, {}, {.areShared = true, .areOneMachine = false});
+  EXPECT_EQ(made["NCCL_HOSTID"], "syncline-3");
+  EXPECT_FALSE(made.contains("NCCL_SOCKET_IFNAME"));
+}
+
+// Ranks that have devices of their own keep the links between these.
+TEST(NcclEnvironmentTest, ComparesPlaces) {
+  const auto found = comparePlaces({"a 0:1:0", "a 0:2:0", "b 0:1:0"}, false);
+  ASSERT_TRUE(found.isOk());
+  EXPECT_FALSE(found->areShared);
+  EXPECT_FALSE(found->areOneMachine);
+  EXPECT_TRUE(comparePlaces({"a 0:1:0", "a 0:2:0"}, true)->areOneMachine);
+  EXPECT_FALSE(comparePlaces({"a 0:1:0", "a 0:2:0"}, true)->areShared);
+  const std::vector<std::string> crowded{"a 0:1:0", "a 0:2:0", "a 0:1:0"};
+  EXPECT_TRUE(comparePlaces(crowded, true)->areShared);
+  EXPECT_EQ(comparePlaces(crowded, false).status().message(),
+            "ranks 0 and 2 have one device: expected one each, or '--share-device'");
 }
 
 TEST(NcclEnvironmentTest, TellsTheTunerOfHalves) {
