@@ -80,17 +80,17 @@ TEST(ChannelFailureTest, GivesUpAfterTheTimeLimit) {
 
 // What takes longer than the limit is no loss while messages come, nor while none is under way.
 TEST(ChannelFailureTest, WaitsForWhatMoves) {
-  TestMeeting meeting(2, 0.3);
+  TestMeeting meeting(2, 0.6);
   runRanks(meeting, [&](int rank) {
     TestRank own(meeting, rank, {{"ring", 10}, {"ring", 10}, {"ring", 10}});
     own.begin(0);
     for (int bucket = 0; bucket < 3; ++bucket) {
-      ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(200ms); }), cudaSuccess);
+      ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(400ms); }), cudaSuccess);
       ASSERT_TRUE(own.issue(bucket).isOk());
     }
     for (int bucket = 0; bucket < 3; ++bucket)
       ASSERT_TRUE(own.wait(bucket).isOk());
-    ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(500ms); }), cudaSuccess);
+    ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(900ms); }), cudaSuccess);
     const Status done = own->synchronize();
     EXPECT_TRUE(done.isOk()) << done.message();
   });
