@@ -1,89 +1,16 @@
-// Convolution on cuDNN. The algorithm is picked once, by cuDNN's heuristics: the fastest that gives
-// the same bits every time and keeps to the limit of workspace, or else the fastest that does that,
-// in the first layout of the precision for which there is one.
+// Convolution on cuDNN, in the first layout of the precision for which it has an algorithm.
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
-#include "runtime/cuda/ConvolutionPlan.h"
+#include "runtime/cuda/ConvolutionChoice.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Reductions.h"
-
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <optional>
-#include <vector>
 
 namespace syncline::cuda {
 
 namespace {
 
 constexpr float one = 1, zero = 0;
-
-bool isUnsupported(cudnnStatus_t status) {
-  return status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
-
-/// Fourier transforms round more than products do.
-bool isExact(cudnnConvolutionFwdAlgo_t a) {
-  return a != CUDNN_CONVOLUTION_FWD_ALGO_FFT && a != CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING;
-}
-bool isExact(cudnnConvolutionBwdDataAlgo_t a) {
-  return a != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT &&
-         a != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING;
-}
-bool isExact(cudnnConvolutionBwdFilterAlgo_t a) {
-  return a != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT &&
-         a != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING;
-}
-
-/// An algorithm and its workspace.
-template <typename Algorithm> struct Choice {
-  Algorithm algorithm;
-  Scratch workspace;
-};
-
-/// The algorithms that may be taken, the best first: those whose bits are the same every time, then
-/// the others; each as fast as the next or faster.
-template <typename Performance>
-std::vector<Performance> candidates(const Performance *results, int found) {
-  std::vector<Performance> fit;
-  std::copy_if(results, results + found, std::back_inserter(fit), [](const Performance &r) {
-    return r.status == CUDNN_STATUS_SUCCESS && isExact(r.algo);
-  });
-  std::stable_partition(fit.begin(), fit.end(),
-                        [](const Performance &r) { return r.determinism == CUDNN_DETERMINISTIC; });
-  return fit;
-}
-
-/// What to take of an operation's algorithms: `list` and `measure` are its functions of cuDNN, for
-/// the fastest first and for the workspace of one; a, b and c its descriptors, in their order.
-/// Nothing where cuDNN has no algorithm within the limit of workspace.
-template <typename Performance, auto list, auto measure, typename A, typename B, typename C>
-auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b, const C &c) {
-  using Algorithm = decltype(Performance::algo);
-  const cudnnHandle_t cudnn = p.program.device.cudnn;
-  std::array<Performance, 16> results;
-  int found = 0;
-  const cudnnStatus_t listed = list(cudnn, a, b, plan.convolution, c,
-                                    static_cast<int>(results.size()), &found, results.data());
-  if (isUnsupported(listed))
-    return std::optional<Choice<Algorithm>>();
-  check(listed, "cudnnGetConvolutionAlgorithm_v7");
-  const bool keepsBits = p.program.options.precision == Precision::fp32;
-  for (const Performance &r : candidates(results.data(), found)) {
-    check(cudnnSetConvolutionMathType(plan.convolution, keepsBits ? CUDNN_FMA_MATH : r.mathType),
-          "cudnnSetConvolutionMathType");
-    // The list's workspace is for the list's math type.
-    std::size_t bytes = 0;
-    const cudnnStatus_t status = measure(cudnn, a, b, plan.convolution, c, r.algo, &bytes);
-    if (isUnsupported(status) || bytes > static_cast<std::size_t>(workspaceLimit))
-      continue;
-    check(status, "cudnnGetConvolutionWorkspaceSize");
-    return std::optional(Choice<Algorithm>{r.algo, p.scratch(static_cast<std::int64_t>(bytes))});
-  }
-  return std::optional<Choice<Algorithm>>();
-}
 
 /// Prepares a convolution in the first layout of its precision that cuDNN has an algorithm for:
 /// `prepareIn(layout)` says whether.
@@ -93,12 +20,6 @@ template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn 
       return;
   p.fail("cuDNN has no algorithm for these shapes within " + std::to_string(workspaceLimit >> 20) +
          " MiB of workspace");
-}
-
-/// "cudnn:1" names the algorithm as cuDNN counts them, "cudnn:1 bf16 channels-last" the layout too.
-template <typename Algorithm> std::string nameOf(Algorithm algorithm, const Layout &layout) {
-  const std::string name = "cudnn:" + std::to_string(static_cast<int>(algorithm));
-  return layout == Layout{} ? name : name + " " + describe(layout);
 }
 
 /// One value a channel of y.
@@ -129,10 +50,11 @@ struct Forward {
   /// False where cuDNN has no such kernel.
   bool runFused() const {
     const cudnnStatus_t status = cudnnConvolutionBiasActivationForward(
-        program.device.cudnn, &one, plan.x, x, plan.w, w, plan.convolution, choice.algorithm,
+        program.device.cudnn, &one, plan.x, x, plan.w, w, plan.convolution, choice.algorithm(),
         workspace(), workspaceBytes(), &zero, plan.y, y, biasDescriptor, fusedBias, relu, plan.y,
         y);
-    if (isUnsupported(status))
+    // What it wants of workspace it says to nobody before.
+    if (isUnsupported(status) || status == CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT)
       return false;
     check(status, "cudnnConvolutionBiasActivationForward");
     return true;
@@ -141,10 +63,11 @@ struct Forward {
   void run() {
     if (isFused && (isFused = runFused()))
       return;
-    check(cudnnConvolutionForward(program.device.cudnn, &one, plan.x, x, plan.w, w,
-                                  plan.convolution, choice.algorithm, workspace(), workspaceBytes(),
-                                  &zero, plan.y, y),
-          "cudnnConvolutionForward");
+    choice.run(program, plan, "cudnnConvolutionForward", [&](auto algorithm) {
+      return cudnnConvolutionForward(program.device.cudnn, &one, plan.x, x, plan.w, w,
+                                     plan.convolution, algorithm, workspace(), workspaceBytes(),
+                                     &zero, plan.y, y);
+    });
     if (!bias.isValid() && !hasRelu)
       return;
     withElement(plan.layout.type, [&]<typename T> {
@@ -186,7 +109,7 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
                                          CUDNN_NOT_PROPAGATE_NAN, 0),
             "cudnnSetActivationDescriptor");
     }
-    p.call(nameOf(choice->algorithm, layout), [forward]() mutable { forward.run(); });
+    p.call(choice->describe(layout), [forward]() mutable { forward.run(); });
     return true;
   };
   prepare("conv", layer, [&](Preparation &p) {
@@ -207,13 +130,14 @@ void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, 
     const auto gradient = p.input<std::byte>(dy, layout), weights = p.input<std::byte>(w, layout);
     const auto stored = p.output<std::byte>(dx, layout);
     const auto result = plan.isPadded ? p.scratchPlace<std::byte>(plan.paddedBytes()) : stored;
-    p.call(nameOf(choice->algorithm, layout),
-           [&program = program, plan, choice = *choice, gradient, weights, result] {
-             check(cudnnConvolutionBackwardData(
-                       program.device.cudnn, &one, plan.w, weights, plan.y, gradient,
-                       plan.convolution, choice.algorithm, program.at<void>(choice.workspace),
-                       static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.x, result),
-                   "cudnnConvolutionBackwardData");
+    p.call(choice->describe(layout),
+           [&program = program, plan, choice = *choice, gradient, weights, result]() mutable {
+             choice.run(program, plan, "cudnnConvolutionBackwardData", [&](auto algorithm) {
+               return cudnnConvolutionBackwardData(
+                   program.device.cudnn, &one, plan.w, weights, plan.y, gradient, plan.convolution,
+                   algorithm, program.at<void>(choice.workspace),
+                   static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.x, result);
+             });
            });
     if (plan.isPadded)
       appendUnpadding(p, plan, result, stored);
@@ -256,15 +180,16 @@ void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor d
     if (!choice)
       return false;
     const auto gradient = p.input<std::byte>(dy, layout);
-    p.call(nameOf(choice->algorithm, layout),
+    p.call(choice->describe(layout),
            [&program = program, plan, choice = *choice, gradient,
             operand = appendPadding(p, plan, p.input<std::byte>(x, layout)),
-            result = p.output<std::byte>(dw, layout)] {
-             check(cudnnConvolutionBackwardFilter(
-                       program.device.cudnn, &one, plan.x, operand, plan.y, gradient,
-                       plan.convolution, choice.algorithm, program.at<void>(choice.workspace),
-                       static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.w, result),
-                   "cudnnConvolutionBackwardFilter");
+            result = p.output<std::byte>(dw, layout)]() mutable {
+             choice.run(program, plan, "cudnnConvolutionBackwardFilter", [&](auto algorithm) {
+               return cudnnConvolutionBackwardFilter(
+                   program.device.cudnn, &one, plan.x, operand, plan.y, gradient, plan.convolution,
+                   algorithm, program.at<void>(choice.workspace),
+                   static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.w, result);
+             });
            });
     if (dbias.isValid())
       appendBiasGradient(p, dy, dbias, layout, gradient);

@@ -50,21 +50,31 @@ cudnnStatus_t judge(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
 }
 
 /// What a list names: a Fourier transform, one whose bits change, one that its math type's
-/// workspace query refuses, one that wants more than anybody has, and the one to take.
+/// workspace query refuses, one that wants more than anybody has, one that refuses to run, and the
+/// one to take.
 template <typename Algorithm> struct Known {
-  Algorithm fourier, changing, refused, large, good;
+  Algorithm fourier, changing, refused, large, late, good;
 };
 constexpr Known<cudnnConvolutionFwdAlgo_t> forward{
-    CUDNN_CONVOLUTION_FWD_ALGO_FFT, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
-    CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+    CUDNN_CONVOLUTION_FWD_ALGO_FFT,
+    CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
+    CUDNN_CONVOLUTION_FWD_ALGO_DIRECT,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED,
     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM};
 constexpr Known<cudnnConvolutionBwdDataAlgo_t> backwardData{
-    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0,
-    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_0,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_1};
 constexpr Known<cudnnConvolutionBwdFilterAlgo_t> backwardFilter{
-    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0,
-    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1};
 
 /// All by tensor units, whatever was asked for, and with less workspace than they want otherwise;
@@ -74,12 +84,13 @@ cudnnStatus_t list(int requested, int *found, Performance *results, const Known<
   constexpr auto ok = CUDNN_STATUS_SUCCESS;
   constexpr auto same = CUDNN_DETERMINISTIC;
   constexpr auto math = CUDNN_TENSOR_OP_MATH;
-  const std::array<Performance, 6> entries{{
+  const std::array<Performance, 7> entries{{
       {all.fourier, ok, 1, 0, same, math, {}},
       {all.changing, ok, 2, 0, CUDNN_NON_DETERMINISTIC, math, {}},
       {all.refused, ok, 3, 0, same, math, {}},
       {all.large, ok, 4, 0, same, math, {}},
-      {all.good, ok, 5, 0, same, math, {}},
+      {all.late, ok, 5, 0, same, math, {}},
+      {all.good, ok, 6, 0, same, math, {}},
       {all.good, CUDNN_STATUS_NOT_SUPPORTED, -1, 0, same, CUDNN_FMA_MATH, {}},
   }};
   *found = std::min(requested, static_cast<int>(entries.size()));
@@ -95,14 +106,18 @@ cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std:
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// Of a call with a convolution's descriptors and factors.
+/// Of a call with a convolution's descriptors and factors: success where it runs.
 template <typename Algorithm>
-bool mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv, const cudnnTensorStruct &x,
-            const cudnnFilterStruct &w, const cudnnTensorStruct &y, const Known<Algorithm> &all,
-            Algorithm algorithm, const void *workspace, std::size_t bytes, const void *alpha,
-            const void *beta) {
-  return judge(handle, conv, x, w, y) == CUDNN_STATUS_SUCCESS && algorithm == all.good &&
-         workspace && bytes >= neededWorkspace && replaces(alpha, beta);
+cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
+                     const cudnnTensorStruct &x, const cudnnFilterStruct &w,
+                     const cudnnTensorStruct &y, const Known<Algorithm> &all, Algorithm algorithm,
+                     const void *workspace, std::size_t bytes, const void *alpha,
+                     const void *beta) {
+  const bool fits = judge(handle, conv, x, w, y) == CUDNN_STATUS_SUCCESS && workspace &&
+                    bytes >= neededWorkspace && replaces(alpha, beta);
+  if (fits && algorithm == all.late)
+    return CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH;
+  return fits && algorithm == all.good ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
 std::size_t place(std::int64_t at) { return static_cast<std::size_t>(at); }
@@ -197,8 +212,9 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
                                       cudnnConvolutionFwdAlgo_t algorithm, void *workspace,
                                       std::size_t bytes, const void *beta,
                                       const cudnnTensorDescriptor_t y, void *yData) {
-  if (!mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta))
-    return CUDNN_STATUS_BAD_PARAM;
+  if (cudnnStatus_t status =
+          mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta))
+    return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
                           xs = Elements(*x), ws = Elements(*w), ys = Elements(*y)] {
     std::memset(workspace, 0xFF, bytes);
@@ -218,8 +234,10 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
     void *yData) {
   if (w->dims[0] % 16 != 0)
     return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-  if (!mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta) ||
-      activation->mode != CUDNN_ACTIVATION_RELU || biasDesc->dims.size() != y->dims.size() ||
+  if (cudnnStatus_t status =
+          mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta))
+    return status;
+  if (activation->mode != CUDNN_ACTIVATION_RELU || biasDesc->dims.size() != y->dims.size() ||
       biasDesc->type != y->type)
     return CUDNN_STATUS_BAD_PARAM;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
@@ -239,8 +257,9 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alp
                                            cudnnConvolutionBwdDataAlgo_t algorithm, void *workspace,
                                            std::size_t bytes, const void *beta,
                                            const cudnnTensorDescriptor_t dx, void *dxData) {
-  if (!mayRun(handle, conv, *dx, *w, *dy, backwardData, algorithm, workspace, bytes, alpha, beta))
-    return CUDNN_STATUS_BAD_PARAM;
+  if (cudnnStatus_t status = mayRun(handle, conv, *dx, *w, *dy, backwardData, algorithm, workspace,
+                                    bytes, alpha, beta))
+    return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, dx->dims, w->dims, dy->dims),
                           ws = Elements(*w), dys = Elements(*dy), dxs = Elements(*dx)] {
     std::memset(workspace, 0xFF, bytes);
@@ -257,8 +276,9 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
                                              cudnnConvolutionBwdFilterAlgo_t algorithm,
                                              void *workspace, std::size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t dw, void *dwData) {
-  if (!mayRun(handle, conv, *x, *dw, *dy, backwardFilter, algorithm, workspace, bytes, alpha, beta))
-    return CUDNN_STATUS_BAD_PARAM;
+  if (cudnnStatus_t status = mayRun(handle, conv, *x, *dw, *dy, backwardFilter, algorithm,
+                                    workspace, bytes, alpha, beta))
+    return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, dw->dims, dy->dims),
                           xs = Elements(*x), dys = Elements(*dy), dws = Elements(*dw)] {
     std::memset(workspace, 0xFF, bytes);

@@ -1,0 +1,125 @@
+// Which of cuDNN's algorithms a convolution takes. They are listed once, by cuDNN's heuristics: the
+// fastest that give the same bits every time and keep to the limit of workspace, then the fastest
+// others that do. Heuristics promise nothing of the run: one that refuses then makes way for the
+// next.
+#pragma once
+
+#include "runtime/cuda/ConvolutionPlan.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+namespace syncline::cuda {
+
+inline bool isUnsupported(cudnnStatus_t status) {
+  return status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
+
+/// Fourier transforms round more than products do, and large tiles of Winograd's more than the bits
+/// of f32 allow.
+inline bool isExact(cudnnConvolutionFwdAlgo_t a, bool keepsBits) {
+  return a != CUDNN_CONVOLUTION_FWD_ALGO_FFT && a != CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING &&
+         !(keepsBits && a == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED);
+}
+inline bool isExact(cudnnConvolutionBwdDataAlgo_t a, bool keepsBits) {
+  return a != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT &&
+         a != CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING &&
+         !(keepsBits && a == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED);
+}
+inline bool isExact(cudnnConvolutionBwdFilterAlgo_t a, bool keepsBits) {
+  return a != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT &&
+         a != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING &&
+         !(keepsBits && a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED);
+}
+
+/// The algorithms of one operation, the best first, and a workspace that each finds large enough.
+template <typename Algorithm> struct Choice {
+  struct Candidate {
+    Algorithm algorithm;
+    cudnnMathType_t mathType;
+  };
+  static constexpr std::size_t most = 3; ///< candidates
+
+  std::vector<Candidate> candidates; ///< at least one; the first is the one that is taken
+  Scratch workspace{};
+  std::size_t operation = 0; ///< in the program
+
+  Algorithm algorithm() const { return candidates.front().algorithm; }
+
+  /// Runs `call` by the first algorithm that cuDNN does not refuse, and stays with it.
+  template <typename Call>
+  void run(Program &program, const ConvolutionPlan &plan, const char *name, const Call &call) {
+    cudnnStatus_t status = call(algorithm());
+    while (isUnsupported(status) && candidates.size() > 1) {
+      candidates.erase(candidates.begin());
+      setMathType(plan);
+      program.table.operations[operation].implementation = describe(plan.layout);
+      status = call(algorithm());
+    }
+    check(status, name);
+  }
+
+  void setMathType(const ConvolutionPlan &plan) const {
+    check(cudnnSetConvolutionMathType(plan.convolution, candidates.front().mathType),
+          "cudnnSetConvolutionMathType");
+  }
+
+  /// "cudnn:1" names the algorithm as cuDNN counts them, "cudnn:1 bf16 channels-last" the layout
+  /// too.
+  std::string describe(const Layout &layout) const {
+    const std::string name = "cudnn:" + std::to_string(static_cast<int>(algorithm()));
+    return layout == Layout{} ? name : name + " " + cuda::describe(layout);
+  }
+};
+
+/// What to take of an operation's algorithms: `list` and `measure` are its functions of cuDNN, for
+/// the fastest first and for the workspace of one; a, b and c its descriptors, in their order.
+/// Nothing where cuDNN has no algorithm within the limit of workspace. For the operation that is
+/// prepared now.
+template <typename Performance, auto list, auto measure, typename A, typename B, typename C>
+auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b, const C &c) {
+  using Found = Choice<decltype(Performance::algo)>;
+  const cudnnHandle_t cudnn = p.program.device.cudnn;
+  std::array<Performance, 16> results;
+  int count = 0;
+  const cudnnStatus_t listed = list(cudnn, a, b, plan.convolution, c,
+                                    static_cast<int>(results.size()), &count, results.data());
+  if (isUnsupported(listed))
+    return std::optional<Found>();
+  check(listed, "cudnnGetConvolutionAlgorithm_v7");
+  const bool keepsBits = p.program.options.precision == Precision::fp32;
+  std::vector<Performance> fit;
+  std::copy_if(results.begin(), results.begin() + count, std::back_inserter(fit),
+               [&](const Performance &r) {
+                 return r.status == CUDNN_STATUS_SUCCESS && isExact(r.algo, keepsBits);
+               });
+  std::stable_partition(fit.begin(), fit.end(),
+                        [](const Performance &r) { return r.determinism == CUDNN_DETERMINISTIC; });
+  Found found;
+  std::size_t largest = 0;
+  for (const Performance &r : fit) {
+    const cudnnMathType_t mathType = keepsBits ? CUDNN_FMA_MATH : r.mathType;
+    check(cudnnSetConvolutionMathType(plan.convolution, mathType), "cudnnSetConvolutionMathType");
+    // The list's workspace is for the list's math type.
+    std::size_t bytes = 0;
+    const cudnnStatus_t status = measure(cudnn, a, b, plan.convolution, c, r.algo, &bytes);
+    if (isUnsupported(status) || bytes > static_cast<std::size_t>(workspaceLimit))
+      continue;
+    check(status, "cudnnGetConvolutionWorkspaceSize");
+    found.candidates.push_back({r.algo, mathType});
+    largest = std::max(largest, bytes);
+    if (found.candidates.size() == Found::most)
+      break;
+  }
+  if (found.candidates.empty())
+    return std::optional<Found>();
+  found.setMathType(plan);
+  found.workspace = p.scratch(static_cast<std::int64_t>(largest));
+  found.operation = p.program.table.operations.size() - 1;
+  return std::optional(std::move(found));
+}
+
+} // namespace syncline::cuda
