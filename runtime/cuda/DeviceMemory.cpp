@@ -7,21 +7,21 @@ namespace syncline::cuda {
 
 namespace {
 
-void *allocate(std::size_t bytes, MemoryUse use) {
+/// `use` becomes that of the memory which is there.
+void *allocate(std::size_t bytes, MemoryUse &use) {
   void *data = nullptr;
-  switch (use) {
-  case MemoryUse::computation:
-    check(cudaMalloc(&data, bytes), "cudaMalloc");
-    break;
-  case MemoryUse::messages:
+  if (use == MemoryUse::messages) {
     const ncclResult_t status = ncclMemAlloc(&data, bytes);
     cudaGetLastError();
-    // NCCL does not say which error of CUDA's it met; of an allocation it is this one.
-    if (status == ncclUnhandledCudaError)
-      throw Failure{ErrorKind::badInput, "ncclMemAlloc: out of memory"};
-    check(status, "ncclMemAlloc");
-    break;
+    if (status != ncclUnhandledCudaError) {
+      check(status, "ncclMemAlloc");
+      return data;
+    }
+    // NCCL does not say which error of CUDA's it met: where memory is short, CUDA says so itself;
+    // where memory cannot be shared, as in some containers, any other carries messages too.
+    use = MemoryUse::computation;
   }
+  check(cudaMalloc(&data, bytes), "cudaMalloc");
   return data;
 }
 
@@ -30,7 +30,7 @@ void *allocate(std::size_t bytes, MemoryUse use) {
 DeviceMemory::DeviceMemory(std::int64_t bytes, MemoryUse use)
     : size(bytes > 0 ? bytes : 0), use(use) {
   if (size > 0)
-    begin = static_cast<std::byte *>(allocate(static_cast<std::size_t>(size), use));
+    begin = static_cast<std::byte *>(allocate(static_cast<std::size_t>(size), this->use));
 }
 
 DeviceMemory::~DeviceMemory() {

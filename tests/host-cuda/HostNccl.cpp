@@ -237,6 +237,8 @@ ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device) {
 }
 
 ncclResult_t ncclMemAlloc(void **data, std::size_t bytes) {
+  if (setting("SYNCLINE_HOST_NCCL_MEMORY", 1) == 0) // as where handles cannot be shared
+    return failed(ncclUnhandledCudaError, "no such handles");
   return cudaMalloc(data, bytes) ? failed(ncclUnhandledCudaError, "out of memory") : ncclSuccess;
 }
 

@@ -50,6 +50,19 @@ TEST(MachineTest, WithoutTheDeviceIsRefused) {
   EXPECT_TRUE(create(options).isOk());
 }
 
+// Buckets then lie in memory of CUDA's own.
+TEST(MachineTest, WithoutMemoryOfNcclsRanksRun) {
+  Variable none("SYNCLINE_HOST_NCCL_MEMORY", "0");
+  ExecutableOptions options;
+  options.ranks = 2;
+  options.sizes.gradients = options.sizes.parameters = 256;
+  const auto made = create(options);
+  ASSERT_TRUE(made.isOk()) << made.status().message();
+  (*made)->builder();
+  EXPECT_TRUE((*made)->finish().isOk());
+  EXPECT_NE((*made)->space(Space::gradients).data, nullptr);
+}
+
 // There is no code for them.
 TEST(MachineTest, OldDevicesAreRefused) {
   {
