@@ -40,6 +40,7 @@ private:
   Status build();
   Status connect();
   Status observe();
+  void readBatch(std::int64_t step);
   Status fill(std::int64_t step);
   Status train();
   Status dump(std::int64_t step);
@@ -218,18 +219,24 @@ Status RankRun::writeObservations() {
   return Status::ok();
 }
 
-Status RankRun::fill(std::int64_t number) {
-  if (data)
+/// The batch of step `number` into the host's memory; a step after the last has none.
+void RankRun::readBatch(std::int64_t number) {
+  if (data && number < steps)
     data->read(sampler->indices(number), x.data(), y.data());
-  else if (number == 0)
+  else if (!data && number == 0)
     fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
-  else
+}
+
+/// Gives it to the step. Precondition: readBatch(number).
+Status RankRun::fill(std::int64_t number) {
+  if (!data && number > 0)
     return Status::ok();
   Status s = step->executable().write(input, x);
   return s ? step->executable().write(target, y) : s;
 }
 
 Status RankRun::train() {
+  readBatch(0);
   for (std::int64_t number = 0; number < steps; ++number) {
     if (trace)
       if (Status s = trace->beforeStep(number, *trainer); !s)
@@ -238,7 +245,8 @@ Status RankRun::train() {
     if (Status s = fill(number); !s)
       return s;
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
-    Result<StepTimes> times = trainer->step(number, /*wholeGradients=*/dumps);
+    Result<StepTimes> times = trainer->step(number, /*wholeGradients=*/dumps,
+                                            /*meanwhile=*/[&] { readBatch(number + 1); });
     if (!times)
       return times.status();
     times->seconds = secondsSince(start);

@@ -164,7 +164,7 @@ Status Trainer::capture() {
   return told ? ended : told;
 }
 
-Status Trainer::runStep(std::int64_t number) {
+Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwhile) {
   const bool replays = captures && isWarm && !wholeGradients;
   executable.beginStep(number);
   if (replays && !(hasCaptured && executable.isCaptured())) {
@@ -179,6 +179,8 @@ Status Trainer::runStep(std::int64_t number) {
   if (Status s = replays ? executable.replay() : runOperations(); !s)
     return s;
   isWarm = true;
+  if (meanwhile)
+    meanwhile();
   return executable.synchronize();
 }
 
@@ -195,10 +197,11 @@ Status Trainer::record(std::int64_t number) {
   return Status::ok();
 }
 
-Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients) {
+Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
+                                const std::function<void()> &meanwhile) {
   wholeGradients = wantsGradients;
   const auto start = Clock::now();
-  if (Status s = runStep(number); !s)
+  if (Status s = runStep(number, meanwhile); !s)
     return s;
   if (isRecording)
     if (Status s = record(number); !s)

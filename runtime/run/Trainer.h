@@ -49,8 +49,10 @@ public:
 
   /// Runs one whole step; input and target are in place. Afterwards every rank has all summed
   /// gradients, those of buckets by "reduce-scatter" only with `wholeGradients`, which costs
-  /// another all-gather; the ranks agree on it. Errors: peerLost, or the backend's.
-  Result<StepTimes> step(std::int64_t number, bool wholeGradients = false);
+  /// another all-gather; the ranks agree on it. `meanwhile` is called once the executable has been
+  /// told everything: while a device computes, if there is one. Errors: peerLost, or the backend's.
+  Result<StepTimes> step(std::int64_t number, bool wholeGradients = false,
+                         const std::function<void()> &meanwhile = {});
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
@@ -88,7 +90,7 @@ private:
   Status runOperation(std::size_t index);
   Status runOperations();
   Status capture();
-  Status runStep(std::int64_t number);
+  Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status issue(int bucket);
   Status gather(std::size_t index);

@@ -243,5 +243,17 @@ TEST(Trainer, RefusesWhatCannotTravel) {
   });
 }
 
+// The next batch is read while a device computes: once a step.
+TEST(Trainer, LetsOthersWorkMeanwhile) {
+  Learner learner({3, 2, "ring", "ring"}, 0, 1);
+  auto trainer = Trainer::create(*learner.executable, 1);
+  ASSERT_TRUE(trainer.isOk());
+  int calls = 0;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    EXPECT_TRUE((*trainer)->step(step, false, [&] { ++calls; }).isOk());
+    EXPECT_EQ(calls, step + 1);
+  }
+}
+
 } // namespace
 } // namespace syncline
