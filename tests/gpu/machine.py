@@ -24,7 +24,10 @@ class Machine:
         self.environment = dict(os.environ)
         if module:
             self.environment["SYNCLINE_CUDA_BACKEND"] = str(pathlib.Path(module).resolve())
-        self.gpus = [] if module else gpus()
+        # One card for all ranks, ours and PyTorch's, however many there are.
+        first = self.environment.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
+        self.environment["CUDA_VISIBLE_DEVICES"] = first
+        self.gpus = [] if module else gpus()[:1]
         self.torch = self.find_torch()
 
     def find_torch(self):
@@ -33,7 +36,7 @@ class Machine:
             return ""
         usable = "True" if self.module else "torch.cuda.is_available()"
         code = f"import torch; print(torch.__version__ if {usable} else '')"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=self.environment)
         return done.stdout.strip()
 
     @property

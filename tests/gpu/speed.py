@@ -15,7 +15,7 @@ STEPS, WARM_UP = 30, 12
 FASTER = 1.0
 UPDATE = 1.25  # the update's bytes at 0.8 of a copy's rate
 # What NCCL is told where ranks share a GPU, here for PyTorch; `--share-device` does the same.
-SOCKETS = {"NCCL_SOCKET_IFNAME": "lo"}
+SOCKETS = {"NCCL_NET": "Socket", "NCCL_SOCKET_IFNAME": "=lo"}
 
 
 class Speed:
