@@ -1,6 +1,8 @@
 // How our kernels are launched: blocks of 256 threads, each of which takes every so manyth element.
 #pragma once
 
+#include "runtime/cuda/Pack.h"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -32,18 +34,6 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, cudaStream_t stream
         return cudaLaunchKernel(kernel, grid, dim3(threadsPerBlock), places, 0, stream);
       },
       values);
-}
-
-/// Neighbouring elements that are read and written by one access: one element of 16 bits a thread
-/// leaves most of the memory's bandwidth unused.
-template <typename T, int width> struct alignas(sizeof(T) * width) Pack {
-  T at[width];
-};
-template <int width, typename T> __device__ Pack<T, width> loadPack(const T *from) {
-  return *reinterpret_cast<const Pack<T, width> *>(from);
-}
-template <int width, typename T> __device__ void storePack(T *to, const Pack<T, width> &pack) {
-  *reinterpret_cast<Pack<T, width> *>(to) = pack;
 }
 
 /// Calls body(i) for this thread's share of 0..n.

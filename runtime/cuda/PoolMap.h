@@ -1,11 +1,12 @@
-// Pooling by windows, an element at a time, for device and host: any strides, dilations and
-// paddings in up to three dimensions.
+// Which elements the windows of a pooling hold, for device and host: any strides, dilations and
+// paddings in up to three dimensions. Only what a window holds is visited, and no number is divided
+// by one that the compiler does not know.
 //
 // cuDNN's pooling knows no dilation, no different paddings before and after, and for its backward
 // pass wants x and y, which a plan does not keep: it remembers where each maximum came from.
 #pragma once
 
-#include "runtime/core/HostDevice.h"
+#include "runtime/cuda/Divisor.h"
 #include "syncline/Step.h"
 
 #include <cstdint>
@@ -14,13 +15,22 @@ namespace syncline::cuda {
 
 /// Dimensions that a pooling does not have are 1 wide, and come first.
 struct PoolMap {
-  int x[3] = {1, 1, 1}, y[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
-  int strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, begins[3] = {0, 0, 0};
-  int inner = 1;              ///< planes that lie element by element side by side: channels, last
-  bool countsPadding = false; ///< averages divide by the whole window
+  /// Of a tensor's plane.
+  struct Extents {
+    int at[3] = {1, 1, 1};
+    Divisor by[3];
 
-  SYNCLINE_HOST_DEVICE int inputs() const { return x[0] * x[1] * x[2]; }
-  SYNCLINE_HOST_DEVICE int results() const { return y[0] * y[1] * y[2]; }
+    SYNCLINE_HOST_DEVICE int positions() const { return at[0] * at[1] * at[2]; }
+  };
+  Extents x, y;
+  int kernel[3] = {1, 1, 1}, strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, begins[3] = {};
+  Divisor byStride[3], byDilation[3];
+  int inner = 1;              ///< planes that lie element by element side by side: channels, last
+  Divisor byInner;            ///< by `inner`
+  Divisor byPlanes;           ///< by the elements of `inner` planes of x
+  bool countsPadding = false; ///< averages divide by the whole window
+  bool isGlobal = false;      ///< y has one position a plane, whose window holds all of x
+
   SYNCLINE_HOST_DEVICE int taps() const { return kernel[0] * kernel[1] * kernel[2]; }
 
   /// An element's place: its position in a plane, and where that plane begins in a tensor with so
@@ -29,152 +39,131 @@ struct PoolMap {
     std::uint32_t outer, plane;
     int position[3];
 
-    SYNCLINE_HOST_DEVICE std::int64_t begin(const PoolMap &map, int positions) const {
-      return static_cast<std::int64_t>(outer) * positions * map.inner + plane;
+    SYNCLINE_HOST_DEVICE std::uint32_t begin(const PoolMap &map, int positions) const {
+      return outer * static_cast<std::uint32_t>(positions * map.inner) + plane;
     }
   };
   /// Of the element with this number in memory, of a tensor with these extents.
-  SYNCLINE_HOST_DEVICE Element element(std::uint32_t number, const int *extents) const {
-    const auto planes = static_cast<std::uint32_t>(inner);
-    const auto positions = static_cast<std::uint32_t>(extents[0] * extents[1] * extents[2]);
-    const std::uint32_t rest = number / planes;
-    Element at{rest / positions, number - rest * planes, {}};
-    split(static_cast<int>(rest % positions), extents, at.position);
+  SYNCLINE_HOST_DEVICE Element element(std::uint32_t number, const Extents &extents) const {
+    Element at;
+    at.plane = byInner.split(number);
+    for (int d = 3; d-- > 0;)
+      at.position[d] = static_cast<int>(extents.by[d].split(number));
+    at.outer = number;
     return at;
   }
 
-  /// Splits a number of a position or a tap by these extents.
-  SYNCLINE_HOST_DEVICE static void split(int number, const int *extents, int *digits) {
-    for (int d = 3; d-- > 0; number /= extents[d])
-      digits[d] = number % extents[d];
+  /// Numbers from `begin` to before `end`.
+  struct Range {
+    int begin, end;
+  };
+  /// The taps of a result's window that lie in x, not in the padding.
+  SYNCLINE_HOST_DEVICE Range tapsIn(int d, int result) const {
+    const int before = begins[d] - result * strides[d], last = x.at[d] - 1 + before;
+    const int end = last < 0 ? 0 : divide(byDilation[d], last) + 1;
+    return {divideUp(byDilation[d], before), end < kernel[d] ? end : kernel[d]};
+  }
+  /// The results whose windows begin at or before this position of x and end at or behind it: all
+  /// that hold it, and, of dilated windows, some that do not.
+  SYNCLINE_HOST_DEVICE Range resultsOver(int d, int input) const {
+    const int last = input + begins[d], end = divide(byStride[d], last) + 1;
+    return {divideUp(byStride[d], last - (kernel[d] - 1) * dilations[d]),
+            end < y.at[d] ? end : y.at[d]};
+  }
+  /// The tap of one of these results at this position; -1 for none.
+  SYNCLINE_HOST_DEVICE int tapAt(int d, int result, int input) const {
+    const int distance = input + begins[d] - result * strides[d];
+    const int tap = divide(byDilation[d], distance);
+    return tap * dilations[d] == distance ? tap : -1;
   }
 
-  /// Where in a plane of x a tap of the window of a result lies; -1 in the padding.
-  SYNCLINE_HOST_DEVICE int inputOf(const int *result, int tap) const {
-    int t[3], at = 0;
-    split(tap, kernel, t);
+  /// Calls use(position in a plane of x, tap) for the taps of a result's window in x, the first
+  /// one first.
+  template <typename Use>
+  SYNCLINE_HOST_DEVICE void forEachTap(const int (&result)[3], const Use &use) const {
+    Range taps[3];
+    int first[3];
     for (int d = 0; d < 3; ++d) {
-      const int place = result[d] * strides[d] + t[d] * dilations[d] - begins[d];
-      if (place < 0 || place >= x[d])
-        return -1;
-      at = at * x[d] + place;
+      taps[d] = tapsIn(d, result[d]);
+      first[d] = result[d] * strides[d] - begins[d];
     }
-    return at;
+    for (int a = taps[0].begin; a < taps[0].end; ++a)
+      for (int b = taps[1].begin; b < taps[1].end; ++b) {
+        const int line = (first[0] + a * dilations[0]) * x.at[1] + first[1] + b * dilations[1];
+        for (int c = taps[2].begin; c < taps[2].end; ++c)
+          use(line * x.at[2] + first[2] + c * dilations[2], (a * kernel[1] + b) * kernel[2] + c);
+      }
   }
 
-  /// Which result of a plane has this position of x under this tap; -1 for none.
-  SYNCLINE_HOST_DEVICE int resultOf(const int *input, int tap) const {
-    int t[3], at = 0;
-    split(tap, kernel, t);
-    for (int d = 0; d < 3; ++d) {
-      const int from = input[d] + begins[d] - t[d] * dilations[d];
-      if (from < 0 || from % strides[d] != 0 || from / strides[d] >= y[d])
-        return -1;
-      at = at * y[d] + from / strides[d];
-    }
-    return at;
+  /// Calls use(result's position, its number in a plane of y, tap) for the windows that hold this
+  /// position of x, the first tap, and so the last result, first.
+  template <typename Use>
+  SYNCLINE_HOST_DEVICE void forEachResult(const int (&input)[3], const Use &use) const {
+    Range over[3];
+    for (int d = 0; d < 3; ++d)
+      over[d] = resultsOver(d, input[d]);
+    int at[3], taps[3];
+    for (at[0] = over[0].end; at[0]-- > over[0].begin;)
+      if ((taps[0] = tapAt(0, at[0], input[0])) >= 0)
+        for (at[1] = over[1].end; at[1]-- > over[1].begin;)
+          if ((taps[1] = tapAt(1, at[1], input[1])) >= 0)
+            for (at[2] = over[2].end; at[2]-- > over[2].begin;)
+              if ((taps[2] = tapAt(2, at[2], input[2])) >= 0)
+                use(at, (at[0] * y.at[1] + at[1]) * y.at[2] + at[2],
+                    (taps[0] * kernel[1] + taps[1]) * kernel[2] + taps[2]);
   }
 
   /// What an average divides by.
-  SYNCLINE_HOST_DEVICE int divisor(const int *result) const {
-    if (countsPadding)
-      return taps();
-    int inside = 0;
-    for (int tap = 0; tap < taps(); ++tap)
-      inside += inputOf(result, tap) >= 0;
-    return inside;
+  SYNCLINE_HOST_DEVICE float divisor(const int (&result)[3]) const {
+    int inside = taps();
+    if (!countsPadding) {
+      inside = 1;
+      for (int d = 0; d < 3; ++d) {
+        const Range taps = tapsIn(d, result[d]);
+        inside *= taps.end - taps.begin;
+      }
+    }
+    return static_cast<float>(inside);
+  }
+
+private:
+  /// Precondition: a number that is not negative.
+  SYNCLINE_HOST_DEVICE static int divide(const Divisor &by, int number) {
+    return static_cast<int>(by.quotient(static_cast<std::uint32_t>(number)));
+  }
+  /// Rounded up; 0 of negative numbers.
+  SYNCLINE_HOST_DEVICE static int divideUp(const Divisor &by, int number) {
+    return number <= 0 ? 0 : divide(by, number - 1) + 1;
   }
 };
 
-/// Precondition: at most three spatial dimensions. x and y: N C spatial...
+/// Preconditions: at most three spatial dimensions; every window holds an element of x; tensors of
+/// less than 2^31 elements. x and y: N C spatial...
 inline PoolMap poolMap(const Shape &x, const Shape &y, const Window &window, bool isChannelsLast) {
   PoolMap map;
   map.inner = isChannelsLast ? static_cast<int>(x[1]) : 1;
+  map.isGlobal = true;
+  const auto by = [](int number) { return Divisor(static_cast<std::uint32_t>(number)); };
   const std::size_t spatial = window.kernel.size();
   for (std::size_t i = 0; i < spatial; ++i) {
     const std::size_t d = 3 - spatial + i;
-    map.x[d] = static_cast<int>(x[i + 2]);
-    map.y[d] = static_cast<int>(y[i + 2]);
+    map.x.at[d] = static_cast<int>(x[i + 2]);
+    map.y.at[d] = static_cast<int>(y[i + 2]);
     map.kernel[d] = static_cast<int>(window.kernel[i]);
     map.strides[d] = static_cast<int>(window.strides[i]);
     map.dilations[d] = static_cast<int>(window.dilations[i]);
     map.begins[d] = static_cast<int>(window.padsBegin[i]);
+    map.x.by[d] = by(map.x.at[d]);
+    map.y.by[d] = by(map.y.at[d]);
+    map.byStride[d] = by(map.strides[d]);
+    map.byDilation[d] = by(map.dilations[d]);
+    map.isGlobal &=
+        map.y.at[d] == 1 && map.dilations[d] == 1 && map.kernel[d] - map.begins[d] >= map.x.at[d];
   }
+  map.byInner = by(map.inner);
+  map.byPlanes = by(map.inner * map.x.positions());
   map.countsPadding = window.countIncludePad;
   return map;
-}
-
-/// Element `number` of y; the first of equal maxima, NaN where there is one. The tap that it came
-/// from goes to the workspace.
-template <typename T, typename Tap>
-SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y, Tap *workspace,
-                                           std::uint32_t number) {
-  const PoolMap::Element result = map.element(number, map.y);
-  const T *from = x + result.begin(map, map.inputs());
-  float best = 0;
-  int bestTap = -1;
-  for (int tap = 0; tap < map.taps(); ++tap) {
-    const int at = map.inputOf(result.position, tap);
-    if (at < 0)
-      continue;
-    const float value = from[static_cast<std::int64_t>(at) * map.inner];
-    if (bestTap < 0 || value > best || (value != value && best == best)) {
-      best = value;
-      bestTap = tap;
-    }
-  }
-  y[number] = static_cast<T>(best);
-  workspace[number] = static_cast<Tap>(bestTap);
-}
-
-/// Element `number` of dx: what the windows over it that chose it have as gradient.
-template <typename T, typename Tap>
-SYNCLINE_HOST_DEVICE inline void maxPoolBackwardAt(const PoolMap &map, const T *dy,
-                                                   const Tap *workspace, T *dx,
-                                                   std::uint32_t number) {
-  const PoolMap::Element input = map.element(number, map.x);
-  const std::int64_t begin = input.begin(map, map.results());
-  float sum = 0;
-  for (int tap = 0; tap < map.taps(); ++tap) {
-    const int at = map.resultOf(input.position, tap);
-    const std::int64_t place = begin + static_cast<std::int64_t>(at) * map.inner;
-    if (at >= 0 && workspace[place] == static_cast<Tap>(tap))
-      sum += dy[place];
-  }
-  dx[number] = static_cast<T>(sum);
-}
-
-/// Element `number` of y.
-template <typename T>
-SYNCLINE_HOST_DEVICE inline void averagePoolAt(const PoolMap &map, const T *x, T *y,
-                                               std::uint32_t number) {
-  const PoolMap::Element result = map.element(number, map.y);
-  const T *from = x + result.begin(map, map.inputs());
-  int inside = 0;
-  float sum = 0;
-  for (int tap = 0; tap < map.taps(); ++tap)
-    if (const int at = map.inputOf(result.position, tap); at >= 0) {
-      sum += from[static_cast<std::int64_t>(at) * map.inner];
-      ++inside;
-    }
-  y[number] = static_cast<T>(sum / static_cast<float>(map.countsPadding ? map.taps() : inside));
-}
-
-/// Element `number` of dx.
-template <typename T>
-SYNCLINE_HOST_DEVICE inline void averagePoolBackwardAt(const PoolMap &map, const T *dy, T *dx,
-                                                       std::uint32_t number) {
-  const PoolMap::Element input = map.element(number, map.x);
-  const T *from = dy + input.begin(map, map.results());
-  int result[3];
-  float sum = 0;
-  for (int tap = 0; tap < map.taps(); ++tap)
-    if (const int at = map.resultOf(input.position, tap); at >= 0) {
-      PoolMap::split(at, map.y, result);
-      sum +=
-          from[static_cast<std::int64_t>(at) * map.inner] / static_cast<float>(map.divisor(result));
-    }
-  dx[number] = static_cast<T>(sum);
 }
 
 } // namespace syncline::cuda

@@ -1,37 +1,49 @@
-// Pooling: a thread an element of the result, forward and backward; nothing is added from two
-// threads, so that the same bits come out every time.
+// Pooling: a thread computes elements of the result, forward and backward; nothing is added from
+// two threads, so that the same bits come out every time.
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
+#include "runtime/cuda/PoolBodies.h"
 
 namespace syncline::cuda {
 
 namespace {
 
-template <typename T, typename Tap>
-__global__ void maxKernel(PoolMap map, const T *x, T *y, Tap *workspace, std::uint32_t n) {
-  forEachElement(
-      n, [&](std::int64_t i) { maxPoolAt(map, x, y, workspace, static_cast<std::uint32_t>(i)); });
+template <int width, typename T, typename Tap>
+__global__ void maxKernel(PoolMap map, const T *x, T *y, Tap *workspace, std::uint32_t packs) {
+  forEachElement(packs, [&](std::int64_t i) {
+    maxPoolAt<width>(map, x, y, workspace, static_cast<std::uint32_t>(i));
+  });
 }
 
-template <typename T, typename Tap>
+template <int width, typename T, typename Tap>
 __global__ void maxBackwardKernel(PoolMap map, const T *dy, const Tap *workspace, T *dx,
-                                  std::uint32_t n) {
-  forEachElement(n, [&](std::int64_t i) {
-    maxPoolBackwardAt(map, dy, workspace, dx, static_cast<std::uint32_t>(i));
+                                  std::uint32_t packs) {
+  forEachElement(packs, [&](std::int64_t i) {
+    maxPoolBackwardAt<width>(map, dy, workspace, dx, static_cast<std::uint32_t>(i));
   });
 }
 
-template <typename T>
-__global__ void averageKernel(PoolMap map, const T *x, T *y, std::uint32_t n) {
-  forEachElement(n,
-                 [&](std::int64_t i) { averagePoolAt(map, x, y, static_cast<std::uint32_t>(i)); });
+template <int width, typename T>
+__global__ void averageKernel(PoolMap map, const T *x, T *y, std::uint32_t packs) {
+  forEachElement(packs, [&](std::int64_t i) {
+    averagePoolAt<width>(map, x, y, static_cast<std::uint32_t>(i));
+  });
 }
 
-template <typename T>
-__global__ void averageBackwardKernel(PoolMap map, const T *dy, T *dx, std::uint32_t n) {
-  forEachElement(n, [&](std::int64_t i) {
-    averagePoolBackwardAt(map, dy, dx, static_cast<std::uint32_t>(i));
+template <int width, typename T>
+__global__ void averageBackwardKernel(PoolMap map, const T *dy, T *dx, std::uint32_t packs) {
+  forEachElement(packs, [&](std::int64_t i) {
+    averagePoolBackwardAt<width>(map, dy, dx, static_cast<std::uint32_t>(i));
   });
+}
+
+/// Calls launchBy.template operator()<width>(packs) with the most elements a thread that lie in
+/// planes side by side. Tensors begin at multiples of 64 bytes.
+template <typename LaunchBy>
+cudaError_t launchPacks(const PoolMap &map, std::uint32_t n, const LaunchBy &launchBy) {
+  constexpr int width = 4;
+  return map.inner % width == 0 ? launchBy.template operator()<width>(n / width)
+                                : launchBy.template operator()<1>(n);
 }
 
 } // namespace
@@ -39,25 +51,38 @@ __global__ void averageBackwardKernel(PoolMap map, const T *dy, T *dx, std::uint
 template <typename T, typename Tap>
 cudaError_t maxPool(cudaStream_t stream, const PoolMap &map, const T *x, T *y, Tap *workspace,
                     std::uint32_t n) {
-  return launch(maxKernel<T, Tap>, blocksFor(n), stream, map, x, y, workspace, n);
+  const auto by = [&]<int width>(std::uint32_t packs) {
+    return launch(maxKernel<width, T, Tap>, blocksFor(packs), stream, map, x, y, workspace, packs);
+  };
+  return launchPacks(map, n, by);
 }
 
 template <typename T, typename Tap>
 cudaError_t maxPoolBackward(cudaStream_t stream, const PoolMap &map, const T *dy,
                             const Tap *workspace, T *dx, std::uint32_t n) {
-  return launch(maxBackwardKernel<T, Tap>, blocksFor(n), stream, map, dy, workspace, dx, n);
+  const auto by = [&]<int width>(std::uint32_t packs) {
+    return launch(maxBackwardKernel<width, T, Tap>, blocksFor(packs), stream, map, dy, workspace,
+                  dx, packs);
+  };
+  return launchPacks(map, n, by);
 }
 
 template <typename T>
 cudaError_t averagePool(cudaStream_t stream, const PoolMap &map, const T *x, T *y,
                         std::uint32_t n) {
-  return launch(averageKernel<T>, blocksFor(n), stream, map, x, y, n);
+  const auto by = [&]<int width>(std::uint32_t packs) {
+    return launch(averageKernel<width, T>, blocksFor(packs), stream, map, x, y, packs);
+  };
+  return launchPacks(map, n, by);
 }
 
 template <typename T>
 cudaError_t averagePoolBackward(cudaStream_t stream, const PoolMap &map, const T *dy, T *dx,
                                 std::uint32_t n) {
-  return launch(averageBackwardKernel<T>, blocksFor(n), stream, map, dy, dx, n);
+  const auto by = [&]<int width>(std::uint32_t packs) {
+    return launch(averageBackwardKernel<width, T>, blocksFor(packs), stream, map, dy, dx, packs);
+  };
+  return launchPacks(map, n, by);
 }
 
 using std::int32_t, std::uint32_t, std::uint8_t;

@@ -1,10 +1,12 @@
 // Pooling as the kernels do it, an element at a time, against the definition.
-#include "runtime/cuda/PoolMap.h"
+#include "runtime/cuda/PoolBodies.h"
 
+#include "runtime/core/Executable.h"
 #include "tests/conformance/References.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace syncline::cuda {
@@ -29,6 +31,8 @@ std::vector<Case> cases() {
       {{1, 2, 6, 6}, {1, 2, 3, 3}, {{3, 3}, {2, 2}, {1, 1}, {0, 0}, {0, 0}}},
       {{2, 3, 7, 7}, {2, 3, 1, 1}, {{7, 7}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}},
       {{1, 2, 7, 7}, {1, 2, 3, 3}, {{3, 3}, {1, 1}, {2, 2}, {0, 0}, {0, 0}}},
+      {{1, 2, 9, 8}, {1, 2, 4, 2}, {{3, 3}, {2, 4}, {2, 3}, {1, 2}, {1, 1}}},
+      {{2, 3, 3, 5}, {2, 3, 1, 1}, {{5, 6}, {2, 1}, {1, 1}, {1, 1}, {1, 0}}},
       {{2, 4, 8}, {2, 4, 4}, {{2}, {2}, {1}, {0}, {0}}},
       {{1, 3, 4, 5, 4}, {1, 3, 2, 3, 2}, {{2, 3, 2}, {2, 2, 2}, {1, 1, 1}, {0, 1, 0}, {0, 1, 0}}},
   };
@@ -87,6 +91,86 @@ TEST(PoolMapTest, AverageIsTheDefinition) {
       EXPECT_LT(worst(y, forward(x)), 1e-6);
       EXPECT_LT(worst(dx, numericalGradient(forward, x, dy, 0.5)), 1e-6);
     }
+}
+
+/// dx of averages as it is defined in floats: all taps of all windows, the first tap first.
+std::vector<float> averageGradientByTaps(const Case &c, const std::vector<float> &dy) {
+  const auto &[kernel, strides, dilations, begins, ends, groups, countsPadding] = c.window;
+  const std::int64_t height = c.x[2], width = c.x[3];
+  std::vector<float> dx(static_cast<std::size_t>(elementCount(c.x)));
+  const auto windows = [&](const auto &use) { // use(result, tap, element of x)
+    for (std::int64_t tap = 0; tap < kernel[0] * kernel[1]; ++tap)
+      for (std::int64_t i = 0; i < elementCount(c.y); ++i) {
+        const std::int64_t column = i % c.y[3], row = i / c.y[3] % c.y[2];
+        const std::int64_t at = row * strides[0] + tap / kernel[1] * dilations[0] - begins[0];
+        const std::int64_t to = column * strides[1] + tap % kernel[1] * dilations[1] - begins[1];
+        if (at >= 0 && at < height && to >= 0 && to < width)
+          use(static_cast<std::size_t>(i),
+              static_cast<std::size_t>((i / (c.y[2] * c.y[3]) * height + at) * width + to));
+      }
+  };
+  std::vector<int> inside(dy.size());
+  windows([&](std::size_t result, std::size_t) { ++inside[result]; });
+  const auto taps = static_cast<int>(kernel[0] * kernel[1]);
+  windows([&](std::size_t result, std::size_t at) {
+    dx[at] += dy[result] / static_cast<float>(countsPadding ? taps : inside[result]);
+  });
+  return dx;
+}
+
+// Gradients are summed in the order of taps, to the last bit, however few of them are looked at.
+TEST(PoolMapTest, SumsInTheOrderOfTaps) {
+  for (Case c : cases())
+    for (const bool countsPadding : {false, true}) {
+      if (c.x.size() != 4)
+        continue;
+      c.window.countIncludePad = countsPadding;
+      const std::vector<float> gradient = floats(randomArray(c.y, 2));
+      const PoolMap map = poolMap(c.x, c.y, c.window, false);
+      std::vector<float> dx(static_cast<std::size_t>(elementCount(c.x)));
+      for (std::uint32_t i = 0; i < dx.size(); ++i)
+        averagePoolBackwardAt(map, gradient.data(), dx.data(), i);
+      EXPECT_EQ(dx, averageGradientByTaps(c, gradient));
+    }
+}
+
+/// Of all functions, so many planes at a time.
+template <int width> struct Results {
+  alignas(16) float y[1024] = {}, dx[1024] = {}, average[1024] = {}, averageDx[1024] = {};
+  alignas(16) std::int32_t workspace[1024] = {};
+
+  Results(const PoolMap &map, const float *x, const float *dy, std::uint32_t xs, std::uint32_t ys) {
+    for (std::uint32_t i = 0; i < ys / width; ++i) {
+      maxPoolAt<width>(map, x, y, workspace, i);
+      averagePoolAt<width>(map, x, average, i);
+    }
+    for (std::uint32_t i = 0; i < xs / width; ++i) {
+      maxPoolBackwardAt<width>(map, dy, workspace, dx, i);
+      averagePoolBackwardAt<width>(map, dy, averageDx, i);
+    }
+  }
+};
+
+// Four planes side by side give what each gives by itself.
+TEST(PoolMapTest, PlanesSideBySideAreComputedTogether) {
+  for (Case c : cases()) {
+    c.x[1] = c.y[1] = 8;
+    const Array x = randomArray(c.x, 1), dy = randomArray(c.y, 2);
+    const auto xs = static_cast<std::uint32_t>(x.size()),
+               ys = static_cast<std::uint32_t>(dy.size());
+    alignas(16) float from[1024], gradient[1024];
+    ASSERT_LE(xs, std::size(from));
+    std::copy_n(x.values.begin(), xs, from);
+    std::copy_n(dy.values.begin(), ys, gradient);
+    const PoolMap map = poolMap(c.x, c.y, c.window, true);
+    const Results<1> one(map, from, gradient, xs, ys);
+    const Results<4> four(map, from, gradient, xs, ys);
+    EXPECT_TRUE(std::ranges::equal(one.y, four.y));
+    EXPECT_TRUE(std::ranges::equal(one.workspace, four.workspace));
+    EXPECT_TRUE(std::ranges::equal(one.dx, four.dx));
+    EXPECT_TRUE(std::ranges::equal(one.average, four.average));
+    EXPECT_TRUE(std::ranges::equal(one.averageDx, four.averageDx));
+  }
 }
 
 // Of equal maxima the first counts, once; what is not a number is seen.
