@@ -10,11 +10,10 @@ import subprocess
 import unittest
 
 import harness
+from host_cuda import DIGITS, MODULE
 from refusal import RefusalTest
 
-DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
-MODULE = harness.BUILD / "lib" / "libsyncline-host-cuda.so"
 SHARED = ["--backend", "cuda", "--share-device"]
 SHORT = ["--time", "3s", "--sizes", "1KiB,64KiB,1MiB"]
 

@@ -2,23 +2,17 @@
 streams run by themselves, with the CPU's losses, gradients and parameters."""
 
 import os
-import pathlib
 import subprocess
-import tempfile
 import unittest
 import unittest.mock
 
 import harness
 import models
 import numpy
+from host_cuda import CUDA, DIGITS, MODULE, PLAYED, HostCudaCase
 from onnx import helper
 from refusal import RefusalTest
 
-HOST = harness.TOP / "tests" / "host-cuda"
-MODULE = harness.BUILD / "lib" / "libsyncline-host-cuda.so"
-DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
-PLAYED = {"NVCC": str(HOST / "nvcc"), "SYNCLINE_CUDA_BACKEND": str(MODULE)}
-CUDA = ("--backend", "cuda")
 LIMIT = 1e-5
 # Factors of 8 bits: of the two largest values of a window, the other may be the larger one then. PyTorch's gradients by
 # autocast are off by 0.1 on some of these samples, too.
@@ -74,19 +68,12 @@ def digits(count):
     return tuple(numpy.load(folder / f"digits-train-{name}.npy")[:count] for name in "xy")
 
 
-class HostCudaTest(unittest.TestCase):
+class HostCudaTest(HostCudaCase):
     """Every run takes three steps of one global batch; its dump is compared with the CPU's."""
 
     @classmethod
     def setUpClass(cls):
-        if not MODULE.exists():
-            raise unittest.SkipTest("built without CUDA's toolkit")
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        cls.folder = pathlib.Path(holder.name)
-        played = unittest.mock.patch.dict(os.environ, PLAYED)
-        played.start()
-        cls.addClassCleanup(played.stop)
+        super().setUpClass()
         cls.mixed = mixed(cls.folder / "mixed.onnx")
 
     def plan(self, model, ranks, backend, label=""):

@@ -4,16 +4,15 @@ tests/host-cuda; ranks that are lost, and what of the environment contradicts a 
 import ctypes
 import json
 import os
-import pathlib
 import signal
 import subprocess
-import tempfile
 import unittest
 import unittest.mock
 
 import harness
 import numpy
-from test_host_cuda import CUDA, DIGITS, MODULE, NODE, PLAYED, digits
+from host_cuda import CUDA, DIGITS, MODULE, HostCudaCase
+from test_host_cuda import NODE, digits
 from test_plans import free_port
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
@@ -52,17 +51,7 @@ class Tuner:
         return {name for name, row in zip(self.CHOICES, rows) if max(row) >= 0}
 
 
-@unittest.skipUnless(MODULE.exists(), "built without CUDA's toolkit")
-class MessageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        cls.folder = pathlib.Path(holder.name)
-        played = unittest.mock.patch.dict(os.environ, PLAYED)
-        played.start()
-        cls.addClassCleanup(played.stop)
-
+class MessageTest(HostCudaCase):
     def plan(self, ranks, scheme, backend):
         label = f"-{backend}-{scheme}"
         folder = self.folder / f"{DIGITS.stem}{label}-{ranks}x4.plan"

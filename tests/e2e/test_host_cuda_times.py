@@ -3,37 +3,24 @@ of its streams' events."""
 
 import json
 import os
-import pathlib
-import tempfile
 import unittest
 import unittest.mock
 
 import harness
+from host_cuda import CUDA, DIGITS, HostCudaCase
 
-MODULE = harness.BUILD / "lib" / "libsyncline-host-cuda.so"
-DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
-PLAYED = {
-    "NVCC": str(harness.TOP / "tests" / "host-cuda" / "nvcc"),
-    "SYNCLINE_CUDA_BACKEND": str(MODULE),
-    "SYNCLINE_HOST_CUDA_DEVICES": "2",
-}
-CUDA = ("--backend", "cuda")
 EAGER_AND_CAPTURED = ((), ("--cuda-graph",))
 
 
-class HostCudaTimesTest(unittest.TestCase):
+class HostCudaTimesTest(HostCudaCase):
     """The plan is for two nodes with a device each: here both ranks are on one machine with two devices."""
 
     @classmethod
     def setUpClass(cls):
-        if not MODULE.exists():
-            raise unittest.SkipTest("built without CUDA's toolkit")
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        cls.folder = pathlib.Path(holder.name)
-        played = unittest.mock.patch.dict(os.environ, PLAYED)
-        played.start()
-        cls.addClassCleanup(played.stop)
+        super().setUpClass()
+        devices = unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES="2")
+        devices.start()
+        cls.addClassCleanup(devices.stop)
         cls.plan = harness.compile_plan(DIGITS, cls.folder, 2, 4, extra=CUDA)
 
     def test_trace(self):

@@ -1,0 +1,30 @@
+"""Runs of the CUDA backend over tests/host-cuda, which plays its device."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+import unittest.mock
+
+import harness
+
+MODULE = harness.BUILD / "lib" / "libsyncline-host-cuda.so"
+NVCC = harness.TOP / "tests" / "host-cuda" / "nvcc"
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+PLAYED = {"NVCC": str(NVCC), "SYNCLINE_CUDA_BACKEND": str(MODULE)}
+CUDA = ("--backend", "cuda")
+
+
+class HostCudaCase(unittest.TestCase):
+    """All tests have one folder, and run what is played."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not MODULE.exists():
+            raise unittest.SkipTest("built without CUDA's toolkit")
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        played = unittest.mock.patch.dict(os.environ, PLAYED)
+        played.start()
+        cls.addClassCleanup(played.stop)
