@@ -15,9 +15,10 @@ namespace syncline {
 
 namespace {
 
-constexpr llvm::StringRef reserved[] = {"packed", "Pack",        "load",      "store",
-                                        "Loop",   "walk",        "isAligned", "launch",
-                                        "at",     "launchDense", "loop",      "dim3"};
+constexpr llvm::StringRef reserved[] = {
+    "packed", "Pack",    "load",     "store",   "Loop",   "walk",        "isAligned",
+    "launch", "at",      "loop",     "dim3",    "Either", "launchDense", "launchRounded",
+    "widen",  "enqueue", "Operands", "rounded", "Places", "areAligned"};
 
 /// How the loop reaches an operand.
 enum class Access {
@@ -39,12 +40,23 @@ std::int64_t bytesOf(Value operand) {
   return (bits + 7) / 8;
 }
 
+bool isFloat(Value operand) { return cast<MemRefType>(operand.getType()).getElementType().isF32(); }
+
 /// So many elements that the widest operand's fill an access of 16 bytes.
-std::int64_t packWidth(plan::PointwiseOp loop) {
+std::int64_t packWidth(plan::PointwiseOp loop, std::int64_t floatBytes = 4) {
   std::int64_t widest = 1;
   for (Value operand : loop.getOperands())
-    widest = std::max(widest, bytesOf(operand));
+    widest = std::max(widest, isFloat(operand) ? floatBytes : bytesOf(operand));
   return 16 / widest;
+}
+
+/// Names the launcher for floats that may lie as bf16: packs are as wide as these allow.
+std::string roundedLauncher(plan::PointwiseOp loop) {
+  constexpr size_t mostOperands = 64; // bits of the mask
+  if (!loop.getFlat() || loop.getNumOperands() > mostOperands ||
+      llvm::none_of(loop.getOperands(), isFloat))
+    return "";
+  return "&launchRounded<$, " + std::to_string(packWidth(loop, 2)) + ">";
 }
 
 /// Inputs, then results.
@@ -124,10 +136,11 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
   const std::vector<Operand> operands = operandsOf(loop, nest ? &*nest : nullptr, width);
   const bool isInRow = nest && nest->extents.back() % width == 0;
 
-  std::string text = "struct $ : Loop<" + std::to_string(loop.getOuts().size()) + ", " +
-                     std::to_string(ins) + ", " + std::to_string(width) +
-                     "> {\n  template <int width> static __device__ void run(const Operands &at, "
-                     "std::int64_t i) {\n";
+  std::string text =
+      "struct $ : Loop<" + std::to_string(loop.getOuts().size()) + ", " + std::to_string(ins) +
+      ", " + std::to_string(width) +
+      "> {\n  template <int width, typename Operands>\n  static __device__ void run(const "
+      "Operands &at, std::int64_t i) {\n";
   if (isInRow)
     text += loopVariables(*nest, operands, "    ", "i");
   text += declarations(operands, ins);
@@ -143,7 +156,8 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
   for (const Operand &result : llvm::ArrayRef(operands).drop_front(ins))
     text += "    store(" + result.place + ", i, " + result.name + ");\n";
   return {text + "  }\n};\n",
-          nest ? "&launchDense<$, " + std::to_string(nest->elements()) + ">" : "&launch<$>"};
+          nest ? "&launchDense<$, " + std::to_string(nest->elements()) + ">" : "&launch<$>",
+          roundedLauncher(loop)};
 }
 
 Status compile(const std::string &source, const std::string &object,

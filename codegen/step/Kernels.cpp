@@ -29,7 +29,7 @@ static std::string named(StringRef text, StringRef name) {
   return result;
 }
 
-FailureOr<std::string> Kernels::expressionOf(plan::PointwiseOp loop) {
+FailureOr<Kernels::Expressions> Kernels::expressionsOf(plan::PointwiseOp loop) {
   FailureOr<KernelBody> body = printBody(loop);
   if (failed(body))
     return failure();
@@ -45,7 +45,7 @@ FailureOr<std::string> Kernels::expressionOf(plan::PointwiseOp loop) {
     texts.push_back("// " + body->summary + "\n" + named(text.definition, name->second));
     extrema |= body->usesExtrema;
   }
-  return named(text.kernel, name->second);
+  return Expressions{named(text.kernel, name->second), named(text.rounded, name->second)};
 }
 
 } // namespace syncline::codegen

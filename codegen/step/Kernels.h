@@ -14,9 +14,13 @@ class Kernels {
 public:
   Kernels(Names &names, const StepTarget &target) : names(names), target(target) {}
 
-  /// The expression that names the loop's kernel in a call of the builder: "&split<addRelu1>".
+  /// Expressions that name a loop's kernels in a call of the builder.
+  struct Expressions {
+    std::string kernel;  ///< "&split<addRelu1>"
+    std::string rounded; ///< for PointwiseInfo::rounded; empty for none
+  };
   /// Fails with a diagnostic where the body or an element type has no C++ (nor CUDA).
-  mlir::FailureOr<std::string> expressionOf(plan::PointwiseOp loop);
+  mlir::FailureOr<Expressions> expressionsOf(plan::PointwiseOp loop);
 
   /// Definitions in order of first use, blank lines between.
   const std::vector<std::string> &definitions() const { return texts; }

@@ -170,14 +170,16 @@ FailureOr<std::string> StepOps::call(plan::CallOp op) {
 }
 
 FailureOr<std::string> StepOps::loop(plan::PointwiseOp op) {
-  FailureOr<std::string> kernel = kernels.expressionOf(op);
-  if (failed(kernel))
+  FailureOr<Kernels::Expressions> expressions = kernels.expressionsOf(op);
+  if (failed(expressions))
     return failure();
   const std::string info = std::string("{.flat = ") + (op.getFlat() ? "true" : "false") +
-                           ", .keepsZero = " + (op.getKeepsZero() ? "true" : "false") + "}";
+                           ", .keepsZero = " + (op.getKeepsZero() ? "true" : "false") +
+                           (expressions->rounded.empty() ? "" : ", .rounded = ") +
+                           expressions->rounded + "}";
   const std::string ins = op.getIns().empty() ? "{}" : list(op.getIns());
-  return "step.pointwise(" + quoted(op.getLayer()) + ", " + *kernel + ", " + ins + ", " +
-         list(op.getOuts()) + ", " + info + ");";
+  return "step.pointwise(" + quoted(op.getLayer()) + ", " + expressions->kernel + ", " + ins +
+         ", " + list(op.getOuts()) + ", " + info + ");";
 }
 
 FailureOr<std::string> StepOps::statement(Operation *op) {

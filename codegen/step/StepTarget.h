@@ -16,6 +16,7 @@ namespace syncline {
 struct LoopText {
   std::string definition; ///< equal definitions are one
   std::string kernel;     ///< names the PointwiseKernel in a call of the builder: "&split<$>"
+  std::string rounded;    ///< the same for PointwiseInfo::rounded; empty for none
 };
 
 /// A backend's language and compiler. Everything is constant; may be used from any thread.

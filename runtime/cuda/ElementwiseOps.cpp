@@ -3,6 +3,8 @@
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Reductions.h"
 
+#include <algorithm>
+
 namespace syncline::cuda {
 
 namespace {
@@ -19,6 +21,21 @@ Layout flatLayout(const Preparation &p, std::span<const Tensor> ins) {
   return layout;
 }
 
+bool overlap(const StepTensor &a, const StepTensor &b) {
+  return a.space == b.space && a.offset < b.offset + b.reserved && b.offset < a.offset + a.reserved;
+}
+
+/// Whether a loop that takes f32 as bf16 takes this operand as bf16: it lies so. Where one of the
+/// other side has its place (a result that of an operand which dies here) with elements of another
+/// size, it does not: threads would write what others have still to read.
+bool staysRounded(const Preparation &p, Tensor tensor, std::span<const Tensor> others) {
+  const StepTensor &own = p.info(tensor);
+  const ElementType type = p.layout(tensor).type;
+  return type != own.type && std::none_of(others.begin(), others.end(), [&](Tensor other) {
+           return p.layout(other).type != type && overlap(own, p.info(other));
+         });
+}
+
 } // namespace
 
 void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
@@ -27,25 +44,31 @@ void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
   prepare("pointwise", layer, [&](Preparation &p) {
     checkPointwise(p, ins, outs, info);
     const Layout stored = info.flat ? flatLayout(p, ins) : Layout{};
-    // Generated loops are typed as the plan declares.
-    auto computed = [&](Tensor tensor) {
-      return Layout{p.info(tensor).type, stored.isChannelsLast};
+    for (Tensor out : outs)
+      p.layOut(out, stored);
+    std::uint64_t rounded = 0, operand = 1; // masks
+    auto computed = [&](Tensor tensor, std::span<const Tensor> others) {
+      const bool isRounded = info.rounded && staysRounded(p, tensor, others);
+      rounded |= isRounded ? operand : 0;
+      operand <<= 1;
+      return Layout{isRounded ? ElementType::bf16 : p.info(tensor).type, stored.isChannelsLast};
     };
     std::vector<Place<const std::byte>> operands;
     std::vector<Place<std::byte>> results;
     for (Tensor in : ins)
-      operands.push_back(p.input<std::byte>(in, computed(in)));
-    for (Tensor out : outs) {
-      p.layOut(out, stored);
-      results.push_back(p.output<std::byte>(out, computed(out)));
-    }
-    p.call(info.flat ? "flat" : "dense",
-           [&program = program, kernel, operands, results, n = p.count(outs[0])] {
-             const std::vector<const void *> from(operands.begin(), operands.end());
-             const std::vector<void *> to(results.begin(), results.end());
-             kernel(to.data(), from.data(), n, program.device.compute);
-             check(cudaGetLastError(), "generated kernel");
-           });
+      operands.push_back(p.input<std::byte>(in, computed(in, outs)));
+    for (Tensor out : outs)
+      results.push_back(p.output<std::byte>(out, computed(out, ins)));
+    p.call(info.flat ? "flat" : "dense", [&program = program, kernel, mixed = info.rounded, rounded,
+                                          operands, results, n = p.count(outs[0])] {
+      const std::vector<const void *> from(operands.begin(), operands.end());
+      const std::vector<void *> to(results.begin(), results.end());
+      if (rounded != 0)
+        mixed(to.data(), from.data(), n, rounded, program.device.compute);
+      else
+        kernel(to.data(), from.data(), n, program.device.compute);
+      check(cudaGetLastError(), "generated kernel");
+    });
   });
 }
 

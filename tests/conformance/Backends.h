@@ -5,14 +5,29 @@
 
 #include <cstddef>
 #include <ostream>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace syncline::conformance {
 
+/// A flat loop, compiled for a backend.
+struct FlatLoop {
+  PointwiseKernel kernel;
+  RoundedKernel rounded = nullptr; ///< PointwiseInfo::rounded
+
+  /// Of the step, in one call.
+  void append(StepBuilder &step, std::string_view layer, std::span<const Tensor> ins,
+              std::span<const Tensor> outs, bool keepsZero) const {
+    step.pointwise(layer, kernel, ins, outs, {true, keepsZero, rounded});
+  }
+};
+
 /// PointwiseLoops.h, compiled for a backend.
 struct PointwiseKernels {
-  PointwiseKernel addRelu, addOne, twice, scaleChannels;
+  FlatLoop addRelu, addOne, twice;
+  PointwiseKernel scaleChannels;
 };
 
 struct Backend {

@@ -18,7 +18,7 @@ TEST_P(ElementwiseTest, FlatLoopOverOperandsInDifferentLayouts) {
   StepCase run(backend(), form());
   const Tensor y = run.result(a.shape), mask = run.result(a.shape, ElementType::u8);
   const std::array ins{run.operand(a), run.plainOperand(b)}, outs{y, mask};
-  run.step().pointwise("add", backend().kernels.addRelu, ins, outs, {true, true});
+  backend().kernels.addRelu.append(run.step(), "add", ins, outs, true);
   run.run();
   Array expected(a.shape), kept(a.shape);
   for (std::size_t i = 0; i < a.values.size(); ++i) {
@@ -35,7 +35,7 @@ TEST_P(ElementwiseTest, LoopThatDoesNotKeepZeroLeavesNoTraceInPadding) {
   StepCase run(backend(), form());
   const Tensor moved = run.result(x.shape), y = run.result({2, 1, 3, 3});
   const std::array ins{run.operand(x)}, outs{moved};
-  run.step().pointwise("add", backend().kernels.addOne, ins, outs, {true, false});
+  backend().kernels.addOne.append(run.step(), "add", ins, outs, false);
   Array ones({1, 5, 1, 1}, 1);
   run.step().conv("sum", moved, run.state("w", ones), none, y,
                   {{}, {1, 1}, {1, 1}, {0, 0}, {0, 0}});

@@ -86,8 +86,8 @@ TEST_P(ExecutableTest, SeveralThreadsComputeEveryPart) {
   StepCase run(GetParam(), Form::plain, 1, 3);
   const Array x = randomArray({5, 16, 64, 33}, 1);
   const Tensor y = run.result(x.shape);
-  run.step().pointwise("twice", GetParam().kernels.twice, std::array{run.operand(x)}, std::array{y},
-                       {true, true});
+  GetParam().kernels.twice.append(run.step(), "twice", std::array{run.operand(x)}, std::array{y},
+                                  true);
   run.run();
   Array expected = x;
   for (double &value : expected.values)

@@ -10,8 +10,9 @@ namespace syncline::conformance {
 
 template <typename Loop>
 void hostLoop(void *const *outs, const void *const *ins, std::int64_t n, void *) {
+  const LoopOperands operands = operandsOf<Loop>(outs, ins);
   for (std::int64_t i = 0; i < n; ++i)
-    Loop::at(outs, ins, i);
+    Loop::at(operands, i);
 }
 
 inline void hostScaleChannels(void *const *outs, const void *const *ins, std::int64_t,
@@ -20,7 +21,7 @@ inline void hostScaleChannels(void *const *outs, const void *const *ins, std::in
 }
 
 inline PointwiseKernels hostKernels() {
-  return {hostLoop<AddRelu>, hostLoop<AddOne>, hostLoop<Twice>, hostScaleChannels};
+  return {{hostLoop<AddRelu>}, {hostLoop<AddOne>}, {hostLoop<Twice>}, hostScaleChannels};
 }
 
 inline void hostCopy(void *to, const void *from, std::size_t bytes) {

@@ -28,6 +28,7 @@ SCHEMA = json.loads((harness.TOP / "codegen" / "json" / "plan.schema.json").read
 def statements(path):
     """Calls of the step's builder, without the kernels' names."""
     lines = [line.strip() for line in path.read_text().splitlines() if line.startswith("  step.")]
+    lines = [re.sub(r", \.rounded = &launchRounded<.*?>", "", line) for line in lines]
     return [re.sub(r"&(split|launch)\w*<.*?>", "KERNEL", line) for line in lines]
 
 

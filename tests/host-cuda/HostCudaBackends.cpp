@@ -18,37 +18,38 @@ Result<std::unique_ptr<Executable>> create(const ExecutableOptions &given) {
   return std::unique_ptr<Executable>(std::make_unique<cuda::CudaExecutable>(options));
 }
 
-constexpr std::size_t mostOperands = 2;
-struct Operands {
-  void *outs[mostOperands];
-  const void *ins[mostOperands];
-};
-
-template <typename Loop> void loopKernel(Operands operands, std::int64_t n) {
+template <typename Loop> void loopKernel(LoopOperands operands, std::int64_t n) {
   const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads)
-    Loop::at(operands.outs, operands.ins, i);
+    Loop::at(operands, i);
 }
 
 /// As generated code does: operands by value, on the backend's queue.
-template <typename Loop, std::size_t outCount, std::size_t inCount>
-void launch(void *const *outs, const void *const *ins, std::int64_t n, void *queue) {
-  Operands operands{};
-  std::copy_n(outs, outCount, operands.outs);
-  std::copy_n(ins, inCount, operands.ins);
+template <typename Loop>
+void launchRounded(void *const *outs, const void *const *ins, std::int64_t n, std::uint64_t rounded,
+                   void *queue) {
+  LoopOperands operands = operandsOf<Loop>(outs, ins, rounded);
   void *arguments[] = {&operands, &n};
   cudaLaunchKernel(loopKernel<Loop>, dim3(4), dim3(128), arguments, 0,
                    static_cast<cudaStream_t>(queue));
 }
 
+template <typename Loop>
+void launch(void *const *outs, const void *const *ins, std::int64_t n, void *queue) {
+  launchRounded<Loop>(outs, ins, n, 0, queue);
+}
+
 void scaleChannels(void *const *outs, const void *const *ins, std::int64_t, void *queue) {
-  launch<ScaleChannels, 1, 2>(outs, ins, ScaleChannels::count, queue);
+  launch<ScaleChannels>(outs, ins, ScaleChannels::count, queue);
 }
 
 } // namespace
 
 PointwiseKernels streamKernels() {
-  return {launch<AddRelu, 2, 2>, launch<AddOne, 1, 1>, launch<Twice, 1, 1>, scaleChannels};
+  return {{launch<AddRelu>, launchRounded<AddRelu>},
+          {launch<AddOne>, launchRounded<AddOne>},
+          {launch<Twice>, launchRounded<Twice>},
+          scaleChannels};
 }
 
 void streamCopy(void *to, const void *from, std::size_t bytes) {

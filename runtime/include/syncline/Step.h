@@ -23,7 +23,7 @@
 namespace syncline {
 
 /// Changes whenever this header does so incompatibly.
-inline constexpr int stepAbi = 3;
+inline constexpr int stepAbi = 4;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -88,12 +88,22 @@ enum class Activation { none, relu };
 using PointwiseKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n,
                                  void *queue);
 
+/// The same for operands some of which lie rounded: where bit i of `rounded` is set, operand i
+/// (inputs, then results), declared as f32, is stored as bf16. Computes as if they were converted
+/// to f32 and its results, computed in f32, to bf16, to nearest even. A result may lie in the place
+/// of an input of the same size.
+using RoundedKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n,
+                               std::uint64_t rounded, void *queue);
+
 struct PointwiseInfo {
   /// All operands have the result's shape: any layout common to all will do. Otherwise the kernel
   /// walks dense row-major operands itself and ignores n.
   bool flat = true;
   /// f(0, .., 0) = 0: padding in blocked layouts stays zero.
   bool keepsZero = false;
+  /// Null where there is none: on "cpu", and for loops that are not flat, have no f32, or more
+  /// operands than `rounded` has bits.
+  RoundedKernel rounded = nullptr;
 };
 
 enum class Reduction { sum, mean };

@@ -9,7 +9,8 @@
 // Loops take so many elements at once that the widest operand fills 16 bytes.
 // CHECK: template <typename T> __device__ T maximum(T a, T b)
 // CHECK-LABEL: struct addMaximumCmpEtc : Loop<2, 2, 4> {
-// CHECK-NEXT: template <int width> static __device__ void run(const Operands &at, std::int64_t i) {
+// CHECK-NEXT: template <int width, typename Operands>
+// CHECK-NEXT: static __device__ void run(const Operands &at, std::int64_t i) {
 // CHECK-NEXT: const auto a0 = load<float, width>(at.ins[0], i);
 // CHECK-NEXT: const auto a1 = load<float, width>(at.ins[1], i);
 // CHECK-NEXT: Pack<float, width> r0;
@@ -43,6 +44,7 @@
 // Elsewhere for each element; operands that walk as the result does still come in packs.
 // CHECK-LABEL: struct add : Loop<1, 2, 4> {
 // CHECK-NEXT: template
+// CHECK-NEXT: static __device__ void run
 // CHECK-NEXT: const auto a0 = load<float, width>(at.ins[0], i);
 // CHECK-NEXT: const auto a1 = static_cast<const float *>(at.ins[1]);
 // CHECK: for (int j = 0; j < width; ++j) {
@@ -75,7 +77,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   // CHECK-LABEL: void forward1(StepBuilder &step) {
   // CHECK: step.phase("forward");
   plan.phase forward
-  // CHECK: step.pointwise("flat", &launch<addMaximumCmpEtc>, std::array{x, x}, std::array{y, mask}, {.flat = true, .keepsZero = true});
+  // Flat loops take floats as bf16 too; packs of these fill 16 bytes as well.
+  // CHECK: step.pointwise("flat", &launch<addMaximumCmpEtc>, std::array{x, x}, std::array{y, mask}, {.flat = true, .keepsZero = true, .rounded = &launchRounded<addMaximumCmpEtc, 8>});
   plan.pointwise "flat" ins(%x, %x : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y, %mask : memref<4x2x8xf32>, memref<4x2x8xui8>) attributes {flat, keeps_zero} {
   ^bb0(%p: f32, %q: f32):
     %zero = arith.constant 0.0 : f32
@@ -108,6 +111,18 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   plan.pointwise "long" ins(%narrow : memref<3xi64>) outs(%long : memref<1431655766x3xi64>) {
   ^bb0(%p: i64):
     plan.yield %p : i64
+  }
+  // No floats, no bf16; those beside wider elements are as many at once as these.
+  // CHECK: step.pointwise("counts", &launch<copy_3>, std::array{narrow}, std::array{narrow}, {.flat = true, .keepsZero = false});
+  plan.pointwise "counts" ins(%narrow : memref<3xi64>) outs(%narrow : memref<3xi64>) attributes {flat} {
+  ^bb0(%p: i64):
+    plan.yield %p : i64
+  }
+  // CHECK: step.pointwise("beside", &launch<sitofp>, std::array{narrow}, std::array{three}, {.flat = true, .keepsZero = false, .rounded = &launchRounded<sitofp, 2>});
+  plan.pointwise "beside" ins(%narrow : memref<3xi64>) outs(%three : memref<3xf32>) attributes {flat} {
+  ^bb0(%p: i64):
+    %q = arith.sitofp %p : i64 to f32
+    plan.yield %q : f32
   }
 }
 // CHECK: } // namespace planned

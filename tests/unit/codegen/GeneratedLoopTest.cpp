@@ -2,6 +2,7 @@
 #include "codegen/cpp/CppTarget.h"
 #include "codegen/cuda/CudaTarget.h"
 #include "codegen/step/EmitStep.h"
+#include "runtime/data/HalfFloat.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
 
@@ -54,6 +55,23 @@ struct Language {
 
 void PrintTo(const Language &language, std::ostream *stream) { *stream << language.name; }
 
+/// Floats as they are or rounded to bf16.
+class Operand {
+public:
+  Operand(std::size_t n, bool isRounded) : isRounded(isRounded), floats(n), halves(n) {}
+
+  void set(std::size_t i, float value) { floats[i] = value, halves[i] = bf16FromFloat(value); }
+  float operator[](std::size_t i) const { return isRounded ? floatFromBf16(halves[i]) : floats[i]; }
+  void *at(std::size_t i) {
+    return isRounded ? static_cast<void *>(halves.data() + i) : floats.data() + i;
+  }
+
+private:
+  bool isRounded;
+  std::vector<float> floats;
+  std::vector<std::uint16_t> halves;
+};
+
 class GeneratedLoop : public testing::TestWithParam<Language> {
 protected:
   void compile(const std::string &program) {
@@ -70,6 +88,7 @@ protected:
     loadStep(folder.path + "/step.so", builder, target.backend.str());
     kernel = builder.kernels["loop"];
     ASSERT_NE(kernel, nullptr);
+    rounded = builder.rounded["loop"];
   }
 
   /// Once, and in the queue that it is given: the stand-in counts there.
@@ -89,6 +108,7 @@ protected:
   }
 
   PointwiseKernel kernel = nullptr;
+  RoundedKernel rounded = nullptr;
 };
 
 } // namespace
@@ -253,6 +273,59 @@ TEST_P(GeneratedLoop, ElementsMayDifferInSize) {
     EXPECT_EQ(y[i], x[i] + static_cast<double>(k[i]));
     EXPECT_EQ(mask[i], i % 2);
   }
+}
+
+TEST_P(GeneratedLoop, FloatsMayLieRounded) {
+  compile(R"(
+    plan.program @p ranks 1 batch 1 spaces {input = 4096 : i64, target = 0 : i64,
+        parameters = 0 : i64, gradients = 0 : i64, state = 0 : i64, arena = 4096 : i64} {
+      %x = plan.tensor "x" in input at 0 reserve 1024 : memref<9xf32>
+      %k = plan.tensor "k" in input at 1024 reserve 1024 : memref<9xf32>
+      %y = plan.tensor "y" in arena at 0 reserve 1024 live [0, 0] : memref<9xf32>
+      %m = plan.tensor "m" in arena at 1024 reserve 1024 live [0, 0] : memref<9xui8>
+      plan.pointwise "loop" ins(%x, %k : memref<9xf32>, memref<9xf32>)
+          outs(%y, %m : memref<9xf32>, memref<9xui8>) attributes {flat} {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        %c = arith.cmpf ogt, %a, %b : f32
+        %i = arith.extui %c : i1 to i8
+        plan.yield %s, %i : f32, i8
+      }
+    })");
+  if (GetParam().name == "cpp") {
+    EXPECT_EQ(rounded, nullptr);
+    return;
+  }
+  ASSERT_NE(rounded, nullptr);
+  // Halfway between two of bf16, to even below and above; close to it; too large; none.
+  const float halves[] = {0x1.01p0f,      0x1.03p0f,    0x1.010002p0f,
+                          -0x1.00fffep0f, 0x1.ffp127f,  std::numeric_limits<float>::infinity(),
+                          0x1.01p-130f,   std::nanf("")};
+  constexpr std::size_t n = 1003;
+  for (std::uint64_t mask = 0; mask < 8; ++mask)
+    for (std::size_t offset : {0u, 1u}) {
+      Operand x(n + offset, mask & 1), k(n + offset, mask & 2), y(n + offset + 8, mask & 4);
+      std::vector<std::uint8_t> greater(n, 7);
+      for (std::size_t i = 0; i < n; ++i)
+        x.set(i + offset, i % 9 ? static_cast<float>(i) : halves[i / 9 % 8]),
+            k.set(i + offset, i % 9 ? 0.25f * static_cast<float>(i) : 0);
+      int launches = 0;
+      void *const outs[] = {y.at(offset), greater.data()};
+      const void *const ins[] = {x.at(offset), k.at(offset)};
+      rounded(outs, ins, n, mask, &launches);
+      EXPECT_EQ(launches, 1);
+      for (std::size_t i = 0; i < n; ++i) {
+        const float a = x[i + offset], b = k[i + offset], sum = a + b;
+        const float expected = mask & 4 ? floatFromBf16(bf16FromFloat(sum)) : sum;
+        ASSERT_EQ(std::isnan(y[i + offset]), std::isnan(sum)) << i << " of mask " << mask;
+        if (!std::isnan(sum)) {
+          ASSERT_EQ(y[i + offset], expected) << i << " of mask " << mask;
+        }
+        ASSERT_EQ(greater[i], a > b);
+      }
+      for (std::size_t i = n + offset; i < n + offset + 8; ++i)
+        ASSERT_EQ(y[i], 0) << "behind the last element, of mask " << mask;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -123,6 +123,7 @@ void RecordingBuilder::pointwise(Name layer, PointwiseKernel kernel, std::span<c
       text += " " + nameOf(tensor);
   calls.push_back(text);
   kernels[std::string(layer)] = kernel;
+  rounded[std::string(layer)] = info.rounded;
 }
 void RecordingBuilder::dropout(Name, Tensor x, Tensor y, Tensor mask, double) {
   record("dropout", {x, y, mask});

@@ -14,6 +14,7 @@ public:
   std::vector<std::string> calls;                 ///< "conv conv x conv.weight none conv"
   std::vector<std::string> names;                 ///< of tensors, by id
   std::map<std::string, PointwiseKernel> kernels; ///< by layer
+  std::map<std::string, RoundedKernel> rounded;   ///< likewise
   std::vector<Shape> shapes;                      ///< of tensors, by id
 
   Tensor tensor(const TensorInfo &info) override;
