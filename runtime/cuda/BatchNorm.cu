@@ -10,9 +10,11 @@ namespace syncline::cuda {
 
 namespace {
 
-constexpr std::uint32_t mostParts = 256;
-
 bool takesPacks(const BatchNormShape &shape) { return shape.channels % 4 == 0; }
+
+Columns columnsOf(const BatchNormShape &shape) {
+  return columnsOf(shape, takesPacks(shape) ? 4 : 1);
+}
 
 /// Scratch: the sums of the parts [parts, channels], then three coefficients a channel.
 struct Work {
@@ -20,38 +22,49 @@ struct Work {
   float *gain, *slope, *offset;
 };
 
-std::uint32_t blocksOf(const BatchNormShape &shape) {
-  const std::uint32_t channels = columns * (takesPacks(shape) ? 4 : 1);
-  return (shape.channels + channels - 1) / channels;
+/// In how many parts the rows are split: enough blocks for a large device, but none of whose
+/// threads has less than so many rows.
+std::uint32_t partsOf(const BatchNormShape &shape, std::uint32_t mostBlocks, std::uint32_t rows) {
+  const Columns by = columnsOf(shape);
+  const std::uint32_t blocks = by.blocks(takesPacks(shape) ? 4 : 1);
+  return std::max(1u, std::min(mostBlocks / blocks, shape.rows / (rows * by.lanes())));
 }
 
-std::uint32_t partsOf(const BatchNormShape &shape) {
-  // Enough blocks for a large device, but no part that is not worth a block.
-  return std::clamp(std::min(1024 / blocksOf(shape), shape.rows / (8 * lanes)), 1u, mostParts);
-}
+/// Of sums, each of which is summed again: few. A part more costs a pass over elements nothing.
+std::uint32_t sumParts(const BatchNormShape &shape) { return partsOf(shape, 1024, 2 * rowsAhead); }
+std::uint32_t elementParts(const BatchNormShape &shape) { return partsOf(shape, 4096, rowsAhead); }
 
 Work workOf(const BatchNormShape &shape, void *scratch) {
   auto *parts = static_cast<Sums *>(scratch);
-  auto *gain = reinterpret_cast<float *>(parts + std::size_t{partsOf(shape)} * shape.channels);
+  auto *gain = reinterpret_cast<float *>(parts + std::size_t{sumParts(shape)} * shape.channels);
   return {parts, gain, gain + shape.channels, gain + 2 * std::size_t{shape.channels}};
 }
 
+/// A coefficient of each of this thread's channels; 0 for channels that are not there.
+template <int width>
+__device__ Pack<float, width> loadCoefficients(const Columns &by, const float *from) {
+  const Column<width> at(by);
+  return at.channel < by.channels ? loadPack<width>(from + at.channel) : Pack<float, width>{};
+}
+
 template <int width, typename T>
-__global__ void forwardSumsKernel(BatchNormShape shape, BatchNormForward<T> o, Work work) {
-  sumColumns<width>(shape, work.parts, [&](Sums *sums, std::int64_t i) {
-    const auto x = loadPack<width>(o.x + i);
-    for (int k = 0; k < width; ++k) {
-      const double value = static_cast<float>(x.at[k]);
-      sums[k].first += value;
-      sums[k].second += value * value;
-    }
-  });
+__global__ void forwardSumsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o,
+                                  Work work) {
+  sumColumns<width>(
+      shape, by, work.parts, [&](std::uint32_t i) { return loadPack<width>(o.x + i); },
+      [&](Sums(&sums)[width], const Pack<T, width> &x) {
+        for (int k = 0; k < width; ++k) {
+          const double value = static_cast<float>(x.at[k]);
+          sums[k].first += value;
+          sums[k].second += value * value;
+        }
+      });
 }
 
 template <typename T>
-__global__ void forwardChannelsKernel(BatchNormShape shape, BatchNormForward<T> o, Work work,
-                                      std::uint32_t parts) {
-  forEachChannel(shape, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
+__global__ void forwardChannelsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o,
+                                      Work work, std::uint32_t parts) {
+  forEachChannel(by, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
     const double n = shape.rows, mean = sums.first / n, rest = sums.second / n - mean * mean;
     const double variance = rest > 0 ? rest : 0.0;
     o.mean[c] = static_cast<float>(mean);
@@ -68,61 +81,68 @@ __global__ void forwardChannelsKernel(BatchNormShape shape, BatchNormForward<T> 
 }
 
 template <int width, typename T>
-__global__ void forwardElementsKernel(BatchNormShape shape, BatchNormForward<T> o, Work work,
-                                      std::int64_t packs) {
-  forEachElement(packs, [&](std::int64_t pack) {
-    const std::int64_t i = pack * width;
-    const std::uint32_t c = static_cast<std::uint32_t>(i) % shape.channels;
-    const auto x = loadPack<width>(o.x + i);
-    Pack<T, width> y;
-    Pack<std::uint8_t, width> mask;
-    for (int k = 0; k < width; ++k) {
-      const float distance = static_cast<float>(x.at[k]) - o.mean[c + k];
-      const float value = distance * work.gain[c + k] + o.shift[c + k];
-      mask.at[k] = value > 0;
-      y.at[k] = static_cast<T>(o.mask && !(value > 0) ? 0.0f : value);
-    }
-    storePack(o.y + i, y);
-    if (o.mask)
-      storePack(o.mask + i, mask);
-  });
+__global__ void forwardElementsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o,
+                                      Work work) {
+  const auto mean = loadCoefficients<width>(by, o.mean);
+  const auto gain = loadCoefficients<width>(by, work.gain);
+  const auto shift = loadCoefficients<width>(by, o.shift);
+  forEachRow<width>(
+      shape, by, [&](std::uint32_t i) { return loadPack<width>(o.x + i); },
+      [&](std::uint32_t i, const Pack<T, width> &x) {
+        Pack<T, width> y;
+        Pack<std::uint8_t, width> mask;
+        for (int k = 0; k < width; ++k) {
+          const float distance = static_cast<float>(x.at[k]) - mean.at[k];
+          const float value = distance * gain.at[k] + shift.at[k];
+          mask.at[k] = value > 0;
+          y.at[k] = static_cast<T>(o.mask && !(value > 0) ? 0.0f : value);
+        }
+        storePack(o.y + i, y);
+        if (o.mask)
+          storePack(o.mask + i, mask);
+      });
 }
 
-/// dy where the activation let y through.
+/// Of an element of both operands, and dy where the activation let y through.
+template <int width, typename T> struct Given {
+  Pack<T, width> x, dy;
+  Pack<std::uint8_t, width> mask;
+
+  __device__ float gradient(int k) const {
+    return mask.at[k] ? static_cast<float>(dy.at[k]) : 0.0f;
+  }
+};
+
 template <int width, typename T>
-__device__ Pack<float, width> gradientsAt(const BatchNormBackward<T> &o, std::int64_t i) {
-  const auto dy = loadPack<width>(o.dy + i);
-  Pack<std::uint8_t, width> mask{};
+__device__ Given<width, T> loadGiven(const BatchNormBackward<T> &o, std::uint32_t i) {
+  Given<width, T> given{loadPack<width>(o.x + i), loadPack<width>(o.dy + i), {}};
+  for (std::uint8_t &each : given.mask.at)
+    each = 1;
   if (o.mask)
-    mask = loadPack<width>(o.mask + i);
-  Pack<float, width> gradients;
-  for (int k = 0; k < width; ++k)
-    gradients.at[k] = o.mask && !mask.at[k] ? 0.0f : static_cast<float>(dy.at[k]);
-  return gradients;
+    given.mask = loadPack<width>(o.mask + i);
+  return given;
 }
 
 template <int width, typename T>
-__global__ void backwardSumsKernel(BatchNormShape shape, BatchNormBackward<T> o, Work work) {
-  const Column<width> at;
-  float mean[width] = {};
-  for (int k = 0; k < width && at.channel < shape.channels; ++k)
-    mean[k] = o.mean[at.channel + k];
-  sumColumns<width>(shape, work.parts, [&](Sums *sums, std::int64_t i) {
-    const auto gradients = gradientsAt<width>(o, i);
-    const auto x = loadPack<width>(o.x + i);
-    for (int k = 0; k < width; ++k) {
-      const double gradient = gradients.at[k];
-      sums[k].first += gradient;
-      sums[k].second += gradient * (static_cast<float>(x.at[k]) - mean[k]);
-    }
-  });
+__global__ void backwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
+                                   Work work) {
+  const auto mean = loadCoefficients<width>(by, o.mean);
+  sumColumns<width>(
+      shape, by, work.parts, [&](std::uint32_t i) { return loadGiven<width>(o, i); },
+      [&](Sums(&sums)[width], const Given<width, T> &given) {
+        for (int k = 0; k < width; ++k) {
+          const double gradient = given.gradient(k);
+          sums[k].first += gradient;
+          sums[k].second += gradient * (static_cast<float>(given.x.at[k]) - mean.at[k]);
+        }
+      });
 }
 
 /// dx = gain · (dy - Σdy / n - (x - mean) / (variance + epsilon) · Σ(dy · (x - mean)) / n)
 template <typename T>
-__global__ void backwardChannelsKernel(BatchNormShape shape, BatchNormBackward<T> o, Work work,
-                                       std::uint32_t parts) {
-  forEachChannel(shape, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
+__global__ void backwardChannelsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
+                                       Work work, std::uint32_t parts) {
+  forEachChannel(by, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
     const double n = shape.rows, squared = o.variance[c] + o.epsilon, inverse = 1 / sqrt(squared);
     const double gain = o.scale[c] * inverse;
     if (o.dscale)
@@ -136,35 +156,38 @@ __global__ void backwardChannelsKernel(BatchNormShape shape, BatchNormBackward<T
 }
 
 template <int width, typename T>
-__global__ void backwardElementsKernel(BatchNormShape shape, BatchNormBackward<T> o, Work work,
-                                       std::int64_t packs) {
-  forEachElement(packs, [&](std::int64_t pack) {
-    const std::int64_t i = pack * width;
-    const std::uint32_t c = static_cast<std::uint32_t>(i) % shape.channels;
-    const auto gradients = gradientsAt<width>(o, i);
-    const auto x = loadPack<width>(o.x + i);
-    Pack<T, width> dx;
-    for (int k = 0; k < width; ++k) {
-      const float distance = static_cast<float>(x.at[k]) - o.mean[c + k];
-      dx.at[k] = static_cast<T>(gradients.at[k] * work.gain[c + k] + distance * work.slope[c + k] +
-                                work.offset[c + k]);
-    }
-    storePack(o.dx + i, dx);
-  });
+__global__ void backwardElementsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
+                                       Work work) {
+  const auto mean = loadCoefficients<width>(by, o.mean);
+  const auto gain = loadCoefficients<width>(by, work.gain);
+  const auto slope = loadCoefficients<width>(by, work.slope);
+  const auto offset = loadCoefficients<width>(by, work.offset);
+  forEachRow<width>(
+      shape, by, [&](std::uint32_t i) { return loadGiven<width>(o, i); },
+      [&](std::uint32_t i, const Given<width, T> &given) {
+        Pack<T, width> dx;
+        for (int k = 0; k < width; ++k) {
+          const float distance = static_cast<float>(given.x.at[k]) - mean.at[k];
+          dx.at[k] = static_cast<T>(given.gradient(k) * gain.at[k] + distance * slope.at[k] +
+                                    offset.at[k]);
+        }
+        storePack(o.dx + i, dx);
+      });
 }
 
 template <int width, typename T>
-__global__ void biasSumsKernel(BatchNormShape shape, const T *dy, Work work) {
-  sumColumns<width>(shape, work.parts, [&](Sums *sums, std::int64_t i) {
-    const auto gradients = loadPack<width>(dy + i);
-    for (int k = 0; k < width; ++k)
-      sums[k].first += static_cast<float>(gradients.at[k]);
-  });
+__global__ void biasSumsKernel(BatchNormShape shape, Columns by, const T *dy, Work work) {
+  sumColumns<width>(
+      shape, by, work.parts, [&](std::uint32_t i) { return loadPack<width>(dy + i); },
+      [&](Sums(&sums)[width], const Pack<T, width> &gradients) {
+        for (int k = 0; k < width; ++k)
+          sums[k].first += static_cast<float>(gradients.at[k]);
+      });
 }
 
-__global__ void biasChannelsKernel(BatchNormShape shape, float *dbias, Work work,
+__global__ void biasChannelsKernel(BatchNormShape, Columns by, float *dbias, Work work,
                                    std::uint32_t parts) {
-  forEachChannel(shape, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
+  forEachChannel(by, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
     dbias[c] = static_cast<float>(sums.first);
   });
 }
@@ -172,16 +195,16 @@ __global__ void biasChannelsKernel(BatchNormShape shape, float *dbias, Work work
 /// An operation's sums over columns, and what follows a channel.
 template <typename SumsOf, typename ChannelsOf>
 cudaError_t launchSums(cudaStream_t stream, const BatchNormShape &shape, const Work &work,
-                       void (*sums)(BatchNormShape, SumsOf, Work), const SumsOf &sumsOf,
-                       void (*channels)(BatchNormShape, ChannelsOf, Work, std::uint32_t),
+                       void (*sums)(BatchNormShape, Columns, SumsOf, Work), const SumsOf &sumsOf,
+                       void (*channels)(BatchNormShape, Columns, ChannelsOf, Work, std::uint32_t),
                        const ChannelsOf &channelsOf) {
-  const std::uint32_t parts = partsOf(shape);
-  const cudaError_t launched =
-      launch(sums, dim3(blocksOf(shape), parts), stream, shape, sumsOf, work);
+  const std::uint32_t parts = sumParts(shape);
+  const Columns by = columnsOf(shape), byChannel = columnsOfParts(shape, parts);
+  const dim3 grid(by.blocks(takesPacks(shape) ? 4 : 1), parts);
+  const cudaError_t launched = launch(sums, grid, stream, shape, by, sumsOf, work);
   if (launched != cudaSuccess)
     return launched;
-  return launch(channels, dim3((shape.channels + columns - 1) / columns), stream, shape, channelsOf,
-                work, parts);
+  return launch(channels, byChannel.blocks(1), stream, shape, byChannel, channelsOf, work, parts);
 }
 
 template <int width, typename T>
@@ -192,9 +215,9 @@ cudaError_t forwardBy(cudaStream_t stream, const BatchNormShape &shape,
                                           operands, forwardChannelsKernel<T>, operands);
   if (launched != cudaSuccess)
     return launched;
-  const std::int64_t packs = shape.size() / width;
-  return launch(forwardElementsKernel<width, T>, blocksFor(packs), stream, shape, operands, work,
-                packs);
+  const Columns by = columnsOf(shape, width);
+  return launch(forwardElementsKernel<width, T>, dim3(by.blocks(width), elementParts(shape)),
+                stream, shape, by, operands, work);
 }
 
 template <int width, typename T>
@@ -205,9 +228,9 @@ cudaError_t backwardBy(cudaStream_t stream, const BatchNormShape &shape,
                                           operands, backwardChannelsKernel<T>, operands);
   if (launched != cudaSuccess || !operands.dx)
     return launched;
-  const std::int64_t packs = shape.size() / width;
-  return launch(backwardElementsKernel<width, T>, blocksFor(packs), stream, shape, operands, work,
-                packs);
+  const Columns by = columnsOf(shape, width);
+  return launch(backwardElementsKernel<width, T>, dim3(by.blocks(width), elementParts(shape)),
+                stream, shape, by, operands, work);
 }
 
 template <int width, typename T>
@@ -220,7 +243,7 @@ cudaError_t biasBy(cudaStream_t stream, const BatchNormShape &shape, const T *dy
 } // namespace
 
 std::int64_t batchNormScratch(const BatchNormShape &shape) {
-  const std::int64_t sums = std::int64_t{partsOf(shape)} * sizeof(Sums);
+  const std::int64_t sums = std::int64_t{sumParts(shape)} * sizeof(Sums);
   return shape.channels * (sums + 3 * std::int64_t{sizeof(float)});
 }
 

@@ -1,4 +1,5 @@
-// Sums over the columns of matrices [rows, channels] in a fixed order, by blocks of 256 threads.
+// Walks over the columns of matrices [rows, channels] and their sums in a fixed order, by blocks of
+// 256 threads. A thread stays with its channels and goes from row to row.
 #pragma once
 
 #include "runtime/cuda/BatchNormKernels.h"
@@ -6,69 +7,138 @@
 
 namespace syncline::cuda {
 
-/// A block works on so many neighbouring packs of channels, each of which has so many of its
-/// threads. A pack is `width` channels: four, or one where channels are no multiple of four.
-inline constexpr std::uint32_t columns = 32, lanes = threadsPerBlock / columns;
+/// Rows that a thread reads before it uses the first: memory answers after hundreds of cycles, and
+/// a load at a time leaves most of its bandwidth unused.
+inline constexpr std::uint32_t rowsAhead = 4;
+
+/// How blocks share a matrix: a block works on 2^columnBits neighbouring packs of channels, each
+/// of which has its share of the block's threads. A pack is `width` channels: four, or one where
+/// channels are no multiple of four.
+struct Columns {
+  std::uint32_t channels, columnBits;
+
+  SYNCLINE_HOST_DEVICE std::uint32_t columns() const { return 1u << columnBits; }
+  SYNCLINE_HOST_DEVICE std::uint32_t lanes() const { return threadsPerBlock >> columnBits; }
+  std::uint32_t blocks(std::uint32_t width) const {
+    return (channels + (width << columnBits) - 1) / (width << columnBits);
+  }
+};
+
+/// With 32, 16 or 8 packs a block, whatever leaves the fewest threads without one.
+inline Columns columnsOf(const BatchNormShape &shape, std::uint32_t width) {
+  Columns best{shape.channels, 5};
+  for (std::uint32_t bits : {4u, 3u})
+    if (const Columns other{shape.channels, bits};
+        other.blocks(width) * other.columns() < best.blocks(width) * best.columns())
+      best = other;
+  return best;
+}
+
+/// So many of a channel's parts are summed by a thread at most, unless they are more than 512.
+inline constexpr std::uint32_t partsAhead = 4;
+
+/// For sums over parts: packs are a channel.
+inline Columns columnsOfParts(const BatchNormShape &shape, std::uint32_t parts) {
+  std::uint32_t bits = 5;
+  while (bits > 1 && (threadsPerBlock >> bits) * partsAhead < parts)
+    --bits;
+  return {shape.channels, bits};
+}
 
 /// Two sums, of every channel.
-struct Sums {
-  double first = 0, second = 0;
+struct alignas(16) Sums {
+  double first, second;
 };
 
 /// A thread's place: its first channel, and which of the channel's threads it is.
 template <int width> struct Column {
-  std::uint32_t channel = (blockIdx.x * columns + threadIdx.x % columns) * width;
-  std::uint32_t lane = threadIdx.x / columns;
+  std::uint32_t channel, lane;
+
+  __device__ explicit Column(const Columns &by)
+      : channel(((blockIdx.x << by.columnBits) + (threadIdx.x & (by.columns() - 1))) * width),
+        lane(threadIdx.x >> by.columnBits) {}
 };
 
-/// The sums of a channel's threads in a fixed order; lane 0 has them. All threads call it.
-__device__ inline Sums sumOfLanes(const Sums &own) {
-  __shared__ Sums all[threadsPerBlock];
-  all[threadIdx.x] = own;
-  __syncthreads();
-  Sums sum;
-  if (threadIdx.x < columns)
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      sum.first += all[lane * columns + threadIdx.x].first;
-      sum.second += all[lane * columns + threadIdx.x].second;
-    }
-  __syncthreads(); // the next sums use the same memory
-  return sum;
+/// Sums of all of a channel's threads, in a fixed order; lane 0 has them. All threads call it, once
+/// a kernel.
+template <int width> __device__ inline void sumLanes(const Columns &by, Sums (&own)[width]) {
+  __shared__ Sums all[width][threadsPerBlock];
+  for (int k = 0; k < width; ++k)
+    all[k][threadIdx.x] = own[k];
+  for (std::uint32_t half = threadsPerBlock / 2; half >= by.columns(); half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half)
+      for (int k = 0; k < width; ++k) {
+        all[k][threadIdx.x].first += all[k][threadIdx.x + half].first;
+        all[k][threadIdx.x].second += all[k][threadIdx.x + half].second;
+      }
+  }
+  for (int k = 0; k < width; ++k)
+    own[k] = all[k][threadIdx.x];
 }
 
-/// Calls add(sums, element) for the elements at which this thread's packs begin, where sums are one
-/// a channel of the pack, and stores the block's sums: blockIdx.y is the part.
-template <int width, typename Add>
-__device__ void sumColumns(const BatchNormShape &shape, Sums *parts, const Add &add) {
-  const Column<width> at;
-  const auto begin = [&](std::uint32_t part) {
-    return static_cast<std::uint32_t>(std::uint64_t{shape.rows} * part / gridDim.y);
-  };
-  Sums own[width];
-  if (at.channel < shape.channels)
-    for (std::uint32_t row = begin(blockIdx.y) + at.lane; row < begin(blockIdx.y + 1); row += lanes)
-      add(own, std::int64_t{row} * shape.channels + at.channel);
-  for (int k = 0; k < width; ++k) {
-    const Sums sum = sumOfLanes(own[k]);
-    if (at.lane == 0 && at.channel < shape.channels)
-      parts[std::size_t{blockIdx.y} * shape.channels + at.channel + k] = sum;
+/// Calls use(element, load(element)) for the elements at which this thread's packs begin, row after
+/// row; blockIdx.y is the part of the rows. Nothing that is used may change what is loaded later.
+template <int width, typename Load, typename Use>
+__device__ void forEachRow(const BatchNormShape &shape, const Columns &by, const Load &load,
+                           const Use &use) {
+  const Column<width> at(by);
+  if (at.channel >= shape.channels)
+    return;
+  const std::uint32_t each = shape.rows / gridDim.y, more = shape.rows % gridDim.y;
+  const auto begin = [&](std::uint32_t part) { return part * each + (part < more ? part : more); };
+  const std::uint32_t end = begin(blockIdx.y + 1), lanes = by.lanes();
+  const std::uint32_t step = lanes * shape.channels; // elements from one row to the next
+  std::uint32_t row = begin(blockIdx.y) + at.lane, i = row * shape.channels + at.channel;
+  for (; row + (rowsAhead - 1) * lanes < end; row += rowsAhead * lanes, i += rowsAhead * step) {
+    decltype(load(i)) ahead[rowsAhead];
+    for (std::uint32_t k = 0; k < rowsAhead; ++k)
+      ahead[k] = load(i + k * step);
+    for (std::uint32_t k = 0; k < rowsAhead; ++k)
+      use(i + k * step, ahead[k]);
   }
+  for (; row < end; row += lanes, i += step)
+    use(i, load(i));
+}
+
+/// Calls add(sums, load(element)) for this thread's packs, where sums are one a channel of the
+/// pack, and stores the block's sums.
+template <int width, typename Load, typename Add>
+__device__ void sumColumns(const BatchNormShape &shape, const Columns &by, Sums *parts,
+                           const Load &load, const Add &add) {
+  Sums own[width] = {};
+  forEachRow<width>(shape, by, load, [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
+  sumLanes(by, own);
+  const Column<width> at(by);
+  if (at.lane == 0 && at.channel < shape.channels)
+    for (int k = 0; k < width; ++k)
+      parts[std::size_t{blockIdx.y} * shape.channels + at.channel + k] = own[k];
 }
 
 /// Calls use(channel, sums over all parts) for every channel, by one of its threads.
 template <typename Use>
-__device__ void forEachChannel(const BatchNormShape &shape, const Sums *parts, std::uint32_t count,
+__device__ void forEachChannel(const Columns &by, const Sums *parts, std::uint32_t count,
                                const Use &use) {
-  const Column<1> at;
-  Sums own;
-  if (at.channel < shape.channels)
-    for (std::uint32_t part = at.lane; part < count; part += lanes) {
-      own.first += parts[std::size_t{part} * shape.channels + at.channel].first;
-      own.second += parts[std::size_t{part} * shape.channels + at.channel].second;
+  const Column<1> at(by);
+  Sums own[1] = {};
+  if (at.channel < by.channels)
+    for (std::uint32_t first = at.lane; first < count; first += partsAhead * by.lanes()) {
+      Sums ahead[partsAhead];
+      for (std::uint32_t k = 0; k < partsAhead; ++k) {
+        const std::uint32_t part = first + k * by.lanes();
+        // Loaded whether it counts or not: no branch between the loads.
+        ahead[k] = parts[std::size_t{part < count ? part : first} * by.channels + at.channel];
+        if (part >= count)
+          ahead[k] = {};
+      }
+      for (const Sums &sums : ahead) {
+        own[0].first += sums.first;
+        own[0].second += sums.second;
+      }
     }
-  const Sums sums = sumOfLanes(own);
-  if (at.lane == 0 && at.channel < shape.channels)
-    use(at.channel, sums);
+  sumLanes(by, own);
+  if (at.lane == 0 && at.channel < by.channels)
+    use(at.channel, own[0]);
 }
 
 } // namespace syncline::cuda

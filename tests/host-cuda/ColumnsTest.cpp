@@ -1,0 +1,143 @@
+// Batch normalization and gradients of biases by our kernels, against sums in a plain loop: rows of
+// many parts, threads with rows to spare, channels that fill no block.
+#include "runtime/cuda/BatchNormKernels.h"
+#include "tests/host-cuda/TestStreams.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace syncline::cuda {
+namespace {
+
+/// Begins where packs may, with some room behind that nobody may write to.
+template <typename T> class Memory {
+public:
+  explicit Memory(std::size_t n) : n(n), bytes(n * sizeof(T) + room + 64, canary) {}
+
+  T *data() {
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+    return reinterpret_cast<T *>(bytes.data() + (64 - address % 64));
+  }
+  T &operator[](std::size_t i) { return data()[i]; }
+  bool isIntact() {
+    const auto *end = reinterpret_cast<unsigned char *>(data() + n);
+    for (std::size_t i = 0; i + 64 < room; ++i)
+      if (end[i] != canary)
+        return false;
+    return true;
+  }
+  bool operator==(Memory &other) { return std::memcmp(data(), other.data(), n * sizeof(T)) == 0; }
+
+private:
+  static constexpr unsigned char canary = 0xa5;
+  static constexpr std::size_t room = 512;
+  std::size_t n;
+  std::vector<unsigned char> bytes;
+};
+
+/// Operands and results of all three functions.
+template <typename T> struct Case {
+  BatchNormShape shape;
+  std::size_t n = static_cast<std::size_t>(shape.size()), c = shape.channels;
+  Memory<T> x{n}, dy{n}, y{n}, dx{n};
+  Memory<std::uint8_t> mask{n};
+  Memory<float> scale{c}, shift{c}, mean{c}, variance{c}, dscale{c}, dshift{c}, dbias{c};
+  Memory<unsigned char> scratch{static_cast<std::size_t>(batchNormScratch(shape))};
+
+  explicit Case(const BatchNormShape &shape) : shape(shape) {
+    std::minstd_rand random(1);
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i] = T(normal(random) + 1);
+      dy[i] = T(normal(random));
+    }
+    for (std::size_t k = 0; k < c; ++k) {
+      scale[k] = normal(random);
+      shift[k] = normal(random);
+    }
+  }
+
+  void run(bool hasRelu) {
+    hostcuda::TestStream stream;
+    std::uint8_t *const positive = hasRelu ? mask.data() : nullptr;
+    EXPECT_EQ(
+        batchNorm(stream, shape,
+                  BatchNormForward<T>{x.data(), y.data(), positive, scale.data(), shift.data(),
+                                      mean.data(), variance.data(), nullptr, nullptr, 1e-5, 0.1},
+                  scratch.data()),
+        cudaSuccess);
+    EXPECT_EQ(batchNormBackward(stream, shape,
+                                BatchNormBackward<T>{x.data(), dy.data(), positive, dx.data(),
+                                                     dscale.data(), dshift.data(), scale.data(),
+                                                     mean.data(), variance.data(), 1e-5},
+                                scratch.data()),
+              cudaSuccess);
+    EXPECT_EQ(biasGradient(stream, shape, dy.data(), dbias.data(), scratch.data()), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  }
+};
+
+/// One channel of a case that ran, by its definition. Results of BFloat16 are off by a 256th.
+template <typename T> void expectChannel(Case<T> &run, std::size_t k, bool hasRelu) {
+  const double n = run.shape.rows, slack = std::is_same_v<T, float> ? 1e-5 : 1.0 / 128;
+  double sum = 0, squares = 0, gradients = 0, products = 0, all = 0;
+  for (std::size_t i = k; i < run.n; i += run.c)
+    sum += static_cast<float>(run.x[i]);
+  const double mean = sum / n;
+  for (std::size_t i = k; i < run.n; i += run.c) {
+    const double distance = static_cast<float>(run.x[i]) - mean, dy = static_cast<float>(run.dy[i]);
+    const double gradient = hasRelu && !run.mask[i] ? 0 : dy;
+    squares += distance * distance;
+    gradients += gradient;
+    products += gradient * distance;
+    all += dy;
+  }
+  const double inverse = 1 / std::sqrt(squares / n + 1e-5);
+  EXPECT_NEAR(run.mean[k], mean, 1e-5);
+  EXPECT_NEAR(run.variance[k], squares / n, 1e-5);
+  EXPECT_NEAR(run.dshift[k], gradients, 1e-6 * n);
+  EXPECT_NEAR(run.dscale[k], products * inverse, 1e-6 * n);
+  EXPECT_NEAR(run.dbias[k], all, 1e-6 * n);
+  double worst = 0;
+  for (std::size_t i = k; i < run.n; i += run.c) {
+    const double distance = static_cast<float>(run.x[i]) - mean;
+    const double value = distance * inverse * run.scale[k] + run.shift[k];
+    const double gradient = hasRelu && !run.mask[i] ? 0 : static_cast<float>(run.dy[i]);
+    const double dx = run.scale[k] * inverse *
+                      (gradient - gradients / n - distance * inverse * inverse * products / n);
+    if (hasRelu && std::abs(value) > slack)
+      ASSERT_EQ(run.mask[i], value > 0) << i;
+    const double y = hasRelu ? std::max(value, 0.0) : value;
+    worst = std::max(worst, std::abs(static_cast<float>(run.y[i]) - y) / (1 + std::abs(y)));
+    worst = std::max(worst, std::abs(static_cast<float>(run.dx[i]) - dx) / (1 + std::abs(dx)));
+  }
+  EXPECT_LT(worst, slack);
+}
+
+template <typename T> void expectAll(const BatchNormShape &shape, bool hasRelu) {
+  SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.channels));
+  Case<T> run(shape), again(shape);
+  run.run(hasRelu);
+  for (std::size_t k = 0; k < run.c; ++k)
+    expectChannel(run, k, hasRelu);
+  EXPECT_TRUE(run.y.isIntact() && run.dx.isIntact() && run.mask.isIntact());
+  EXPECT_TRUE(run.mean.isIntact() && run.variance.isIntact() && run.scratch.isIntact());
+  EXPECT_TRUE(run.dscale.isIntact() && run.dshift.isIntact() && run.dbias.isIntact());
+  again.run(hasRelu);
+  EXPECT_TRUE(run.y == again.y && run.dx == again.dx && run.mean == again.mean);
+  EXPECT_TRUE(run.dscale == again.dscale && run.dbias == again.dbias);
+}
+
+// Single channels and packs, 8, 16 and 32 columns a block, blocks with columns to spare; from rows
+// for fewer than all threads to more parts than are summed at once.
+TEST(ColumnsTest, SumsAndElementsAreTheDefinition) {
+  for (const BatchNormShape &shape : std::initializer_list<BatchNormShape>{
+           {1, 5}, {7, 12}, {403, 6}, {1999, 64}, {531, 160}, {700, 20}, {140003, 4}}) {
+    expectAll<float>(shape, true);
+    expectAll<BFloat16>(shape, false);
+  }
+}
+
+} // namespace
+} // namespace syncline::cuda
