@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from contextlib import redirect_stdout
 
@@ -86,6 +87,19 @@ class ScriptsTest(unittest.TestCase):
 
     def test_releases(self):
         self.assertEqual(steps.release("nvcc: NVIDIA\nCuda compilation tools, release 12.4, V12.4.131"), (12, 4))
+
+    def test_steps_for_gpus_are_no_trial(self):
+        """Their kernels would compute nothing on the host."""
+        machine = types.SimpleNamespace(module="lib/libhost.so", file=lambda name: self.folder / name)
+        for name, content in (("a", b"..libhost.so.."), ("b", b"..libcudart.so..")):
+            plan = self.folder / "plans" / name
+            plan.mkdir(parents=True)
+            (plan / "step.cu").write_text("")
+            (plan / "step.so").write_bytes(content)
+        with self.assertRaisesRegex(table.Failed, "made for GPUs: 1, such as b"):
+            steps.fitting(machine, "")
+        (plan / "step.so").write_bytes(b"libhost.so")
+        self.assertEqual(steps.fitting(machine, ""), "2 of the host's")
 
     def results(self, *functions):
         rows = table.Table(self.folder)
