@@ -142,7 +142,6 @@ void CpuBuilder::sliceBackward(std::string_view layer, Tensor dy, Tensor dx, con
     checkSlice(p, dx, dy, starts, steps);
     if (isUnitStep(steps) && placeBlocked(p, dy, dx, starts))
       return;
-    const std::int64_t bytes = elementBytes(p.info(dx).type);
     placePlain(p, dx, 0, p.plainInput(dy), 0, denseStrides(p.shape(dy)),
                walkOf(denseStrides(p.shape(dx)), starts, steps), p.shape(dy));
   });
@@ -157,7 +156,6 @@ void CpuBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &be
     if (!part.crops && value == 0 && placeBlocked(p, x, y, part.starts))
       return;
     const Shape ones(from.size(), 1);
-    const std::int64_t bytes = elementBytes(p.info(x).type);
     const Walk skipped = walkOf(denseStrides(from), part.skips, ones);
     placePlain(p, y, value, p.plainInput(x), skipped.offset, skipped.strides,
                walkOf(denseStrides(to), part.starts, ones), part.extents);
