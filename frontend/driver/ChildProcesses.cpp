@@ -44,9 +44,32 @@ ChildProcesses::~ChildProcesses() {
     fs::remove_all(folder, ignored);
 }
 
+namespace {
+
+/// Holds signals back while it lives: until exec a child has its parent's handlers, which would
+/// note what should end it.
+class HeldSignals {
+public:
+  HeldSignals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&held, signal);
+    sigprocmask(SIG_BLOCK, &held, &before);
+  }
+  HeldSignals(const HeldSignals &) = delete;
+  ~HeldSignals() { letGo(); }
+  void letGo() const { sigprocmask(SIG_SETMASK, &before, nullptr); }
+
+private:
+  sigset_t before;
+};
+
+} // namespace
+
 /// In the new process, between fork and exec: system calls only.
 [[noreturn]] static void become(char *const *arguments, int output, int errors, int group,
-                                int processor, int parent) {
+                                int processor, int parent, const HeldSignals &signals) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1);
@@ -61,6 +84,7 @@ ChildProcesses::~ChildProcesses() {
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     ::signal(signal, SIG_DFL);
+  signals.letGo();
   execv(arguments[0], arguments);
   dprintf(STDERR_FILENO, "cannot start '%s': %s\n", arguments[0], std::strerror(errno));
   _exit(1);
@@ -101,10 +125,11 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
     words.push_back(word.data());
   words.push_back(nullptr);
   const int pinned = usableProcessor(processor), parent = getpid();
+  const HeldSignals signals;
   if (output >= 0 && errors >= 0)
     child.pid = fork();
   if (child.pid == 0)
-    become(words.data(), output, errors, group, pinned, parent);
+    become(words.data(), output, errors, group, pinned, parent, signals);
   const int failed = errno;
   close(output);
   close(errors);
@@ -142,6 +167,8 @@ Status ChildProcesses::waitForOutput(Child &child) {
       Status s = wait(child);
       return s ? Status::error(ErrorKind::internal, "'" + child.program + "' ended too early") : s;
     }
+    if (Status s = checkInterruption(); !s) // whether or not it ended the child
+      return s;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return Status::ok();

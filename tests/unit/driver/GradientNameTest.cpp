@@ -69,8 +69,9 @@ TEST(GradientName, ShowsNoControlCharacters) {
   const std::vector<GradientName> odd{{"a\x1b[31m", {}, 1}, {"a\nb", {}, 1}};
   for (const char *text : {"a", "c", "a?b"}) {
     Result<std::size_t> place = driver::findGradient(odd, text);
-    if (!place)
+    if (!place) {
       EXPECT_EQ(place.status().message().find_first_of("\x1b\n"), std::string::npos) << text;
+    }
   }
   EXPECT_NE(driver::findGradient(odd, "a").status().message().find("'a?[31m', 'a?b'"),
             std::string::npos);
