@@ -14,9 +14,9 @@ namespace syncline {
 
 /// A generated loop; '$' is where its name goes.
 struct LoopText {
-  std::string definition; ///< equal definitions are one
-  std::string kernel;     ///< names the PointwiseKernel in a call of the builder: "&split<$>"
-  std::string rounded;    ///< the same for PointwiseInfo::rounded; empty for none
+  std::string definition;   ///< equal definitions are one
+  std::string kernel;       ///< names the PointwiseKernel in a call of the builder: "&split<$>"
+  std::string rounded = {}; ///< the same for PointwiseInfo::rounded; empty for none
 };
 
 /// A backend's language and compiler. Everything is constant; may be used from any thread.

@@ -164,7 +164,7 @@ llvm::SmallVector<Value> syncline::buildScalars(OpBuilder &builder, Operation *o
     return {binary(s, known.getKind(), operands[0], operands[1])};
   if (isa<BroadcastOp>(op))
     return {operands[0]};
-  cast<PReluBackwardOp>(op);
+  assert(isa<PReluBackwardOp>(op) && "isElementwise() knows what there is");
   Value a = operands[0], b = operands[1], dy = operands[2];
   return {s.ifPositive(a, dy, s.mul(b, dy)), s.ifPositive(a, s.number(0), s.mul(a, dy))};
 }

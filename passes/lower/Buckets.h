@@ -25,8 +25,8 @@ struct Bucket {
   mlir::Operation *message = nullptr; ///< sync.all_reduce or sync.all_gather
   cluster::Scheme scheme = cluster::Scheme::ring;
   std::int64_t number = 0, channel = 0;
-  mlir::FloatAttr ready, start, end; ///< predicted seconds
-  std::vector<Member> members;
+  mlir::FloatAttr ready = {}, start = {}, end = {}; ///< predicted seconds
+  std::vector<Member> members = {};
   std::int64_t offset = 0, extent = 0, bytes = 0;
 
   bool isGathered() const { return scheme == cluster::Scheme::factors; }

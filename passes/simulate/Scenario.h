@@ -51,8 +51,8 @@ struct Machines {
   int ranks = 1;
   int devicesPerNode = 1;
   int cardsPerNode = 1;
-  std::optional<solver::LinkRates> network;          ///< of one card
-  std::optional<solver::LinkRates> inside;           ///< of each device, to the others of its node
+  std::optional<solver::LinkRates> network = {};     ///< of one card
+  std::optional<solver::LinkRates> inside = {};      ///< of each device, to the others of its node
   bool halfDuplex = false;                           ///< of the network
   std::map<int, solver::LinkRates> nodeNetwork = {}; ///< where a node's differs
 

@@ -20,8 +20,8 @@ struct ChannelOptions {
   int channel = 0;
   std::vector<std::string> schemes; ///< of its buckets, in the order of first use
   WirePrecision wire = WirePrecision::fp32;
-  bool sharesDevice = false; ///< several ranks on one device, by sockets
-  std::string planFolder;    ///< where the plan's choices for the links' library lie
+  bool sharesDevice = false;   ///< several ranks on one device, by sockets
+  std::string planFolder = {}; ///< where the plan's choices for the links' library lie
 };
 
 class Backend {

@@ -127,8 +127,9 @@ TEST_P(ShardedTest, UpdatesOnTheWay) {
                       .isOk());
       end = part.end;
     }
-    if (rank == own.ranks - 1)
+    if (rank == own.ranks - 1) {
       EXPECT_EQ(end, 8u);
+    }
     std::vector<Floats> weights{Floats(1003), Floats(2)}, velocity = weights;
     for (std::int64_t step = 0; step < 3; ++step) {
       own.begin(step);
@@ -151,8 +152,9 @@ TEST_P(ShardedTest, UpdatesOnTheWay) {
           weights[b][i] -= 0.5f * velocity[b][i];
           EXPECT_NEAR((*parameters[b])[i], weights[b][i], 1e-5) << i;
         }
-        if (step == 1)
+        if (step == 1) {
           EXPECT_EQ(*gradients[b], sum);
+        }
       }
     }
   });
@@ -227,8 +229,9 @@ TEST(ChannelTest, TimesTheWayAndTheWait) {
   runRanks(meeting, [&](int rank) {
     TestRank own(meeting, rank, {{"ring", 10}, {"ring", 10}});
     own.begin(0);
-    if (rank == 1)
+    if (rank == 1) {
       ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(200ms); }), cudaSuccess);
+    }
     ASSERT_TRUE(own.issue(0).isOk());
     ASSERT_TRUE(own.issue(1).isOk());
     ASSERT_TRUE(own.wait(0).isOk());

@@ -106,8 +106,9 @@ template <typename T> void expectChannel(Case<T> &run, std::size_t k, bool hasRe
     const double gradient = hasRelu && !run.mask[i] ? 0 : static_cast<float>(run.dy[i]);
     const double dx = run.scale[k] * inverse *
                       (gradient - gradients / n - distance * inverse * inverse * products / n);
-    if (hasRelu && std::abs(value) > slack)
+    if (hasRelu && std::abs(value) > slack) {
       ASSERT_EQ(run.mask[i], value > 0) << i;
+    }
     const double y = hasRelu ? std::max(value, 0.0) : value;
     worst = std::max(worst, std::abs(static_cast<float>(run.y[i]) - y) / (1 + std::abs(y)));
     worst = std::max(worst, std::abs(static_cast<float>(run.dx[i]) - dx) / (1 + std::abs(dx)));

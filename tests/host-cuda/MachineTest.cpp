@@ -116,7 +116,7 @@ TEST(MachineTest, VelocityThatDoesNotFitIsTold) {
                                "needs 64.0 MiB, 16.0 MiB are free beside the plan";
   for (const bool late : {false, true}) {
     StepCase run(backend());
-    const auto [w, dw] = run.parameter("w", Array({4}));
+    run.parameter("w", Array({4}));
     run.step().bucket({0, 0, "ring", 0, 64, 0, 0});
     run.step().update(0);
     const SgdOptions plain{}, momentum{0.1, 0.9, 0, false};

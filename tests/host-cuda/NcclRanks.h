@@ -38,8 +38,9 @@ struct Rank {
   Rank(const Rank &) = delete;
   Rank &operator=(const Rank &) = delete;
   ~Rank() {
-    if (comm)
+    if (comm) {
       EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+    }
     cudaStreamDestroy(stream);
   }
   void synchronize() { EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess); }

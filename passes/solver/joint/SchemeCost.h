@@ -22,8 +22,8 @@ struct ServerLayout {
   int workers = 1;        ///< P
   int servers = 1;        ///< S; colocated ones are the first S workers, so S <= P then
   bool dedicated = false; ///< servers are machines of their own
-  LinkRates worker;       ///< alpha, beta of a worker's link; gamma where servers are colocated
-  LinkRates server;       ///< beta of a dedicated server's link and its gamma
+  LinkRates worker = {};  ///< alpha, beta of a worker's link; gamma where servers are colocated
+  LinkRates server = {};  ///< beta of a dedicated server's link and its gamma
   Duplex duplex = Duplex::full;
   /// Dedicated servers pull one piece of their block while the next is pushed, of at most so many
   /// bytes, as the runtime does. 0: the whole block is one piece.

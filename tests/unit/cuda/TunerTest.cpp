@@ -90,10 +90,11 @@ protected:
     setenv("SYNCLINE_NCCL_TABLE", path.c_str(), 1);
   }
   void TearDown() override {
-    if (context)
+    if (context) {
       EXPECT_EQ(GetParam() == 4 ? ncclTunerPlugin_v4.destroy(context)
                                 : ncclTunerPlugin_v5.finalize(context),
                 synclineNcclSuccess);
+    }
     unsetenv("SYNCLINE_NCCL_TABLE");
     unsetenv("SYNCLINE_NCCL_ELEMENT_BYTES");
     std::remove(path.c_str());

@@ -43,14 +43,16 @@ TEST_P(ChannelJobs, Mix) {
       std::vector<std::int64_t> many(static_cast<std::size_t>(ranks) * 9000, -1);
       few[static_cast<std::size_t>(rank)] = 10 * step + rank;
       std::fill_n(many.begin() + rank * 9000, 9000, 1000 * step + rank);
-      channel->issueGather(0, {{few.data(), 8}, {many.data(), 72000}});
+      EXPECT_TRUE(channel->issueGather(0, {{few.data(), 8}, {many.data(), 72000}}).isOk());
       std::fill(gradients.begin(), gradients.end(), static_cast<float>(rank + step));
-      channel->issueSharded(
-          1, {gradients.data(), weights.data(), weights.size() * 4, ElementType::f32});
+      EXPECT_TRUE(channel
+                      ->issueSharded(1, {gradients.data(), weights.data(), weights.size() * 4,
+                                         ElementType::f32})
+                      .isOk());
       std::vector<float> sum(70000, 1);
-      channel->issue(2, sum.data(), sum.size() * 4, ElementType::f32, "ring");
+      EXPECT_TRUE(channel->issue(2, sum.data(), sum.size() * 4, ElementType::f32, "ring").isOk());
       double loss = rank;
-      channel->issue(-1, &loss, sizeof loss, ElementType::f64);
+      EXPECT_TRUE(channel->issue(-1, &loss, sizeof loss, ElementType::f64).isOk());
       for (int bucket : {0, 1, 2, -1}) {
         const Status s = channel->wait(bucket);
         ASSERT_TRUE(s.isOk()) << s.message();
@@ -74,8 +76,10 @@ TEST_P(ChannelJobs, WholeGradients) {
   runRanks(ranks, [&](int rank, Group &group) {
     auto channel = open(group);
     std::vector<float> weights(1000), gradients(1000, static_cast<float>(rank + 1));
-    channel->issueSharded(0, {gradients.data(), weights.data(), 4000, ElementType::f32,
-                              /*wholeGradients=*/true});
+    EXPECT_TRUE(channel
+                    ->issueSharded(0, {gradients.data(), weights.data(), 4000, ElementType::f32,
+                                       /*wholeGradients=*/true})
+                    .isOk());
     ASSERT_TRUE(channel->wait(0).isOk());
     EXPECT_EQ(gradients, std::vector<float>(1000, static_cast<float>(ranks * (ranks + 1) / 2)));
   });
@@ -87,7 +91,7 @@ TEST(ChannelJob, UpdateFails) {
   runRanks(1, [](int, Group &group) {
     auto channel = open(group, [](int) { return Status::badInput("no good"); });
     float gradient = 1, weight = 1;
-    channel->issueSharded(0, {&gradient, &weight, 4, ElementType::f32});
+    EXPECT_TRUE(channel->issueSharded(0, {&gradient, &weight, 4, ElementType::f32}).isOk());
     const Status s = channel->wait(0);
     EXPECT_EQ(s.kind(), ErrorKind::badInput);
     EXPECT_EQ(s.message(), "no good");
@@ -99,9 +103,9 @@ TEST(ChannelJob, NotOffered) {
   runRanks(1, [](int, Group &group) {
     auto channel = std::move(*CommunicationThread::create(*group.transport(), 0, {"tree"}));
     float x = 1;
-    channel->issueGather(0, {{&x, 4}});
+    EXPECT_TRUE(channel->issueGather(0, {{&x, 4}}).isOk());
     EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);
-    channel->issueSharded(1, {&x, &x, 4, ElementType::f32});
+    EXPECT_TRUE(channel->issueSharded(1, {&x, &x, 4, ElementType::f32}).isOk());
     EXPECT_EQ(channel->wait(1).kind(), ErrorKind::internal);
   });
 }
@@ -145,7 +149,7 @@ TEST(ChannelJob, LostInAllGather) {
     expectLostPeerNamed(
         [&](CommunicationThread &channel) {
           std::byte *own = memory[next++].data();
-          channel.issueGather(4, {{own, bytes}, {own + 3 * bytes, bytes}});
+          EXPECT_TRUE(channel.issueGather(4, {{own, bytes}, {own + 3 * bytes, bytes}}).isOk());
         },
         "all-gather");
   }
@@ -158,7 +162,7 @@ TEST(ChannelJob, LostInReduceScatter) {
   expectLostPeerNamed(
       [&](CommunicationThread &channel) {
         float *own = memory[next++].data();
-        channel.issueSharded(4, {own, own + 300000, 1200000, ElementType::f32});
+        EXPECT_TRUE(channel.issueSharded(4, {own, own + 300000, 1200000, ElementType::f32}).isOk());
       },
       "reduce-scatter");
 }

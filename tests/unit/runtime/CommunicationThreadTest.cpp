@@ -18,7 +18,8 @@ TEST(CommunicationThread, SumsInOrder) {
       for (std::size_t n : {5u, 40000u, 1u, 300000u})
         buckets.emplace_back(n, static_cast<float>(rank + step));
       for (int b = 0; b < 4; ++b)
-        channel->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32);
+        EXPECT_TRUE(
+            channel->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32).isOk());
       for (int b = 0; b < 4; ++b) {
         Status s = channel->wait(b);
         ASSERT_TRUE(s.isOk()) << s.message();
@@ -49,7 +50,8 @@ TEST(CommunicationThread, ExceptionsEndTheRun) {
                                                    [](int) -> Status { throw std::bad_alloc(); }));
         std::vector<float> values(4);
         channel->startStep(0);
-        channel->issueSharded(0, {values.data(), values.data(), 16, ElementType::f32});
+        EXPECT_TRUE(
+            channel->issueSharded(0, {values.data(), values.data(), 16, ElementType::f32}).isOk());
         Status s = channel->wait(0);
         ASSERT_FALSE(s.isOk());
         EXPECT_EQ(s.message(), "out of memory");
@@ -67,8 +69,8 @@ TEST(CommunicationThread, ChannelsDoNotMix) {
       first->startStep(step);
       second->startStep(step);
       std::vector<float> a(200000, 1), b(300000, 10);
-      first->issue(0, a.data(), a.size() * 4, ElementType::f32);
-      second->issue(1, b.data(), b.size() * 4, ElementType::f32);
+      EXPECT_TRUE(first->issue(0, a.data(), a.size() * 4, ElementType::f32).isOk());
+      EXPECT_TRUE(second->issue(1, b.data(), b.size() * 4, ElementType::f32).isOk());
       ASSERT_TRUE(second->wait(1).isOk());
       ASSERT_TRUE(first->wait(0).isOk());
       ASSERT_EQ(a.front() + a.back(), 6);
@@ -86,9 +88,12 @@ TEST(CommunicationThread, SchemeOfEachBucket) {
       channel->startStep(step);
       std::vector<std::vector<float>> buckets(3, std::vector<float>(50000, 1));
       for (int b = 0; b < 3; ++b)
-        channel->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32, schemes[b]);
+        EXPECT_TRUE(
+            channel
+                ->issue(b, buckets[b].data(), buckets[b].size() * 4, ElementType::f32, schemes[b])
+                .isOk());
       double loss = rank;
-      channel->issue(-1, &loss, sizeof loss, ElementType::f64);
+      EXPECT_TRUE(channel->issue(-1, &loss, sizeof loss, ElementType::f64).isOk());
       for (int b = 0; b < 3; ++b) {
         ASSERT_TRUE(channel->wait(b).isOk());
         ASSERT_EQ(buckets[b], std::vector<float>(50000, 3));
@@ -104,7 +109,7 @@ TEST(CommunicationThread, SchemeNotOffered) {
   runRanks(1, [](int, Group &group) {
     auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
     float x = 1;
-    channel->issue(0, &x, sizeof x, ElementType::f32, "tree");
+    EXPECT_TRUE(channel->issue(0, &x, sizeof x, ElementType::f32, "tree").isOk());
     EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);
   });
 }

@@ -174,8 +174,9 @@ TEST(MessageTimeTest, AStatedCostHoldsWhateverTheNetwork) {
 
 TEST(MessageTimeTest, OneRankAgreesWithItselfAtOnce) {
   for (Scheme scheme : solver::allSchemes())
-    if (scheme != Scheme::hierarchical)
+    if (scheme != Scheme::hierarchical) {
       EXPECT_EQ(endOf(oneMessage(scheme, 1000, 1)), 0) << solver::schemeName(scheme);
+    }
 }
 
 TEST(MessageTimeTest, AReduceScatterUpdatesItsShardInTheMiddle) {

@@ -148,8 +148,9 @@ TEST(SimulatorTest, CountsWhatLinksCarryAndHowLongStreamsAreBusy) {
       EXPECT_DOUBLE_EQ(use.busy, 5);
     else
       EXPECT_DOUBLE_EQ(use.busy, 2) << use.kind;
-    if (use.kind.starts_with("network"))
+    if (use.kind.starts_with("network")) {
       EXPECT_DOUBLE_EQ(use.bytes, 2'000'000) << use.kind;
+    }
   }
   EXPECT_EQ(run->resources.size(), 4u);
 }
