@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -117,7 +118,7 @@ void prepareNcclEnvironment(const ChannelOptions &options, const DevicePlaces &p
     setAll(made.settings);
     if (rank == 0)
       for (const std::string &warning : made.warnings)
-        std::fprintf(stderr, "syncline-run: %s\n", warning.c_str());
+        std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, warning.c_str());
   });
   setAll(made.forTable(table));
 }
