@@ -251,6 +251,17 @@ def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   }];
 }
 
+def CheckRunnable : Pass<"check-runnable", "::mlir::ModuleOp"> {
+  let summary = "rejects a plan that a run would refuse, or begin with wrong values";
+  let description = [{
+    Rules P25 to P28: samples, sizes of spaces, initial values, operands. A program may be valid without them (a part of one, to try a
+    pass on); one that `run` takes may not. Runs in release builds.
+
+    Assumes: `check-plan` has accepted the program.
+  }];
+  let dependentDialects = ["::syncline::nn::NNDialect"];
+}
+
 def Barrier : Pass<"barrier"> {
   let summary = "closes a phase: refuses operations that it should have removed";
   let description = [{

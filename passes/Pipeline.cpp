@@ -47,6 +47,7 @@ static void buildPlan(OpPassManager &passes) {
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
   passes.addPass(createPredictTimes());
   passes.addPass(createCheckPlan());
+  passes.addPass(createCheckRunnable());
 }
 
 void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {

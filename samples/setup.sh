@@ -49,6 +49,8 @@ wanted() {
     [[ $compiler == OFF ]] || echo clang-format-19 clang-tidy-19 python3-torch \
       python3-torchvision python3-onnx python3-numpy python3-yaml libopenblas0-pthread \
       libsimgrid-dev
+    # What starts ranks: Open MPI, Slurm with its daemons, and a virtual environment for torchrun.
+    [[ $compiler == OFF ]] || echo openmpi-bin munge slurm-client slurmctld slurmd python3-venv
   fi
 }
 
@@ -122,4 +124,5 @@ compile() {
 install_missing
 configure
 compile
-echo "setup: ready; programs are in '$build/bin'"
+echo "setup: ready; programs are in '$build/bin'; to have them on the path:"
+echo "  export PATH=$build/bin:\$PATH     # or: cmake --install $build --prefix ~/.local"

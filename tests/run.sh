@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test: installs what is missing, builds, then unit, conformance, lit and lint tests
-# (ctest), end-to-end tests and the comparison of numbers with PyTorch.
+# (ctest), end-to-end tests, inputs changed at random and the comparison of numbers with PyTorch.
 #
 #   tests/run.sh            BUILD names another build folder, as for samples/setup.sh
 #
@@ -37,6 +37,7 @@ with_python() { # folder, what it is
 
 with_ctest
 with_python e2e "end to end: processes as ranks, bad input"
+with_python fuzz "inputs changed at random"
 with_python numerics "numbers against PyTorch"
 echo
 echo "$passed passed, $failed failed, $skipped skipped"

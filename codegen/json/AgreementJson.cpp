@@ -1,6 +1,10 @@
 // Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/AgreementJson.h"
 
+#include "ir/sync/AloneAttr.h"
+#include "ir/sync/Traffic.h"
+#include "passes/solver/Rounding.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -12,10 +16,6 @@ using Json = nlohmann::json;
 namespace syncline {
 
 namespace {
-
-/// A plan is optimal when it ends as early as its bound but for this share: as PlanResult in
-/// passes/solver/Planner.h.
-constexpr double optimalTolerance = 1e-11;
 
 Json real(cluster::Real value) { return static_cast<double>(value); }
 
@@ -132,7 +132,7 @@ public:
       return std::nullopt;
     for (sync::OptionAttr option : cast<sync::LaneAttr>(lanes[*message.getLane()]).getOptions())
       if (option.getScheme() == message.getScheme())
-        return option.getTraffic() * static_cast<double>(message.getBytes());
+        return sync::bytesMoved(option, message.getBytes(), sync::isByNccl(problem));
     return std::nullopt;
   }
 
@@ -227,8 +227,7 @@ Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp soluti
   if (problem.getAsked())
     for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
       plan["asked"].push_back(text.str());
-  plan["optimal"] =
-      solution.getCertificate().has_value() && finish <= bound * (1 + optimalTolerance);
+  plan["optimal"] = solution.getCertificate().has_value() && solver::isProved(finish, bound);
   plan["certificate"] = certificateJson(problem, solution);
   return Status::ok();
 }
@@ -236,7 +235,9 @@ Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp soluti
 Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction) {
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
-  return {{"step", prediction.getStep().convertToDouble()},
+  auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
+  return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
+          {"step", prediction.getStep().convertToDouble()},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},
           {"communication_end", prediction.getCommunicationEnd().convertToDouble()},

@@ -2,6 +2,7 @@
 #include "codegen/json/EmitPlanJson.h"
 
 #include "codegen/json/AgreementJson.h"
+#include "codegen/json/ProvenanceJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
@@ -196,6 +197,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"buckets", Json::array()},
                {"layers", layersJson(problem)},
                {"cluster", clusterJson(spec)},
+               {"provenance", provenanceJson(module)},
                {"hashes",
                 {{"model", info.modelHash},
                  {"cluster", info.clusterHash},

@@ -13,7 +13,7 @@ namespace syncline {
 
 /// Of plan.json; runtime/run/Plan.cpp expects the same. Raised whenever a reader of the old one
 /// would misunderstand the new one.
-inline constexpr int planSchema = 4;
+inline constexpr int planSchema = 5;
 
 /// What plan.json says that the module does not.
 struct PlanInfo {

@@ -3,14 +3,15 @@
 
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/json/Hashes.h"
+#include "codegen/json/ParsePlan.h"
 #include "codegen/json/PartialFolder.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
 #include "codegen/step/Text.h"
 #include "ir/plan/Plan.h"
+#include "syncline/JsonDepth.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -174,19 +175,25 @@ Status checkFileHashes(const std::string &folder, const Json &document, const St
   return Status::ok();
 }
 
-Result<OwningOpRef<ModuleOp>> parsePlan(const std::string &path, MLIRContext &context) {
-  std::string message;
-  OwningOpRef<ModuleOp> module;
-  {
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      if (message.empty())
-        message = diagnostic.str();
-    });
-    module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
-  }
-  if (!module)
-    return bad(path, message.empty() ? "not MLIR" : message);
-  return module;
+/// P27: values lie within the file of values.
+Status checkStoredValues(const std::string &folder, ModuleOp module) {
+  const std::string path = folder + "/weights.bin";
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto tensor : program.getOps<plan::TensorOp>()) {
+      if (!tensor.getValues())
+        continue;
+      const std::uint64_t bytes = plan::denseBytes(cast<MemRefType>(tensor.getType()));
+      std::error_code error;
+      const std::uint64_t size = fs::file_size(path, error);
+      if (error)
+        return bad(path, "cannot open: " + error.message());
+      if (size < bytes || *tensor.getValues() > size - bytes)
+        return bad(path, "P27: expected " + std::to_string(bytes) + " bytes of '" +
+                             tensor.getName().str() + "' at " +
+                             std::to_string(*tensor.getValues()) + ", the file has " +
+                             std::to_string(size));
+    }
+  return Status::ok();
 }
 
 /// The document that the module gives, with the hashes and names of the one that was read.
@@ -196,7 +203,8 @@ Status compareDocument(const std::string &folder, const Json &document, ModuleOp
                             document.value("backend", "")});
   if (!again)
     return bad(folder + "/plan.mlir", again.status().message());
-  (*again)["hashes"] = document["hashes"];
+  for (const char *key : {"model", "cluster", "files", "plan"})
+    (*again)["hashes"][key] = document["hashes"].value(key, Json());
   if (*again == document)
     return Status::ok();
   for (const auto &[key, value] : again->items())
@@ -221,7 +229,9 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
     return s;
   if (Status s = writeFiles(partial, sources, *document); !s)
     return s;
-  if (Status s = partial.renameTo(target); !s)
+  if (Status s = expectReplaceable(target); !s) // what came while the step was compiled
+    return s;
+  if (Status s = partial.rename(); !s)
     return s;
   return document;
 }
@@ -234,6 +244,8 @@ Result<Json> readPlanJson(const std::string &folder) {
   Result<std::string> text = readText(path);
   if (!text)
     return text.status();
+  if (Status s = checkJsonDepth(*text, "'" + path + "'", mostPlanLevels); !s)
+    return s;
   Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object())
     return bad(path, text->empty() ? "the file is empty" : "not a JSON object");
@@ -266,6 +278,8 @@ Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRCo
   if (!module)
     return module;
   if (Status s = compareDocument(folder, *document, **module); !s)
+    return s;
+  if (Status s = checkStoredValues(folder, **module); !s)
     return s;
   Result<std::vector<GeneratedFile>> generated =
       generate(**module, **target, document->value("version", ""), document->value("planner", ""));

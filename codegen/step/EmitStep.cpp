@@ -1,4 +1,4 @@
-// Puts a step's file together: head, loops, windows, tensors, operations, entry points.
+// Puts a step's file together: head, loops, tables, entry points.
 #include "codegen/step/EmitStep.h"
 
 #include "codegen/step/StepOps.h"
@@ -6,20 +6,14 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace syncline::codegen;
 
 namespace syncline {
 
 namespace {
-
-/// Statements in functions short enough to read and to compile quickly.
-struct Section {
-  std::string name;
-  std::vector<std::string> statements;
-};
-
-constexpr size_t statementsPerFunction = 60;
 
 /// Takes what specifies a function that loops call.
 std::string extremaPrelude(StringRef specifier) {
@@ -29,26 +23,61 @@ std::string extremaPrelude(StringRef specifier) {
          "minimum(T a, T b) { return a < b || a != a ? a : b; }\n";
 }
 
-constexpr llvm::StringLiteral tensorsHead = "\n// Tensors; d_ is the gradient of a parameter.\n";
-
-constexpr llvm::StringLiteral declarePrelude = R"(
-Tensor declare(StepBuilder &step, std::string_view name, Space space, ElementType type,
-               std::initializer_list<std::int64_t> shape, std::int64_t offset,
-               std::int64_t reserved) {
-  return step.tensor({.name = name, .space = space, .type = type, .shape = shape,
-                      .offset = offset, .reserved = reserved});
+/// "constexpr Row rows[] = {", a row a line, "};".
+std::string table(const std::string &head, llvm::ArrayRef<std::string> rows) {
+  if (rows.empty())
+    return "";
+  std::string text = "\n" + head + " = {\n";
+  for (const std::string &row : rows)
+    text += "    " + row + "\n";
+  return text + "};\n";
 }
-)";
+
+/// An enumeration from `first` on, in lines of 100 columns.
+std::string places(const std::vector<std::string> &names, size_t first) {
+  if (names.empty())
+    return "";
+  constexpr size_t width = 100;
+  std::string text = "enum : int {\n", line = "   ";
+  for (const auto &[i, name] : llvm::enumerate(names)) {
+    const std::string piece = name + (i == 0 ? " = " + std::to_string(first) + "," : ",");
+    if (line.size() + 1 + piece.size() > width) {
+      text += line + "\n";
+      line = "   ";
+    }
+    line += " " + piece;
+  }
+  return text + line + "\n};\n";
+}
 
 class Emitter {
 public:
   Emitter(plan::ProgramOp program, const StepTarget &target, const StepHeader &header)
       : program(program), target(target), header(header), kernels(names, target), windows(names),
         ops(names, kernels, windows) {
-    for (StringRef used :
-         {"declare", "maximum", "minimum", "syncline", "Tensor", "StepBuilder", "Space", "Shape",
-          "Window", "ElementType", "Activation", "Reduction", "outs", "ins", "synclineBuildStep",
-          "synclineStepAbi", "synclineStepBackend"})
+    for (StringRef used : {"maximum",
+                           "minimum",
+                           "syncline",
+                           "StepBuilder",
+                           "Space",
+                           "Window",
+                           "ElementType",
+                           "BucketInfo",
+                           "TensorRow",
+                           "Row",
+                           "Op",
+                           "GeneratedLoop",
+                           "tell",
+                           "tensors",
+                           "buckets",
+                           "rows",
+                           "windows",
+                           "loops",
+                           "outs",
+                           "ins",
+                           "synclineBuildStep",
+                           "synclineStepAbi",
+                           "synclineStepBackend"})
       names.reserve(used);
     for (StringRef used : target.reserved)
       names.reserve(used);
@@ -57,37 +86,26 @@ public:
   FailureOr<std::string> emit() {
     if (failed(collect()))
       return failure();
-    std::string text = head() + loops() + windowDefinitions() + variables();
-    text += functions(); // names the functions that the entry point calls
-    return text + entryPoints();
+    return head() + loops() + tables() + entryPoints();
   }
 
 private:
   LogicalResult collect() {
-    Section tensors{"tensors", {}}, buckets{"buckets", {}};
-    std::vector<Section> phases;
     for (Operation &op : program.getBody().front()) {
       if (auto tensor = dyn_cast<plan::TensorOp>(op)) {
-        tensors.statements.push_back(ops.declare(tensor));
-        variableNames.push_back(StringRef(tensors.statements.back()).split(' ').first.str());
+        tensorRows.push_back(ops.declare(tensor));
+        mostDimensions = std::max(mostDimensions, cast<MemRefType>(tensor.getType()).getRank());
         continue;
       }
       if (auto bucket = dyn_cast<plan::BucketOp>(op)) {
-        buckets.statements.push_back(ops.declare(bucket));
+        bucketRows.push_back(ops.declare(bucket));
         continue;
       }
-      if (auto phase = dyn_cast<plan::PhaseOp>(op))
-        phases.push_back({plan::stringifyPhase(phase.getPhase()).str(), {}});
-      if (phases.empty())
-        phases.push_back({"forward", {}});
-      FailureOr<std::string> statement = ops.statement(&op);
-      if (failed(statement))
+      FailureOr<std::string> row = ops.row(&op);
+      if (failed(row))
         return failure();
-      phases.back().statements.push_back(*statement);
+      rows.push_back(std::move(*row));
     }
-    sections.push_back(std::move(tensors));
-    sections.push_back(std::move(buckets));
-    llvm::append_range(sections, phases);
     return success();
   }
 
@@ -95,84 +113,69 @@ private:
     std::string text;
     text += "// Generated by Syncline " + header.version + ": one training step of plan '" +
             oneLine(program.getSymName()) + "', planner '" + oneLine(header.planner) + "'.\n";
-    text +=
-        "// " + std::to_string(program.getRanks()) + " ranks, " +
-        std::to_string(program.getBatch()) +
-        " samples each; every rank executes this. One statement is one operation of plan.mlir;\n"
-        "// offsets and sizes are bytes, times seconds from the step's beginning.\n";
-    text += "#include \"syncline/Step.h\"\n\n" + target.includes.str() +
-            "\nusing namespace syncline;\n\nnamespace " + enclosing() + "{\n";
-    return text;
+    text += "// " + std::to_string(program.getRanks()) + " ranks, " +
+            std::to_string(program.getBatch()) +
+            " samples each; every rank executes this. One row is one operation of plan.mlir;\n"
+            "// offsets and sizes are bytes, times seconds from the step's beginning.\n";
+    return text + "#include \"syncline/Step.h\"\n\n" + target.includes.str() +
+           "\nusing namespace syncline;\n";
   }
 
   std::string loops() {
     if (kernels.definitions().empty())
       return "";
-    std::string text = target.loopPrelude.str();
+    std::string text = opening() + target.loopPrelude.str();
     if (kernels.usesExtrema())
       text += extremaPrelude(target.inLoops);
     for (const std::string &definition : kernels.definitions())
       text += "\n" + definition;
-    return text;
+    return text + closing();
   }
 
-  std::string windowDefinitions() {
-    if (windows.definitions().empty())
-      return "";
-    return "\n// Windows of convolutions and poolings: k kernel, s strides, d dilations, p "
-           "padding, "
-           "g groups,\n// i padding counts.\n" +
-           llvm::join(windows.definitions(), "\n") + "\n";
+  std::string tables() {
+    std::string text =
+        target.buildPrelude.str() + "\n#include \"syncline/StepTables.h\"\n" + opening();
+    if (!windows.rows().empty())
+      text += "\n// Windows of convolutions and poolings: k kernel, s strides, d dilations, p "
+              "padding, g groups,\n// i padding counts.\n" +
+              places(windows.rowNames(), 0) + table("const Window windows[]", windows.rows());
+    if (!kernels.rows().empty())
+      text += "\n// Loops, each with the one for operands that lie rounded.\n" +
+              places(kernels.rowNames(), 0) +
+              table("constexpr GeneratedLoop loops[]", kernels.rows());
+    text +=
+        "\n// Tensors: name, space, type, rank, shape, offset, reserved; d_ is the gradient of a "
+        "parameter,\n// 0 an operand that is absent.\n" +
+        places(ops.tensorNames(), 1) +
+        table("constexpr TensorRow<" + std::to_string(mostDimensions) + "> tensors[]", tensorRows);
+    return text + table("constexpr BucketInfo buckets[]", bucketRows) +
+           "\n// Operations: layer, operands, numbers, reals, as syncline/StepTables.h says." +
+           table("constexpr Row rows[]", rows) + closing();
   }
 
-  std::string variables() {
-    std::string text = target.buildPrelude.str() + tensorsHead.str(), line = "Tensor ";
-    constexpr size_t width = 100;
-    for (auto [i, name] : llvm::enumerate(variableNames)) {
-      const bool isLast = i + 1 == variableNames.size();
-      const std::string piece = name + (isLast ? ";" : ",");
-      if (line.size() + piece.size() > width) {
-        text += line + "\n";
-        line = "   ";
-      }
-      line += (line.ends_with(" ") ? "" : " ") + piece;
-    }
-    return text + (variableNames.empty() ? "" : line + "\n") + declarePrelude.str();
-  }
-
-  std::string functions() {
-    std::string text;
-    llvm::StringMap<unsigned> used;
-    for (const Section &section : sections)
-      for (size_t begin = 0; begin < section.statements.size(); begin += statementsPerFunction) {
-        const std::string name =
-            names.unique("", section.name + std::to_string(++used[section.name]));
-        calls.push_back(name);
-        text += "\nvoid " + name + "(StepBuilder &step) {\n";
-        for (const std::string &statement :
-             llvm::ArrayRef(section.statements).drop_front(begin).take_front(statementsPerFunction))
-          text += "  " + statement + "\n";
-        text += "}\n";
-      }
-    return text;
-  }
-
-  /// The namespace's name with a space; empty for the unnamed one.
+  /// The namespace's name behind a space; empty for the unnamed one.
   std::string enclosing() const {
-    return target.enclosing.empty() ? "" : target.enclosing.str() + " ";
+    return target.enclosing.empty() ? "" : " " + target.enclosing.str();
   }
+  std::string opening() const { return "\nnamespace" + enclosing() + " {\n"; }
+  std::string closing() const { return "\n} // namespace" + enclosing() + "\n"; }
 
   std::string entryPoints() {
     const std::string scope = target.enclosing.empty() ? "" : target.enclosing.str() + "::";
-    std::string text = "\n} // namespace" +
-                       (target.enclosing.empty() ? "" : " " + target.enclosing.str()) +
-                       "\n\nextern \"C\" int synclineStepAbi() { return stepAbi; }\n"
+    std::string text = "\nextern \"C\" int synclineStepAbi() { return stepAbi; }\n"
                        "\nextern \"C\" const char *synclineStepBackend() { return \"" +
                        target.backend.str() +
                        "\"; }\n\nextern \"C\" void synclineBuildStep(StepBuilder &step) {\n";
-    for (const std::string &name : calls)
-      text += "  " + scope + name + "(step);\n";
-    return text + "}\n";
+    const auto span = [&](StringRef name, bool isThere) {
+      return isThere ? scope + name.str() : std::string("{}");
+    };
+    const std::string rowType = "TensorRow<" + std::to_string(mostDimensions) + ">";
+    return text + "  tell(step, std::span<const " + rowType + ">(" +
+           (tensorRows.empty() ? "" : scope + "tensors") +
+           "),\n       {.buckets = " + span("buckets", !bucketRows.empty()) +
+           ", .rows = " + span("rows", !rows.empty()) +
+           ", .windows = " + span("windows", !windows.rows().empty()) +
+           ", .loops = " + span("loops", !kernels.rows().empty()) + "});\n}\n";
   }
 
   plan::ProgramOp program;
@@ -182,8 +185,8 @@ private:
   Kernels kernels;
   Windows windows;
   StepOps ops;
-  std::vector<std::string> variableNames, calls;
-  std::vector<Section> sections; ///< declarations, then phases in order
+  std::vector<std::string> tensorRows, bucketRows, rows;
+  std::int64_t mostDimensions = 1;
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// From a plan to readable C++ or CUDA against the runtime's step builder.
+// From a plan to readable C++ or CUDA against the runtime's headers.
 #pragma once
 
 #include "codegen/step/StepTarget.h"
@@ -14,8 +14,8 @@ struct StepHeader {
   std::string planner;
 };
 
-/// One statement a plan operation, in plan order; generated loops in front. The text depends on
-/// nothing but the arguments. Fails with a diagnostic where a loop has no C++.
+/// Generated loops, then tables (syncline/StepTables.h): one row a plan operation, in plan order.
+/// The text depends on nothing but the arguments. Fails with a diagnostic where a loop has no C++.
 /// Precondition: the program has passed check-plan.
 mlir::FailureOr<std::string> emitStep(plan::ProgramOp program, const StepTarget &target,
                                       const StepHeader &header);

@@ -29,7 +29,7 @@ static std::string named(StringRef text, StringRef name) {
   return result;
 }
 
-FailureOr<Kernels::Expressions> Kernels::expressionsOf(plan::PointwiseOp loop) {
+FailureOr<std::string> Kernels::nameOf(plan::PointwiseOp loop) {
   FailureOr<KernelBody> body = printBody(loop);
   if (failed(body))
     return failure();
@@ -45,7 +45,15 @@ FailureOr<Kernels::Expressions> Kernels::expressionsOf(plan::PointwiseOp loop) {
     texts.push_back("// " + body->summary + "\n" + named(text.definition, name->second));
     extrema |= body->usesExtrema;
   }
-  return Expressions{named(text.kernel, name->second), named(text.rounded, name->second)};
+  const std::string rounded = text.rounded.empty() ? "nullptr" : named(text.rounded, name->second);
+  const std::string row = "{" + named(text.kernel, name->second) + ", " + rounded + "},";
+  auto [place, isNewRow] = knownRows.try_emplace(row);
+  if (isNewRow) {
+    place->second = names.unique("", name->second + "Loop");
+    tableRows.push_back(row);
+    tableNames.push_back(place->second);
+  }
+  return place->second;
 }
 
 } // namespace syncline::codegen

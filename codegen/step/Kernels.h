@@ -14,23 +14,23 @@ class Kernels {
 public:
   Kernels(Names &names, const StepTarget &target) : names(names), target(target) {}
 
-  /// Expressions that name a loop's kernels in a call of the builder.
-  struct Expressions {
-    std::string kernel;  ///< "&split<addRelu1>"
-    std::string rounded; ///< for PointwiseInfo::rounded; empty for none
-  };
-  /// Fails with a diagnostic where the body or an element type has no C++ (nor CUDA).
-  mlir::FailureOr<Expressions> expressionsOf(plan::PointwiseOp loop);
+  /// The name of the loop's place in the table of loops. Fails with a diagnostic where the body or
+  /// an element type has no C++ (nor CUDA).
+  mlir::FailureOr<std::string> nameOf(plan::PointwiseOp loop);
 
   /// Definitions in order of first use, blank lines between.
   const std::vector<std::string> &definitions() const { return texts; }
+  /// Rows of the table, "{&split<addRelu>, nullptr},", and the names of their places.
+  const std::vector<std::string> &rows() const { return tableRows; }
+  const std::vector<std::string> &rowNames() const { return tableNames; }
   bool usesExtrema() const { return extrema; }
 
 private:
   Names &names;
   const StepTarget &target;
-  std::map<std::string, std::string> known; ///< definition → name
-  std::vector<std::string> texts;
+  std::map<std::string, std::string> known;     ///< definition → name
+  std::map<std::string, std::string> knownRows; ///< row → name of its place
+  std::vector<std::string> texts, tableRows, tableNames;
   bool extrema = false;
 };
 

@@ -34,7 +34,9 @@ std::string Names::unique(llvm::StringRef prefix, llvm::StringRef wanted) {
   if (base.empty() || llvm::isDigit(base.front()))
     base = "t" + base;
   std::string name = base;
-  for (unsigned again = 2; isReserved(name) || !taken.insert(name).second; ++again)
+  // Names are never given back, so the search for a free number goes on where it ended.
+  unsigned &again = numbers.try_emplace(base, 2).first->second;
+  for (; isReserved(name) || !taken.insert(name).second; ++again)
     name = base + "_" + std::to_string(again);
   return name;
 }

@@ -1,6 +1,7 @@
 // C++ names for tensors and kernels: short, readable, unique.
 #pragma once
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -18,6 +19,7 @@ public:
 
 private:
   llvm::StringSet<> taken;
+  llvm::StringMap<unsigned> numbers; ///< by what a name is made of: the next to try
 };
 
 } // namespace syncline::codegen

@@ -13,12 +13,26 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <unistd.h>
 #include <vector>
 
 namespace syncline {
 
 using llvm::StringRef;
+
+/// Room for the first of the compiler's messages, which may be that the disk is full. Where the
+/// file system cannot reserve any, hasRoom() has to do.
+static void reserve(const std::string &file) {
+  constexpr off_t bytes = 4096;
+  const int log = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (log < 0)
+    return;
+  (void)fallocate(log, FALLOC_FL_KEEP_SIZE, 0, bytes);
+  close(log);
+}
 
 /// The first lines of the compiler's messages.
 static std::string messages(StringRef file) {
@@ -85,6 +99,33 @@ llvm::SmallVector<StringRef, 32> argumentsOf(const Found &found, const Compiler 
   return arguments;
 }
 
+bool isFull(std::error_code error) {
+  return error == std::errc::no_space_on_device || error.value() == EDQUOT;
+}
+
+/// Whether a file of a megabyte, as generated code easily becomes, can be written to the folder.
+bool hasRoom(const std::string &folder) {
+  const std::string name = folder + "/room";
+  llvm::FileRemover remove(name);
+  std::error_code error;
+  llvm::raw_fd_ostream out(name, error);
+  if (!error) {
+    out.write_zeros(1 << 20);
+    out.close();
+    error = out.error();
+    out.clear_error();
+  }
+  return !isFull(error);
+}
+
+/// Why the compiler found no room, by its messages or by trying; 0 where there is room.
+int fullness(StringRef said, const std::string &folder) {
+  for (int error : {ENOSPC, EDQUOT})
+    if (said.contains(std::strerror(error)))
+      return error;
+  return hasRoom(folder) ? 0 : ENOSPC;
+}
+
 /// Does the compiler manage an empty function? One that does not is the user's, not our source's
 /// fault.
 bool works(const Found &found, const Compiler &compiler, const std::string &folder) {
@@ -94,8 +135,12 @@ bool works(const Found &found, const Compiler &compiler, const std::string &fold
   std::error_code error;
   {
     llvm::raw_fd_ostream out(source, error);
-    if (!error)
+    if (!error) {
       out << "extern \"C\" int probe() { return 0; }\n";
+      out.close();
+      error = out.error();
+      out.clear_error();
+    }
   }
   std::string reason;
   return !error &&
@@ -113,6 +158,7 @@ Status runCompiler(const Compiler &compiler, const std::string &source, const st
     return found.status();
   const std::string partial = object + ".partial", log = object + ".log";
   llvm::FileRemover removeLog(log), removePartial(partial);
+  reserve(log);
   const std::string include = "-I" + includeDirectory;
   std::string reason;
   const int code = execute(
@@ -122,6 +168,8 @@ Status runCompiler(const Compiler &compiler, const std::string &source, const st
   if (code != 0 || !llvm::sys::fs::exists(partial)) {
     const std::string said = reason.empty() ? messages(log) : reason;
     const std::string folder = llvm::sys::path::parent_path(object).str();
+    if (const int error = fullness(said, folder))
+      return Status::badInput("cannot write '" + object + "': " + std::strerror(error));
     if (!works(*found, compiler, folder))
       return Status::badInput("the " + compiler.language.str() + " compiler '" + found->name +
                               "' cannot compile even an empty function" +

@@ -1,6 +1,7 @@
-// Calls of the step builder, argument by argument.
+// Turns a plan's operations into rows of syncline/StepTables.h.
 #include "codegen/step/StepOps.h"
 
+#include "codegen/step/TableRow.h"
 #include "codegen/step/Text.h"
 #include "ir/nn/NN.h"
 
@@ -13,196 +14,224 @@ namespace syncline::codegen {
 
 std::string StepOps::declare(plan::TensorOp tensor) {
   const bool isGradient = tensor.getSpace() == plan::Space::gradients;
-  const std::string variable = names.unique(isGradient ? "d_" : "", tensor.getName());
-  variables[tensor] = variable;
+  declared.push_back(names.unique(isGradient ? "d_" : "", tensor.getName()));
+  nameOf[tensor] = declared.back();
   auto type = cast<MemRefType>(tensor.getType());
-  return variable + " = declare(step, " + quoted(tensor.getName()) +
+  return "{" + quoted(tensor.getName()) +
          ", Space::" + plan::stringifySpace(tensor.getSpace()).str() +
          ", ElementType::" + plan::elementName(type.getElementType()).str() + ", " +
-         braced(type.getShape()) + ", " + std::to_string(tensor.getOffset()) + ", " +
-         std::to_string(tensor.getReserve()) + ");";
+         std::to_string(type.getRank()) + ", " + braced(type.getShape()) + ", " +
+         std::to_string(tensor.getOffset()) + ", " + std::to_string(tensor.getReserve()) + "},";
 }
 
 std::string StepOps::declare(plan::BucketOp bucket) {
-  return "step.bucket({.id = " + std::to_string(bucket.getId()) +
+  return "{.id = " + std::to_string(bucket.getId()) +
          ", .channel = " + std::to_string(bucket.getChannel()) +
          ", .scheme = " + quoted(bucket.getScheme()) +
          ", .offset = " + std::to_string(bucket.getOffset()) +
          ", .extent = " + std::to_string(bucket.getExtent()) +
          ", .start = " + realLiteral(bucket.getStart().convertToDouble()) +
-         ", .end = " + realLiteral(bucket.getEnd().convertToDouble()) + "});";
+         ", .end = " + realLiteral(bucket.getEnd().convertToDouble()) + "},";
 }
 
-std::string StepOps::list(ValueRange tensors) const {
-  std::string text;
+std::vector<std::string> StepOps::namesOf(ValueRange tensors) const {
+  std::vector<std::string> found;
   for (Value tensor : tensors)
-    text += (text.empty() ? "" : ", ") + variables.lookup(tensor);
-  return "std::array{" + text + "}";
+    found.push_back(nameOf.lookup(tensor));
+  return found;
 }
 
 namespace {
 
-/// An operand by role, or an attribute: what a builder method's argument is made from.
-class Arguments {
+/// Fills the row of a call from its operands by role and its attributes.
+class CallRow {
 public:
-  Arguments(plan::CallOp call, const llvm::DenseMap<Value, std::string> &variables,
-            Windows &windows)
-      : call(call), windows(windows) {
+  CallRow(plan::CallOp call, const llvm::DenseMap<Value, std::string> &nameOf, Windows &windows)
+      : call(call), windows(windows),
+        row(plan::stringifyKernel(call.getCallee()), call.getLayer()) {
     llvm::SmallVector<Value> operands(call.getOperands());
     for (auto [role, operand] : llvm::zip(call.getRoles().getAsRange<StringAttr>(), operands))
-      byRole.try_emplace(role.getValue(), variables.lookup(operand));
+      byRole.try_emplace(role.getValue(), nameOf.lookup(operand));
   }
 
-  /// "none" when absent.
-  std::string tensor(StringRef role) const {
-    auto found = byRole.find(role);
-    return found == byRole.end() ? "none" : found->second;
+  /// "0" for one that is absent.
+  CallRow &tensors(std::initializer_list<StringRef> roles) {
+    for (StringRef role : roles) {
+      auto found = byRole.find(role);
+      row.operands.push_back(found == byRole.end() ? "0" : found->second);
+    }
+    return *this;
   }
-  std::string window() const { return windows.nameOf(call); }
-  std::string flag(StringRef name) const { return call->hasAttr(name) ? "true" : "false"; }
-  std::string real(StringRef name) const {
-    auto value = call->getAttrOfType<FloatAttr>(name);
-    return realLiteral(value ? value.getValueAsDouble() : 0.0);
+  CallRow &tensors(std::vector<std::string> list) {
+    llvm::append_range(row.operands, list);
+    return *this;
   }
-  std::string integer(StringRef name) const {
+  CallRow &number(std::int64_t value) {
+    row.numbers.push_back(std::to_string(value));
+    return *this;
+  }
+  CallRow &integer(StringRef name) {
     auto value = call->getAttrOfType<IntegerAttr>(name);
-    return std::to_string(value ? value.getInt() : 0);
+    return number(value ? value.getInt() : 0);
   }
-  std::string array(StringRef name) const {
-    auto value = call->getAttrOfType<DenseI64ArrayAttr>(name);
-    return braced(value ? value.asArrayRef() : llvm::ArrayRef<std::int64_t>());
+  CallRow &boolean(bool value) {
+    row.numbers.push_back(value ? "true" : "false");
+    return *this;
   }
-  std::string activation() const {
+  CallRow &flag(StringRef name) { return boolean(call->hasAttr(name)); }
+  CallRow &window() {
+    row.numbers.push_back(windows.nameOf(call));
+    return *this;
+  }
+  CallRow &relu() {
     auto value = call->getAttrOfType<nn::ActivationAttr>("activation");
-    return value && value.getValue() == nn::Activation::relu ? "Activation::relu"
-                                                             : "Activation::none";
+    return boolean(value && value.getValue() == nn::Activation::relu);
   }
-  std::string reduction() const {
+  CallRow &mean() {
     auto value = call->getAttrOfType<nn::ReductionAttr>("kind");
-    return value && value.getValue() == nn::Reduction::mean ? "Reduction::mean" : "Reduction::sum";
+    return boolean(value && value.getValue() == nn::Reduction::mean);
   }
-  std::string lrn() const {
-    return integer("size") + ", " + real("alpha") + ", " + real("beta") + ", " + real("bias");
+  CallRow &sizes(StringRef name) {
+    auto value = call->getAttrOfType<DenseI64ArrayAttr>(name);
+    const auto sizes = value ? value.asArrayRef() : llvm::ArrayRef<std::int64_t>();
+    number(static_cast<std::int64_t>(sizes.size()));
+    for (std::int64_t size : sizes)
+      number(size);
+    return *this;
   }
+  CallRow &real(StringRef name) {
+    auto value = call->getAttrOfType<FloatAttr>(name);
+    row.reals.push_back(realLiteral(value ? value.getValueAsDouble() : 0.0));
+    return *this;
+  }
+  CallRow &lrn() { return integer("size").real("alpha").real("beta").real("bias"); }
+
+  std::string text() const { return row.text(); }
 
 private:
   plan::CallOp call;
   Windows &windows;
+  TableRow row;
   llvm::StringMap<std::string> byRole;
 };
 
-/// The arguments behind the layer's name, in the order of StepBuilder.
-std::string argumentsOf(plan::Kernel kernel, const Arguments &a) {
-  const auto tensors = [&](std::initializer_list<StringRef> roles) {
-    std::string text;
-    for (StringRef role : roles)
-      text += (text.empty() ? "" : ", ") + a.tensor(role);
-    return text;
-  };
+/// In the order of the kernel's row in syncline/StepTables.h.
+CallRow &fill(CallRow &row, plan::Kernel kernel) {
   switch (kernel) {
   case plan::Kernel::conv:
-    return tensors({"x", "w", "bias", "y"}) + ", " + a.window() + ", " + a.activation();
+    return row.tensors({"x", "w", "bias", "y"}).window().relu();
   case plan::Kernel::convBackwardData:
-    return tensors({"dy", "w", "dx"}) + ", " + a.window();
+    return row.tensors({"dy", "w", "dx"}).window();
   case plan::Kernel::convBackwardWeights:
-    return tensors({"x", "dy", "dw", "dbias"}) + ", " + a.window();
+    return row.tensors({"x", "dy", "dw", "dbias"}).window();
   case plan::Kernel::matmul:
-    return a.tensor("a") + ", " + a.flag("transpose_a") + ", " + a.tensor("b") + ", " +
-           a.flag("transpose_b") + ", " + tensors({"bias", "y"}) + ", " + a.activation();
+    return row.tensors({"a", "b", "bias", "y"}).flag("transpose_a").flag("transpose_b").relu();
   case plan::Kernel::batchNorm:
-    return tensors({"x", "scale", "shift", "runningMean", "runningVariance", "y", "mean",
-                    "variance", "workspace"}) +
-           ", " + a.real("epsilon") + ", " + a.real("momentum") + ", " + a.activation();
+    return row
+        .tensors({"x", "scale", "shift", "runningMean", "runningVariance", "y", "mean", "variance",
+                  "workspace"})
+        .relu()
+        .real("epsilon")
+        .real("momentum");
   case plan::Kernel::batchNormBackward:
-    return tensors(
-               {"x", "scale", "mean", "variance", "workspace", "dy", "dx", "dscale", "dshift"}) +
-           ", " + a.real("epsilon") + ", " + a.activation();
+    return row
+        .tensors({"x", "scale", "mean", "variance", "workspace", "dy", "dx", "dscale", "dshift"})
+        .relu()
+        .real("epsilon");
   case plan::Kernel::maxPool:
-    return tensors({"x", "y", "workspace"}) + ", " + a.window();
+    return row.tensors({"x", "y", "workspace"}).window();
   case plan::Kernel::maxPoolBackward:
-    return tensors({"dy", "workspace", "dx"}) + ", " + a.window();
+    return row.tensors({"dy", "workspace", "dx"}).window();
   case plan::Kernel::averagePool:
-    return tensors({"x", "y"}) + ", " + a.window();
+    return row.tensors({"x", "y"}).window();
   case plan::Kernel::averagePoolBackward:
-    return tensors({"dy", "dx"}) + ", " + a.window();
+    return row.tensors({"dy", "dx"}).window();
   case plan::Kernel::lrn:
-    return tensors({"x", "y"}) + ", " + a.lrn();
+    return row.tensors({"x", "y"}).lrn();
   case plan::Kernel::lrnBackward:
-    return tensors({"x", "dy", "dx"}) + ", " + a.lrn();
+    return row.tensors({"x", "dy", "dx"}).lrn();
   case plan::Kernel::softmax:
-    return tensors({"x", "y"}) + ", " + a.integer("axis") + ", " + a.flag("logarithm");
+    return row.tensors({"x", "y"}).integer("axis").flag("logarithm");
   case plan::Kernel::softmaxBackward:
-    return tensors({"y", "dy", "dx"}) + ", " + a.integer("axis") + ", " + a.flag("logarithm");
+    return row.tensors({"y", "dy", "dx"}).integer("axis").flag("logarithm");
   case plan::Kernel::crossEntropy:
-    return tensors({"logits", "target", "loss", "dlogits"});
+    return row.tensors({"logits", "target", "loss", "dlogits"});
   case plan::Kernel::meanSquaredError:
-    return tensors({"y", "target", "loss", "dy"});
+    return row.tensors({"y", "target", "loss", "dy"});
   case plan::Kernel::concat:
-    return a.tensor("y") + ", " + a.integer("axis"); // the list of inputs comes before
+    return row.tensors({"y"}).integer("axis"); // behind the list of inputs and its length
   case plan::Kernel::slice:
-    return tensors({"x", "y"}) + ", " + a.array("starts") + ", " + a.array("steps");
+    return row.tensors({"x", "y"}).sizes("starts").sizes("steps");
   case plan::Kernel::sliceBackward:
-    return tensors({"dy", "dx"}) + ", " + a.array("starts") + ", " + a.array("steps");
+    return row.tensors({"dy", "dx"}).sizes("starts").sizes("steps");
   case plan::Kernel::pad:
-    return tensors({"x", "y"}) + ", " + a.array("begins") + ", " + a.real("value");
+    return row.tensors({"x", "y"}).sizes("begins").real("value");
   case plan::Kernel::transpose:
-    return tensors({"x", "y"}) + ", " + a.array("permutation");
+    return row.tensors({"x", "y"}).sizes("permutation");
   case plan::Kernel::reshape:
-    return tensors({"x", "y"});
+    return row.tensors({"x", "y"});
   case plan::Kernel::reduce:
-    return a.reduction() + ", " + tensors({"x", "y"}) + ", " + a.array("axes");
+    return row.tensors({"x", "y"}).mean().sizes("axes");
   case plan::Kernel::dropout:
-    return tensors({"x", "y", "mask"}) + ", " + a.real("ratio");
+    return row.tensors({"x", "y", "mask"}).real("ratio");
   case plan::Kernel::dropoutBackward:
-    return tensors({"dy", "mask", "dx"}) + ", " + a.real("ratio");
+    return row.tensors({"dy", "mask", "dx"}).real("ratio");
   }
-  return "";
+  return row;
+}
+
+/// A row that says which bucket, and what comes with it.
+TableRow ofBucket(StringRef op, std::uint64_t bucket) {
+  TableRow row(op, "");
+  row.numbers.push_back(std::to_string(bucket));
+  return row;
 }
 
 } // namespace
 
-FailureOr<std::string> StepOps::call(plan::CallOp op) {
-  std::string text =
-      "step." + plan::stringifyKernel(op.getCallee()).str() + "(" + quoted(op.getLayer()) + ", ";
-  if (op.getCallee() == plan::Kernel::concat)
-    text += list(op.getIns()) + ", ";
-  return text + argumentsOf(op.getCallee(), Arguments(op, variables, windows)) + ");";
-}
-
 FailureOr<std::string> StepOps::loop(plan::PointwiseOp op) {
-  FailureOr<Kernels::Expressions> expressions = kernels.expressionsOf(op);
-  if (failed(expressions))
+  FailureOr<std::string> loop = kernels.nameOf(op);
+  if (failed(loop))
     return failure();
-  const std::string info = std::string("{.flat = ") + (op.getFlat() ? "true" : "false") +
-                           ", .keepsZero = " + (op.getKeepsZero() ? "true" : "false") +
-                           (expressions->rounded.empty() ? "" : ", .rounded = ") +
-                           expressions->rounded + "}";
-  const std::string ins = op.getIns().empty() ? "{}" : list(op.getIns());
-  return "step.pointwise(" + quoted(op.getLayer()) + ", " + expressions->kernel + ", " + ins +
-         ", " + list(op.getOuts()) + ", " + info + ");";
+  TableRow row("pointwise", op.getLayer());
+  row.operands = namesOf(op.getOperands()); // ins, then outs
+  row.numbers = {*loop, std::to_string(op.getIns().size()), std::to_string(op.getOuts().size()),
+                 op.getFlat() ? "true" : "false", op.getKeepsZero() ? "true" : "false"};
+  return row.text();
 }
 
-FailureOr<std::string> StepOps::statement(Operation *op) {
+FailureOr<std::string> StepOps::row(Operation *op) {
   using Text = FailureOr<std::string>;
-  const auto numbered = [](StringRef name, std::uint64_t bucket) -> Text {
-    return "step." + name.str() + "(" + std::to_string(bucket) + ");";
-  };
   return llvm::TypeSwitch<Operation *, Text>(op)
       .Case([&](plan::PhaseOp phase) -> Text {
-        return "step.phase(\"" + plan::stringifyPhase(phase.getPhase()).str() + "\");";
+        return TableRow("phase", plan::stringifyPhase(phase.getPhase())).text();
       })
-      .Case([&](plan::CallOp inner) { return call(inner); })
+      .Case([&](plan::CallOp call) -> Text {
+        CallRow row(call, nameOf, windows);
+        if (call.getCallee() == plan::Kernel::concat)
+          row.tensors(namesOf(call.getIns()))
+              .number(static_cast<std::int64_t>(call.getIns().size()));
+        return fill(row, call.getCallee()).text();
+      })
       .Case([&](plan::PointwiseOp inner) { return loop(inner); })
       .Case([&](plan::LossOp loss) -> Text {
-        return "step.loss(" + variables.lookup(loss.getValue()) + ");";
+        TableRow row("loss", "");
+        row.operands = namesOf(loss.getValue());
+        return row.text();
       })
-      .Case([&](plan::IssueOp issue) { return numbered("issue", issue.getBucket()); })
       .Case([&](plan::GatherOp gather) -> Text {
-        return "step.gather(" + std::to_string(gather.getBucket()) + ", " + list(gather.getIns()) +
-               ", " + list(gather.getOuts()) + ");";
+        TableRow row = ofBucket("gather", gather.getBucket());
+        row.operands = namesOf(gather.getIns());
+        llvm::append_range(row.operands, namesOf(gather.getOuts()));
+        row.numbers.push_back(std::to_string(gather.getIns().size()));
+        return row.text();
       })
-      .Case([&](plan::WaitOp wait) { return numbered("wait", wait.getBucket()); })
-      .Case([&](plan::UpdateOp update) { return numbered("update", update.getBucket()); })
+      .Case(
+          [&](plan::IssueOp issue) -> Text { return ofBucket("issue", issue.getBucket()).text(); })
+      .Case([&](plan::WaitOp wait) -> Text { return ofBucket("wait", wait.getBucket()).text(); })
+      .Case([&](plan::UpdateOp update) -> Text {
+        return ofBucket("update", update.getBucket()).text();
+      })
       .Default([](Operation *other) -> Text {
         return other->emitError("no generated code for '") << other->getName() << "'", failure();
       });

@@ -1,4 +1,4 @@
-// One line of generated code for each operation of a plan.
+// One row of generated tables for each operation of a plan.
 #pragma once
 
 #include "codegen/step/Kernels.h"
@@ -7,6 +7,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <string>
+#include <vector>
 
 namespace syncline::codegen {
 
@@ -15,24 +16,26 @@ public:
   StepOps(Names &names, Kernels &kernels, Windows &windows)
       : names(names), kernels(kernels), windows(windows) {}
 
-  /// Gives the tensor its variable and writes its declaration.
+  /// Gives the tensor its name and returns its row.
   std::string declare(plan::TensorOp tensor);
   std::string declare(plan::BucketOp bucket);
 
-  /// The statement for an operation that executes or a phase. Fails with a diagnostic where an
-  /// operand is missing or a loop has no C++.
-  mlir::FailureOr<std::string> statement(mlir::Operation *op);
+  /// The row for an operation that executes or a phase, with those that continue it, a line each.
+  /// Fails with a diagnostic where an operand is missing or a loop has no C++.
+  mlir::FailureOr<std::string> row(mlir::Operation *op);
+
+  /// Names of the tensors, in order of declaration.
+  const std::vector<std::string> &tensorNames() const { return declared; }
 
 private:
-  mlir::FailureOr<std::string> call(plan::CallOp op);
   mlir::FailureOr<std::string> loop(plan::PointwiseOp op);
-  /// "std::array{a, b}".
-  std::string list(mlir::ValueRange tensors) const;
+  std::vector<std::string> namesOf(mlir::ValueRange tensors) const;
 
   Names &names;
   Kernels &kernels;
   Windows &windows;
-  llvm::DenseMap<mlir::Value, std::string> variables;
+  llvm::DenseMap<mlir::Value, std::string> nameOf;
+  std::vector<std::string> declared;
 };
 
 } // namespace syncline::codegen

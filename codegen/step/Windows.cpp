@@ -51,7 +51,8 @@ std::string Windows::nameOf(plan::CallOp call) {
   if (countsPad)
     wanted += "i";
   place->second = names.unique("", wanted);
-  lines.push_back("const Window " + place->second + text + ";");
+  tableRows.push_back(text + ",");
+  tableNames.push_back(place->second);
   return place->second;
 }
 

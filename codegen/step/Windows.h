@@ -19,13 +19,14 @@ public:
   /// "k3s2p1": kernel 3, strides 2, padding 1; d dilations, g groups, i counts padding.
   std::string nameOf(plan::CallOp call);
 
-  /// Definitions in order of first use.
-  const std::vector<std::string> &definitions() const { return lines; }
+  /// Rows of the table of windows in order of first use, and the names of their places.
+  const std::vector<std::string> &rows() const { return tableRows; }
+  const std::vector<std::string> &rowNames() const { return tableNames; }
 
 private:
   Names &names;
   std::map<std::string, std::string> known; ///< initialiser → name
-  std::vector<std::string> lines;
+  std::vector<std::string> tableRows, tableNames;
 };
 
 } // namespace syncline::codegen

@@ -144,11 +144,20 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
   return child;
 }
 
-Status ChildProcesses::wait(Child &child) {
+Status ChildProcesses::wait(Child &child, const std::function<void()> &meanwhile) {
+  constexpr auto interval = std::chrono::milliseconds(100);
   int status = 0;
-  while (waitpid(child.pid, &status, 0) < 0)
-    if (errno != EINTR)
+  while (true) {
+    const pid_t ended = waitpid(child.pid, &status, meanwhile ? WNOHANG : 0);
+    if (ended == child.pid)
+      break;
+    if (ended < 0 && errno != EINTR)
       return systemError("cannot wait for '" + child.program + "'");
+    if (meanwhile) {
+      meanwhile();
+      std::this_thread::sleep_for(interval);
+    }
+  }
   std::erase(running, child.pid);
   if (running.empty())
     group = 0;

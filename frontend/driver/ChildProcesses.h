@@ -4,6 +4,7 @@
 #include "codegen/step/Interruption.h"
 #include "syncline/Status.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ public:
   /// not negative, is the only one that it may run on, modulo their number.
   Result<Child> start(const std::vector<std::string> &arguments, int processor = -1);
   /// Waits for it to end. Its failure is badInput, or internal, with the last line of its errors.
-  Status wait(Child &child);
+  /// `meanwhile`, where given, is called about ten times a second.
+  Status wait(Child &child, const std::function<void()> &meanwhile = {});
   /// Returns when the child has written something; wait()'s error when it ended before.
   Status waitForOutput(Child &child);
   /// badInput when a signal came.

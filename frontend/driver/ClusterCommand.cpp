@@ -1,9 +1,13 @@
-// `syncline cluster`: a cluster file from what other programs know of a cluster.
+// `syncline cluster`: a cluster file from what other programs know of a cluster, or from options.
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/Paths.h"
+#include "frontend/driver/Table.h"
 
+#include "frontend/files/ClusterFile.h"
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/ImportCluster.h"
 #include "frontend/files/Units.h"
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 #include "syncline/OutputFile.h"
 
@@ -20,6 +24,7 @@ struct ClusterOptions {
   std::string topology, hostfile;
   std::string bandwidth, latency; ///< with units
   std::string output;             ///< empty: standard output
+  bool lists = false;             ///< the samples, and nothing else
   files::ClusterSources sources;
 };
 
@@ -30,19 +35,15 @@ std::vector<std::string> words(std::span<const std::string_view> names, const ch
   return list;
 }
 
-/// Of one kind of list; unknown words are refused with the list.
+/// One of `kinds`; another is refused with the one that is near, or with all.
 CLI::Option *addKind(CLI::App *command, const std::string &option,
                      std::optional<std::string> &target, std::vector<std::string> kinds,
                      const std::string &help) {
   std::string all;
   for (const std::string &kind : kinds)
     all += (all.empty() ? "" : ", ") + kind;
-  auto known = [kinds, all](const std::string &given) {
-    const bool isKnown = std::find(kinds.begin(), kinds.end(), given) != kinds.end();
-    return isKnown ? std::string() : "unknown kind '" + given + "', expected one of " + all;
-  };
   return command->add_option(option, target, help + ": " + all)
-      ->check(known)
+      ->check(oneOf(std::move(kinds)).description(""))
       ->type_name("KIND")
       ->group("What files do not say");
 }
@@ -85,12 +86,54 @@ Status readSources(ClusterOptions &options) {
   return Status::ok();
 }
 
-Status import(ClusterOptions &options) {
-  if (options.topology.empty() && options.hostfile.empty())
-    return Status::error(ErrorKind::badUsage,
-                         "expected --from-nccl-topology, --from-hostfile or both, got neither");
-  if (options.sources.nodes && !options.hostfile.empty())
+Status listSamples() {
+  Table table({{"name"}, {"nodes", Align::right}, {"devices a node", Align::right}, {"what"}});
+  for (const std::string &sample : sampleClusters()) {
+    Result<std::string> path = findSampleCluster(sample);
+    Result<files::ClusterFile> file = path ? files::readClusterFile(*path) : path.status();
+    if (!file)
+      return file.status();
+    table.addRow(
+        {sample, std::to_string(file->nodes()), std::to_string(file->devicesPerNode), file->name});
+  }
+  std::fputs(table.toString().c_str(), stdout);
+  return Status::ok();
+}
+
+/// What a file says must not be said by an option, too.
+Status checkUsage(const ClusterOptions &options) {
+  const files::ClusterSources &sources = options.sources;
+  if (sources.nodes && !options.hostfile.empty())
     return Status::error(ErrorKind::badUsage, "--nodes: a host file says how many nodes there are");
+  if (sources.devicesPerNode && !(options.hostfile + options.topology).empty())
+    return Status::error(ErrorKind::badUsage,
+                         "--devices-per-node: the file says how many devices a node has");
+  return Status::ok();
+}
+
+/// What was written, and what to do with it.
+Status close(const std::string &output, const std::string &text) {
+  Result<files::ClusterFile> file = files::parseClusterFile(text, output);
+  if (!file)
+    return file.status();
+  std::string what = std::to_string(file->ranks) + (file->ranks == 1 ? " rank" : " ranks") +
+                     " on " + std::to_string(file->nodes()) +
+                     (file->nodes() == 1 ? " node" : " nodes");
+  if (file->devicesPerNode > 1 && file->nodes() > 1 && !file->inside)
+    what += "; nothing is said of what joins the devices of a node (--inside), so nothing "
+            "hierarchical will be planned";
+  std::fputs(closingLines(output, what,
+                          {"syncline", "compile", "MODEL", "--cluster", output, "-o", "OUT.plan"})
+                 .c_str(),
+             stderr);
+  return Status::ok();
+}
+
+Status import(ClusterOptions &options) {
+  if (options.lists)
+    return listSamples();
+  if (Status s = checkUsage(options); !s)
+    return s;
   if (!options.output.empty())
     if (Status s = expectWritableFile(options.output); !s)
       return s;
@@ -99,8 +142,10 @@ Status import(ClusterOptions &options) {
   Result<std::string> text = files::importedClusterText(options.sources);
   if (!text)
     return text.status();
-  if (!options.output.empty())
-    return writeWholeFile(options.output, *text);
+  if (!options.output.empty()) {
+    const Status written = writeWholeFile(options.output, *text);
+    return written ? close(options.output, *text) : written;
+  }
   std::fputs(text->c_str(), stdout);
   return Status::ok();
 }
@@ -110,7 +155,14 @@ Status import(ClusterOptions &options) {
 Command addCluster(CLI::App &app) {
   auto options = std::make_shared<ClusterOptions>();
   CLI::App *command = app.add_subcommand(
-      "cluster", "Write a cluster file from NCCL's topology, from mpirun's host file or from both");
+      "cluster",
+      "Write a cluster file: from NCCL's topology, mpirun's host file, or options alone");
+  command->footer(
+      "Examples:\n"
+      "  syncline cluster --nodes 8 --devices-per-node 4 --device v100 --inside nvlink-v100 \\\n"
+      "      --network ethernet-10g -o lab.yaml\n"
+      "  syncline cluster --from-hostfile hosts --device a100 --network infiniband-hdr -o "
+      "lab.yaml");
   command
       ->add_option("--from-nccl-topology", options->topology,
                    "One node as NCCL sees it (XML), written by a run with NCCL_TOPO_DUMP_FILE set")
@@ -126,6 +178,12 @@ Command addCluster(CLI::App &app) {
   command
       ->add_option("--nodes", options->sources.nodes, "Nodes; with a host file: as many as hosts")
       ->check(wholeNumber(1, "nodes"))
+      ->type_name("N")
+      ->group("What files do not say");
+  command
+      ->add_option("--devices-per-node", options->sources.devicesPerNode,
+                   "Devices of a node; with a file: as it says; default: 1")
+      ->check(wholeNumber(1, "devices"))
       ->type_name("N")
       ->group("What files do not say");
   addKind(command, "--device", options->sources.device, words(files::deviceKinds(), "none"),
@@ -147,7 +205,13 @@ Command addCluster(CLI::App &app) {
                    "Of a message between nodes, such as 20us; default: the network's")
       ->type_name("TIME")
       ->group(group);
-  command->add_option("--name", options->sources.name, "The cluster's; default: the files' names")
+  command
+      ->add_flag("--list", options->lists,
+                 "List the sample clusters instead, which '--cluster' takes by name")
+      ->group("Output");
+  command
+      ->add_option("--name", options->sources.name,
+                   "The cluster's; default: the files' names, or what it is made of")
       ->check(someText())
       ->group("Output");
   command

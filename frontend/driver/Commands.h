@@ -29,8 +29,8 @@ Command addSimulate(CLI::App &app);
 Command addRun(CLI::App &app);
 Command addCalibrate(CLI::App &app);
 
-/// Replaces this process by a program of the runtime, which lies beside this one. Returns only on
-/// failure.
-Status replaceBy(const std::string &program, const std::vector<std::string> &arguments);
+/// Replaces this process by the program of the runtime that carries out a command, which lies
+/// beside this one: "run" by syncline-run. Returns only on failure.
+Status replaceBy(const std::string &command, const std::vector<std::string> &arguments);
 
 } // namespace syncline::driver

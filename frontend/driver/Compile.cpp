@@ -5,17 +5,20 @@
 #include "codegen/json/PlanFolder.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/Closing.h"
 #include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/Paths.h"
+#include "frontend/driver/RunPipeline.h"
 #include "frontend/driver/TraceModule.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/ToAttr.h"
 #include "frontend/onnx/ImportOnnx.h"
+#include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
-#include "passes/Pipeline.h"
 #include "passes/RegisterAll.h"
 #include "passes/merge/ForcedSchemes.h"
 #include "passes/solver/Planner.h"
@@ -23,7 +26,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -37,19 +39,14 @@ namespace {
 struct Source {
   OwningOpRef<ModuleOp> module;
   std::vector<PlanFile> files;
+  std::string layers; ///< the layer trace as CSV, where it was made from a model
 };
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
-  ImportOptions import{.batch = options.batch,
-                       .freeze = options.freeze,
-                       .dropout = options.dropout,
-                       .output = options.modelOutput};
-  import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
-  Result<ImportedModel> imported = importOnnx(options.model, import, context);
+  Result<ImportedModel> imported = importOnnx(options.model, importOptions(options), context);
   if (!imported)
     return imported.status();
-  for (const std::string &note : imported->notes)
-    std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
+  printNotes(imported->notes);
   auto model = std::make_shared<ImportedModel>(std::move(*imported));
   Source source;
   source.module = std::move(model->module);
@@ -63,7 +60,20 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
   return source;
 }
 
+/// The model's layers, timed, in place of its step.
+Result<Source> readLayers(const CompileOptions &options, MLIRContext &context) {
+  Result<files::LayerTrace> trace = readModelTrace(options, context);
+  if (!trace)
+    return trace.status();
+  Source source;
+  source.module = traceModule(*trace, options.model, context);
+  source.layers = files::formatLayerTrace(*trace);
+  return source;
+}
+
 Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
+  if (options.planOnly)
+    return readLayers(options, context);
   if (!isTrace(options.model))
     return readModel(options, context);
   Result<OwningOpRef<ModuleOp>> module = readTraceModule(options.model, context);
@@ -137,6 +147,9 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
       return s;
   module->setAttr(cluster::specAttr, cluster::withNccl(files::toAttr(*cluster, module.getContext()),
                                                        ncclOf(options, module.getContext())));
+  const std::string profileName = std::filesystem::path(options.profile).filename().string();
+  module->setAttr(cluster::provenanceAttr,
+                  files::provenanceAttr(*cluster, profileName, module.getContext()));
   if (options.profile.empty())
     return Status::ok();
   Result<files::Profile> profile = files::readProfile(options.profile);
@@ -166,13 +179,19 @@ void warnOfClashes(ModuleOp module) {
                    static_cast<long long>(clash.second), clash.secondAlgorithm.c_str());
 }
 
-Status runPipeline(ModuleOp module, const CompileOptions &options) {
-  DiagnosticCollector diagnostics(module.getContext());
-  PassManager passes(module.getContext());
-  buildPipeline(passes, {options.planner, options.schemes});
-  if (failed(passes.run(module)))
-    return diagnostics.status("planning failed without a reason");
-  return Status::ok();
+/// Nodes that hold the others up, as the cluster file has them.
+void noteSlowNodes(ModuleOp module) {
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    if (double(own.getSlowdown()) > 1)
+      std::fprintf(
+          stderr,
+          "syncline: note: %s%lld%s computes %g times as long ('overrides' of the cluster "
+          "file): every step waits for it\n",
+          own.getNodes().size() > 1 ? "each of nodes " : "node ",
+          static_cast<long long>(own.getNodes().front()),
+          own.getNodes().size() > 1 ? (" to " + std::to_string(own.getNodes().back())).c_str() : "",
+          double(own.getSlowdown()));
 }
 
 /// What the plan's tensors take must fit into the device, where the cluster file says what it
@@ -215,14 +234,10 @@ Result<PlanInfo> describe(const CompileOptions &options) {
                   *cluster, options.backend};
 }
 
-/// Only the optimal planner chooses among what is left; the others have rules of their own.
 Status checkSchemes(const CompileOptions &options) {
   for (const std::string &text : options.schemes)
     if (Result<ForcedScheme> forced = parseForcedScheme(text); !forced)
       return Status::error(ErrorKind::badUsage, "--scheme: " + forced.status().message());
-  if (!options.schemes.empty() && options.planner != "optimal")
-    return Status::error(ErrorKind::badUsage,
-                         "--scheme needs the planner 'optimal', got '" + options.planner + "'");
   return Status::ok();
 }
 
@@ -248,12 +263,15 @@ Status compile(const CompileOptions &options) {
   Result<PlanInfo> info = describe(options);
   if (!info)
     return info.status();
+  if (!options.writeLayers.empty())
+    if (Status s = expectWritableFile(options.writeLayers); !s)
+      return s;
   Result<Source> source = readSource(options, context);
   if (!source)
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned = runPipeline(*source->module, options); !planned)
+  if (Status planned = runPipeline(*source->module, {options.planner, options.schemes}); !planned)
     return planned;
   if (Status fits = checkMemory(options.cluster, *source->module); !fits)
     return fits;
@@ -263,7 +281,16 @@ Status compile(const CompileOptions &options) {
   if (!plan)
     return plan.status();
   warnOfClashes(*source->module);
-  return Status::ok();
+  if (!options.writeLayers.empty())
+    if (Status written = writeWholeFile(options.writeLayers, source->layers); !written)
+      return written;
+  if (options.quiet)
+    return Status::ok();
+  noteSlowNodes(*source->module);
+  Result<std::string> closing = compileClosing(*plan, options.output);
+  if (closing)
+    std::fputs(closing->c_str(), stderr);
+  return closing.status();
 }
 
 } // namespace syncline::driver

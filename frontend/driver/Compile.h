@@ -4,6 +4,7 @@
 #include "syncline/Status.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ namespace syncline::driver {
 
 struct CompileOptions {
   std::string model;   ///< ONNX file, or a layer trace when it ends in .csv
-  std::string cluster; ///< YAML
+  std::string cluster; ///< path of a cluster file
   std::string profile; ///< JSON; empty for none
   std::string output;  ///< the plan folder
   std::string planner = "optimal";
@@ -28,6 +29,10 @@ struct CompileOptions {
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseForcedScheme reads it
   std::vector<std::string> freeze;
   bool dropout = true;
+  bool quiet = false;                             ///< says nothing of what was written
+  std::map<std::string, std::int64_t> dimensions; ///< sizes of symbolic dimensions, by name
+  bool planOnly = false;                          ///< a model by its shapes alone, as a layer trace
+  std::string writeLayers;                        ///< CSV of that trace; empty for none
 };
 
 /// Is this model a layer trace (.csv)?

@@ -2,11 +2,14 @@
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
+#include "frontend/driver/Paths.h"
 #include "ir/cluster/Cluster.h"
 #include "passes/solver/Planner.h"
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
+#include "llvm/ADT/StringRef.h"
 
 #include <memory>
 
@@ -21,7 +24,8 @@ static std::string plannerHelp() {
 
 static std::string schemeHelp() {
   std::string text = "Send gradients that match this glob by one scheme; may be repeated, the last "
-                     "that matches counts; planner 'optimal' only. Schemes: ";
+                     "that matches counts. Planners other than 'optimal' need a pattern of all "
+                     "gradients, such as '*=ring'. Schemes: ";
   for (solver::Scheme scheme : solver::allSchemes())
     text += std::string(solver::schemeName(scheme)) + ", ";
   return text + "ps (parameter-server), sfb (factors)";
@@ -39,7 +43,7 @@ static void addNccl(CLI::App &command, CompileOptions &options) {
   command
       .add_option("--nccl-protocol", options.ncclProtocol,
                   "Protocol of NCCL's collectives, with --backend cuda; default: NCCL's choice")
-      ->check(CLI::IsMember({"simple", "ll", "ll128"}))
+      ->check(oneOf({"simple", "ll", "ll128"}))
       ->group("Planning");
   command
       .add_option("--nccl-channels", options.ncclChannels,
@@ -50,13 +54,59 @@ static void addNccl(CLI::App &command, CompileOptions &options) {
       ->group("Planning");
 }
 
+/// Reads NAME=N into the sizes; an empty string where it is that, else what is wrong.
+static std::string addDimension(CompileOptions &options, const std::string &text) {
+  const std::size_t at = text.rfind('=');
+  std::int64_t size = 0;
+  if (at == std::string::npos || at == 0 ||
+      llvm::StringRef(text).drop_front(at + 1).getAsInteger(10, size) || size < 1)
+    return "--dim: expected NAME=N with N of at least 1, got '" + text + "'";
+  const auto [place, isNew] = options.dimensions.emplace(text.substr(0, at), size);
+  return isNew ? "" : "--dim: '" + place->first + "' is given twice";
+}
+
+/// Models that are only planned, by their shapes.
+static void addLayers(CLI::App &command, CompileOptions &options) {
+  command
+      .add_flag(
+          "--plan-only", options.planOnly,
+          "Plan by the model's shapes alone, to read and simulate, not to run: takes operators "
+          "that cannot be trained, several inputs, and a loss inside the model")
+      ->group("Planning");
+  command
+      .add_option("--write-layers", options.writeLayers,
+                  "Layer trace (CSV) to write of the model, with --plan-only")
+      ->check(someText())
+      ->group("Output");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--dim",
+          [&options](const std::vector<std::string> &texts) {
+            for (const std::string &text : texts)
+              if (std::string wrong = addDimension(options, text); !wrong.empty())
+                throw CLI::ValidationError(wrong);
+          },
+          "Size of a symbolic dimension of the model's inputs besides the batch; may be repeated")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false)
+      ->group("Training");
+}
+
 Command addCompile(CLI::App &app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App *command = app.add_subcommand("compile", "Compile a model and a cluster into a plan");
+  command->footer("Examples:\n"
+                  "  syncline compile model.onnx --cluster ethernet-10g --batch 32 -o model.plan\n"
+                  "  syncline compile model.onnx --cluster lab.yaml --batch 32 --planner ddp:25MiB "
+                  "-o ddp.plan");
   command->add_option("MODEL", options->model, "ONNX model, or a layer trace (.csv) to plan only")
       ->required();
-  command->add_option("--cluster", options->cluster, "Cluster file (YAML)")
+  command
+      ->add_option("--cluster", options->cluster,
+                   "Cluster file (YAML), or the name of a sample where there is no such file; "
+                   "'syncline cluster --list' lists them")
       ->required()
+      ->type_name("FILE")
       ->check(someText())
       ->group("Inputs");
   command
@@ -73,15 +123,16 @@ Command addCompile(CLI::App &app) {
   command
       ->add_option("--backend", options->backend,
                    "What the step is compiled for: cpu by CXX or c++; cuda by NVCC or nvcc")
-      ->check(CLI::IsMember(backends()))
+      ->check(oneOf(backends()))
       ->capture_default_str()
       ->group("Output");
+  command->add_flag("--quiet", options->quiet, "Say nothing of what was written")->group("Output");
   command->add_option("--batch", options->batch, "Samples per rank; default: as in the model")
       ->check(wholeNumber(1, "samples"))
       ->type_name("K")
       ->group("Training");
   command->add_option("--loss", options->loss, "Loss on the model's output")
-      ->check(CLI::IsMember({"cross-entropy", "mse"}))
+      ->check(oneOf({"cross-entropy", "mse"}))
       ->capture_default_str()
       ->group("Training");
   command
@@ -98,7 +149,7 @@ Command addCompile(CLI::App &app) {
       ->add_option_function<std::string>(
           "--dropout", [options](const std::string &value) { options->dropout = value == "keep"; },
           "Train with the model's Dropout nodes, or without; default: keep")
-      ->check(CLI::IsMember({"keep", "off"}))
+      ->check(oneOf({"keep", "off"}))
       ->group("Training");
   command->add_option("--planner", options->planner, plannerHelp())
       ->capture_default_str()
@@ -115,16 +166,24 @@ Command addCompile(CLI::App &app) {
       ->type_name("N")
       ->group("Planning");
   addNccl(*command, *options);
+  addLayers(*command, *options);
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name : {"--backend", "--batch", "--loss", "--loss-on", "--freeze",
-                               "--dropout", "--nccl-protocol", "--nccl-channels"})
+      for (const char *name :
+           {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout",
+            "--nccl-protocol", "--nccl-channels", "--plan-only", "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
     for (const char *name : {"--nccl-protocol", "--nccl-channels"})
       if (command->count(name) > 0 && !findTarget(options->backend)->usesNccl)
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
+    if (!options->writeLayers.empty() && !options->planOnly)
+      return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
+    Result<std::string> cluster = findCluster(options->cluster);
+    if (!cluster)
+      return cluster.status();
+    options->cluster = *cluster;
     return compile(*options);
   };
 }

@@ -1,13 +1,16 @@
 // MLIR's diagnostics as one Status.
 #include "frontend/driver/Diagnostics.h"
 
+#include "ir/Refusal.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
 using namespace syncline::driver;
 
 /// "model.onnx:12:3: " or "conv1: ", empty for unknown places.
-static std::string placeOf(Location location) {
+static std::string placeOf(Location marked) {
+  const Location location = syncline::refusedAt(marked).value_or(marked);
   if (auto file = dyn_cast<FileLineColLoc>(location))
     return file.getFilename().str() + (file.getLine() == 0
                                            ? ": "
@@ -25,6 +28,7 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context)
         if (!message.empty())
           return success();
         message = placeOf(diagnostic.getLocation()) + diagnostic.str();
+        isRefusal = refusedAt(diagnostic.getLocation()).has_value();
         for (Diagnostic &note : diagnostic.getNotes())
           message += "; " + placeOf(note.getLocation()) + note.str();
         return success();
@@ -32,4 +36,9 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context)
 
 syncline::Status DiagnosticCollector::status(const std::string &fallback) const {
   return Status::badInput(message.empty() ? fallback : message);
+}
+
+syncline::Status DiagnosticCollector::passStatus(const std::string &fallback) const {
+  return isRefusal ? status(fallback)
+                   : Status::error(ErrorKind::internal, message.empty() ? fallback : message);
 }

@@ -15,11 +15,15 @@ class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext *context);
 
-  /// badInput with the collected message, or `fallback` when nothing was said.
+  /// badInput with the collected message, or `fallback` when nothing was said: of what was read.
   Status status(const std::string &fallback) const;
+  /// Of passes over a module that we made: badInput where the first error is a refusal
+  /// (ir/Refusal.h), else internal.
+  Status passStatus(const std::string &fallback) const;
 
 private:
   std::string message;
+  bool isRefusal = false;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -2,7 +2,7 @@
 #include "frontend/driver/GradientName.h"
 
 #include "frontend/driver/PlanText.h"
-#include "frontend/files/TextFile.h"
+#include "syncline/Suggestion.h"
 
 #include "llvm/Support/GlobPattern.h"
 
@@ -50,20 +50,16 @@ Result<std::vector<std::size_t>> candidates(std::span<const GradientName> gradie
 Status unknown(std::span<const GradientName> gradients, const std::string &text) {
   if (gradients.empty())
     return Status::badInput("the plan has no gradients, so none is called '" + text + "'");
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> parameters, layers;
   for (const GradientName &gradient : gradients) {
-    names.push_back(gradient.parameter);
-    names.push_back(stemOf(gradient.parameter));
-    names.insert(names.end(), gradient.layers.begin(), gradient.layers.end());
+    parameters.push_back(gradient.parameter);
+    layers.push_back(stemOf(gradient.parameter));
+    layers.insert(layers.end(), gradient.layers.begin(), gradient.layers.end());
   }
-  std::string hint = files::suggestion(text, names);
-  // Where nothing is near, thousands of names help nobody.
-  if (!hint.starts_with(", did you mean")) {
-    constexpr std::size_t most = 5;
-    hint = ", expected a name such as";
-    for (std::size_t i = 0; i < std::min(gradients.size(), most); ++i)
-      hint += (i ? ", '" : " '") + gradients[i].parameter + "'";
-  }
+  const std::string_view layer =
+      nearestName(text, parameters).empty() ? nearestName(text, layers) : "";
+  const std::string hint =
+      layer.empty() ? suggestionOfMany(text, parameters) : suggestion(text, layers);
   return Status::badInput("no gradient is called '" + text + "'" + printable(hint));
 }
 

@@ -1,4 +1,5 @@
 // `syncline inspect`: a plan's buckets, times and bound as a table, or what differs from another's.
+#include "frontend/driver/Advise.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/MeasuredPlan.h"
 #include "frontend/driver/PlanDiff.h"
@@ -24,6 +25,7 @@ struct InspectOptions {
   std::string plan;
   std::string other;    ///< to compare with; empty for none
   std::string why;      ///< a gradient to explain; empty for none
+  std::string advise;   ///< "ddp"; empty for none
   std::string measured; ///< trace of a run; empty for none
   std::string maxError; ///< of it; empty for any
   bool members = false;
@@ -52,6 +54,8 @@ Result<std::string> compare(const InspectOptions &options, const nlohmann::json 
 Result<std::string> reportOn(const InspectOptions &options) {
   if (!options.why.empty())
     return whyGradient(options.plan, options.why);
+  if (!options.advise.empty())
+    return adviseDdp(options.plan);
   Result<nlohmann::json> plan = readPlanJson(options.plan);
   if (!plan)
     return plan.status();
@@ -100,6 +104,9 @@ Status inspect(const InspectOptions &options) {
 Command addInspect(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command = app.add_subcommand("inspect", "Show a plan's buckets, times and bound");
+  command->footer("Examples:\n"
+                  "  syncline inspect model.plan --why fc.weight\n"
+                  "  syncline inspect model.plan --diff ddp.plan");
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command->add_flag("--members", options->members, "Name every gradient of every bucket");
   command
@@ -117,6 +124,15 @@ Command addInspect(CLI::App &app) {
       ->check(someText())
       ->excludes("--members")
       ->excludes("--diff");
+  command
+      ->add_option("--advise", options->advise,
+                   "Say instead what a user of PyTorch's DistributedDataParallel can carry back "
+                   "(ddp): bucket_cap_mb, and the step with it beside the default's and the plan's")
+      ->type_name("SYSTEM")
+      ->check(CLI::IsMember({"ddp"}))
+      ->excludes("--members")
+      ->excludes("--diff")
+      ->excludes("--why");
   auto *measured = command
                        ->add_option("--measured", options->measured,
                                     "Compare with what 'syncline run --trace' wrote: every bucket "
@@ -125,7 +141,8 @@ Command addInspect(CLI::App &app) {
                        ->check(someText())
                        ->excludes("--members")
                        ->excludes("--diff")
-                       ->excludes("--why");
+                       ->excludes("--why")
+                       ->excludes("--advise");
   command
       ->add_option("--max-error", options->maxError,
                    "With --measured: fail where the step or a bucket ends further from its "

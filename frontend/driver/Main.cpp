@@ -1,10 +1,15 @@
 // The `syncline` command: its subcommands, exit codes, what could not be printed.
 #include "frontend/driver/Commands.h"
 
+#include "runtime/launch/CommandLine.h"
+#include "syncline/Suggestion.h"
+
 #include "CLI/CLI.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <string_view>
 
 using namespace syncline;
 
@@ -17,11 +22,14 @@ constexpr const char *description =
 int report(const Status &status) {
   if (!status)
     std::fprintf(stderr, "syncline: error: %s\n", status.message().c_str());
+  if (!status && status.kind() == ErrorKind::internal)
+    std::fprintf(stderr, "syncline: this is a fault of syncline " SYNCLINE_VERSION
+                         ", not of its input; please report it with the command and its files\n");
   return status.exitCode();
 }
 
 struct Subcommand {
-  const char *name;
+  std::string_view name;
   driver::Command (*add)(CLI::App &);
 };
 
@@ -31,21 +39,26 @@ constexpr Subcommand subcommands[] = {
     {"run", driver::addRun},         {"calibrate", driver::addCalibrate},
     {"profile", driver::addProfile}, {"cluster", driver::addCluster}};
 
-bool isSubcommand(const std::string &name) {
-  for (const Subcommand &subcommand : subcommands)
-    if (name == subcommand.name)
-      return true;
-  return false;
+bool isSubcommand(std::string_view name) {
+  return std::ranges::find(subcommands, name, &Subcommand::name) != std::end(subcommands);
 }
 
-/// "compile, inspect or run".
-std::string subcommandList() {
-  std::string list;
-  for (const Subcommand &subcommand : subcommands) {
-    const bool isFirst = list.empty(), isLast = &subcommand == std::end(subcommands) - 1;
-    list += (isFirst ? "" : isLast ? " or " : ", ") + std::string(subcommand.name);
-  }
-  return list;
+Status unknownCommand(std::string_view name) {
+  std::vector<std::string_view> known{"help"};
+  for (const Subcommand &subcommand : subcommands)
+    known.push_back(subcommand.name);
+  return Status::error(ErrorKind::badUsage,
+                       "unknown command '" + std::string(name) + "'" + suggestion(name, known));
+}
+
+/// "help" and "help run" as "--help" and "run --help".
+std::vector<std::string> wordsOf(int argc, char **argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words[0] != "help")
+    return words;
+  words.erase(words.begin());
+  words.insert(words.empty() ? words.end() : words.begin() + 1, "--help");
+  return words;
 }
 
 /// What was printed must have arrived: a full disk is an error, too.
@@ -57,31 +70,29 @@ int finishOutput(int code) {
   return code;
 }
 
-int runCommand(int argc, char **argv) {
-  for (const char *handedOver : {"run", "calibrate"})
-    if (argc > 1 && std::string(argv[1]) == handedOver)
-      return report(
-          driver::replaceBy("syncline-" + std::string(handedOver), {argv + 2, argv + argc}));
-
-  if (argc > 1 && argv[1][0] != '-' && !isSubcommand(argv[1]))
-    return report(Status::error(ErrorKind::badUsage, "unknown command '" + std::string(argv[1]) +
-                                                         "', expected " + subcommandList()));
+int runCommand(std::vector<std::string> words) {
+  const std::string command = words.empty() ? "" : words.front();
+  if (command == "run" || command == "calibrate")
+    return report(driver::replaceBy(command, {words.begin() + 1, words.end()}));
+  if (!command.empty() && command.front() != '-' && !isSubcommand(command))
+    return report(unknownCommand(command));
   CLI::App app(description, "syncline");
   app.set_version_flag("--version", std::string("syncline ") + SYNCLINE_VERSION);
+  app.formatter(helpFormatter());
   app.require_subcommand(1);
   std::vector<driver::Command> commands;
   for (const Subcommand &subcommand : subcommands)
     commands.push_back(subcommand.add(app));
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words); // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() != 0)
-      return report(Status::error(ErrorKind::badUsage,
-                                  std::string(error.what()) + "; '--help' lists the options"));
+      return report(Status::error(ErrorKind::badUsage, usageMessage(app, error)));
     return finishOutput(app.exit(error)); // prints the help
   }
   for (std::size_t i = 0; i < std::size(subcommands); ++i)
-    if (app.got_subcommand(subcommands[i].name))
+    if (app.got_subcommand(std::string(subcommands[i].name)))
       return finishOutput(report(commands[i]()));
   return 2;
 }
@@ -90,7 +101,7 @@ int runCommand(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   try {
-    return runCommand(argc, argv);
+    return runCommand(wordsOf(argc, argv));
   } catch (const std::bad_alloc &) {
     return report(Status::badInput("out of memory"));
   } catch (const std::exception &error) {

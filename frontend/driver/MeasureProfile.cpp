@@ -7,9 +7,12 @@
 #include "frontend/driver/PlanText.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/TextFile.h"
+#include "runtime/launch/ProgressLine.h"
 #include "syncline/OutputFile.h"
 
+#include <cmath>
 #include <filesystem>
+#include <functional>
 
 namespace syncline::driver {
 namespace {
@@ -22,17 +25,26 @@ constexpr const char *kOneRank = "name: one rank\n"
 
 std::string program(const char *name) { return (executableFolder() / name).string(); }
 
-Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children) {
+/// Shows what is done, and for how long now.
+std::function<void()> telling(ProgressLine &progress, const std::string &what) {
+  return [&progress, what, start = Clock::now()] {
+    progress.show("profiling: " + what + ", " + std::to_string(std::lround(secondsSince(start))) +
+                  " s");
+  };
+}
+
+Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children,
+                                 ProgressLine &progress) {
   const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
   if (Status written = writeWholeFile(cluster, kOneRank); !written)
     return written;
-  std::vector<std::string> words{
-      program("syncline"), "compile", options.source, "--cluster", cluster, "-o", plan};
+  std::vector<std::string> words{program("syncline"), "compile", "--quiet", options.source,
+                                 "--cluster",         cluster,   "-o",      plan};
   words.insert(words.end(), options.compiling.begin(), options.compiling.end());
   auto child = children.start(words);
   if (!child)
     return child.status();
-  if (Status s = children.wait(*child); !s)
+  if (Status s = children.wait(*child, telling(progress, "compiling " + options.source)); !s)
     return s;
   return plan;
 }
@@ -90,7 +102,7 @@ std::vector<std::string> runWords(const ProfileOptions &options, const std::stri
 
 /// All but the first run until they are ended with `children`; the first starts when they do.
 Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
-                const std::string &times, ChildProcesses &children) {
+                const std::string &times, ChildProcesses &children, ProgressLine &progress) {
   Result<nlohmann::json> document = readPlanJson(plan);
   if (!document)
     return document.status();
@@ -111,7 +123,8 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
   std::vector<std::string> words = runWords(options, plan, backend, 0);
   words.insert(words.end(), {"--op-times", times});
   auto first = children.start(words, processor(0));
-  return first ? children.wait(*first) : first.status();
+  const std::string what = "measuring operations until the median step stands still, 60 s at most";
+  return first ? children.wait(*first, telling(progress, what)) : first.status();
 }
 
 } // namespace
@@ -132,11 +145,12 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   ChildProcesses children;
   if (Status s = children.create(); !s)
     return s;
-  Result<std::string> plan = isPlan ? options.source : compileModel(options, children);
+  ProgressLine progress(/*isShown=*/true);
+  Result<std::string> plan = isPlan ? options.source : compileModel(options, children, progress);
   if (!plan)
     return plan.status();
   const std::string times = children.file("times.json");
-  if (Status s = runRanks(options, *plan, *ranks, times, children); !s)
+  if (Status s = runRanks(options, *plan, *ranks, times, children, progress); !s)
     return s;
   constexpr std::size_t mostBytes = std::size_t{1} << 30;
   Result<std::string> text = files::readTextFile(times, mostBytes);

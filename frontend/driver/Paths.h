@@ -1,16 +1,30 @@
-// Where this installation keeps what the command needs.
+// Where this installation keeps what the command needs. A build folder is laid out as an installed
+// prefix is: bin, include, lib, share.
 #pragma once
+
+#include "syncline/Status.h"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace syncline::driver {
 
 /// The folder of this executable; empty when the kernel does not say.
 std::filesystem::path executableFolder();
 
-/// The runtime's public headers: `../include` beside an installed command, otherwise the source
-/// tree it was built from.
+/// The runtime's public headers, `../include`.
 std::string runtimeIncludes();
+
+/// Cluster files that come with Syncline, `../share/syncline/clusters`, by name without ".yaml".
+std::vector<std::string> sampleClusters();
+
+/// The file of a sample. badInput, with the nearest name, where there is none.
+Result<std::string> findSampleCluster(const std::string &name);
+
+/// The cluster file that `text` means: a file of this name, or else a sample of this name. badInput
+/// where a text without '/' and '.' is neither; other texts are given back as they are, for the
+/// reader to say what is wrong.
+Result<std::string> findCluster(const std::string &text);
 
 } // namespace syncline::driver

@@ -2,10 +2,8 @@
 #include "frontend/driver/PlanModule.h"
 
 #include "codegen/json/Hashes.h"
+#include "codegen/json/ParsePlan.h"
 #include "codegen/json/PlanFolder.h"
-#include "frontend/driver/Diagnostics.h"
-
-#include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 using namespace syncline;
@@ -23,9 +21,5 @@ Result<OwningOpRef<ModuleOp>> driver::readPlanModule(const std::string &folder,
       expected != *hash)
     return Status::badInput("'" + path +
                             "': the file was changed after it was compiled: its hash differs");
-  driver::DiagnosticCollector diagnostics(&context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
-  if (!module)
-    return diagnostics.status("'" + path + "': not MLIR");
-  return module;
+  return parsePlan(path, context);
 }

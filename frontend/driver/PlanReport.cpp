@@ -2,7 +2,9 @@
 #include "frontend/driver/PlanReport.h"
 
 #include "frontend/driver/PlanText.h"
+#include "frontend/driver/Provenance.h"
 #include "frontend/driver/Table.h"
+#include "frontend/driver/Throughput.h"
 #include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
@@ -11,6 +13,11 @@ using namespace syncline;
 using namespace syncline::driver;
 using files::formatBytes;
 using files::formatSeconds;
+
+/// What the table's columns mean.
+static const char *const columnMeaning =
+    "traffic: what a node sends and receives for it; ready: the last rank has it at hand; exposed: "
+    "computation waits so long\nfor it, on the rank that waits least\n";
 
 /// "1 server", "4 ranks".
 static std::string counted(std::int64_t count, const std::string &noun) {
@@ -51,11 +58,32 @@ static std::string prediction(const nlohmann::json &predicted) {
          "), updates take " + formatSeconds(predicted.at("updates")) + "\n";
 }
 
+/// Samples a second and scaling, on a line of their own; empty where the plan does not say.
+static std::string throughput(const nlohmann::json &plan) {
+  const nlohmann::json &predicted = plan.at("predicted");
+  auto numberOr0 = [](const nlohmann::json &value) {
+    return value.is_number() ? value.get<double>() : 0;
+  };
+  const Throughput rate{plan.at("ranks"), numberOr0(plan.at("batch")), predicted.at("step"),
+                        numberOr0(predicted.value("alone", nlohmann::json()))};
+  const std::string text = throughputText(rate);
+  return text.empty() ? "" : text + "\n";
+}
+
+/// Where the times come from, and which nodes hold the others up.
+static std::string sources(const nlohmann::json &plan) {
+  if (!plan.contains("cluster") || !plan.contains("provenance"))
+    return "";
+  return provenanceText(plan.at("provenance"), plan.at("cluster")) +
+         slowNodesText(plan.at("cluster"));
+}
+
 /// What is proved, which is said of the planner's model and its finish.
 static std::string proof(const nlohmann::json &plan) {
   const nlohmann::json &planner = plan.at("predicted").at("planner");
   double gap = planner.at("gap");
-  std::string text = "in the planner's model all gradients exist at " +
+  std::string text = "in the planner's model (messages do not slow computation, updates come last) "
+                     "all gradients exist at " +
                      formatSeconds(planner.at("finish")) + ", and ";
   text += plan.at("asked").empty() ? "no plan" : "no plan with the schemes asked for";
   text += " finishes before " + formatSeconds(planner.at("bound")) + ": ";
@@ -92,7 +120,8 @@ static std::string totals(const nlohmann::json &plan) {
     bytes += bucket.at("bytes").get<std::int64_t>();
   return "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
          " of gradients, " + formatTraffic(plan.at("predicted").at("traffic")) +
-         " to and from a node\n" + carrier(plan) + prediction(plan.at("predicted")) + proof(plan);
+         " to and from a node\n" + carrier(plan) + prediction(plan.at("predicted")) +
+         throughput(plan) + proof(plan) + sources(plan);
 }
 
 /// Whether some gradient exists only a while after its message: it is rebuilt from factors.
@@ -132,7 +161,7 @@ static std::string report(const nlohmann::json &plan, bool allMembers) {
         table.addRow(std::move(line));
       }
   }
-  return header(plan) + table.toString() + totals(plan);
+  return header(plan) + table.toString() + columnMeaning + totals(plan);
 }
 
 Result<std::string> syncline::driver::planReport(const nlohmann::json &plan, bool allMembers) {

@@ -1,7 +1,9 @@
 // The command line of `syncline profile`.
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/MeasureProfile.h"
+#include "frontend/driver/Paths.h"
 #include "frontend/driver/TorchTrace.h"
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 #include "syncline/OutputFile.h"
 
@@ -44,7 +46,9 @@ void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
   const char *group = "Measuring";
   command
       .add_option("--cluster", options.cluster,
-                  "Cluster file (YAML): so many ranks as a node has devices, and its name")
+                  "Cluster file (YAML) or a sample's name: so many ranks as a node has devices, "
+                  "and its name")
+      ->type_name("FILE")
       ->check(someText())
       ->group(group);
   command
@@ -75,7 +79,7 @@ void addDeviceOptions(CLI::App &command, ProfileOptions &options) {
       .add_option("--precision", options.precision,
                   "Of products and convolutions on GPUs, as the run will have it: fp32 (default), "
                   "tf32 or bf16")
-      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
+      ->check(oneOf({"fp32", "tf32", "bf16"}))
       ->type_name("TYPE")
       ->group("Measuring");
 }
@@ -104,15 +108,32 @@ void addImport(CLI::App &command, ProfileOptions &options) {
     trace->excludes(command.get_option(other));
 }
 
+/// Neither a plan's folder nor nothing, as where a trace is read.
+bool isModel(const std::string &source) {
+  std::error_code ignored;
+  return !source.empty() && !std::filesystem::is_directory(source, ignored);
+}
+
 Status checkUsage(const ProfileOptions &options) {
   if (options.source.empty() && options.trace.empty())
     return Status::error(ErrorKind::badUsage,
                          "profile: expected a model, a plan or '--from-trace'");
-  std::error_code ignored;
-  if (!options.compiling.empty() && std::filesystem::is_directory(options.source, ignored))
+  if (!options.compiling.empty() && !isModel(options.source))
     return Status::error(ErrorKind::badUsage, options.compiling.front() + " is for models; '" +
                                                   options.source + "' is a plan");
   return expectWritableFile(options.output);
+}
+
+Status write(const ProfileOptions &options, const files::Profile &profile) {
+  if (Status s = writeWholeFile(options.output, files::formatProfile(profile)); !s)
+    return s;
+  const std::string model = isModel(options.source) ? options.source : "MODEL";
+  const std::string cluster = options.cluster.empty() ? "CLUSTER" : options.cluster;
+  std::vector<std::string> next{"syncline", "compile", model};
+  next.insert(next.end(), options.compiling.begin(), options.compiling.end());
+  next.insert(next.end(), {"--cluster", cluster, "--profile", options.output, "-o", "OUT.plan"});
+  std::fputs(closingLines(options.output, "", next).c_str(), stderr);
+  return Status::ok();
 }
 
 Status profile(const ProfileOptions &options) {
@@ -123,13 +144,13 @@ Status profile(const ProfileOptions &options) {
     if (!imported)
       return imported.status();
     std::fprintf(stderr, "%s", importSummary(*imported).c_str());
-    return writeWholeFile(options.output, files::formatProfile(imported->profile));
+    return write(options, imported->profile);
   }
   Result<MeasuredProfile> measured = measureProfile(options);
   if (!measured)
     return measured.status();
   std::fprintf(stderr, "%s", profileSummary(*measured).c_str());
-  return writeWholeFile(options.output, files::formatProfile(measured->profile));
+  return write(options, measured->profile);
 }
 
 } // namespace
@@ -138,6 +159,8 @@ Command addProfile(CLI::App &app) {
   auto options = std::make_shared<ProfileOptions>();
   CLI::App *command = app.add_subcommand(
       "profile", "Measure what every operation of a model takes on this machine");
+  command->footer("Example:\n"
+                  "  syncline profile model.onnx --batch 32 -n 2 -o model.json");
   command->add_option("MODEL", options->source,
                       "ONNX model, or a plan's folder: one of its ranks is measured");
   command->add_option("-o,--output", options->output, "Profile to write (JSON)")
@@ -147,7 +170,13 @@ Command addProfile(CLI::App &app) {
   addMeasuringOptions(*command, *options);
   addDeviceOptions(*command, *options);
   addImport(*command, *options);
-  return [options] { return profile(*options); };
+  return [options]() -> Status {
+    Result<std::string> cluster = findCluster(options->cluster);
+    if (!cluster)
+      return cluster.status();
+    options->cluster = *cluster;
+    return profile(*options);
+  };
 }
 
 } // namespace syncline::driver

@@ -1,10 +1,12 @@
 // `syncline run`: hands over to the runtime's own program, which needs no compiler libraries.
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Paths.h"
+#include "runtime/launch/Identity.h"
 
 #include "CLI/CLI.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 
@@ -16,8 +18,9 @@ Command addRun(CLI::App &app) {
   return [] { return Status::ok(); };
 }
 
-Status replaceBy(const std::string &program, const std::vector<std::string> &arguments) {
-  std::string binary = (executableFolder() / program).string();
+Status replaceBy(const std::string &command, const std::vector<std::string> &arguments) {
+  std::string binary = (executableFolder() / ("syncline-" + command)).string();
+  setenv(commandVariable, ("syncline " + command).c_str(), 1);
   std::vector<char *> argv{binary.data()};
   std::vector<std::string> copies = arguments;
   for (std::string &argument : copies)

@@ -1,10 +1,12 @@
 // From a plan folder to a simulation, or to a sweep of them.
 #include "frontend/driver/Simulate.h"
 
+#include "codegen/json/AgreementJson.h"
 #include "codegen/json/PlanFolder.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/driver/PlanText.h"
+#include "frontend/driver/Provenance.h"
 #include "frontend/driver/SimulationReport.h"
 #include "frontend/driver/SimulationSize.h"
 #include "frontend/driver/SimulationTrace.h"
@@ -40,8 +42,33 @@ Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
   return Status::ok();
 }
 
+/// What the report needs besides the simulation.
+Result<SimulationContext> contextOf(const SimulateOptions &options, const SimulatedPlan &plan,
+                                    cluster::SpecAttr cluster, const nlohmann::json &document) {
+  SimulationContext context{.plan = document.at("name"),
+                            .hash = document.at("hashes").at("plan"),
+                            .cluster = cluster.getName().str(),
+                            .isElsewhere = cluster != plan.problem().cluster() ||
+                                           options.jitter > 0 || !options.slow.empty(),
+                            .predicted = plan.predictedStep(),
+                            .samples = plan.samples()};
+  for (const simulate::Operation &op : plan.alone(1).operations)
+    context.alone += op.seconds;
+  Result<std::string> provenance = guarded([&] {
+    return provenanceText(document.value("provenance", nlohmann::json()), clusterJson(cluster));
+  });
+  if (!provenance)
+    return provenance.status();
+  context.provenance = *provenance;
+  return context;
+}
+
 Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
                     cluster::SpecAttr cluster, const nlohmann::json &document) {
+  if (Status fits = expectMemory(
+          plan.memory(plan.problem().asPlanned(), plan.decisions(), {cluster}), cluster);
+      !fits)
+    return Status::badInput("the plan " + fits.message());
   Result<Scenario> scenario = plan.asPlanned(cluster);
   if (!scenario)
     return scenario.status();
@@ -55,28 +82,33 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   Result<Simulation> simulation = simulate::runScenario(*scenario);
   if (!simulation)
     return simulation.status();
-  SimulationContext context{.plan = document.at("name"),
-                            .hash = document.at("hashes").at("plan"),
-                            .cluster = cluster.getName().str(),
-                            .isElsewhere = cluster != plan.problem().cluster() ||
-                                           options.jitter > 0 || !options.slow.empty(),
-                            .predicted = plan.predictedStep()};
+  Result<SimulationContext> context = contextOf(options, plan, cluster, document);
+  if (!context)
+    return context.status();
+  Result<std::optional<Stragglers>> stragglers =
+      findStragglers(*scenario, *simulation, plan.samples());
+  if (!stragglers)
+    return stragglers.status();
+  context->stragglers = std::move(*stragglers);
   if (!options.trace.empty())
     if (Status written =
-            writeWholeFile(options.trace, simulationTrace(*scenario, *simulation, context.hash));
+            writeWholeFile(options.trace, simulationTrace(*scenario, *simulation, context->hash));
         !written)
       return written;
   const std::string text =
-      options.json ? simulationJson(*scenario, *simulation, context)
+      options.json ? simulationJson(*scenario, *simulation, *context)
                              .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
                          "\n"
-                   : simulationReport(*scenario, *simulation, context);
+                   : simulationReport(*scenario, *simulation, *context);
   std::fputs(text.c_str(), stdout);
   return Status::ok();
 }
 
 Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
-                cluster::SpecAttr cluster, const std::string &name) {
+                cluster::SpecAttr cluster, const nlohmann::json &document) {
+  Result<SimulationContext> context = contextOf(options, plan, cluster, document);
+  if (!context)
+    return context.status();
   for (const SweepAxis &axis : options.sweeps) {
     Result<Sweep> sweep = runSweep(plan, cluster, axis, options);
     if (!sweep)
@@ -87,13 +119,15 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
     if (!options.plot.empty())
       if (Status written = writeWholeFile(
               options.plot,
-              sweepSvg(*sweep, name + " on " + cluster.getName().str() + ", " +
-                                   (options.replan ? "planned anew by " + plan.planner()
-                                                   : "decisions kept")));
+              sweepSvg(
+                  *sweep,
+                  printable(document.at("name")) + " on " + cluster.getName().str() + ", " +
+                      (options.replan ? "planned anew by " + plan.planner() : "decisions kept")));
           !written)
         return written;
-    std::fputs((sweepTable(*sweep) + (options.sweeps.size() > 1 ? "\n" : "")).c_str(), stdout);
+    std::fputs((sweepTable(*sweep) + "\n").c_str(), stdout);
   }
+  std::fputs(context->provenance.c_str(), stdout);
   return Status::ok();
 }
 
@@ -126,7 +160,7 @@ Status simulatePlan(const SimulateOptions &options) {
   }
   if (options.sweeps.empty())
     return simulateOnce(options, *plan, cluster, *document);
-  return sweepAll(options, *plan, cluster, printable(document->at("name")));
+  return sweepAll(options, *plan, cluster, *document);
 }
 
 } // namespace syncline::driver

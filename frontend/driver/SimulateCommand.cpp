@@ -1,12 +1,16 @@
 // The command line of `syncline simulate`.
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/Paths.h"
 #include "frontend/driver/Simulate.h"
 #include "frontend/files/Units.h"
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -19,6 +23,10 @@ struct RawOptions {
   std::vector<std::string> slow, sweeps;
   std::string replan = "yes";
 };
+
+/// Endings of pictures that a plot is not.
+constexpr std::string_view pictures[] = {".png", ".PNG",  ".pdf", ".PDF", ".jpg",
+                                         ".JPG", ".jpeg", ".gif", ".eps", ".webp"};
 
 Status usage(const std::string &what) { return Status::error(ErrorKind::badUsage, what); }
 
@@ -67,6 +75,11 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
   options.replan = raw.replan == "yes";
   if (options.sweeps.size() != 1 && !(options.csv + options.plot).empty())
     return usage("--csv and --plot show one sweep, got " + std::to_string(options.sweeps.size()));
+  if (const std::string end = std::filesystem::path(options.plot).extension().string();
+      !options.plot.empty() && end != ".svg" && std::ranges::count(pictures, end) > 0)
+    return usage("--plot writes SVG, expected a name such as '" +
+                 std::filesystem::path(options.plot).replace_extension(".svg").string() +
+                 "', got '" + options.plot + "'");
   if (!options.sweeps.empty() && (options.json || !options.trace.empty()))
     return usage("--json and --trace are of one simulation, not of a sweep");
   return Status::ok();
@@ -78,9 +91,12 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
       command
           ->add_option(
               "--sweep", raw->sweeps,
-              "Simulate over a range instead: bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, "
-              "ranks=4..2048, batch=8..256, slow=1..4 (times as long that rank 0 computes); "
-              "may be repeated")
+              "Simulate over a range, or at the values of a list, instead: "
+              "bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, ranks=1..2048 or ranks=4,8,16, "
+              "nodes=1..8, batch=8..256, slow=1..4 (times as long that rank 0 computes), "
+              "bucket=1MiB..200MiB (planner ddp:SIZE); may be repeated. Prints samples/s, of all "
+              "ranks, and efficiency: samples/s / (ranks x samples/s of one device alone, which "
+              "sends nothing). What does not fit into the devices' memory is left out")
           ->type_name("AXIS=FIRST..LAST")
           ->allow_extra_args(false)
           ->group("Sweeps");
@@ -95,7 +111,7 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
       ->add_option("--replan", raw->replan,
                    "Let the plan's planner decide anew at every point (yes), or keep the plan's "
                    "decisions (no)")
-      ->check(CLI::IsMember({"yes", "no"}))
+      ->check(oneOf({"yes", "no"}))
       ->capture_default_str()
       ->needs(sweep)
       ->group("Sweeps");
@@ -117,13 +133,16 @@ Command addSimulate(CLI::App &app) {
   constexpr int mostSteps = 1'000'000;
   CLI::App *command =
       app.add_subcommand("simulate", "Run a plan in virtual time, here or on another cluster");
+  command->footer("Examples:\n"
+                  "  syncline simulate model.plan --cluster ethernet-25g --slow 3:1.5\n"
+                  "  syncline simulate model.plan --sweep ranks=4..2048");
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command
       ->add_option("--cluster", options->cluster,
-                   "Cluster file in place of the plan's; operations take the time they were "
-                   "planned with")
+                   "Cluster file, or a sample's name, in place of the plan's; operations take "
+                   "the time they were planned with")
       ->check(someText())
-      ->type_name("C.yaml")
+      ->type_name("FILE")
       ->group("What differs");
   CLI::Option *jitter =
       command
@@ -160,6 +179,10 @@ Command addSimulate(CLI::App &app) {
   return [options, raw]() -> Status {
     if (Status ready = finish(*raw, *options); !ready)
       return ready;
+    Result<std::string> cluster = findCluster(options->cluster);
+    if (!cluster)
+      return cluster.status();
+    options->cluster = *cluster;
     return simulatePlan(*options);
   };
 }

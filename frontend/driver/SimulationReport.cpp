@@ -45,22 +45,31 @@ double utilisation(double busy, double bytes, double capacity, int count, double
   return most > 0 ? (capacity > 0 ? bytes : busy) / most : 0;
 }
 
+/// What the table's columns mean.
+constexpr const char *resourceMeaning =
+    "busy: the time in which it computes or carries a message, and its share of the step; of "
+    "capacity: what a link carries\nof what it could in that step, less where another link of the "
+    "way is slower; on average: all of the kind, links of\ntheir capacity, others of the step\n";
+
 std::string resourceTable(const Simulation &simulation) {
   const double total = simulation.stepEnd(simulation.steps - 1);
   Table table({{"resource"},
                {"busiest"},
                {"busy a step", Align::right},
+               {"", Align::right},
                {"carries a step", Align::right},
-               {"used", Align::right},
-               {"all used", Align::right}});
+               {"of capacity", Align::right},
+               {"on average", Align::right}});
   for (const Kind &kind : kindsOf(simulation)) {
     const ResourceUse &most = *kind.busiest;
+    const bool isLink = most.capacity > 0;
     table.addRow({kind.name, most.place, formatSeconds(most.busy / simulation.steps),
-                  most.capacity > 0 ? formatTraffic(most.bytes / simulation.steps) : "",
-                  percent(utilisation(most.busy, most.bytes, most.capacity, 1, total)),
+                  percent(total > 0 ? most.busy / total : 0),
+                  isLink ? formatTraffic(most.bytes / simulation.steps) : "",
+                  isLink ? percent(utilisation(0, most.bytes, most.capacity, 1, total)) : "",
                   percent(utilisation(kind.busy, kind.bytes, kind.capacity, kind.count, total))});
   }
-  return table.toString();
+  return table.toString() + resourceMeaning;
 }
 
 std::string kindName(CriticalPart::Kind kind) {
@@ -115,6 +124,12 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
   return text + "\n\n";
 }
 
+Throughput throughputOf(const Scenario &scenario, const Simulation &simulation,
+                        const SimulationContext &context) {
+  return {scenario.machines.ranks, static_cast<double>(context.samples.value_or(0)),
+          simulation.stepSeconds(), context.alone};
+}
+
 std::string totals(const Scenario &scenario, const Simulation &simulation,
                    const SimulationContext &context) {
   const double step = simulation.stepSeconds(), exposed = simulation.exposed(scenario);
@@ -122,6 +137,11 @@ std::string totals(const Scenario &scenario, const Simulation &simulation,
                      formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
                      "), communication of the first step ends at " +
                      formatSeconds(simulation.communicationEnd(0)) + "\n";
+  if (const std::string rate = throughputText(throughputOf(scenario, simulation, context));
+      !rate.empty())
+    text += rate + "\n";
+  if (context.stragglers)
+    text += stragglersText(*context.stragglers, scenario.machines.ranks, context.samples);
   if (!context.isElsewhere)
     text += "the plan's prediction: step " + formatSeconds(context.predicted, 4) + "\n";
   const auto whole = std::ranges::count(simulation.isWhole, true);
@@ -129,7 +149,8 @@ std::string totals(const Scenario &scenario, const Simulation &simulation,
     text += std::to_string(whole) +
             " messages would be too long to simulate round by round and take the time that "
             "planners give them\n";
-  return text + "\n";
+  return text + context.provenance +
+         "exposed: the rank that waits least waits so long for messages\n\n";
 }
 
 nlohmann::json messagesJson(const Scenario &scenario, const Simulation &simulation) {
@@ -174,6 +195,7 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
          {"place", use.place},
          {"busy", use.busy},
          {"bytes", use.bytes},
+         {"busy_share", total > 0 ? use.busy / total : 0},
          {"utilisation", utilisation(use.busy, use.bytes, use.capacity, 1, total)}});
   for (const CriticalPart &part : criticalPath(scenario, simulation))
     path.push_back({{"kind", kindName(part.kind)},
@@ -183,6 +205,8 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
                     {"rank", part.rank},
                     {"start", part.start},
                     {"end", part.end}});
+  const Throughput rate = throughputOf(scenario, simulation, context);
+  auto known = [](double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(); };
   return {{"schema", "syncline-simulation"},
           {"version", 1},
           {"plan", context.hash},
@@ -192,6 +216,10 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
           {"steps", simulation.steps},
           {"step", simulation.stepSeconds()},
           {"exposed", simulation.exposed(scenario)},
+          {"alone", known(context.alone)},
+          {"samples_per_second", known(rate.samplesPerSecond())},
+          {"efficiency", known(rate.efficiency())},
+          {"stragglers", stragglersJson(context.stragglers)},
           {"communication_end", simulation.communicationEnd(0)},
           {"predicted_step",
            context.isElsewhere ? nlohmann::json() : nlohmann::json(context.predicted)},

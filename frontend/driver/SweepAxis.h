@@ -15,23 +15,31 @@ struct SweepAxis {
     bandwidth, ///< bytes/s of one network card; all other links change in proportion
     latency,   ///< seconds, of the network and of dedicated servers
     ranks,
-    batch, ///< samples per rank
-    slow,  ///< how many times as long rank 0 computes
+    nodes,
+    batch,  ///< samples per rank
+    slow,   ///< how many times as long rank 0 computes
+    bucket, ///< bytes of a bucket of PyTorch's DistributedDataParallel, planner ddp:SIZE
   };
   Kind kind = Kind::bandwidth;
-  double first = 0, last = 0; ///< first <= last
+  double first = 0, last = 0;      ///< first <= last
+  std::vector<double> listed = {}; ///< in place of what lies between: ascending, from first to last
 };
 
 /// "bandwidth", ...
 std::string_view axisName(SweepAxis::Kind kind);
 
-/// Reads "AXIS=FIRST..LAST" or "AXIS=VALUE". badUsage where the axis is unknown, a value has no
-/// unit or is not in range, or the last is below the first.
+/// The values' column in CSV, with its unit, and a value in that unit: "bandwidth_bit_per_s".
+std::string_view csvColumn(SweepAxis::Kind kind);
+double csvValue(SweepAxis::Kind kind, double value);
+
+/// Reads "AXIS=FIRST..LAST", "AXIS=VALUE" or "AXIS=VALUE,VALUE,..". badUsage where the axis is
+/// unknown, a value has no unit or is not in range, or values do not ascend.
 Result<SweepAxis> parseSweep(std::string_view text);
 
-/// Values from first to last: doubling, both ends included, or so many in geometric progression.
-/// Of ranks and batch whole numbers without repetition, ranks multiples of `devicesPerNode`.
-/// Preconditions: points >= 2 where given, devicesPerNode >= 1. Empty where no whole number fits.
+/// The listed values, or from first to last: doubling, both ends included, or so many in geometric
+/// progression. Of what is counted whole numbers without repetition; ranks between the ends that
+/// are more than one node's are multiples of `devicesPerNode`. What was typed is always among them.
+/// Preconditions: points >= 2 where given, devicesPerNode >= 1.
 std::vector<double> sweepValues(const SweepAxis &axis, std::optional<int> points,
                                 int devicesPerNode);
 

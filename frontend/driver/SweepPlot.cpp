@@ -1,4 +1,4 @@
-// A sweep as a small SVG.
+// A sweep as a small SVG: times above, scaling efficiency below.
 #include "frontend/driver/SweepReport.h"
 
 #include "frontend/driver/PlanText.h"
@@ -12,7 +12,9 @@ namespace syncline::driver {
 
 namespace {
 
-constexpr double width = 720, height = 420, left = 90, right = 150, top = 40, bottom = 60;
+/// The times' panel from top to middle, the efficiency's from below it to bottom.
+constexpr double width = 760, left = 90, right = 130, top = 64, middle = 330, lower = 356,
+                 bottom = 436, noteHeight = 16;
 
 std::string escaped(const std::string &text) {
   std::string result;
@@ -50,10 +52,40 @@ struct LogScale {
   }
 };
 
+/// 1, 2 and 5 times powers of ten within the scale; powers of ten alone where those are many.
+std::vector<double> roundTicks(const LogScale &scale) {
+  const bool isWide = scale.most / scale.least > 2e3;
+  std::vector<double> ticks;
+  for (double power = std::pow(10, std::floor(std::log10(scale.least))); power <= scale.most;
+       power *= 10)
+    for (double digit : {1.0, 2.0, 5.0})
+      if (const double tick = digit * power;
+          tick >= scale.least && tick <= scale.most && (digit == 1 || !isWide))
+        ticks.push_back(tick);
+  return ticks;
+}
+
+std::string line(double x1, double y1, double x2, double y2, const char *colour) {
+  return format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x1, y1,
+                x2, y2, colour);
+}
+
+std::string text(double x, double y, const char *anchor, const std::string &words,
+                 const char *colour = "black") {
+  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor,
+                colour) +
+         escaped(words) + "</text>\n";
+}
+
 class Plot {
 public:
-  explicit Plot(const Sweep &sweep)
-      : sweep(sweep), across{sweep.points.front().value, sweep.points.back().value}, up{} {
+  explicit Plot(const Sweep &sweep) : sweep(sweep), across{}, up{} {
+    for (const SweepPoint &point : sweep.points)
+      values.push_back(point.value);
+    for (const LeftOut &value : sweep.leftOut)
+      values.push_back(value.value);
+    std::ranges::sort(values);
+    across = {values.front(), values.back()};
     double most = 0, least = 1e300;
     for (const SweepPoint &point : sweep.points) {
       most = std::max({most, point.step, point.exposed});
@@ -66,66 +98,110 @@ public:
   }
 
   std::string draw(const std::string &title) const {
-    std::string text =
-        format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
-               "font-family=\"sans-serif\" font-size=\"12\">\n"
-               "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-               width, height);
-    text += "<text x=\"90\" y=\"24\" font-size=\"14\">" + escaped(title) + "</text>\n";
-    text += axes();
-    text += series("step", "#1f4e9c", &SweepPoint::step, 0);
-    text += series("compute", "#888888", &SweepPoint::compute, 1);
-    text += series("exposed", "#c0392b", &SweepPoint::exposed, 2);
-    return text + "</svg>\n";
+    const double height = bottom + 56 + noteHeight * static_cast<double>(sweep.leftOut.size());
+    std::string svg = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
+                             "font-family=\"sans-serif\" font-size=\"12\">\n"
+                             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+                             width, height);
+    svg += format("<text x=\"%g\" y=\"24\" font-size=\"14\">", left) + escaped(title) + "</text>\n";
+    svg += text(left, 46, "start", "times; both axes are logarithmic");
+    svg += axes();
+    // The widest first, so that the step shows where it is all computation.
+    svg += series("compute", "#888888", &SweepPoint::compute, 1, 5);
+    svg += series("step", "#1f4e9c", &SweepPoint::step, 0, 2);
+    svg += series("exposed", "#c0392b", &SweepPoint::exposed, 2, 2);
+    return svg + efficiency() + leftOut() + "</svg>\n";
   }
 
 private:
   double x(double value) const { return left + across.place(value) * (width - left - right); }
-  double y(double seconds) const {
-    return height - bottom - up.place(seconds) * (height - top - bottom);
+  double y(double seconds) const { return middle - up.place(seconds) * (middle - top); }
+  double yShare(double share) const { return bottom - std::min(share, 1.0) * (bottom - lower); }
+
+  /// Labels that do not touch; the last value has one, before those that would touch it.
+  std::vector<double> labelled() const {
+    constexpr double apart = 66;
+    std::vector<double> chosen;
+    for (double value : values)
+      if (chosen.empty() || x(value) - x(chosen.back()) >= apart)
+        chosen.push_back(value);
+    if (chosen.back() != values.back()) {
+      while (chosen.size() > 1 && x(values.back()) - x(chosen.back()) < apart)
+        chosen.pop_back();
+      chosen.push_back(values.back());
+    }
+    return chosen;
   }
 
   std::string axes() const {
-    std::string text;
-    const std::size_t every = (sweep.points.size() + 7) / 8;
-    for (std::size_t i = 0; i < sweep.points.size(); i += every) {
-      const double at = x(sweep.points[i].value);
-      text += format("<line x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\" stroke=\"#dddddd\"/>\n", at,
-                     top, at, height - bottom);
-      text +=
-          format("<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%s</text>\n", at,
-                 height - bottom + 18, axisValue(sweep.axis.kind, sweep.points[i].value).c_str());
+    std::string svg;
+    for (double value : labelled()) {
+      svg += line(x(value), top, x(value), middle, "#dddddd");
+      svg += line(x(value), lower, x(value), bottom, "#dddddd");
+      svg += text(x(value), bottom + 18, "middle", axisValue(sweep.axis.kind, value));
     }
-    text += format("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%s</text>\n",
-                   (left + width - right) / 2, height - 14,
-                   std::string(axisName(sweep.axis.kind)).c_str());
-    for (int i = 0; i <= 4; ++i) {
-      const double seconds = up.least * std::pow(up.most / up.least, i / 4.0);
-      text += format("<line x1=\"%g\" y1=\"%.1f\" x2=\"%g\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n",
-                     left, y(seconds), width - right, y(seconds));
-      text += format("<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", left - 8,
-                     y(seconds) + 4, files::formatSeconds(seconds).c_str());
+    svg += text((left + width - right) / 2, bottom + 38, "middle",
+                std::string(axisName(sweep.axis.kind)));
+    for (double seconds : roundTicks(up)) {
+      svg += line(left, y(seconds), width - right, y(seconds), "#dddddd");
+      svg += text(left - 8, y(seconds) + 4, "end", files::formatSeconds(seconds, 1));
     }
-    return text;
+    return svg;
   }
 
-  std::string series(const char *name, const char *colour, double SweepPoint::*member,
-                     int row) const {
-    std::string line, dots;
-    for (const SweepPoint &point : sweep.points) {
-      if (!(point.*member > 0))
-        continue;
-      line += format("%.1f,%.1f ", x(point.value), y(point.*member));
-      dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x(point.value),
-                     y(point.*member), colour);
+  std::string polyline(const std::vector<std::pair<double, double>> &places, const char *colour,
+                       int stroke) const {
+    std::string points, dots;
+    for (auto [across, down] : places) {
+      points += format("%.1f,%.1f ", across, down);
+      dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"%s\"/>\n", across, down,
+                     1.5 + stroke / 1.5, colour);
     }
-    return "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" + std::string(colour) +
-           "\" points=\"" + line + "\"/>\n" + dots +
-           format("<text x=\"%g\" y=\"%d\" fill=\"%s\">%s</text>\n", width - right + 16,
-                  60 + 20 * row, colour, name);
+    return format("<polyline fill=\"none\" stroke-width=\"%d\" stroke=\"%s\" points=\"", stroke,
+                  colour) +
+           points + "\"/>\n" + dots;
+  }
+
+  std::string series(const char *name, const char *colour, double SweepPoint::*member, int row,
+                     int stroke) const {
+    std::vector<std::pair<double, double>> places;
+    for (const SweepPoint &point : sweep.points)
+      if (point.*member > 0)
+        places.emplace_back(x(point.value), y(point.*member));
+    return polyline(places, colour, stroke) +
+           text(width - right + 16, top + 16 + 20 * row, "start",
+                places.empty() ? std::string(name) + ": none" : name, colour);
+  }
+
+  std::string efficiency() const {
+    std::vector<std::pair<double, double>> places;
+    for (const SweepPoint &point : sweep.points)
+      if (const double share = point.throughput().efficiency(); share > 0)
+        places.emplace_back(x(point.value), yShare(share));
+    std::string svg;
+    for (int percent : {0, 50, 100}) {
+      svg += line(left, yShare(percent / 100.0), width - right, yShare(percent / 100.0), "#dddddd");
+      svg += text(left - 8, yShare(percent / 100.0) + 4, "end", std::to_string(percent) + " %");
+    }
+    return svg + polyline(places, "#1e8449", 2) +
+           text(width - right + 16, (lower + bottom) / 2, "start", "efficiency", "#1e8449");
+  }
+
+  std::string leftOut() const {
+    std::string svg;
+    double down = bottom + 56;
+    for (const LeftOut &value : sweep.leftOut) {
+      svg += text(x(value.value), middle - 4, "middle", "\u00d7", "#c0392b");
+      svg += text(left, down, "start",
+                  "\u00d7 " + axisValue(sweep.axis.kind, value.value) + ": " + value.reason,
+                  "#c0392b");
+      down += noteHeight;
+    }
+    return svg;
   }
 
   const Sweep &sweep;
+  std::vector<double> values; ///< points' and those left out, ascending
   LogScale across, up;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -46,8 +47,11 @@ bool isGroupedAlike(const SweepPoint &a, const SweepPoint &b) {
   return true;
 }
 
-/// "fc6, fc7: ring to factors; 3 messages in place of 5"; empty where nothing differs.
+/// "fc6, fc7: ring to factors; 3 messages in place of 5"; empty where nothing differs, or one of
+/// the two sends nothing.
 std::string differences(const Sweep &sweep, const SweepPoint &before, const SweepPoint &after) {
+  if (before.schemes.empty() || after.schemes.empty())
+    return "";
   std::map<std::pair<solver::Scheme, solver::Scheme>, std::vector<std::string>> changed;
   for (std::size_t i = 0; i < after.schemes.size(); ++i)
     if (before.schemes[i] != after.schemes[i])
@@ -68,6 +72,55 @@ std::string differences(const Sweep &sweep, const SweepPoint &before, const Swee
   return text;
 }
 
+std::string leftOutText(const Sweep &sweep) {
+  std::string text;
+  for (const LeftOut &value : sweep.leftOut)
+    text += "left out: " + std::string(axisName(sweep.axis.kind)) + " " +
+            axisValue(sweep.axis.kind, value.value) + ": " + value.reason + "\n";
+  return text;
+}
+
+/// "most samples/s: 5120 at batch 128"; nothing where they are unknown or there is one point.
+std::string bestText(const Sweep &sweep) {
+  const auto best = std::ranges::max_element(sweep.points, {}, [](const SweepPoint &point) {
+    return point.throughput().samplesPerSecond();
+  });
+  const double rate = best->throughput().samplesPerSecond();
+  return rate <= 0 || sweep.points.size() == 1 ? ""
+                                               : "most samples/s: " + formatRate(rate) + " at " +
+                                                     std::string(axisName(sweep.axis.kind)) + " " +
+                                                     axisValue(sweep.axis.kind, best->value) + "\n";
+}
+
+/// How decisions differ from point to point.
+std::string flipsText(const Sweep &sweep) {
+  if (!sweep.replanned)
+    return "\ndecisions are the plan's at every point\n";
+  std::string flips;
+  for (std::size_t i = 1; i < sweep.points.size(); ++i)
+    if (std::string what = differences(sweep, sweep.points[i - 1], sweep.points[i]); !what.empty())
+      flips += "  at " + axisValue(sweep.axis.kind, sweep.points[i].value) + ": " + what + "\n";
+  return flips.empty() ? "\nplanned anew at every point; the decisions are the same\n"
+                       : "\nplanned anew at every point; decisions change\n" + flips;
+}
+
+/// A cell that may hold commas, as in RFC 4180.
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text)
+    result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+std::string csvRow(SweepAxis::Kind kind, const SweepPoint &point) {
+  const Throughput rate = point.throughput();
+  auto known = [](double value) { return value > 0 ? number(value) : std::string(); };
+  return number(csvValue(kind, point.value)) + "," + number(point.step) + "," +
+         number(point.compute) + "," + number(point.exposed) + "," +
+         number(point.communicationEnd) + "," + std::to_string(point.messageCount()) + "," +
+         known(rate.samplesPerSecond()) + "," + known(rate.efficiency()) + ",\n";
+}
+
 } // namespace
 
 std::string sweepTable(const Sweep &sweep) {
@@ -76,14 +129,19 @@ std::string sweepTable(const Sweep &sweep) {
                {"compute", Align::right},
                {"exposed", Align::right},
                {"", Align::right},
+               {"samples/s", Align::right},
+               {"efficiency", Align::right},
                {"messages", Align::right},
                {"gradients by scheme"}});
   bool hasWhole = false;
   for (const SweepPoint &point : sweep.points) {
     hasWhole |= point.hasWhole;
+    const Throughput rate = point.throughput();
     table.addRow({axisValue(sweep.axis.kind, point.value), formatSeconds(point.step, 4),
                   formatSeconds(point.compute), formatSeconds(point.exposed),
                   percent(point.step > 0 ? point.exposed / point.step : 0),
+                  rate.samplesPerSecond() > 0 ? formatRate(rate.samplesPerSecond()) : "-",
+                  rate.efficiency() > 0 ? percent(rate.efficiency()) : "-",
                   std::to_string(point.messageCount()) + (point.hasWhole ? "*" : ""),
                   schemeSummary(point)});
   }
@@ -91,23 +149,27 @@ std::string sweepTable(const Sweep &sweep) {
   if (hasWhole)
     text += "* too long to simulate round by round: messages take the time that planners give "
             "them\n";
-  if (!sweep.replanned)
-    return text + "\ndecisions are the plan's at every point\n";
-  std::string flips;
-  for (std::size_t i = 1; i < sweep.points.size(); ++i)
-    if (std::string what = differences(sweep, sweep.points[i - 1], sweep.points[i]); !what.empty())
-      flips += "  at " + axisValue(sweep.axis.kind, sweep.points[i].value) + ": " + what + "\n";
-  return text + (flips.empty() ? "\nplanned anew at every point; the decisions are the same\n"
-                               : "\nplanned anew at every point; decisions change\n" + flips);
+  return text + leftOutText(sweep) +
+         "compute: of the slowest rank, without waiting; exposed: the rank that waits least waits "
+         "so long for messages;\n" +
+         throughputMeaning + "\n" + bestText(sweep) + flipsText(sweep);
 }
 
 std::string sweepCsv(const Sweep &sweep) {
-  std::string text =
-      std::string(axisName(sweep.axis.kind)) + ",step,compute,exposed,communication_end,messages\n";
-  for (const SweepPoint &point : sweep.points)
-    text += number(point.value) + "," + number(point.step) + "," + number(point.compute) + "," +
-            number(point.exposed) + "," + number(point.communicationEnd) + "," +
-            std::to_string(point.messageCount()) + "\n";
+  const SweepAxis::Kind kind = sweep.axis.kind;
+  std::string text = std::string(csvColumn(kind)) +
+                     ",step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
+                     "efficiency,left_out\n";
+  auto missing = sweep.leftOut.begin();
+  auto addMissing = [&](double below) {
+    for (; missing != sweep.leftOut.end() && missing->value < below; ++missing)
+      text += number(csvValue(kind, missing->value)) + ",,,,,,,," + quoted(missing->reason) + "\n";
+  };
+  for (const SweepPoint &point : sweep.points) {
+    addMissing(point.value);
+    text += csvRow(kind, point);
+  }
+  addMissing(std::numeric_limits<double>::infinity());
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include "frontend/driver/SweepRun.h"
 
 #include "frontend/driver/SimulationSize.h"
+#include "frontend/files/FormatUnits.h"
 #include "passes/simulate/Simulation.h"
 #include "passes/solver/Planner.h"
 
@@ -49,64 +50,128 @@ cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
                                 spec.getNccl());
 }
 
+/// Where one value of an axis leads.
+struct Place {
+  simulate::Elsewhere where;
+  double slowest = 1;  ///< of rank 0
+  std::string planner; ///< in place of the plan's
+};
+
+/// Whole nodes, or one rank, or a part of one node.
+Status expectWholeNodes(cluster::SpecAttr cluster, std::int64_t ranks) {
+  const std::int64_t devices = cluster.getDevicesPerNode();
+  if (ranks < devices || ranks % devices == 0)
+    return Status::ok();
+  return Status::badInput("expected a multiple of " + std::to_string(devices) +
+                          " ranks, which a node has, or fewer");
+}
+
 class Sweeper {
 public:
   Sweeper(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
-          const SimulateOptions &options, const solver::Planner &planner)
-      : plan(plan), cluster(cluster), options(options), planner(planner) {}
+          const SimulateOptions &options)
+      : plan(plan), cluster(cluster), options(options) {}
 
   Result<SweepPoint> at(Kind kind, double value) const {
-    simulate::Elsewhere where{cluster};
+    Result<Place> place = placeOf(kind, value);
+    if (!place)
+      return place.status();
+    const bool isAlone = place->where.cluster.getRanks() == 1;
+    Result<SweepPoint> point = isAlone ? simulateAlone(*place) : simulateThere(*place);
+    if (!point)
+      return point;
+    point->value = value;
+    point->ranks = place->where.cluster.getRanks();
+    point->samples = static_cast<double>(plan.samples().value_or(0)) * place->where.batch;
+    for (const simulate::Operation &op : plan.alone(place->where.batch).operations)
+      point->alone += op.seconds;
+    return point;
+  }
+
+private:
+  Result<Place> placeOf(Kind kind, double value) const {
+    Place place{.where = {cluster}, .planner = plan.planner()};
     explain::Change change;
-    double slowest = 1; // of rank 0
     switch (kind) {
     case Kind::bandwidth:
       change.bandwidth = value * cluster.getLink().getBeta();
       break;
     case Kind::latency:
-      where.cluster = withLatency(cluster, value);
+      place.where.cluster = withLatency(cluster, value);
       break;
     case Kind::ranks:
       change.ranks = std::llround(value);
       break;
+    case Kind::nodes:
+      change.ranks = std::llround(value) * cluster.getDevicesPerNode();
+      break;
     case Kind::batch:
-      where.batch = value / static_cast<double>(*plan.samples());
+      place.where.batch = value / static_cast<double>(*plan.samples());
       break;
     case Kind::slow:
-      slowest = value;
+      place.slowest = value;
+      break;
+    case Kind::bucket:
+      place.planner = "ddp:" + std::to_string(std::llround(value)) + "B";
       break;
     }
-    Result<cluster::SpecAttr> there = explain::changed(where.cluster, change);
+    if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
+        kind == Kind::ranks && !whole)
+      return whole;
+    Result<cluster::SpecAttr> there = explain::changed(place.where.cluster, change);
     if (!there)
       return there.status();
-    where.cluster = *there;
-    Result<SweepPoint> point = simulateThere(where, slowest);
-    if (point)
-      point->value = value;
+    place.where.cluster = *there;
+    return place;
+  }
+
+  Result<Simulation> run(Scenario &scenario) const {
+    scenario.steps = options.steps;
+    scenario.jitter = options.jitter;
+    scenario.seed = options.seed;
+    if (Status fits = expectFits(scenario, {}); !fits)
+      return fits;
+    return simulate::runScenario(scenario);
+  }
+
+  Result<SweepPoint> simulateAlone(const Place &place) const {
+    const JointProblem &problem = plan.problem().asPlanned();
+    if (Status fits = expectMemory(plan.memory(problem, {}, place.where), place.where.cluster);
+        !fits)
+      return fits;
+    Scenario scenario = plan.alone(place.where.batch);
+    for (cluster::OverrideAttr own : place.where.cluster.getOverrides())
+      if (own.getNodes().front() == 0)
+        scenario.machines.slowdown = {own.getSlowdown()};
+    if (Status slowed = slowDown(scenario.machines, place.slowest); !slowed)
+      return slowed;
+    Result<Simulation> simulation = run(scenario);
+    if (!simulation)
+      return simulation.status();
+    SweepPoint point = pointOf(scenario, *simulation, problem, {});
+    point.schemes.clear();
+    point.messages.clear();
     return point;
   }
 
-private:
-  Result<SweepPoint> simulateThere(const simulate::Elsewhere &where, double slowest) const {
+  Result<SweepPoint> simulateThere(const Place &place) const {
+    const simulate::Elsewhere &where = place.where;
     Result<JointProblem> posed = plan.problem().poseOn(where.cluster, where.batch);
     if (!posed)
       return posed.status();
     simulate::Machines machines = simulate::machinesOf(where.cluster);
-    if (Status slowed = slowDown(machines, slowest); !slowed)
+    if (Status slowed = slowDown(machines, place.slowest); !slowed)
       return slowed;
-    Result<JointPlan> decisions = decide(*posed, where.cluster, machines);
+    Result<JointPlan> decisions = decide(*posed, place, machines);
     if (!decisions)
       return decisions.status();
+    if (Status fits = expectMemory(plan.memory(*posed, *decisions, where), where.cluster); !fits)
+      return fits;
     Result<Scenario> scenario = plan.withDecisions(*posed, *decisions, where);
     if (!scenario)
       return scenario.status();
     scenario->machines.slowdown = machines.slowdown;
-    scenario->steps = options.steps;
-    scenario->jitter = options.jitter;
-    scenario->seed = options.seed;
-    if (Status fits = expectFits(*scenario, {}); !fits)
-      return fits;
-    Result<Simulation> simulation = simulate::runScenario(*scenario);
+    Result<Simulation> simulation = run(*scenario);
     if (!simulation)
       return simulation.status();
     return pointOf(*scenario, *simulation, *posed, *decisions);
@@ -114,11 +179,14 @@ private:
 
   /// Every rank waits for the slowest, so that a planner sees gradients as late as that has them:
   /// `posed` has them as late as the cluster's slowest node does.
-  Result<JointPlan> decide(const JointProblem &posed, cluster::SpecAttr there,
+  Result<JointPlan> decide(const JointProblem &posed, const Place &place,
                            const simulate::Machines &machines) const {
     if (!options.replan)
       return plan.decisions();
-    const double slowest = slowestOf(machines) / cluster::slowdown(there);
+    Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(place.planner);
+    if (!planner)
+      return planner.status();
+    const double slowest = slowestOf(machines) / cluster::slowdown(place.where.cluster);
     JointProblem waiting = posed;
     waiting.computeFree *= slowest;
     for (solver::JointLayer &layer : waiting.layers) {
@@ -126,7 +194,7 @@ private:
       for (solver::SoloOption &solo : layer.solos)
         solo.rebuild *= slowest;
     }
-    Result<solver::PlanResult> planned = planner.plan(waiting);
+    Result<solver::PlanResult> planned = (*planner)->plan(waiting);
     if (!planned)
       return planned.status();
     return std::move(planned->plan);
@@ -179,15 +247,18 @@ private:
   const simulate::SimulatedPlan &plan;
   cluster::SpecAttr cluster;
   const SimulateOptions &options;
-  const solver::Planner &planner;
 };
 
 /// Whether the axis makes sense for this plan on this cluster.
-Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster, Kind kind) {
+Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster, Kind kind,
+                 bool replan) {
   const std::string name = "--sweep " + std::string(axisName(kind)) + ": ";
   if (kind == Kind::batch && !plan.samples())
     return Status::badInput(name + "the trace does not say how many samples a rank has (column K)");
-  if (kind == Kind::batch || kind == Kind::slow)
+  if (kind == Kind::bucket && !replan)
+    return Status::error(ErrorKind::badUsage,
+                         name + "every size is planned anew, got '--replan no'");
+  if (kind == Kind::batch || kind == Kind::slow || kind == Kind::bucket)
     return Status::ok();
   for (cluster::CollectiveAttr stated : cluster.getCollectives())
     if (!mlir::isa<cluster::FormulaAttr>(stated.getCost()))
@@ -195,36 +266,43 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                               "' states a measured time of '" +
                               cluster::stringifyScheme(stated.getScheme()).str() +
                               "', which holds for its own links and ranks");
-  if (kind != Kind::ranks && !cluster.getLink())
+  if (kind != Kind::ranks && kind != Kind::nodes && !cluster.getLink())
     return Status::badInput(name + "cluster '" + cluster.getName().str() + "' has no network");
   return Status::ok();
 }
 
 } // namespace
 
+Status expectMemory(std::optional<std::int64_t> needed, cluster::SpecAttr cluster) {
+  const std::optional<std::int64_t> size = cluster.getDevice().getMemorySize();
+  if (!needed || !size || *needed <= *size)
+    return Status::ok();
+  return Status::badInput("needs " + files::formatBytes(*needed) +
+                          " of memory on every device, cluster '" + cluster.getName().str() +
+                          "' has devices of " + files::formatBytes(*size));
+}
+
 Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                        const SweepAxis &axis, const SimulateOptions &options) {
-  if (Status possible = checkAxis(plan, cluster, axis.kind); !possible)
+  if (Status possible = checkAxis(plan, cluster, axis.kind, options.replan); !possible)
     return possible;
-  Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(plan.planner());
-  if (!planner)
-    return planner.status();
   Sweep sweep{axis, options.replan, plan.names(), {}};
-  const Sweeper sweeper(plan, cluster, options, **planner);
-  const auto values =
-      sweepValues(axis, options.points, static_cast<int>(cluster.getDevicesPerNode()));
-  if (values.empty())
-    return Status::badInput("--sweep ranks: expected a multiple of " +
-                            std::to_string(cluster.getDevicesPerNode()) +
-                            " ranks, which a node has, in the range");
-  for (double value : values) {
+  const Sweeper sweeper(plan, cluster, options);
+  for (double value :
+       sweepValues(axis, options.points, static_cast<int>(cluster.getDevicesPerNode()))) {
     Result<SweepPoint> point = sweeper.at(axis.kind, value);
-    if (!point)
-      return Status::badInput("at " + std::string(axisName(axis.kind)) + " " +
-                              axisValue(axis.kind, value) + ": " + point.status().message());
-    sweep.points.push_back(std::move(*point));
+    if (point)
+      sweep.points.push_back(std::move(*point));
+    else if (point.status().kind() == ErrorKind::badInput)
+      sweep.leftOut.push_back({value, point.status().message()});
+    else
+      return point.status();
   }
-  return sweep;
+  if (!sweep.points.empty())
+    return sweep;
+  const LeftOut &first = sweep.leftOut.front();
+  return Status::badInput("at " + std::string(axisName(axis.kind)) + " " +
+                          axisValue(axis.kind, first.value) + ": " + first.reason);
 }
 
 } // namespace syncline::driver

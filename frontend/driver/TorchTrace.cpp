@@ -4,9 +4,10 @@
 #include "frontend/driver/Median.h"
 #include "frontend/driver/PlanText.h"
 #include "frontend/files/FormatUnits.h"
-#include "frontend/files/JsonDepth.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
+#include "syncline/JsonDepth.h"
+#include "syncline/Suggestion.h"
 
 #include <algorithm>
 #include <limits>
@@ -204,7 +205,7 @@ EventMap mapFrom(const nlohmann::json &json) {
   for (const auto &[key, value] : json.items()) {
     constexpr std::string_view known[] = {"schema", "name", "batch", "operations"};
     if (std::ranges::find(known, key) == std::end(known))
-      throw SchemaError{"unknown key '" + key + "'" + files::suggestion(key, known)};
+      throw SchemaError{"unknown key '" + key + "'" + suggestion(key, known)};
   }
   if (json.contains("name")) {
     if (!json["name"].is_string())
@@ -226,7 +227,7 @@ EventMap mapFrom(const nlohmann::json &json) {
 
 Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName) {
   constexpr int mostLevels = 8;
-  if (Status s = files::checkJsonDepth(text, fileName, mostLevels); !s)
+  if (Status s = checkJsonDepth(text, fileName, mostLevels); !s)
     return s;
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())

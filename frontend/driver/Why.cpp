@@ -9,6 +9,7 @@
 #include "passes/RegisterAll.h"
 #include "passes/explain/Explain.h"
 #include "passes/merge/MergeOps.h"
+#include "passes/solver/Rounding.h"
 #include "passes/solver/joint/JointChecker.h"
 
 using namespace mlir;
@@ -56,7 +57,7 @@ WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
                      .updates = op.getUpdates().convertToDouble()};
   const double finish = solution.getFinish().convertToDouble();
   context.optimal = solution.getCertificate().has_value() &&
-                    finish <= solution.getBound().convertToDouble() * (1 + 1e-11);
+                    solver::isProved(finish, solution.getBound().convertToDouble());
   for (cluster::Scheme scheme : offer.leftOut)
     context.leftOut.push_back(cluster::stringifyScheme(scheme).str());
   context.isAsked = op.getAsked().has_value();
@@ -69,6 +70,26 @@ WhyContext contextOf(const std::vector<GradientName> &names, std::size_t layer,
     if (problem.layers[static_cast<std::size_t>(rider)].carrier == layer)
       context.riders.push_back(names[static_cast<std::size_t>(rider)].parameter);
   return context;
+}
+
+/// Of the message that brings the gradient, or its carrier's factors.
+std::optional<VirtualTimes> simulatedTimes(ModuleOp module, const solver::JointPlan &plan,
+                                           const explain::Explanation &explanation,
+                                           const WhyContext &context) {
+  auto prediction = firstOf<sync::PredictionOp>(module);
+  const auto message = llvm::find_if(plan.messages, [&](const solver::JointMessage &candidate) {
+    return candidate.layers == explanation.message.layers;
+  });
+  const auto place = static_cast<std::size_t>(message - plan.messages.begin());
+  if (!prediction || place >= prediction.getReady().getValues().size())
+    return std::nullopt;
+  auto at = [&](sync::TimesAttr times) { return double(times.getValues()[place]); };
+  return VirtualTimes{.ready = at(prediction.getReady()),
+                      .start = at(prediction.getStart()),
+                      .end = at(prediction.getEnd()),
+                      .rebuilt = at(prediction.getRebuilt()),
+                      .step = prediction.getStep().convertToDouble(),
+                      .plannersStep = plan.finish + context.updates};
 }
 
 } // namespace
@@ -105,8 +126,10 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
       explain::explain(*planned, *plan, solution.getPlanner().str(), *layer, samplesOf(**module));
   if (!explanation)
     return explanation.status();
-  return whyReport(*explanation, contextOf(names, *layer, planned->asPlanned(), *explanation,
-                                           planned->offer(), problem, solution));
+  WhyContext why = contextOf(names, *layer, planned->asPlanned(), *explanation, planned->offer(),
+                             problem, solution);
+  why.simulated = simulatedTimes(**module, *plan, *explanation, why);
+  return whyReport(*explanation, why);
 }
 
 } // namespace syncline::driver

@@ -29,6 +29,23 @@ std::string rangeText(const std::vector<std::string> &names) {
   return rangeSummary(printable(names.front()), printable(names.back()), names.size());
 }
 
+/// Why 'inspect' has other times, and which.
+std::string virtualTimes(const WhyContext &context) {
+  if (!context.simulated)
+    return "";
+  const VirtualTimes &times = *context.simulated;
+  std::string text = "these and all times below are the planner's model's: messages do not slow "
+                     "computation, updates come last,\nand a rank computes its own share of a "
+                     "gradient by factors in the backward pass. In virtual time, as 'inspect'\n"
+                     "has it, the message is ready at " +
+                     formatSeconds(times.ready) + " and on the channel from " +
+                     formatSeconds(times.start) + " to " + formatSeconds(times.end);
+  if (times.rebuilt > times.end)
+    text += ", rebuilt at " + formatSeconds(times.rebuilt);
+  return text + "; the step takes " + formatSeconds(times.step, 4) + ", here " +
+         formatSeconds(times.plannersStep, 4) + "\n";
+}
+
 std::string heading(const Explanation &explanation, const WhyContext &context) {
   const solver::JointMessage &message = explanation.message;
   std::string text = printable(context.gradient) + ": " + formatBytes(context.bytes) +
@@ -47,7 +64,7 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
   text += "; chosen by planner " + printable(context.planner);
   if (context.optimal)
     text += context.isAsked ? ", proved optimal for the schemes asked for" : ", proved optimal";
-  return text + "\n\n";
+  return text + "\n" + virtualTimes(context) + "\n";
 }
 
 /// What the table would list if somebody else carried the messages.
@@ -69,7 +86,7 @@ std::string schemesTable(const Explanation &explanation, const WhyContext &conte
                                      {"exists at", Align::right}};
   if (hasBucket) {
     columns.push_back({"bucket", Align::right});
-    columns.push_back({"exists at", Align::right});
+    columns.push_back({"it exists at", Align::right});
   }
   columns.push_back({"best step", Align::right});
   Table table(std::move(columns));
@@ -87,10 +104,14 @@ std::string schemesTable(const Explanation &explanation, const WhyContext &conte
     row.push_back(entry.finish ? formatSeconds(*entry.finish + context.updates, 4) : "-");
     table.addRow(std::move(row));
   }
-  std::string text = table.toString() + "channel, rebuild, traffic: of the gradient alone; exists "
-                                        "at: if the rest of the plan stayed;\n";
+  std::string text = table.toString() +
+                     "of the gradient alone: channel: how long its message has the channel; "
+                     "rebuild: how long computing it from\ngathered factors takes; traffic: what a "
+                     "node sends and receives; exists at: when it is agreed, and rebuilt,\nif the "
+                     "rest of the plan stayed\n";
   if (hasBucket)
-    text += "bucket: the same for its whole bucket; ";
+    text += "bucket, it exists at: how long its whole bucket has the channel, and when that "
+            "exists\n";
   return text + "best step: with the rest planned anew around it\n" + leftOut(context) + "\n";
 }
 

@@ -4,10 +4,17 @@
 #include "passes/explain/Explanation.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace syncline::driver {
+
+/// What virtual time says of the gradient's message, and of the step.
+struct VirtualTimes {
+  double ready = 0, start = 0, end = 0, rebuilt = 0; ///< seconds; of its bucket's message
+  double step = 0, plannersStep = 0;                 ///< the second in the planner's model
+};
 
 /// What an explanation does not know.
 struct WhyContext {
@@ -22,6 +29,7 @@ struct WhyContext {
   std::vector<std::string> riders = {};  ///< that come with its factors
   std::vector<std::string> leftOut = {}; ///< schemes that NCCL, which carries the messages, has not
   double updates = 0;                    ///< seconds of all updates, behind the finish
+  std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };
 
 /// How it travels; a table of all schemes, each alone and with its bucket; what the choice saves;

@@ -1,8 +1,8 @@
 // Complete events of a trace, with the arguments that somebody asks for.
 #include "frontend/files/ChromeTrace.h"
 
-#include "frontend/files/JsonDepth.h"
 #include "frontend/files/TextFile.h"
+#include "syncline/JsonDepth.h"
 
 #include <nlohmann/json.hpp>
 

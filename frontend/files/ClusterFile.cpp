@@ -19,8 +19,8 @@ constexpr std::size_t kMaxFileBytes = 4u << 20;
 constexpr std::array<std::string_view, 12> kClusterKeys = {
     "name",   "ranks",   "nodes",  "devices-per-node", "device",      "network",
     "inside", "servers", "limits", "interference",     "collectives", "overrides"};
-constexpr std::array<std::string_view, 5> kDeviceKeys = {"kind", "compute", "memory", "memory-size",
-                                                         "launch-overhead"};
+constexpr std::array<std::string_view, 6> kDeviceKeys = {
+    "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> kLimitKeys = {"message"};
 constexpr std::array<std::string_view, 1> kInterferenceKeys = {"computation"};
 /// More is no interference but a machine that does not compute.
@@ -52,6 +52,20 @@ Status readRanks(const YamlMap &map, ClusterFile &cluster) {
   return Status::ok();
 }
 
+/// The share of its rates that a device's kernels reach; without rates it would say nothing.
+Status readEfficiency(const YamlMap &map, DeviceRates &device) {
+  const auto value = map.find("efficiency");
+  if (!value)
+    return Status::ok();
+  Result<double> share = readShare(*value);
+  if (!share)
+    return share.status();
+  if (!device.compute && !device.memory)
+    return value->error("expected a 'kind', a 'compute' or a 'memory' rate beside it, got none");
+  device.efficiency = *share;
+  return Status::ok();
+}
+
 /// What its kind says, where it has one, and its own keys in place of that.
 Status readDevice(const YamlMap &root, DeviceRates &device) {
   const auto value = root.find("device");
@@ -63,8 +77,10 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
   Result<std::optional<std::string>> kind = readKind(*map, "device", deviceKinds());
   if (!kind)
     return kind.status();
-  if (*kind)
+  if (*kind) {
     device = *deviceKind(**kind);
+    device.kind = **kind;
+  }
   if (Status s = readOptional(*map, "compute", "a compute rate", parseComputeRate, device.compute);
       !s)
     return s;
@@ -72,7 +88,11 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
     return s;
   if (Status s = readSize(*map, "memory-size", device.memorySize); !s)
     return s;
-  return readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead);
+  if (Status s =
+          readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead);
+      !s)
+    return s;
+  return readEfficiency(*map, device);
 }
 
 Status readLimits(const YamlMap &root, ClusterFile &cluster) {

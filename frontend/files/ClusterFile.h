@@ -18,6 +18,8 @@ struct DeviceRates {
   std::optional<double> compute;          ///< FLOP/s, > 0
   std::optional<double> memory;           ///< bytes/s, > 0
   double launchOverhead = 0;              ///< seconds per operation, >= 0
+  double efficiency = 1;                  ///< share of both rates that kernels reach, above 0 to 1
+  std::string kind = {};                  ///< whose data sheet the rates are; empty: none's
   std::optional<std::int64_t> memorySize; ///< bytes, >= 1
 };
 

@@ -5,6 +5,7 @@
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
 #include "frontend/files/YamlQuantity.h"
+#include "syncline/Suggestion.h"
 
 #include <algorithm>
 #include <array>
@@ -144,8 +145,8 @@ Result<std::optional<std::string>> readKind(const YamlMap &map, std::string_view
   if (!name)
     return name.status();
   if (std::ranges::find(kinds, *name) == kinds.end())
-    return value->error("unknown kind of " + std::string(what) + " '" + name->substr(0, 60) +
-                        "', expected one of " + quotedList(kinds));
+    return value->error("unknown kind of " + std::string(what) + " '" + name->substr(0, 60) + "'" +
+                        suggestion(*name, kinds));
   return std::optional(*name);
 }
 

@@ -1,4 +1,4 @@
-// From a topology and a host file to the text of a cluster file.
+// From a topology, a host file and what a user says to the text of a cluster file.
 #include "frontend/files/ImportCluster.h"
 
 #include "frontend/files/ClusterFile.h"
@@ -70,8 +70,7 @@ private:
   /// As many on every node: by the host file's slots, which are the topology's GPUs.
   Status countDevices() {
     std::optional<Host> first;
-    if (sources.topology)
-      devices = sources.topology->devices;
+    devices = sources.topology ? sources.topology->devices : sources.devicesPerNode.value_or(1);
     for (const Host &host : sources.hosts) {
       const std::int64_t slots = host.slots.value_or(sources.topology ? devices : 1);
       const std::string place = sources.hostfileName + ":" + std::to_string(host.line) + ": ";
@@ -161,11 +160,13 @@ private:
   }
 
   std::string missingText() const {
-    std::string text = "the files do not say ";
+    std::string text = hasFiles() ? "the files do not say " : "nothing says ";
     for (std::size_t i = 0; i < missing.size(); ++i)
       text += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i];
     return text;
   }
+
+  bool hasFiles() const { return sources.topology || !sources.hosts.empty(); }
 
   std::string sourceNames() const {
     if (sources.topology && !sources.hosts.empty())
@@ -173,10 +174,22 @@ private:
     return sources.topology ? sources.topologyName : sources.hostfileName;
   }
 
+  /// What the cluster is called where nobody says it: "8 x 4 v100, ethernet-10g".
+  std::string ownName() const {
+    if (hasFiles())
+      return sourceNames();
+    std::string text = std::to_string(nodes) + (devices > 1 ? " x " + std::to_string(devices) : "");
+    if (!device.empty())
+      text += " " + *sources.device;
+    const auto &link = network.empty() ? sources.inside : sources.network;
+    return link ? text + ", " + *link : text;
+  }
+
   std::string written(bool insideIsNetwork) const {
-    std::string text = "# Written by 'syncline cluster' from " + plain(sourceNames()) +
+    std::string text = "# Written by 'syncline cluster' from " +
+                       (hasFiles() ? plain(sourceNames()) : "its options") +
                        ".\n# Nothing here was measured: rates are nominal, latencies typical.\n";
-    text += "name: " + quoted(sources.name.value_or(sourceNames())) + "\n";
+    text += "name: " + quoted(sources.name.value_or(ownName())) + "\n";
     if (insideIsNetwork)
       return text + "ranks: " + std::to_string(devices) + "\n" + device +
              "network: # the devices of the one node are joined by what is inside\n" + inside;

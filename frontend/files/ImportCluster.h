@@ -9,8 +9,8 @@
 
 namespace syncline::files {
 
-/// What is known of a cluster: by files, and by what a user adds. Kinds are those of
-/// ClusterKinds.h, or 'none' for a device or an inside that is to be left out.
+/// What is known of a cluster: by files, of which there may be none, and by what a user adds. Kinds
+/// are those of ClusterKinds.h, or 'none' for a device or an inside that is to be left out.
 struct ClusterSources {
   std::optional<NcclTopology> topology; ///< of every node
   std::string topologyName;             ///< what errors and comments call it
@@ -19,6 +19,7 @@ struct ClusterSources {
 
   std::optional<std::string> name;
   std::optional<std::int64_t> nodes;
+  std::optional<std::int64_t> devicesPerNode; ///< where no file says it
   std::optional<std::string> device, network, inside;
   std::optional<double> bandwidth; ///< bytes/s of one network card
   std::optional<double> latency;   ///< seconds

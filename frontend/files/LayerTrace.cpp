@@ -2,6 +2,7 @@
 #include "frontend/files/LayerTrace.h"
 
 #include "frontend/files/Csv.h"
+#include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
 
@@ -17,22 +18,23 @@ constexpr std::size_t kMaxFileBytes = 64u << 20;
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 60;
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
-constexpr std::array<std::string_view, 7> kColumns = {"name", "bytes", "forward", "backward",
-                                                      "M",    "N",     "K"};
-constexpr std::size_t kRequiredColumns = 4;
+constexpr std::array<std::string_view, 8> kColumns = {"name", "bytes", "forward", "backward",
+                                                      "M",    "N",     "K",       "update"};
+constexpr std::size_t kRequiredColumns = 4, kFactorColumns = 7;
 
 class Reader {
 public:
   explicit Reader(std::string_view fileName) : fileName(fileName) {}
 
   Status header(const CsvRow &row) {
-    const bool sized = row.cells.size() == kRequiredColumns || row.cells.size() == kColumns.size();
+    const bool sized = row.cells.size() == kRequiredColumns || row.cells.size() == kFactorColumns ||
+                       row.cells.size() == kColumns.size();
     if (!sized || !std::equal(row.cells.begin(), row.cells.end(), kColumns.begin())) {
       std::string got;
       for (const std::string &cell : row.cells)
         got += (got.empty() ? "" : ",") + cell;
       return error(row.line, "",
-                   "expected the header 'name,bytes,forward,backward[,M,N,K]', got '" +
+                   "expected the header 'name,bytes,forward,backward[,M,N,K[,update]]', got '" +
                        got.substr(0, 80) + "'");
     }
     columns = row.cells.size();
@@ -61,6 +63,9 @@ public:
       return s;
     if (Status s = factors(row, layer.factors); !s)
       return s;
+    if (columns == kColumns.size() && !row.cells[kFactorColumns].empty())
+      if (Status s = cell(row, kFactorColumns, parseSeconds, layer.update); !s)
+        return s;
     total += layer.bytes;
     if (total > kMaxTotalBytes)
       return error(row.line, kColumns[1], "expected at most 1 EiB of gradients in all, got more");
@@ -133,6 +138,35 @@ Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileN
     if (Status s = reader.layer(*row); !s)
       return s;
   return std::move(reader.trace);
+}
+
+/// A cell as it is, or quoted where it would not read as it is.
+static std::string quoted(const std::string &cell) {
+  const bool isPlain = cell.find_first_of(",\"\r\n") == std::string::npos &&
+                       cell.find_first_of(" \t") == std::string::npos;
+  if (isPlain)
+    return cell;
+  std::string text = "\"";
+  for (char c : cell)
+    text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + "\"";
+}
+
+std::string formatLayerTrace(const LayerTrace &trace) {
+  constexpr int digits = 9;
+  std::string text = "name,bytes,forward,backward,M,N,K,update\n";
+  for (const TraceLayer &layer : trace.layers) {
+    text += quoted(layer.name) + "," + std::to_string(layer.bytes) + "B," +
+            formatSeconds(layer.forward, digits) + "," + formatSeconds(layer.backward, digits) +
+            ",";
+    if (layer.factors)
+      text += std::to_string(layer.factors->m) + "," + std::to_string(layer.factors->n) + "," +
+              std::to_string(layer.factors->k) + ",";
+    else
+      text += ",,,";
+    text += (layer.update > 0 ? formatSeconds(layer.update, digits) : "") + "\n";
+  }
+  return text;
 }
 
 Result<LayerTrace> readLayerTrace(const std::string &path) {

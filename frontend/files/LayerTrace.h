@@ -23,16 +23,20 @@ struct TraceLayer {
   std::int64_t bytes = 0; ///< of the gradient; 0 where the layer has no parameters
   double forward = 0;     ///< seconds
   double backward = 0;    ///< seconds
-  std::optional<FactorShape> factors;
+  std::optional<FactorShape> factors = {};
+  double update = 0; ///< seconds that the optimizer takes for its parameters
 };
 
 struct LayerTrace {
   std::vector<TraceLayer> layers; ///< in forward order, at least one, names unique
 };
 
-/// Parses `name,bytes,forward,backward[,M,N,K]`. Every failure is badInput and opens with file,
-/// line and, for a cell, its column: "vgg.csv:3:forward: expected a time ...".
+/// Parses `name,bytes,forward,backward[,M,N,K[,update]]`. Every failure is badInput and opens with
+/// file, line and, for a cell, its column: "vgg.csv:3:forward: expected a time ...".
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
+
+/// The trace as such CSV with all columns, times with nine digits.
+std::string formatLayerTrace(const LayerTrace &trace);
 
 /// Reads and parses `path`, which may hold at most 64 MiB.
 Result<LayerTrace> readLayerTrace(const std::string &path);

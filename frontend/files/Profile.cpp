@@ -4,6 +4,7 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
+#include "syncline/Suggestion.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// Bounded reading of text files, UTF-8 checking, and suggestions for misspelt names.
+// Bounded reading of text files and UTF-8 checking.
 #include "frontend/files/TextFile.h"
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <vector>
 
 namespace syncline::files {
@@ -71,43 +70,6 @@ Result<std::string_view> checkText(std::string_view text, std::string_view fileN
     i += length;
   }
   return text;
-}
-
-/// Levenshtein distance, in bytes. Inputs are cut to 64 bytes by the caller.
-static std::size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-std::string quotedList(std::span<const std::string_view> known) {
-  std::string list;
-  for (std::string_view name : known)
-    list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
-  return list;
-}
-
-std::string suggestion(std::string_view unknown, std::span<const std::string_view> known) {
-  const std::string_view probe = unknown.substr(0, 64);
-  std::string_view nearest;
-  std::size_t best = std::max<std::size_t>(1, probe.size() / 3) + 1;
-  for (std::string_view name : known)
-    if (const std::size_t distance = editDistance(probe, name); distance < best) {
-      best = distance;
-      nearest = name;
-    }
-  if (!nearest.empty())
-    return ", did you mean '" + std::string(nearest) + "'?";
-  return ", expected one of " + quotedList(known);
 }
 
 } // namespace syncline::files

@@ -21,11 +21,4 @@ Result<std::string> readTextFile(const std::string &path, std::size_t limit);
 /// `text`.
 Result<std::string_view> checkText(std::string_view text, std::string_view fileName);
 
-/// For a key or unit that nobody knows: ", did you mean 'bandwidth'?" where one of `known` is near
-/// (in edits), otherwise ", expected one of 'a', 'b'" with all of them.
-std::string suggestion(std::string_view unknown, std::span<const std::string_view> known);
-
-/// `known` as "'a', 'b', 'c'".
-std::string quotedList(std::span<const std::string_view> known);
-
 } // namespace syncline::files

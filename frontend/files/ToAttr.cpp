@@ -36,8 +36,11 @@ static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *
 }
 
 cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
+  const auto reached = [&](const std::optional<double> &rate) {
+    return rate ? real(*rate * file.device.efficiency) : std::nullopt;
+  };
   auto device =
-      cluster::DeviceAttr::get(context, real(file.device.compute), real(file.device.memory),
+      cluster::DeviceAttr::get(context, reached(file.device.compute), reached(file.device.memory),
                                file.device.launchOverhead, file.device.memorySize);
   SmallVector<cluster::CollectiveAttr> collectives;
   for (const StatedCost &stated : file.collectives)
@@ -57,6 +60,20 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
                                 linkAttr(file.inside, context), file.halfDuplex, file.interference,
                                 collectives, servers, file.largestMessage, overrides,
                                 /*nccl=*/{});
+}
+
+DictionaryAttr provenanceAttr(const ClusterFile &cluster, const std::string &profile,
+                              MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries;
+  if (!cluster.device.kind.empty())
+    entries.push_back(builder.getNamedAttr("device", builder.getStringAttr(cluster.device.kind)));
+  if (cluster.device.efficiency != 1)
+    entries.push_back(
+        builder.getNamedAttr("efficiency", builder.getF64FloatAttr(cluster.device.efficiency)));
+  if (!profile.empty())
+    entries.push_back(builder.getNamedAttr("profile", builder.getStringAttr(profile)));
+  return builder.getDictionaryAttr(entries);
 }
 
 DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {

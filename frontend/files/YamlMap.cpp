@@ -2,6 +2,7 @@
 #include "frontend/files/YamlMap.h"
 
 #include "frontend/files/TextFile.h"
+#include "syncline/Suggestion.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>

@@ -3,6 +3,7 @@
 
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
+#include "syncline/Suggestion.h"
 
 #include <algorithm>
 #include <charconv>
@@ -76,6 +77,11 @@ Result<double> readMultiple(const YamlValue &value, double limit) {
   return readNumber(value,
                     "a number from 1 to " + std::to_string(std::llround(limit)) + " such as 1.5",
                     [&](double times) { return times >= 1 && times <= limit; });
+}
+
+Result<double> readShare(const YamlValue &value) {
+  return readNumber(value, "a number above 0 and at most 1 such as 0.7",
+                    [](double share) { return share > 0 && share <= 1; });
 }
 
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,

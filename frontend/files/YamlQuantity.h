@@ -58,6 +58,9 @@ Result<double> readFactor(const YamlValue &value);
 /// A finite number from 1 to `limit`, without a unit.
 Result<double> readMultiple(const YamlValue &value, double limit);
 
+/// A part of something, above 0 and at most 1, without a unit.
+Result<double> readShare(const YamlValue &value);
+
 /// One of `words`: its index. `what` names the choice in errors, such as "formula".
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,
                                std::span<const std::string_view> words);

@@ -28,8 +28,9 @@ static Value logitsBeneath(ImportState &state, Value output) {
   auto softmax = value.getDefiningOp<nn::SoftmaxOp>();
   if (!softmax || softmax.getAxis() != 1)
     return output;
-  state.notes.push_back("the model ends in a softmax: the cross-entropy is taken on the logits "
-                        "beneath it, as PyTorch's CrossEntropyLoss expects them");
+  state.notes.add(
+      "the model ends in a softmax: the cross-entropy is taken on the logits beneath it, "
+      "as PyTorch's CrossEntropyLoss expects them");
   return softmax.getX();
 }
 

@@ -52,6 +52,13 @@ mlir::Type frontend::elementType(int onnxType, mlir::MLIRContext *context) {
   return {};
 }
 
+int frontend::elementNumber(mlir::Type type) {
+  for (int number = 1; onnx::TensorProto_DataType_IsValid(number); ++number)
+    if (elementType(number, type.getContext()) == type)
+      return number;
+  return 0;
+}
+
 bool frontend::isFloatElement(int onnxType) {
   return onnxType == TensorProto::FLOAT || onnxType == TensorProto::DOUBLE ||
          onnxType == TensorProto::FLOAT16 || onnxType == TensorProto::BFLOAT16;

@@ -13,6 +13,9 @@ namespace syncline::frontend {
 /// The MLIR type, or null for one that is not supported (strings, complex numbers, ...).
 mlir::Type elementType(int onnxType, mlir::MLIRContext *context);
 
+/// The number of a type that elementType gives; 0 for others.
+int elementNumber(mlir::Type type);
+
 /// Bytes of one element in raw data; 0 for a type that is not supported.
 std::int64_t elementBytes(int onnxType);
 

@@ -2,6 +2,7 @@
 #include "frontend/onnx/GraphIndex.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -30,18 +31,46 @@ static Status indexInitializers(const ModelFile &file, GraphIndex &index) {
   return Status::ok();
 }
 
-static Status findInput(const onnx::GraphProto &graph, GraphIndex &index) {
+/// Names go into text files and, ending in NUL, into the generated step.
+static Status checkName(const std::string &what, const std::string &name) {
+  if (name.find('\0') == std::string::npos && llvm::json::isUTF8(name))
+    return Status::ok();
+  return Status::badInput(what + " '" + name + "': expected a name in UTF-8 without NUL");
+}
+
+/// The names of the nodes that the output needs, and of all that they read and make.
+static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index) {
+  for (const onnx::ValueInfoProto *input : index.inputs)
+    if (Status status = checkName("tensor", input->name()); !status)
+      return status;
+  if (Status status = checkName("tensor", index.output->name()); !status)
+    return status;
+  for (int i : index.order) {
+    const onnx::NodeProto &node = graph.node(i);
+    if (Status status = checkName("node", node.name()); !status)
+      return status;
+    for (const auto *names : {&node.input(), &node.output()})
+      for (const std::string &name : *names)
+        if (Status status = checkName("tensor", name); !status)
+          return status;
+  }
+  return Status::ok();
+}
+
+static Status findInputs(const onnx::GraphProto &graph, Inputs expected, GraphIndex &index) {
   std::string names;
-  int count = 0;
   for (const onnx::ValueInfoProto &input : graph.input()) {
     if (index.initializers.count(input.name())) // before IR version 4 parameters were listed too
       continue;
-    index.input = &input;
-    names += (count++ ? ", '" : "'") + input.name() + "'";
+    names += (index.inputs.empty() ? "'" : ", '") + input.name() + "'";
+    index.inputs.push_back(&input);
   }
-  if (count != 1)
-    return Status::badInput("expected one graph input, got " +
-                            (count ? std::to_string(count) + ": " + names : "none"));
+  const std::size_t count = index.inputs.size();
+  if (count == 0)
+    return Status::badInput("expected one graph input, got none");
+  if (count > 1 && expected == Inputs::one)
+    return Status::badInput("expected one graph input, got " + std::to_string(count) + ": " +
+                            names + "; 'compile --plan-only' plans the model by its shapes");
   return Status::ok();
 }
 
@@ -60,12 +89,16 @@ static Status findOutput(const onnx::GraphProto &graph, const std::string &name,
   return Status::badInput("the graph has no output '" + name + "'; it has " + names);
 }
 
+static bool isInput(const GraphIndex &index, const std::string &name) {
+  return llvm::any_of(index.inputs, [&](const auto *input) { return input->name() == name; });
+}
+
 static Status indexProducers(const onnx::GraphProto &graph, GraphIndex &index) {
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &name : graph.node(i).output()) {
       if (name.empty()) // an optional result that is left out
         continue;
-      bool taken = index.initializers.count(name) || name == index.input->name();
+      bool taken = index.initializers.count(name) || isInput(index, name);
       if (taken || !index.producers.try_emplace(name, i).second)
         return Status::badInput(describeNode(graph.node(i)) + ": '" + name +
                                 "' is already defined elsewhere");
@@ -98,7 +131,7 @@ static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, Graph
     ++index.uses[name];
     auto producer = index.producers.find(name);
     if (producer == index.producers.end())
-      return name == index.input->name() || index.initializers.count(name) != 0;
+      return isInput(index, name) || index.initializers.count(name) != 0;
     if (!needed[producer->second]) {
       needed[producer->second] = true;
       pending.push_back(producer->second);
@@ -175,10 +208,11 @@ static Status sortNodes(const onnx::GraphProto &graph, GraphIndex &index,
   return index.order.size() == total ? Status::ok() : describeCycle(graph, index, waiting);
 }
 
-Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output) {
+Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output,
+                                        Inputs inputs) {
   const onnx::GraphProto &graph = file.model->graph();
   GraphIndex index;
-  for (Status status : {indexInitializers(file, index), findInput(graph, index)})
+  for (Status status : {indexInitializers(file, index), findInputs(graph, inputs, index)})
     if (!status)
       return status;
   for (Status status : {findOutput(graph, output, index), indexProducers(graph, index)})
@@ -188,6 +222,8 @@ Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string
   if (!needed)
     return needed.status();
   if (Status status = sortNodes(graph, index, *needed); !status)
+    return status;
+  if (Status status = checkNames(graph, index); !status)
     return status;
   nameLayers(graph, index);
   return index;

@@ -17,18 +17,21 @@ namespace syncline::frontend {
 struct GraphIndex {
   llvm::StringMap<int> producers; ///< value → node index
   llvm::StringMap<const onnx::TensorProto *> initializers;
-  const onnx::ValueInfoProto *input = nullptr;  ///< the one input without values
-  const onnx::ValueInfoProto *output = nullptr; ///< the chosen output
-  std::vector<int> order;                       ///< indices of the nodes that the output needs
+  std::vector<const onnx::ValueInfoProto *> inputs; ///< those without values, at least one
+  const onnx::ValueInfoProto *output = nullptr;     ///< the chosen output
+  std::vector<int> order;                           ///< indices of the nodes that the output needs
   llvm::StringMap<int> uses;       ///< value → how often those nodes and the output read it
   std::vector<std::string> layers; ///< node index → a name no other node has
 };
 
-/// Checks that every name is defined once, that there is one input, that every name read is defined
-/// and that nodes form no cycle. Nodes may stand in any order in the file; `order` keeps the file's
-/// where that is possible. `output` picks a graph output, "" the first. Messages do not name the
-/// file.
-Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output);
+enum class Inputs { one, several };
+
+/// Checks that every name is defined once, that there are as many inputs as `inputs` says, that
+/// every name read is defined and that nodes form no cycle. Nodes may stand in any order in the
+/// file; `order` keeps the file's where that is possible. `output` picks a graph output, "" the
+/// first. Messages do not name the file.
+Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output,
+                              Inputs inputs = Inputs::one);
 
 /// "node '/conv1/Conv' (Conv)"; a node without a name is called by its first result.
 std::string describeNode(const onnx::NodeProto &node);

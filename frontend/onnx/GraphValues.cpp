@@ -1,6 +1,7 @@
 // Resolves the graph's names.
 #include "frontend/onnx/GraphValues.h"
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/InferenceExport.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -87,8 +88,10 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
   // equal without being tied, so such a name is a tensor of its own.
   if (name == root || !isUniform(source))
     return stored.get(root, source);
-  notes.push_back("'" + name + "' starts with the values of '" + root +
-                  "' and is trained on its own");
+  if (!isComputedName(name)) // the user does not know it; InferenceExport speaks of all such names
+    notes.add("trained apart, though the file has one tensor for all that start with "
+              "equal values",
+              name);
   return stored.get(name, source);
 }
 
@@ -145,10 +148,34 @@ const ConstantTensor *GraphValues::constant(const std::string &name) {
   return entry->constant.get();
 }
 
+mlir::RankedTensorType GraphValues::typeOf(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry)
+    return {};
+  if (entry->tensor)
+    return mlir::cast<mlir::RankedTensorType>(entry->tensor.getType());
+  const nn::Dims &dims = entry->constant ? entry->constant->dims : entry->stored->data.dims;
+  const int type = entry->constant ? entry->constant->type : entry->stored->data.type;
+  return mlir::RankedTensorType::get(dims, elementType(type, builder.getContext()));
+}
+
 bool GraphValues::isKnown(const std::string &name) {
   std::string root = name;
   Entry *entry = resolve(root);
   return entry && entry->constant && !entry->stored;
+}
+
+bool GraphValues::isStored(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  return entry && entry->stored;
+}
+
+bool GraphValues::isComputed(const std::string &name) const {
+  auto place = entries.find(name);
+  return place != entries.end() && place->second.tensor && !place->second.constant &&
+         !place->second.stored && place->second.alias.empty();
 }
 
 bool GraphValues::isBatched(const std::string &name) const {

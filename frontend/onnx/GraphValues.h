@@ -3,6 +3,7 @@
 
 #include "frontend/onnx/ConstantTensor.h"
 #include "frontend/onnx/GraphIndex.h"
+#include "frontend/onnx/Notes.h"
 #include "frontend/onnx/StoredTensors.h"
 
 namespace syncline::frontend {
@@ -15,7 +16,7 @@ namespace syncline::frontend {
 class GraphValues {
 public:
   GraphValues(const ModelFile &file, const GraphIndex &index, mlir::OpBuilder &builder,
-              StoredTensors &stored, std::vector<std::string> &notes)
+              StoredTensors &stored, Notes &notes)
       : file(file), index(index), builder(builder), stored(stored), notes(notes) {}
 
   Status status;
@@ -30,11 +31,18 @@ public:
   mlir::Value tensor(const std::string &name);
   /// The name as a batch normalisation's running statistic.
   mlir::Value state(const std::string &name);
+  /// The name's shape and element type, found without making an operation; null when there is no
+  /// such name or its values are of no type that tensors of the step have.
+  mlir::RankedTensorType typeOf(const std::string &name);
   /// The name's values at import, trained or not; null without an error when they are not known.
   const ConstantTensor *constant(const std::string &name);
   /// Whether nodes on this name can be computed at import: its values are known and never trained.
   bool isKnown(const std::string &name);
   bool isBatched(const std::string &name) const;
+  /// Whether the name, or what it is another name for, is a stored tensor.
+  bool isStored(const std::string &name);
+  /// Whether a node computes the name: it is no other name and no value known at import.
+  bool isComputed(const std::string &name) const;
 
 private:
   struct Entry {
@@ -56,7 +64,7 @@ private:
   const GraphIndex &index;
   mlir::OpBuilder &builder;
   StoredTensors &stored;
-  std::vector<std::string> &notes;
+  Notes &notes;
   llvm::StringMap<Entry> entries;
 };
 

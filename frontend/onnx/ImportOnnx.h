@@ -6,6 +6,7 @@
 
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct ImportOptions {
   /// Samples per rank; takes the place of the input's first dimension. Without it that dimension
   /// must be fixed in the file.
   std::optional<std::int64_t> batch;
+  /// Sizes of the inputs' other symbolic dimensions, by name.
+  std::map<std::string, std::int64_t> dimensions;
   nn::LossKind loss = nn::LossKind::cross_entropy;
   /// Glob patterns (`*`, `?`, `[abc]`) of parameter names that are not trained.
   std::vector<std::string> freeze;

@@ -40,10 +40,6 @@ LogicalResult NodeImport::error(const llvm::Twine &message) {
   return failure();
 }
 
-void NodeImport::note(const llvm::Twine &message) {
-  state.notes.push_back(describe() + ": " + message.str());
-}
-
 const AttributeProto *NodeImport::attribute(llvm::StringRef name) const {
   for (const AttributeProto &attribute : proto.attribute())
     if (name == attribute.name())

@@ -18,9 +18,10 @@ struct ImportState {
   const ImportOptions &options;
   mlir::OpBuilder &builder;
   GraphValues &values;
-  std::vector<std::string> &notes;
+  Notes &notes;
   std::int64_t batch = 0;
   std::optional<std::int64_t> exportedBatch; ///< the input's first dimension in the file
+  const std::map<std::string, std::int64_t> &dimensions; ///< symbolic ones, with their sizes
 };
 
 /// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its
@@ -34,7 +35,6 @@ public:
   std::string describe() const;
   /// Records "node ...: MESSAGE" and fails.
   mlir::LogicalResult error(const llvm::Twine &message);
-  void note(const llvm::Twine &message);
   bool failed() const { return !state.values.status; }
 
   // Attributes.

@@ -1,6 +1,8 @@
 // The table of supported operators.
 #include "frontend/onnx/OpTable.h"
 
+#include "frontend/onnx/FoldConstants.h"
+
 #include "onnx/onnx_pb.h"
 
 using namespace syncline;
@@ -89,9 +91,24 @@ static LogicalResult checkTensors(NodeImport &node, const OpImport &import) {
   return success();
 }
 
+static bool isDefaultDomain(const NodeImport &node) {
+  return node.proto.domain().empty() || node.proto.domain() == "ai.onnx";
+}
+
+bool frontend::isKnownOp(const NodeImport &node) {
+  return isDefaultDomain(node) &&
+         (findOp(node.op()) || findShapeFold(node.op()) || findElementwiseFold(node.op()));
+}
+
+std::string frontend::unsupportedOp(const NodeImport &node) {
+  if (!isDefaultDomain(node))
+    return "operators of domain '" + node.proto.domain() + "' are not supported";
+  return "this operator of opset " + std::to_string(node.opset()) + " is not supported";
+}
+
 LogicalResult frontend::importNode(NodeImport &node) {
-  if (!node.proto.domain().empty() && node.proto.domain() != "ai.onnx")
-    return node.error("operators of domain '" + node.proto.domain() + "' are not supported");
+  if (!isDefaultDomain(node))
+    return node.error(unsupportedOp(node));
   FailureOr<bool> folded = foldNode(node);
   if (failed(folded) || node.failed())
     return failure();
@@ -99,7 +116,7 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return success();
   const OpImport *import = findOp(node.op());
   if (!import)
-    return node.error("this operator of opset " + llvm::Twine(node.opset()) + " is not supported");
+    return node.error(unsupportedOp(node));
   for (unsigned i = 0; i < import->required; ++i)
     if (!node.hasInput(i))
       return node.error("expected operand " + llvm::Twine(i + 1) + ", which is missing");

@@ -17,6 +17,12 @@ struct OpImport {
 /// Null for an operator that is not supported.
 const OpImport *findOp(llvm::StringRef name);
 
+/// Whether the operator has an importer, or is one that is computed at import where it can be.
+bool isKnownOp(const NodeImport &node);
+
+/// Says of a node for which isKnownOp is false that it is not supported.
+std::string unsupportedOp(const NodeImport &node);
+
 /// Imports one node: at import time where all its operands are known, otherwise by the table.
 mlir::LogicalResult importNode(NodeImport &node);
 

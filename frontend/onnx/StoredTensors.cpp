@@ -1,6 +1,7 @@
 // Makes and lays out parameters and states.
 #include "frontend/onnx/StoredTensors.h"
 #include "frontend/onnx/ElementType.h"
+#include "syncline/Suggestion.h"
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -52,10 +53,26 @@ Value StoredTensors::getState(const std::string &name, const StoredSource &sourc
   return make<nn::StateOp>(name, source);
 }
 
-Result<std::vector<std::string>> StoredTensors::finish(WeightsFile &weights) {
+/// What else there is to freeze, of the stored tensors in `block`.
+static std::string namesNear(const std::string &pattern, Block &block) {
+  std::vector<std::string_view> names;
+  for (Operation &op : block)
+    if (isa<nn::ParameterOp>(op) && !op.use_empty())
+      names.push_back(op.getAttrOfType<StringAttr>("name").getValue());
+  return names.empty() ? "" : suggestionOfMany(pattern, names);
+}
+
+Status StoredTensors::checkFrozen() const {
   for (const Pattern &pattern : patterns)
     if (!pattern.matched)
-      return Status::badInput("freeze pattern '" + pattern.text + "' matches no parameter");
+      return Status::badInput("freeze pattern '" + pattern.text + "' matches no parameter" +
+                              namesNear(pattern.text, block));
+  return Status::ok();
+}
+
+Result<std::vector<std::string>> StoredTensors::finish(WeightsFile &weights) {
+  if (Status status = checkFrozen(); !status)
+    return status;
   std::vector<std::string> names;
   bool trains = false;
   for (Operation &op : llvm::make_early_inc_range(block)) {

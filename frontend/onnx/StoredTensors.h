@@ -25,6 +25,9 @@ public:
   /// Names that match one of `patterns` are not trained.
   Status freeze(const std::vector<std::string> &patterns);
 
+  /// Fails when a pattern has matched nothing so far.
+  Status checkFrozen() const;
+
   /// The tensor to compute with; a parameter unless frozen or not trainable.
   mlir::Value get(const std::string &name, const StoredSource &source);
   /// The tensor as a running statistic, never trained; null when it is already a parameter.

@@ -1,6 +1,5 @@
 // Registration of the cluster dialect and the rules of its attributes (SPEC.md).
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/UpdateAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -274,33 +273,6 @@ LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
 LogicalResult TimesAttr::verify(EmitError emitError, Real forward, std::optional<Real> backward) {
   return failure(failed(checkTime(emitError, "C8", "forward", forward)) ||
                  (backward && failed(checkTime(emitError, "C8", "backward", *backward))));
-}
-
-/// A real number of seconds, of which no byte takes less than none.
-static bool isRate(Attribute attribute) {
-  auto rate = llvm::dyn_cast<FloatAttr>(attribute);
-  return rate && rate.getType().isF64() && rate.getValue().isFinite() &&
-         !rate.getValue().isNegative();
-}
-
-// C7, C8: the dialect's discardable attributes, all of a module.
-LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (!isa<ModuleOp>(op))
-    return op->emitError("C7: expected '")
-           << attribute.getName().getValue() << "' on a module, got it here";
-  if (attribute.getName() == specAttr && isa<SpecAttr>(attribute.getValue()))
-    return success();
-  if (attribute.getName() == profileAttr)
-    if (auto times = llvm::dyn_cast<DictionaryAttr>(attribute.getValue()))
-      if (llvm::all_of(times,
-                       [](NamedAttribute entry) { return isa<TimesAttr>(entry.getValue()); }))
-        return success();
-  if (attribute.getName() == updateAttr && isRate(attribute.getValue()))
-    return success();
-  return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
-                       "dictionary of #cluster.times or 'cluster.update' = an f64 of seconds, "
-                       "got '")
-         << attribute.getName().getValue() << "' = " << attribute.getValue();
 }
 
 bool syncline::cluster::isAllReduce(Scheme scheme) {

@@ -117,18 +117,35 @@ LogicalResult ProgramOp::verify() {
   return success();
 }
 
+/// Whether no extent is below 1 and their product is one that the runtime counts with.
+static bool isCountable(MemRefType type) {
+  constexpr std::int64_t most = std::int64_t{1} << 42;
+  std::int64_t count = 1;
+  for (std::int64_t extent : type.getShape()) {
+    if (extent < 1 || extent > most / count)
+      return false;
+    count *= extent;
+  }
+  return true;
+}
+
 LogicalResult TensorOp::verify() {
+  auto type = cast<MemRefType>(getType());
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || type.getMemorySpace() ||
+      !isCountable(type))
+    return emitOpError("P2: expected a dense shape of extents from 1 on, of at most 2^42 elements, "
+                       "got ")
+           << type;
   auto offset = static_cast<std::int64_t>(getOffset()),
        reserve = static_cast<std::int64_t>(getReserve());
   if (offset < 0 || offset % alignment != 0)
     return emitOpError("P2: expected an offset that is a multiple of ")
            << alignment << ", got " << offset;
-  std::int64_t dense = denseBytes(cast<MemRefType>(getType()));
-  if (reserve < dense)
-    return emitOpError("P2: expected at least ") << dense << " reserved bytes, got " << reserve;
-  if (elementName(cast<MemRefType>(getType()).getElementType()).empty())
+  if (elementName(type.getElementType()).empty())
     return emitOpError("P2: expected elements of f32, f64, f16, bf16, i64, i32 or ui8, got ")
-           << cast<MemRefType>(getType()).getElementType();
+           << type.getElementType();
+  if (std::int64_t dense = denseBytes(type); reserve < dense)
+    return emitOpError("P2: expected at least ") << dense << " reserved bytes, got " << reserve;
   auto program = (*this)->getParentOfType<ProgramOp>();
   auto size =
       program ? program.getSpaces().getAs<IntegerAttr>(stringifySpace(getSpace())) : IntegerAttr();

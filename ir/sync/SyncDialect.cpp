@@ -1,6 +1,7 @@
 // Registration and verifiers of the sync dialect; rules of SPEC.md; problems and solutions are in
 // Agreement.cpp.
 #include "ir/sync/Sync.h"
+#include "ir/sync/UpdateAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -74,6 +75,10 @@ LogicalResult LayerOp::verify() {
   if (static_cast<std::int64_t>(getBytes()) < 0 || !isTime(getForward().convertToDouble()) ||
       !isTime(getBackward().convertToDouble()))
     return emitOpError("S3: expected bytes and finite times that are not negative");
+  if (Attribute update = (*this)->getAttr(updateAttr))
+    if (auto seconds = dyn_cast<FloatAttr>(update); !seconds || !isTime(seconds.getValueAsDouble()))
+      return emitOpError("S3: expected '")
+             << updateAttr << "' to be a finite time that is not negative";
   if (getMatmul() &&
       (getMatmul()->size() != 3 || llvm::any_of(*getMatmul(), [](auto d) { return d < 1; })))
     return emitOpError("S3: expected three dimensions [M, N, K] of at least 1");

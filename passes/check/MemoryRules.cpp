@@ -1,6 +1,8 @@
 // Rules about memory: P9, P10.
 #include "passes/check/PlanFacts.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace syncline::check {
@@ -86,7 +88,9 @@ static LogicalResult rejectOverlap(plan::TensorOp a, plan::TensorOp b) {
   return diagnostic;
 }
 
-/// P10 in the arena: a sweep over time keeps the tensors that are alive.
+/// P10 in the arena: a sweep over time keeps the tensors that are alive, by offset. They do not
+/// overlap, or are equally placed, so that their ends are in the order of their offsets and only
+/// neighbours must be looked at.
 static LogicalResult checkArena(const PlanFacts &facts) {
   llvm::SmallVector<plan::TensorOp, 0> tensors;
   for (plan::TensorOp tensor : facts.tensors)
@@ -95,15 +99,30 @@ static LogicalResult checkArena(const PlanFacts &facts) {
   llvm::stable_sort(tensors, [](plan::TensorOp a, plan::TensorOp b) {
     return (*a.getLive())[0] < (*b.getLive())[0];
   });
-  llvm::SmallVector<plan::TensorOp, 0> alive;
+  using Alive = std::multimap<std::int64_t, plan::TensorOp>;
+  Alive alive;
+  std::multimap<std::int64_t, Alive::iterator> deaths; // by the last operation of a lifetime
   for (plan::TensorOp tensor : tensors) {
-    const std::int64_t now = (*tensor.getLive())[0];
-    llvm::erase_if(alive, [&](plan::TensorOp other) { return (*other.getLive())[1] < now; });
-    for (plan::TensorOp other : alive)
-      if (overlapInSpace(other, tensor) && !takesPlace(facts, other, tensor) &&
-          !takesPlace(facts, tensor, other))
+    const std::int64_t now = (*tensor.getLive())[0], offset = tensor.getOffset(),
+                       end = offset + tensor.getReserve();
+    for (; !deaths.empty() && deaths.begin()->first < now; deaths.erase(deaths.begin()))
+      alive.erase(deaths.begin()->second);
+    const auto collides = [&](plan::TensorOp other) {
+      return overlapInSpace(other, tensor) && !takesPlace(facts, other, tensor) &&
+             !takesPlace(facts, tensor, other);
+    };
+    const auto place = alive.lower_bound(offset);
+    for (auto above = place; above != alive.end() && above->first < end; ++above)
+      if (collides(above->second))
+        return rejectOverlap(above->second, tensor);
+    for (auto below = place; below != alive.begin();) {
+      plan::TensorOp other = (--below)->second;
+      if (collides(other))
         return rejectOverlap(other, tensor);
-    alive.push_back(tensor);
+      if (static_cast<std::int64_t>(other.getOffset() + other.getReserve()) <= offset)
+        break;
+    }
+    deaths.emplace((*tensor.getLive())[1], alive.emplace(offset, tensor));
   }
   return success();
 }

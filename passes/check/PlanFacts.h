@@ -104,4 +104,11 @@ mlir::LogicalResult checkFactors(const PlanFacts &facts, mlir::ModuleOp module);
 /// P9, P10: nothing is read that was not written or was overwritten.
 mlir::LogicalResult checkMemory(const PlanFacts &facts);
 
+/// P28: what operations compute from fits together.
+mlir::LogicalResult checkOperands(const PlanFacts &facts);
+
+/// P25 to P27: samples and predictions are the batch's, spaces are as large as what lies in them,
+/// and stored tensors have values of their own. Preconditions: checkBuckets(), checkOperands().
+mlir::LogicalResult checkStorage(const PlanFacts &facts);
+
 } // namespace syncline::check

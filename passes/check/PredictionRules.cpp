@@ -2,7 +2,9 @@
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
+#include "ir/sync/AloneAttr.h"
 #include "passes/simulate/PredictTimes.h"
+#include "passes/solver/Rounding.h"
 
 #include <cmath>
 
@@ -35,9 +37,9 @@ public:
   }
 
 private:
-  /// To 1e-9 of the step, as sums in another order may differ; not where either is no number.
+  /// To rounding of the step, since waiting is what is left of it; not where either is no number.
   bool agree(double got, double expected) const {
-    return std::abs(got - expected) <= 1e-9 * simulated.step;
+    return std::abs(got - expected) <= solver::sumRounding * simulated.step;
   }
 
   LogicalResult expect(const llvm::Twine &what, double got, double expected) {
@@ -73,7 +75,19 @@ private:
     for (auto [what, got, expected] : totals)
       if (failed(expect(what, got.getValueAsDouble(), expected)))
         return failure();
-    return success();
+    return checkAlone();
+  }
+
+  /// A prediction may leave it out.
+  LogicalResult checkAlone() {
+    const Attribute alone = claimed->getAttr(sync::aloneAttr);
+    if (!alone)
+      return success();
+    auto got = dyn_cast<FloatAttr>(alone);
+    if (!got || !got.getType().isF64())
+      return claimed.emitOpError("P22: expected '")
+             << sync::aloneAttr << "' as an f64, got " << alone;
+    return expect("one device by itself to take", got.getValueAsDouble(), simulated.alone);
   }
 
   LogicalResult checkBucket(plan::BucketOp bucket) {

@@ -15,9 +15,8 @@ namespace syncline::check {
 
 namespace {
 
-/// Sums of the same seconds in another order, or of a share of them. What is no number is neither
-/// before nor after, but differs.
-bool isBefore(double a, double b) { return a < b - 1e-9 * std::abs(b) - 1e-15; }
+/// Up to rounding. What is no number is neither before nor after, but differs.
+bool isBefore(double a, double b) { return a < b && differ(a, b); }
 bool isWithin(double time, double earliest, double latest) {
   return std::isfinite(time) && !isBefore(time, earliest) && !isBefore(latest, time);
 }

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace syncline::cost {
 
-static solver::AffineCost formulaTime(cluster::FormulaAttr formula) {
+static std::shared_ptr<const solver::CollectiveCost> formulaTime(cluster::FormulaAttr formula) {
   const auto ranks = static_cast<int>(formula.getRanks());
   const solver::LinkRates rates{formula.getAlpha(), formula.getBeta(), formula.getGamma()};
   // The solver has no MLIR; its names are the same.
@@ -18,12 +18,12 @@ static solver::AffineCost formulaTime(cluster::FormulaAttr formula) {
   return solver::formulaCost(*scheme, ranks, rates);
 }
 
-Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(Attribute cost) {
-  using Pointer = std::unique_ptr<solver::CollectiveCost>;
+Result<std::shared_ptr<const solver::CollectiveCost>> collectiveTime(Attribute cost) {
+  using Pointer = std::shared_ptr<const solver::CollectiveCost>;
   if (auto line = llvm::dyn_cast_or_null<cluster::AffineAttr>(cost))
-    return Pointer(std::make_unique<solver::AffineCost>(line.getA(), line.getB()));
+    return Pointer(std::make_shared<solver::AffineCost>(line.getA(), line.getB()));
   if (auto formula = llvm::dyn_cast_or_null<cluster::FormulaAttr>(cost))
-    return Pointer(std::make_unique<solver::AffineCost>(formulaTime(formula)));
+    return formulaTime(formula);
   if (auto table = llvm::dyn_cast_or_null<cluster::TableAttr>(cost)) {
     std::vector<solver::CostPoint> points;
     for (const cluster::Point &point : table.getPoints())
@@ -31,7 +31,7 @@ Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(Attribute cost) {
     Result<solver::TableCost> created = solver::TableCost::create(points);
     if (!created)
       return created.status();
-    return Pointer(std::make_unique<solver::TableCost>(std::move(*created)));
+    return Pointer(std::make_shared<solver::TableCost>(std::move(*created)));
   }
   std::string got = "nothing";
   if (cost) {

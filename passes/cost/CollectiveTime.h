@@ -10,7 +10,7 @@ namespace syncline::cost {
 
 /// The time of a collective as #cluster.formula, #cluster.affine or #cluster.table gives it.
 /// badInput for any other attribute.
-Result<std::unique_ptr<solver::CollectiveCost>> collectiveTime(mlir::Attribute cost);
+Result<std::shared_ptr<const solver::CollectiveCost>> collectiveTime(mlir::Attribute cost);
 
 /// The inverse, plus `secondsPerByte` more for every byte: #cluster.affine where the cost is one
 /// line, else a #cluster.table of the ends of its straight pieces. Exact up to the rounding of the

@@ -1,6 +1,7 @@
 // Shares measured times out among operations and predicts the rest.
 #include "passes/cost/CostModel.h"
 
+#include "ir/Refusal.h"
 #include "ir/plan/Plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -67,8 +68,9 @@ public:
       if (const std::optional<Counts> counts = countsOf(&op))
         add(&op, *counts);
     if (profile && !profile.empty() && groups.empty())
-      return step.emitError("expected a profile of this step's layers, got one that names none of "
-                            "them (it starts with '")
+      return refuse(step.getLoc())
+             << "expected a profile of this step's layers, got one that names none of them (it "
+                "starts with '"
              << profile.begin()->getName().getValue() << "')";
     for (const auto &[key, group] : groups)
       share(group);
@@ -112,8 +114,8 @@ private:
       return true;
     }
     if (!timed.predicted) {
-      timed.op->emitOpError("expected a profile with the layer '")
-          << nn::layerOf(timed.op) << "' or a device with compute and memory rates, got neither";
+      refuseOp(timed.op) << "expected a profile with the layer '" << nn::layerOf(timed.op)
+                         << "' or a device with compute and memory rates, got neither";
       return false;
     }
     set(timed.op, *timed.predicted);

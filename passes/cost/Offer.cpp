@@ -2,6 +2,7 @@
 #include "passes/cost/Offer.h"
 
 #include "passes/cost/CollectiveTime.h"
+#include "passes/solver/TreeCost.h"
 #include "passes/solver/joint/SchemeCost.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -82,10 +83,9 @@ private:
 
   /// Of one of `sharers` ranks of a node that send over its cards at the same time, through what is
   /// inside the node.
-  solver::LinkRates share(bool bothWays, std::int64_t sharers) const {
+  solver::LinkRates share(bool bothWays, double sharers) const {
     solver::LinkRates one = card(bothWays);
-    one.secondsPerByte *=
-        static_cast<double>(sharers) / static_cast<double>(spec.getCardsPerNode());
+    one.secondsPerByte *= sharers / static_cast<double>(spec.getCardsPerNode());
     if (spec.getInside() && spec.getDevicesPerNode() > 1)
       one.secondsPerByte = std::max<double>(one.secondsPerByte, spec.getInside().getBeta());
     return one;
@@ -94,15 +94,15 @@ private:
   double traffic(Scheme scheme) const {
     switch (scheme) {
     case Scheme::recursiveDoubling:
+    case Scheme::halvingDoubling:
     case Scheme::tree:
       for (const solver::SchemeOption &option : solver::formulaCollectives(ranks, {}))
         if (solver::schemeName(option.scheme) == cluster::stringifyScheme(scheme).str())
           return option.traffic;
-      llvm_unreachable("both have formulas");
+      llvm_unreachable("all have formulas");
     case Scheme::parameterServer:
       return solver::parameterServerTraffic(serverLayout());
     case Scheme::ring:
-    case Scheme::halvingDoubling:
     case Scheme::reduceScatter:
     case Scheme::hierarchical: // (d-1)/d inside and (n-1)/n of 1/d between come to the same
       return solver::ringTraffic(ranks);
@@ -116,15 +116,19 @@ private:
     return sync::OptionAttr::get(context, scheme, cost, traffic(scheme));
   }
 
-  /// Around a ring and up a tree one message at a time leaves a node; the doubling schemes' ranks
-  /// have partners on other nodes all at once.
+  /// Around a ring one message at a time leaves a node; the doubling schemes' ranks have partners
+  /// on other nodes all at once. Trees of nodes of several devices have more edges between nodes
+  /// than those of as many ranks alone.
   Attribute formula(Scheme scheme) const {
     if (scheme == Scheme::tree && spec.getNccl())
       return ncclTree();
-    const bool isDoubling =
-        scheme == Scheme::recursiveDoubling || scheme == Scheme::halvingDoubling;
-    const solver::LinkRates of =
-        share(scheme != Scheme::tree, isDoubling ? spec.getDevicesPerNode() : 1);
+    const auto devices = static_cast<int>(spec.getDevicesPerNode());
+    double sharers = 1;
+    if (scheme == Scheme::recursiveDoubling || scheme == Scheme::halvingDoubling)
+      sharers = devices;
+    else if (scheme == Scheme::tree && devices > 1)
+      sharers = std::max(1.0, solver::treeCardLoad((ranks + devices - 1) / devices, devices) / 2);
+    const solver::LinkRates of = share(true, sharers);
     return cluster::FormulaAttr::get(context, scheme, ranks, of.latency, of.secondsPerByte,
                                      of.reduceSecondsPerByte);
   }

@@ -30,7 +30,7 @@ struct Offer {
 /// Where NCCL carries the messages, its schemes alone are offered (cluster::ncclHas). badInput
 /// where no scheme is left that takes every gradient, or none of the all-reduces that the cluster
 /// states. A half duplex link carries what a rank sends and what it receives at the same time one
-/// after the other, which doubles beta of every scheme but the tree. Links are the slowest node's;
+/// after the other, which doubles beta of every scheme. Links are the slowest node's;
 /// the cards of a node carry what its devices send at the same time (ir/cluster/SPEC.md, "What a
 /// collective costs").
 Result<Offer> offerOf(cluster::SpecAttr spec);

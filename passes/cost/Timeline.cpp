@@ -2,6 +2,7 @@
 #include "passes/cost/Timeline.h"
 
 #include "ir/plan/Plan.h"
+#include "ir/sync/UpdateAttr.h"
 #include "passes/cost/Counts.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -72,6 +73,11 @@ FailureOr<Timeline> timelineOf(nn::StepOp step) {
   return timeline;
 }
 
+double updateOf(sync::LayerOp layer) {
+  auto seconds = layer->getAttrOfType<FloatAttr>(sync::updateAttr);
+  return seconds ? seconds.getValueAsDouble() : 0;
+}
+
 Timeline timelineOf(sync::TraceOp trace, double slowdown) {
   Timeline timeline;
   auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
@@ -82,12 +88,15 @@ Timeline timelineOf(sync::TraceOp trace, double slowdown) {
     const double backward = slowdown * layer.getBackward().convertToDouble();
     timeline.backwardEnd += backward;
     const auto bytes = static_cast<std::int64_t>(layer.getBytes());
+    const double updating = slowdown * updateOf(layer);
+    timeline.updates += bytes > 0 ? updating : 0;
     if (bytes > 0)
       timeline.gradients.push_back({.name = layer.getName().str(),
                                     .bytes = bytes,
                                     .ready = timeline.backwardEnd,
                                     .lastRead = timeline.backwardEnd,
                                     .backward = backward,
+                                    .updating = updating,
                                     .update = {},
                                     .layer = layer});
   }

@@ -34,9 +34,12 @@ struct Timeline {
 /// operation, where one that takes time has no `nn.seconds`.
 mlir::FailureOr<Timeline> timelineOf(nn::StepOp step);
 
+/// Seconds of a trace's layer's update; 0 where the trace does not say.
+double updateOf(sync::LayerOp layer);
+
 /// Forward in the trace's order, then backward in the reverse; layers of zero bytes have no
 /// gradient.
-/// Every time is `slowdown` times the trace's.
+/// Updates are those that the trace states. Every time is `slowdown` times the trace's.
 Timeline timelineOf(sync::TraceOp trace, double slowdown = 1);
 
 } // namespace syncline::cost

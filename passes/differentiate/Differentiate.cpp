@@ -1,4 +1,5 @@
 // The pass `differentiate`: from the loss back to the parameters.
+#include "ir/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/differentiate/Rules.h"
 
@@ -34,7 +35,7 @@ static LogicalResult differentiateOp(Operation *op, Gradients &gradients) {
     return success();
   auto rule = dyn_cast<DifferentiableOpInterface>(op);
   if (!rule)
-    return op->emitOpError("no derivative for this operation, between a parameter and the loss");
+    return refuseOp(op) << "no derivative for this operation, between a parameter and the loss";
   gradients.enter(op);
   return rule.differentiate(gradients);
 }
@@ -52,8 +53,8 @@ static FailureOr<SmallVector<Update>> collectUpdates(StepOp step, Gradients &gra
   for (auto parameter : step.getBody().getOps<ParameterOp>()) {
     Value gradient = gradients.of(parameter.getResult());
     if (!gradient)
-      return parameter.emitOpError("'")
-             << parameter.getName()
+      return refuseOp(parameter)
+             << "'" << parameter.getName()
              << "' does not reach the loss; expected 'nn.state' for what is not trained";
     updates.push_back({parameter, gradient});
   }

@@ -1,6 +1,8 @@
 // Rules for normalisations, softmax and dropout.
 #include "passes/differentiate/Rules.h"
 
+#include "ir/Refusal.h"
+
 using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
@@ -9,7 +11,7 @@ static LogicalResult differentiateBatchNorm(BatchNormOp op, Gradients &g) {
   if (op.getActivation() != Activation::none)
     return op.emitOpError("no derivative for a fused activation; fuse after differentiating");
   if (g.of(op.getMean()) || g.of(op.getVariance()))
-    return op.emitOpError("no derivative for the batch's mean and variance as results");
+    return refuseOp(op) << "no derivative for the batch's mean and variance as results";
   Value x = op.getX(), scale = op.getScale();
   auto back = g.create<BatchNormBackwardOp>(x.getType(), scale.getType(), op.getShift().getType(),
                                             x, scale, op.getMean(), op.getVariance(),

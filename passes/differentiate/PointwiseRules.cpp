@@ -4,6 +4,8 @@
 // loop of them.
 #include "passes/differentiate/Rules.h"
 
+#include "ir/Refusal.h"
+
 using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
@@ -40,8 +42,8 @@ static LogicalResult differentiateUnary(UnaryOp op, Gradients &g) {
   }
   bool signFromResult = kind == UnaryKind::leaky_relu || kind == UnaryKind::elu;
   if (signFromResult && op.getAlpha().isNegative())
-    return op.emitOpError("NN21: no derivative for a negative alpha, got ")
-           << op.getAlpha().convertToDouble();
+    return refuseOp(op) << "NN21: no derivative for a negative alpha, got "
+                        << op.getAlpha().convertToDouble();
   Value reference = refersToResult(kind) ? op.getY() : x;
   g.add(x, g.create<UnaryBackwardOp>(x.getType(), op.getKindAttr(), reference, dy,
                                      op.getAlphaAttr(), op.getBetaAttr()));

@@ -71,8 +71,7 @@ Trip sendTogether(JointProblem problem, const JointPlan &plan, std::vector<std::
 
 /// A merging scheme as a way to send so many bytes at once.
 SoloOption asSolo(const SchemeOption &option, std::int64_t bytes) {
-  return {option.scheme, option.cost->seconds(bytes), 0,
-          option.traffic * static_cast<double>(bytes)};
+  return {option.scheme, option.cost->seconds(bytes), 0, option.bytesMoved(bytes)};
 }
 
 /// The bytes of the layer and of those that ride with it.

@@ -1,6 +1,7 @@
 // The same problem at other costs.
 #include "passes/explain/Repose.h"
 
+#include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/merge/MergeOps.h"
 
@@ -41,11 +42,13 @@ public:
             : 1;
     if (from == to && updates == 1)
       return planned;
-    Result<std::unique_ptr<solver::CollectiveCost>> old = cost::collectiveTime(from.getCost());
-    Result<std::unique_ptr<solver::CollectiveCost>> now = cost::collectiveTime(to.getCost());
+    Result<std::shared_ptr<const solver::CollectiveCost>> old =
+        cost::collectiveTime(from.getCost());
+    Result<std::shared_ptr<const solver::CollectiveCost>> now = cost::collectiveTime(to.getCost());
     if (!old || !now)
       return old ? now.status() : old.status();
-    solver::SchemeOption result{planned.scheme, std::move(*now), to.getTraffic()};
+    solver::SchemeOption result{planned.scheme, std::move(*now), to.getTraffic(),
+                                sync::shortTraffic(to, after.byNccl)};
     if (const double extra = updates * cost::extraPerByte(*planned.cost, **old); extra > 0)
       result.cost =
           std::move(*cost::collectiveTime(cost::costAttr(to.getContext(), *result.cost, extra)));
@@ -78,7 +81,7 @@ public:
       return result;
     result.seconds += (*cost::collectiveTime(to.getCost()))->seconds(bytes) -
                       (*cost::collectiveTime(from.getCost()))->seconds(bytes);
-    result.traffic = to.getTraffic() * static_cast<double>(bytes);
+    result.traffic = sync::bytesMoved(to, bytes, after.byNccl);
     return result;
   }
 
@@ -142,8 +145,8 @@ Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change) 
     overrides.push_back(cluster::OverrideAttr::get(context, own.getNodes(), own.getSlowdown(),
                                                    faster(own.getLink(), change.bandwidth)));
   return cluster::SpecAttr::get(
-      context, spec.getName(), ranks, spec.getDevicesPerNode(), spec.getCardsPerNode(),
-      spec.getDevice(), faster(spec.getLink(), change.bandwidth),
+      context, spec.getName(), ranks, std::min(ranks, spec.getDevicesPerNode()),
+      spec.getCardsPerNode(), spec.getDevice(), faster(spec.getLink(), change.bandwidth),
       faster(spec.getInside(), change.bandwidth), spec.getHalfDuplex(), spec.getInterference(),
       collectives, servers, spec.getLargestMessage(), overrides, spec.getNccl());
 }

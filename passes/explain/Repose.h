@@ -57,8 +57,9 @@ private:
   cost::Offer planned;
 };
 
-/// The cluster with faster links and other ranks; formulas that the file states, too. badInput
-/// where so few ranks have no room for a colocated server, or none of an overridden node.
+/// The cluster with faster links and other ranks; formulas that the file states, too. Fewer ranks
+/// than a node has devices are one node with so many devices. badInput where so few ranks have no
+/// room for a colocated server, or none of an overridden node.
 Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change);
 
 /// The fewest ranks for which `changed` finds room.

@@ -1,4 +1,5 @@
 // The pass `fuse-pointwise`: elementwise operations become loops with scalar bodies.
+#include "ir/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/fuse/Combine.h"
 #include "passes/fuse/PointwiseGroups.h"
@@ -62,7 +63,7 @@ static void emit(const PointwiseGroup &group) {
 static LogicalResult expectFloats(Operation *op) {
   for (Value value : op->getOperands())
     if (Type type = cast<RankedTensorType>(value.getType()).getElementType(); !isa<FloatType>(type))
-      return op->emitOpError("expected floating-point elements, got ") << type;
+      return refuseOp(op) << "expected floating-point elements, got " << type;
   return success();
 }
 

@@ -4,6 +4,9 @@
 #include "passes/fuse/ScalarBody.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <algorithm>
 
 using namespace mlir;
 using namespace syncline;
@@ -13,33 +16,43 @@ static ArrayRef<std::int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-FloatAttr syncline::splatValue(Value value) {
+/// The constant's elements, when they are floats and all the same; null otherwise.
+static SplatElementsAttr splatOf(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   auto elements = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
-  if (!elements || !isa<FloatType>(elements.getElementType()))
-    return {};
-  return elements.getSplatValue<FloatAttr>();
+  return elements && isa<FloatType>(elements.getElementType()) ? elements : nullptr;
+}
+
+FloatAttr syncline::splatValue(Value value) {
+  SplatElementsAttr elements = splatOf(value);
+  return elements ? elements.getSplatValue<FloatAttr>() : FloatAttr();
 }
 
 ArrayRef<std::int64_t> PointwiseGroup::shape() const {
   return shapeOf(members.front()->getResult(0));
 }
 
+/// The members for look-ups.
+static llvm::SmallPtrSet<Operation *, maxMembers> setOf(const PointwiseGroup &group) {
+  return {group.members.begin(), group.members.end()};
+}
+
 llvm::SmallVector<Value> PointwiseGroup::inputs() const {
-  llvm::SmallSetVector<Value, 8> found;
+  const auto inside = setOf(*this);
+  llvm::SmallSetVector<Value, maxInputs> found;
   for (Operation *op : members)
     for (Value operand : op->getOperands())
-      if (!splatValue(operand) && !llvm::is_contained(members, operand.getDefiningOp()))
+      if (!inside.contains(operand.getDefiningOp()) && !splatOf(operand))
         found.insert(operand);
-  return found.takeVector();
+  return llvm::SmallVector<Value>(found.begin(), found.end());
 }
 
 llvm::SmallVector<Value> PointwiseGroup::outputs() const {
+  const auto inside = setOf(*this);
   llvm::SmallVector<Value> found;
   for (Operation *op : members)
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !llvm::is_contained(members, user); }))
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         found.push_back(result);
   return found;
 }
@@ -62,17 +75,31 @@ static bool leavesComputation(Operation *user) {
 
 namespace {
 
+/// Who reads a value.
+struct Readers {
+  llvm::SmallVector<Operation *, 2> inOrder; ///< elementwise or not, in program order
+  bool leaves = false;                       ///< one of them is no computation
+};
+
 class Grouping {
 public:
   explicit Grouping(StepOp step) {
-    for (Operation &op : step.getBody().front())
+    for (Operation &op : step.getBody().front()) {
       order.try_emplace(&op, order.size());
+      for (Value operand : op.getOperands()) {
+        Readers &readers = readersOf[operand];
+        readers.inOrder.push_back(&op);
+        readers.leaves |= leavesComputation(&op);
+      }
+    }
     for (Operation &op : step.getBody().front())
       if (isElementwise(&op))
         place(&op);
   }
 
   std::vector<PointwiseGroup> take();
+
+  std::size_t attempts = 0; ///< of two groups to become one
 
 private:
   void place(Operation *op);
@@ -84,6 +111,7 @@ private:
   bool isBefore(Operation *a, Operation *b) const { return order.lookup(a) < order.lookup(b); }
 
   llvm::DenseMap<Operation *, std::size_t> order;
+  llvm::DenseMap<Value, Readers> readersOf;
   llvm::DenseMap<Operation *, PointwiseGroup *> groupOf;
   std::vector<std::unique_ptr<PointwiseGroup>> groups; ///< those that were joined are empty
 };
@@ -110,13 +138,14 @@ void Grouping::joinReaders(Operation *op) {
   for (Value input : groupOf[op]->inputs()) {
     if (shapeOf(input) != groupOf[op]->shape())
       continue;
-    llvm::SmallVector<Operation *> readers;
-    for (Operation *user : input.getUsers())
-      if (groupOf.contains(user))
-        readers.push_back(user);
-    llvm::sort(readers, [&](Operation *a, Operation *b) { return isBefore(a, b); });
-    for (Operation *reader : readers)
-      join(reader, op);
+    // The last of those before the operation, in program order.
+    llvm::ArrayRef<Operation *> readers = readersOf.find(input)->second.inOrder;
+    readers = readers.take_front(
+        llvm::partition_point(readers, [&](Operation *reader) { return isBefore(reader, op); }) -
+        readers.begin());
+    for (Operation *reader : readers.take_back(maxReaders))
+      if (groupOf.contains(reader))
+        join(reader, op);
   }
 }
 
@@ -124,24 +153,38 @@ void Grouping::joinReaders(Operation *op) {
 bool Grouping::canMove(const PointwiseGroup &group, const PointwiseGroup &target) const {
   Operation *last = target.members.back();
   for (Operation *op : group.members)
-    for (Operation *user : op->getUsers()) {
-      if (llvm::is_contained(group.members, user) || llvm::is_contained(target.members, user))
+    for (Value result : op->getResults()) {
+      auto found = readersOf.find(result);
+      if (found == readersOf.end())
         continue;
-      if (leavesComputation(user) || isBefore(user, last))
+      if (found->second.leaves)
         return false;
+      for (Operation *reader : found->second.inOrder) {
+        if (!isBefore(reader, last))
+          break;
+        PointwiseGroup *where = groupOf.lookup(reader);
+        if (where != &group && where != &target)
+          return false;
+      }
     }
   return true;
 }
 
 bool Grouping::join(Operation *earlier, Operation *op) {
   PointwiseGroup *group = groupOf[earlier], *target = groupOf[op];
-  if (group == target || group->shape() != target->shape() ||
+  if (group == target)
+    return false;
+  ++attempts;
+  if (group->members.size() + target->members.size() > maxMembers ||
+      group->shape() != target->shape() ||
       earlier->hasAttr(backwardAttr) != op->hasAttr(backwardAttr) || !canMove(*group, *target))
     return false;
 
   PointwiseGroup both{group->members};
   both.members.append(target->members);
-  llvm::sort(both.members, [&](Operation *a, Operation *b) { return isBefore(a, b); });
+  std::inplace_merge(both.members.begin(), both.members.begin() + group->members.size(),
+                     both.members.end(),
+                     [&](Operation *a, Operation *b) { return isBefore(a, b); });
   if (both.inputs().size() > maxInputs)
     return false;
   bool groupIsFlat = group->isFlat();
@@ -164,4 +207,9 @@ std::vector<PointwiseGroup> Grouping::take() {
   return result;
 }
 
-std::vector<PointwiseGroup> syncline::groupPointwise(StepOp step) { return Grouping(step).take(); }
+std::vector<PointwiseGroup> syncline::groupPointwise(StepOp step, std::size_t *attempts) {
+  Grouping grouping(step);
+  if (attempts)
+    *attempts = grouping.attempts;
+  return grouping.take();
+}

@@ -40,11 +40,15 @@ mlir::FloatAttr splatValue(mlir::Value value);
 ///   have
 ///      to be in plain layout: one broadcast operand makes a whole loop walk plain, row-major
 ///      memory. (Tensors of rank 2 or less are plain anyway.)
-///   5. the loop reads no more than `maxInputs` tensors: beyond, hardware prefetchers lose track.
-/// Greedy, not optimal: the number of loops is not minimised over all choices. Groups are ordered
-/// by their last members. Linear in operations times uses.
-std::vector<PointwiseGroup> groupPointwise(nn::StepOp step);
+///   5. the loop reads no more than `maxInputs` tensors: beyond, hardware prefetchers lose track;
+///   6. it has no more than `maxMembers` operations: what a C++ compiler takes for a loop grows
+///      faster than the loop.
+/// Of those that read the same tensor, the last `maxReaders` before an operation are tried. Greedy,
+/// not optimal: the number of loops is not minimised over all choices. Groups are ordered by their
+/// last members. The time is linear in operations and uses: the bounds limit what each operation
+/// is tried with, and `attempts`, where given, counts these.
+std::vector<PointwiseGroup> groupPointwise(nn::StepOp step, std::size_t *attempts = nullptr);
 
-inline constexpr std::size_t maxInputs = 12;
+inline constexpr std::size_t maxInputs = 12, maxMembers = 32, maxReaders = 64;
 
 } // namespace syncline

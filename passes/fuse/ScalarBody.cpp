@@ -96,8 +96,8 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
 static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double alpha,
                            double beta) {
   switch (kind) {
-  case UnaryKind::relu:
-    return s.ifPositive(r, dy, s.number(0));
+  case UnaryKind::relu: // lets the gradient of NaN through, as PyTorch
+    return s.choose(r, arith::CmpFPredicate::OLE, s.number(0), s.number(0), dy);
   case UnaryKind::leaky_relu:
     return s.ifPositive(r, dy, s.mul(s.number(alpha), dy));
   case UnaryKind::sigmoid:

@@ -1,6 +1,7 @@
 // Computes lifetimes, shares places in flat loops, and calls the placement.
 #include "passes/lower/Lifetimes.h"
 
+#include "ir/Refusal.h"
 #include "passes/lower/Kernels.h"
 #include "passes/lower/Placement.h"
 
@@ -68,8 +69,8 @@ public:
     for (auto output : step.getOps<nn::OutputOp>()) {
       auto found = arena.tensors.find(output.getValue());
       if (found == arena.tensors.end())
-        return output.emitError("the model's output '")
-               << output.getName() << "' is computed by no operation";
+        return refuse(output.getLoc())
+               << "the model's output '" << output.getName() << "' is computed by no operation";
       found->second.name = output.getName();
       found->second.isOutput = true;
       found->second.last = std::max(found->second.last, forwardEnd);
@@ -84,7 +85,8 @@ public:
         continue;
       const std::string wanted = describe(cast<OpResult>(value));
       tensor.name = wanted;
-      for (unsigned again = 2; !names.insert(tensor.name).second; ++again)
+      unsigned &again = nextNumber.try_emplace(wanted, 2).first->second;
+      for (; !names.insert(tensor.name).second; ++again)
         tensor.name = wanted + "." + std::to_string(again);
     }
   }
@@ -187,6 +189,7 @@ private:
   llvm::DenseSet<Value> written;
   llvm::DenseMap<Value, Value> placeOf; ///< result → the operand whose place it takes
   llvm::StringSet<> names;
+  llvm::StringMap<unsigned> nextNumber; ///< by wanted name: what to tell the next apart with
   std::int64_t forwardEnd = 0;
 };
 

@@ -1,6 +1,7 @@
 // Declarations first (spaces in the order of their enum), then one plan operation an action.
 #include "passes/lower/PlanWriter.h"
 
+#include "ir/Refusal.h"
 #include "passes/lower/Kernels.h"
 
 #include "mlir/IR/Builders.h"
@@ -79,9 +80,8 @@ private:
   LogicalResult declare(Value value, const Declaration &what) {
     auto type = cast<RankedTensorType>(value.getType());
     if (plan::elementName(type.getElementType()).empty())
-      return emitError(value.getLoc(), "tensor '")
-             << what.name << "' has elements of type " << type.getElementType()
-             << ", which plans do not know";
+      return refuse(value.getLoc()) << "tensor '" << what.name << "' has elements of type "
+                                    << type.getElementType() << ", which plans do not know";
     auto tensor = builder.create<plan::TensorOp>(
         value.getLoc(), MemRefType::get(type.getShape(), type.getElementType()),
         builder.getStringAttr(what.name), plan::SpaceAttr::get(builder.getContext(), what.space),

@@ -3,6 +3,7 @@
 
 #include "passes/lower/Kernels.h"
 
+#include <deque>
 #include <map>
 
 using namespace mlir;
@@ -104,7 +105,7 @@ private:
         const bool isGathered = buckets[queue.front()].isGathered();
         actions.push_back({isGathered ? ActionKind::gather : ActionKind::issue,
                            plan::Phase::backward, nullptr, queue.front()});
-        queue.erase(queue.begin());
+        queue.pop_front();
       }
   }
 
@@ -123,9 +124,9 @@ private:
 
   const Messages &messages;
   const std::vector<Bucket> &buckets;
-  std::vector<std::vector<Operation *>> rebuilds;             ///< by bucket, in program order
-  std::vector<std::size_t> missing;                           ///< by bucket: what it waits for
-  std::map<std::int64_t, std::vector<std::int64_t>> channels; ///< buckets to issue, in order
+  std::vector<std::vector<Operation *>> rebuilds;            ///< by bucket, in program order
+  std::vector<std::size_t> missing;                          ///< by bucket: what it waits for
+  std::map<std::int64_t, std::deque<std::int64_t>> channels; ///< buckets to issue, in order
   llvm::DenseMap<Value, llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 1>> places;
   llvm::DenseMap<Value, Numbers> factors;       ///< the buckets that gather a value
   llvm::DenseMap<Operation *, Numbers> readers; ///< the buckets that wait for a reader

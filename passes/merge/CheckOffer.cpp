@@ -200,9 +200,10 @@ static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional
 static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::SpecAttr spec,
                                           ArrayRef<std::optional<Scheme>> asked) {
   auto module = problem->getParentOfType<ModuleOp>();
-  if (!module.getOps<sync::TraceOp>().empty())
-    return 0;
   llvm::StringMap<double> known;
+  for (auto trace : module.getOps<sync::TraceOp>())
+    for (auto layer : trace.getOps<sync::LayerOp>())
+      known[layer.getName()] = cost::updateOf(layer) * cluster::slowdown(spec);
   for (auto step : module.getOps<nn::StepOp>())
     for (auto update : step.getOps<nn::UpdateOp>())
       if (auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>())

@@ -3,7 +3,10 @@
 #include "passes/Passes.h"
 #include "passes/merge/CheckOffer.h"
 #include "passes/merge/MergeOps.h"
+#include "passes/merge/SameCost.h"
 #include "passes/solver/joint/JointChecker.h"
+
+#include <algorithm>
 
 namespace syncline {
 #define GEN_PASS_DEF_CHECKSOLUTIONS
@@ -14,6 +17,39 @@ using namespace mlir;
 using namespace syncline;
 
 namespace {
+
+/// Whether both say the same: schemes and layers of every message, and who rides.
+bool isSame(const solver::JointProblem &problem, const solver::JointPlan &a,
+            const solver::JointPlan &b) {
+  const auto sameMessage = [&](const solver::JointMessage &x, const solver::JointMessage &y) {
+    return x.layers == y.layers && x.isSolo == y.isSolo && x.lane == y.lane &&
+           a.scheme(problem, x) == b.scheme(problem, y);
+  };
+  return a.riders == b.riders && std::ranges::equal(a.messages, b.messages, sameMessage);
+}
+
+/// S17: what bears a planner's name could be that planner's. Whoever writes solutions by hand calls
+/// himself otherwise.
+LogicalResult checkPlanner(sync::SolutionOp op, const solver::JointProblem &problem,
+                           const solver::JointPlan &plan) {
+  Result<std::shared_ptr<const solver::Planner>> planner =
+      solver::parsePlanner(op.getPlanner().str());
+  if (!planner)
+    return success();
+  if ((*planner)->isRule()) {
+    Result<solver::JointPlan> ruled = (*planner)->follow(problem);
+    if (!ruled || !isSame(problem, *ruled, plan))
+      return op.emitOpError("S17: is not what planner '") << op.getPlanner() << "' gives";
+    return success();
+  }
+  if (!differ(plan.finish, op.getBound().convertToDouble()))
+    return success(); // proved to be the best, by the certificate
+  std::optional<solver::JointPlan> ruled = solver::bestRuledPlan(problem);
+  if (ruled && differ(plan.finish, ruled->finish) && plan.finish > ruled->finish)
+    return op.emitOpError("S17: planner 'optimal' finishes at ")
+           << plan.finish << " s, but a plan by a rule finishes at " << ruled->finish << " s";
+  return success();
+}
 
 LogicalResult check(sync::SolutionOp op) {
   FailureOr<sync::ProblemOp> problemOp = problemOf(op);
@@ -27,6 +63,8 @@ LogicalResult check(sync::SolutionOp op) {
     return failure();
   if (auto rejection = solver::checkJointPlan(*problem, *plan))
     return op.emitOpError(rejection->message);
+  if (failed(checkPlanner(op, *problem, *plan)))
+    return failure();
   const double bound = op.getBound().convertToDouble();
   std::optional<solver::BoundProof> proof = toProof(op);
   if (!proof) {

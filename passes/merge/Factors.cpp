@@ -41,17 +41,53 @@ static bool sumsOverSamples(Value product) {
          matmul.getActivation() == nn::Activation::none;
 }
 
-/// Is the gradient a sum of one of the factors over, at least, the dimension that is gathered?
-static bool ridesWith(sync::GradientOp gradient, const FactorPair &pair) {
+/// What the gradient is a sum of over, at least, the dimension that is gathered: a tensor, or the
+/// bias's gradient that a convolution sums itself. Null where it is no such sum.
+static Value summedBy(sync::GradientOp gradient) {
   const Value sum = withoutCopies(gradient.getLocal());
-  if (auto weights = dyn_cast<nn::ConvBackwardWeightsOp>(pair.product);
-      weights && weights.getDbias() && sum == weights.getDbias())
-    return true;
+  if (auto weights = sum.getDefiningOp<nn::ConvBackwardWeightsOp>())
+    return sum == weights.getDbias() ? sum : Value();
   auto reduce = sum.getDefiningOp<nn::ReduceOp>();
   if (!reduce || reduce.getKind() != nn::Reduction::sum || !llvm::is_contained(reduce.getAxes(), 0))
-    return false;
+    return {};
   const Value source = withoutReshapes(reduce.getX());
-  return source == withoutReshapes(pair.left) || source == withoutReshapes(pair.right);
+  return source.getDefiningOp<nn::ConvBackwardWeightsOp>() ? Value() : source;
+}
+
+/// What the gradients that ride with the pair are sums of.
+static llvm::SmallVector<Value, 3> summedBeside(const FactorPair &pair) {
+  llvm::SmallVector<Value, 3> sources{withoutReshapes(pair.left)};
+  if (Value right = withoutReshapes(pair.right); right != sources.front())
+    sources.push_back(right);
+  if (auto weights = dyn_cast<nn::ConvBackwardWeightsOp>(pair.product);
+      weights && weights.getDbias())
+    sources.push_back(weights.getDbias());
+  return sources;
+}
+
+bool ridesWith(sync::GradientOp gradient, const FactorPair &pair) {
+  const Value source = summedBy(gradient);
+  return source && llvm::is_contained(summedBeside(pair), source);
+}
+
+Riders::Riders(nn::StepOp step) {
+  for (auto [place, gradient] : llvm::enumerate(step.getOps<sync::GradientOp>()))
+    if (Value source = summedBy(gradient))
+      sumsOf[source].push_back({place, gradient});
+}
+
+llvm::SmallVector<sync::GradientOp> Riders::of(sync::GradientOp carrier,
+                                               const FactorPair &pair) const {
+  llvm::SmallVector<Sum, 4> found;
+  for (Value source : summedBeside(pair))
+    if (auto sums = sumsOf.find(source); sums != sumsOf.end())
+      llvm::append_range(found, sums->second);
+  llvm::sort(found, [](const Sum &a, const Sum &b) { return a.place < b.place; });
+  llvm::SmallVector<sync::GradientOp> riders;
+  for (const Sum &sum : found)
+    if (sum.gradient != carrier)
+      riders.push_back(sum.gradient);
+  return riders;
 }
 
 std::optional<FactorPair> factorsOf(sync::GradientOp gradient) {
@@ -66,10 +102,6 @@ std::optional<FactorPair> factorsOf(sync::GradientOp gradient) {
     return std::nullopt;
   for (Value factor : {pair.left, pair.right})
     pair.bytes += plan::denseBytes(cast<ShapedType>(factor.getType()));
-  auto step = gradient->getParentOfType<nn::StepOp>();
-  for (auto other : step.getOps<sync::GradientOp>())
-    if (other != gradient && ridesWith(other, pair))
-      pair.riders.push_back(other);
   return pair;
 }
 

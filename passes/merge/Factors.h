@@ -4,6 +4,7 @@
 #include "ir/nn/NN.h"
 #include "ir/sync/Sync.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
@@ -20,9 +21,6 @@ struct FactorPair {
   mlir::Operation *product = nullptr; ///< nn.matmul {transpose_a} or nn.conv_backward_weights
   mlir::Value left, right;            ///< its operands
   std::int64_t bytes = 0;             ///< of both, of one rank, dense
-  /// Gradients that are sums of a factor over its samples, as a bias's is of dy: whoever has the
-  /// gathered factors has these too. In program order.
-  llvm::SmallVector<sync::GradientOp> riders;
 };
 
 /// The factors of a gradient that is, up to reshapes and transposes, one 2-D matrix product that
@@ -30,8 +28,29 @@ struct FactorPair {
 /// where several products are added (tied weights), where it is read elsewhere and therefore
 /// copied, or where a factor is no tensor of the samples but a stored one, which an update may
 /// overwrite while the factor travels.
-/// Linear in the operations of the step. Precondition: the gradient stands in an nn.step.
+/// Linear in the copies that it is behind.
 std::optional<FactorPair> factorsOf(sync::GradientOp gradient);
+
+/// Is the gradient a sum of a factor over its samples, as a bias's is of dy? Whoever has the
+/// gathered factors has it too.
+bool ridesWith(sync::GradientOp gradient, const FactorPair &pair);
+
+/// The gradients of a step that may ride, by what they are sums of: who rides with a pair is found
+/// without a look at the others. Valid while the step stays as it is.
+class Riders {
+public:
+  explicit Riders(nn::StepOp step);
+
+  /// All that ride with the carrier, in program order. `pair`: the carrier's factors.
+  llvm::SmallVector<sync::GradientOp> of(sync::GradientOp carrier, const FactorPair &pair) const;
+
+private:
+  struct Sum {
+    std::size_t place; ///< among the step's gradients
+    sync::GradientOp gradient;
+  };
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Sum, 1>> sumsOf; ///< by what is summed
+};
 
 /// The value that `value` is a reshaped or transposed copy of; itself when it is no copy.
 mlir::Value withoutCopies(mlir::Value value);

@@ -1,6 +1,8 @@
 // Patterns of layers and the schemes they ask for.
 #include "passes/merge/ForcedSchemes.h"
 
+#include "syncline/Suggestion.h"
+
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
@@ -35,11 +37,20 @@ Result<ForcedScheme> parseForcedScheme(StringRef text) {
     return pattern.status();
   if (std::optional<Scheme> scheme = schemeNamed(name))
     return ForcedScheme{glob.str(), *scheme};
-  std::string known;
+  std::vector<std::string_view> known;
   for (unsigned i = 0; i <= cluster::getMaxEnumValForScheme(); ++i)
-    known += cluster::stringifyScheme(static_cast<Scheme>(i)).str() + ", ";
-  return Status::badInput("expected one of " + known + "ps or sfb as the scheme of " +
-                          quoted(glob) + ", got " + quoted(name));
+    known.push_back(cluster::stringifyScheme(static_cast<Scheme>(i)));
+  known.insert(known.end(), {"ps", "sfb"});
+  return Status::badInput("unknown scheme " + quoted(name) + " for " + quoted(glob) +
+                          suggestion(std::string_view(name), known));
+}
+
+/// What else could have been meant, among all names of all gradients.
+static std::string namesNear(const std::string &glob, ArrayRef<GradientNames> gradients) {
+  std::vector<std::string_view> names;
+  for (const GradientNames &gradient : gradients)
+    names.insert(names.end(), gradient.begin(), gradient.end());
+  return names.empty() ? "" : suggestionOfMany(glob, names);
 }
 
 Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames> gradients,
@@ -57,9 +68,9 @@ Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames>
         isUsed = true;
       }
     if (!isUsed)
-      return Status::badInput("no layer matches " + quoted(entry.glob) +
-                              ", which shall travel by " +
-                              quoted(cluster::stringifyScheme(entry.scheme)));
+      return Status::badInput(
+          "no layer matches " + quoted(entry.glob) + ", which shall travel by " +
+          quoted(cluster::stringifyScheme(entry.scheme)) + namesNear(entry.glob, gradients));
   }
   return forced;
 }

@@ -161,7 +161,7 @@ LogicalResult gatherFactors(OpBuilder &builder, const FactorMessage &message, st
   if (!pair)
     return carrier.emitOpError("expected a product over samples: it travels by factors");
   for (sync::GradientOp rider : message.riders)
-    if (!llvm::is_contained(pair->riders, rider))
+    if (!ridesWith(rider, *pair))
       return rider.emitOpError("expected a sum of a factor of '")
              << carrier.getParameter() << "', with which it travels";
 

@@ -63,15 +63,18 @@ private:
   Status force(ArrayRef<ForcedScheme> patterns) {
     if (Status status = match(patterns); !status)
       return status;
-    for (std::size_t k = 0; k < forced.size(); ++k)
-      if (isForced(k, Scheme::reduceScatter)) {
-        cost::ReadyGradient &gradient = gradients()[k];
-        gradient.ready = std::max(gradient.ready, gradient.lastRead);
-        instance.timeline.updates -= gradient.updating;
-        shardUpdates += gradient.updating;
-        shardBytes += gradient.bytes;
+    // A sum of what is left: a difference would leave a residue where nothing is.
+    instance.timeline.updates = 0;
+    for (std::size_t k = 0; k < forced.size(); ++k) {
+      cost::ReadyGradient &gradient = gradients()[k];
+      if (!isForced(k, Scheme::reduceScatter)) {
+        instance.timeline.updates += gradient.updating;
+        continue;
       }
-    instance.timeline.updates = std::max(instance.timeline.updates, 0.0); // of rounding
+      gradient.ready = std::max(gradient.ready, gradient.lastRead);
+      shardUpdates += gradient.updating;
+      shardBytes += gradient.bytes;
+    }
     std::ranges::stable_sort(gradients(), {}, &cost::ReadyGradient::ready);
     return match(patterns);
   }

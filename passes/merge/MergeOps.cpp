@@ -2,19 +2,29 @@
 #include "passes/merge/MergeOps.h"
 
 #include "ir/plan/Plan.h"
+#include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
+#include "passes/solver/TreeCost.h"
 
 using namespace mlir;
 using namespace syncline;
 
+static_assert(sync::oneTreeBytes == solver::oneTreeBytes);
+
+bool syncline::hasGpus(cluster::SpecAttr spec) {
+  constexpr double leastOfGpus = 1e12;
+  return spec.getNccl() || double(spec.getDevice().getCompute().value_or(0)) >= leastOfGpus;
+}
+
 static FailureOr<solver::Lane> toLane(sync::ProblemOp op, sync::LaneAttr lane) {
   solver::Lane result;
   for (sync::OptionAttr option : lane.getOptions()) {
-    Result<std::unique_ptr<solver::CollectiveCost>> cost = cost::collectiveTime(option.getCost());
+    Result<std::shared_ptr<const solver::CollectiveCost>> cost =
+        cost::collectiveTime(option.getCost());
     if (!cost)
       return op.emitOpError(cost.status().message());
-    result.options.push_back(
-        {toSolverScheme(option.getScheme()), std::move(*cost), option.getTraffic()});
+    result.options.push_back({toSolverScheme(option.getScheme()), std::move(*cost),
+                              option.getTraffic(), sync::shortTraffic(option, sync::isByNccl(op))});
   }
   result.largestMessage = lane.getLargest().value_or(solver::unlimited);
   result.capacity = lane.getCapacity().value_or(solver::unlimited);
@@ -24,6 +34,9 @@ static FailureOr<solver::Lane> toLane(sync::ProblemOp op, sync::LaneAttr lane) {
 FailureOr<solver::JointProblem> syncline::toJointProblem(sync::ProblemOp op) {
   solver::JointProblem problem;
   problem.computeFree = op.getBackwardEnd().convertToDouble();
+  if (auto module = op->getParentOfType<ModuleOp>())
+    if (auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr))
+      problem.onGpus = hasGpus(spec);
   for (auto attr : op.getLanes().getAsRange<sync::LaneAttr>()) {
     FailureOr<solver::Lane> lane = toLane(op, attr);
     if (failed(lane))

@@ -9,6 +9,11 @@
 
 namespace syncline {
 
+/// Whether a cluster's devices are taken for GPUs: NCCL carries the messages, or a rank's device
+/// computes at least 1 TFLOP/s, as every GPU in the kinds of cluster files does and no processor's
+/// thread, which is what a rank has on CPUs. Other systems' planners depend on it, nothing else.
+bool hasGpus(cluster::SpecAttr spec);
+
 /// The instance that the operation states; a diagnostic at it where it is not a valid one. Layers,
 /// lanes and solos stand in the operation's order; a layer's solos in the order of `solos`.
 mlir::FailureOr<solver::JointProblem> toJointProblem(sync::ProblemOp op);

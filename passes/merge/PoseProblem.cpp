@@ -1,5 +1,6 @@
 // Pass `pose-problem`: from a timed step or a trace, and a cluster, to the problem that planners
 // answer.
+#include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
@@ -81,19 +82,19 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
     for (const std::string &text : forced) {
       Result<ForcedScheme> pattern = parseForcedScheme(text);
       if (!pattern)
-        return source->emitError(pattern.status().message());
+        return refuse(source->getLoc()) << pattern.status().message();
       patterns.push_back(*pattern);
     }
     Result<cost::Offer> offer = cost::offerOf(cluster);
     if (!offer)
-      return source->emitError(offer.status().message());
+      return refuse(source->getLoc()) << offer.status().message();
     FailureOr<cost::Timeline> timeline = timelineOf(source, cluster::slowdown(cluster));
     if (failed(timeline))
       return failure();
     Result<Instance> instance = poseInstance(source->getContext(), std::move(*timeline),
                                              cluster::slowestDevice(cluster), *offer, patterns);
     if (!instance)
-      return source->emitError(instance.status().message());
+      return refuse(source->getLoc()) << instance.status().message();
     OpBuilder builder(source);
     createProblem(builder, source->getLoc(), *instance,
                   llvm::SmallVector<StringRef>(forced.begin(), forced.end()));

@@ -1,17 +1,9 @@
 // Comparisons up to rounding.
 #include "passes/merge/SameCost.h"
 
-#include <algorithm>
-#include <cmath>
-
 using namespace mlir;
 
 namespace syncline {
-
-bool differ(double a, double b) {
-  return !std::isfinite(a) || !std::isfinite(b) ||
-         std::abs(a - b) > 1e-9 * std::max(std::abs(a), std::abs(b)) + 1e-18;
-}
 
 bool isSameCost(Attribute a, Attribute b) {
   if (a == b)

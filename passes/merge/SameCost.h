@@ -3,12 +3,11 @@
 #pragma once
 
 #include "ir/sync/Sync.h"
+#include "passes/solver/Rounding.h"
 
 namespace syncline {
 
-/// By more than 1e-9 of the larger. What is not finite differs from everything, itself too: no plan
-/// may promise it.
-bool differ(double a, double b);
+using solver::differ;
 
 bool isSameCost(mlir::Attribute a, mlir::Attribute b);
 /// Whether both are there, with the same scheme, cost and traffic.

@@ -1,5 +1,6 @@
 // Pass `solve-merge`: a planner answers every problem of the module, and the checker judges the
 // answer.
+#include "ir/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/merge/MergeOps.h"
 #include "passes/solver/joint/JointChecker.h"
@@ -34,7 +35,7 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
       return failure();
     Result<solver::PlanResult> result = planner.plan(*problem);
     if (!result)
-      return op.emitError(result.status().message());
+      return refuse(op.getLoc()) << result.status().message();
     if (auto rejection = solver::checkJointPlan(*problem, result->plan))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
     OpBuilder builder(op->getContext());

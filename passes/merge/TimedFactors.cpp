@@ -18,13 +18,14 @@ static double seconds(Operation *op) {
 /// Where each `sync.gradient` of a step stands in the timeline.
 using Places = llvm::DenseMap<Operation *, std::size_t>;
 
-static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const Places &places) {
+static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const Places &places,
+                                              const Riders &riders) {
   std::optional<FactorPair> pair = factorsOf(gradient);
   if (!pair)
     return std::nullopt;
   TimedFactors factors{.bytes = pair->bytes, .rebuild = seconds(pair->product), .riders = {}};
   llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
-  for (sync::GradientOp rider : pair->riders) {
+  for (sync::GradientOp rider : riders.of(gradient, *pair)) {
     Operation *producer = rider.getLocal().getDefiningOp();
     factors.riders.push_back(
         {places.lookup(rider), counted.insert(producer).second ? seconds(producer) : 0});
@@ -64,13 +65,17 @@ std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &time
     if (const cost::ReadyGradient &gradient = timeline.gradients[k]; gradient.update)
       if (auto op = gradientOf(gradient))
         places[op] = k;
+  std::optional<Riders> riders;
   std::vector<std::optional<TimedFactors>> all;
   for (const cost::ReadyGradient &gradient : timeline.gradients) {
     std::optional<TimedFactors> factors;
-    if (gradient.layer)
+    if (gradient.layer) {
       factors = ofLayer(gradient, device);
-    else if (auto op = gradientOf(gradient))
-      factors = ofGradient(op, places);
+    } else if (auto op = gradientOf(gradient)) {
+      if (!riders) // all of a timeline are one step's
+        riders.emplace(op->getParentOfType<nn::StepOp>());
+      factors = ofGradient(op, places, *riders);
+    }
     all.push_back(std::move(factors));
   }
   return all;

@@ -51,7 +51,7 @@ void addRing(Chain &chain, int count, double share, const Topology::Hop &hop, do
 void addHierarchical(Chain &chain, const Topology &topology) {
   const Machines &machines = topology.machines();
   const int devices = machines.devicesPerNode, nodes = machines.nodes();
-  const Topology::Hop inside = topology.foldedInside(), between = topology.foldedHop(devices, true);
+  const Topology::Hop inside = topology.foldedInside(), between = topology.foldedHop(devices);
   addRing(chain, devices, 1, inside, machines.inside->reduceSecondsPerByte);
   addRing(chain, nodes, 1.0 / devices, between, topology.reduceSecondsPerByte(0));
   addRing(chain, nodes, 1.0 / devices, between, 0);
@@ -101,9 +101,10 @@ bool isSymmetric(const Message &message, const Machines &machines) {
   case Scheme::reduceScatter:
   case Scheme::factors:
     return isFlat;
+  case Scheme::tree:
+    return false;
   case Scheme::recursiveDoubling:
   case Scheme::halvingDoubling:
-  case Scheme::tree: // the root's way is the longest, and every rank is done when it is
     return isFlat && std::has_single_bit(static_cast<unsigned>(machines.ranks));
   case Scheme::hierarchical:
     return true;
@@ -125,11 +126,11 @@ double foldedPartsOf(const Message &message, const Machines &machines) {
   case Scheme::recursiveDoubling:
     return levels;
   case Scheme::halvingDoubling:
-  case Scheme::tree:
     return 2 * levels;
   case Scheme::hierarchical:
     return 2.0 * (machines.devicesPerNode + machines.nodes());
   case Scheme::parameterServer:
+  case Scheme::tree: // does not fold
     break;
   }
   if (!machines.dedicated)
@@ -143,7 +144,7 @@ Unfolding fold(const Message &message, const Topology &topology) {
   const int ranks = machines.ranks;
   if (!scales(message, machines))
     return foldServers(message, topology);
-  const Topology::Hop both = topology.foldedHop(1, true), one = topology.foldedHop(1, false);
+  const Topology::Hop both = topology.foldedHop(1);
   const double reduce = topology.reduceSecondsPerByte(0);
   Chain chain;
   switch (message.scheme) {
@@ -167,11 +168,7 @@ Unfolding fold(const Message &message, const Topology &topology) {
     for (int groups = ranks; groups > 1; groups /= 2)
       chain.round(both, 1.0 / groups, 0);
     break;
-  case Scheme::tree:
-    for (int groups = 1; groups < ranks; groups *= 2)
-      chain.round(one, 1, reduce);
-    for (int groups = 1; groups < ranks; groups *= 2)
-      chain.round(one, 1, 0);
+  case Scheme::tree: // does not fold
     break;
   case Scheme::hierarchical:
     addHierarchical(chain, topology);

@@ -37,7 +37,7 @@ namespace {
 class Issuer {
 public:
   Issuer(const JointProblem &problem, const JointPlan &decisions,
-         const std::vector<std::string> &names, double updates)
+         const std::vector<std::string> &names, const Updates &updates)
       : problem(problem), decisions(decisions), names(names), updates(updates) {}
 
   Scenario issue(std::vector<Operation> operations) {
@@ -62,13 +62,14 @@ private:
     for (const JointMessage &message : decisions.messages) {
       std::vector<std::string> members;
       std::int64_t bytes = 0;
-      double last = 0;
+      double last = 0, weight = 0;
       for (std::size_t layer : message.layers) {
         members.push_back(names[layer]);
         bytes += problem.layers[layer].bytes;
+        weight += weightOf(layer);
         last = std::max(last, problem.layers[layer].ready);
       }
-      gradientBytes.push_back(bytes);
+      weights.push_back(weight);
       if (message.isSolo)
         addRiders(message.layers.front(), members);
       const solver::Scheme scheme = decisions.scheme(problem, message);
@@ -83,7 +84,7 @@ private:
     for (std::size_t rider : decisions.riders)
       if (problem.layers[rider].carrier == carrier) {
         members.push_back(names[rider]);
-        gradientBytes.back() += problem.layers[rider].bytes;
+        weights.back() += weightOf(rider);
       }
   }
 
@@ -97,15 +98,20 @@ private:
                                    .message = static_cast<int>(issued++)});
   }
 
+  double weightOf(std::size_t layer) const {
+    return updates.weights.empty() ? static_cast<double>(problem.layers[layer].bytes)
+                                   : updates.weights[layer];
+  }
+
   bool updatesItself(std::size_t message) const {
     return scenario.messages[message].scheme == solver::Scheme::reduceScatter;
   }
 
   void addTail() {
     double updated = 0;
-    for (std::size_t i = 0; i < gradientBytes.size(); ++i)
-      updated += updatesItself(i) ? 0 : static_cast<double>(gradientBytes[i]);
-    for (std::size_t i = 0; i < gradientBytes.size(); ++i) {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      updated += updatesItself(i) ? 0 : weights[i];
+    for (std::size_t i = 0; i < weights.size(); ++i) {
       const int number = static_cast<int>(i);
       scenario.operations.push_back(
           {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
@@ -117,7 +123,7 @@ private:
         scenario.operations.push_back(
             {.kind = Operation::Kind::update,
              .phase = Phase::update,
-             .seconds = updated > 0 ? updates * static_cast<double>(gradientBytes[i]) / updated : 0,
+             .seconds = updated > 0 ? updates.seconds * weights[i] / updated : 0,
              .message = number});
     }
   }
@@ -125,10 +131,9 @@ private:
   const JointProblem &problem;
   const JointPlan &decisions;
   const std::vector<std::string> &names;
-  double updates;
+  const Updates &updates;
   Scenario scenario;
-  std::vector<double> ready;               ///< by message
-  std::vector<std::int64_t> gradientBytes; ///< by message
+  std::vector<double> ready, weights; ///< by message
   std::size_t issued = 0;
 };
 
@@ -136,8 +141,51 @@ private:
 
 Scenario issueMessages(std::vector<Operation> operations, const JointProblem &problem,
                        const JointPlan &decisions, const std::vector<std::string> &names,
-                       double updates) {
+                       const Updates &updates) {
   return Issuer(problem, decisions, names, updates).issue(std::move(operations));
+}
+
+/// The operation of a pass with whose end the clock reaches `time`; null where none does.
+static Operation *endingAt(Scenario &scenario, double time) {
+  double clock = 0;
+  for (Operation &op : scenario.operations)
+    if (op.kind == Operation::Kind::compute && op.phase != Phase::update) {
+      clock += op.seconds;
+      if (clock >= time * (1 - 1e-9))
+        return &op;
+    }
+  return nullptr;
+}
+
+/// What is computed behind the wait for a message; null where nothing is.
+static Operation *rebuildingOf(Scenario &scenario, int message) {
+  for (std::size_t i = 0; i + 1 < scenario.operations.size(); ++i)
+    if (scenario.operations[i].kind == Operation::Kind::wait &&
+        scenario.operations[i].message == message)
+      return scenario.operations[i + 1].kind == Operation::Kind::compute
+                 ? &scenario.operations[i + 1]
+                 : nullptr;
+  return nullptr;
+}
+
+void moveOwnShares(Scenario &scenario, const JointProblem &problem, const JointPlan &decisions,
+                   int ranks) {
+  std::vector<std::pair<Operation *, double>> shares; // moved together: clocks are the problem's
+  for (std::size_t i = 0; i < decisions.messages.size(); ++i) {
+    const JointMessage &message = decisions.messages[i];
+    if (decisions.scheme(problem, message) != solver::Scheme::factors || ranks < 2)
+      continue;
+    const solver::JointLayer &layer = problem.layers[message.layers.front()];
+    Operation *before = endingAt(scenario, layer.ready);
+    Operation *behind = rebuildingOf(scenario, static_cast<int>(i));
+    if (!before || !behind)
+      continue;
+    const double share = layer.solos[message.option].rebuild / (ranks - 1);
+    shares.emplace_back(before, -share);
+    shares.emplace_back(behind, share);
+  }
+  for (auto [op, seconds] : shares)
+    op->seconds = std::max(op->seconds + seconds, 0.0);
 }
 
 } // namespace syncline::simulate

@@ -2,6 +2,7 @@
 #include "passes/simulate/PredictTimes.h"
 
 #include "ir/plan/Plan.h"
+#include "ir/sync/AloneAttr.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
 #include "passes/simulate/ReadScenario.h"
@@ -24,7 +25,11 @@ Result<Prediction> predictPlan(ModuleOp module) {
   Result<Scenario> scenario = plan->asPlanned(plan->problem().cluster());
   if (!scenario)
     return scenario.status();
-  return predictStep(std::move(*scenario));
+  Result<Prediction> prediction = predictStep(std::move(*scenario));
+  if (prediction)
+    for (const Operation &op : plan->alone(1).operations)
+      prediction->alone += op.seconds;
+  return prediction;
 }
 
 namespace {
@@ -44,13 +49,14 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
     return listOf(builder.getContext(), prediction, time);
   };
   auto seconds = [&](double time) { return builder.getF64FloatAttr(time); };
-  builder.create<sync::PredictionOp>(
+  auto op = builder.create<sync::PredictionOp>(
       solution.getLoc(), solution.getProblemAttr(), list(&PredictedMessage::ready),
       list(&PredictedMessage::start), list(&PredictedMessage::end),
       list(&PredictedMessage::rebuilt), list(&PredictedMessage::exposed),
       seconds(prediction.forwardEnd), seconds(prediction.backwardEnd),
       seconds(prediction.communicationEnd), seconds(prediction.rebuildingEnd),
       seconds(prediction.updates), seconds(prediction.step));
+  op->setAttr(sync::aloneAttr, seconds(prediction.alone));
 }
 
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {

@@ -23,7 +23,8 @@ struct Prediction {
   double communicationEnd = 0, rebuildingEnd = 0; ///< of all messages; 0 where there is none
   double updates = 0;                             ///< seconds in all, on the rank that is done last
   double step = 0;                                ///< when the last rank is done
-  int ranks = 1; ///< that were followed: one where it stands for all
+  int ranks = 1;    ///< that were followed: one where it stands for all
+  double alone = 0; ///< what one device's step takes that sends nothing; 0 before predictPlan
 };
 
 /// Simulates one step without jitter. Where that would take long (about two million parts and

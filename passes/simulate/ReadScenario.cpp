@@ -1,15 +1,19 @@
 // Plans' modules, by MLIR.
 #include "passes/simulate/ReadScenario.h"
 
+#include "ir/cluster/UpdateAttr.h"
 #include "ir/plan/Plan.h"
 #include "passes/cost/CollectiveTime.h"
+#include "passes/cost/CostModel.h"
 #include "passes/cost/Offer.h"
+#include "passes/lower/MemoryElsewhere.h"
 #include "passes/merge/MergeOps.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ReadProgram.h"
 #include "passes/solver/joint/JointChecker.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -52,13 +56,12 @@ costOf(cluster::SpecAttr spec, const cost::Offer &offer, Scheme scheme) {
     if (!link || !solver::hasFormula(name))
       return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
                               cluster::stringifyScheme(scheme).str() + "' costs");
-    return std::shared_ptr<const solver::CollectiveCost>(std::make_shared<solver::AffineCost>(
-        solver::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link))));
+    return solver::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link));
   }
-  Result<std::unique_ptr<solver::CollectiveCost>> time = cost::collectiveTime(cost);
+  Result<std::shared_ptr<const solver::CollectiveCost>> time = cost::collectiveTime(cost);
   if (!time)
     return time.status();
-  return std::shared_ptr<const solver::CollectiveCost>(std::move(*time));
+  return std::move(*time);
 }
 
 /// What the messages cost on a cluster, and its machines.
@@ -110,6 +113,34 @@ std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
 void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
   for (Operation &op : scenario.operations)
     op.seconds /= cluster::slowdown(spec);
+}
+
+/// What the cost model says of the update of each gradient's parameter, by which a program's
+/// updates are shared out among buckets; nothing where it says nothing.
+std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
+                                  cluster::SpecAttr spec) {
+  constexpr double elementBytes = 4; // f32
+  auto measured = module->getAttrOfType<FloatAttr>(cluster::updateAttr);
+  const auto rate = measured ? std::optional(measured.getValueAsDouble()) : std::nullopt;
+  std::vector<double> seconds;
+  for (std::int64_t count : problem.getBytes()) {
+    const auto bytes = static_cast<double>(count);
+    seconds.push_back(cost::updateSeconds(bytes / elementBytes, bytes, spec.getDevice(), rate));
+  }
+  const bool isKnown = llvm::any_of(seconds, [](double update) { return update > 0; });
+  return isKnown ? seconds : std::vector<double>();
+}
+
+/// Seconds of the updates that are no operations of the problem, since messages by reduce-scatter
+/// carry them out: all shards of each.
+double shardedUpdates(const solver::JointProblem &problem, const solver::JointPlan &plan,
+                      const cost::Offer &offer) {
+  double bytes = 0;
+  for (const solver::JointMessage &message : plan.messages)
+    if (plan.scheme(problem, message) == solver::Scheme::reduceScatter)
+      for (std::size_t layer : message.layers)
+        bytes += static_cast<double>(problem.layers[layer].bytes);
+  return bytes > 0 ? bytes * shardUpdateOf(problem, offer) * static_cast<double>(offer.ranks) : 0;
 }
 
 } // namespace
@@ -167,6 +198,8 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   result.batchSamples = samplesOf(module);
   result.forwardEnd = problem.getForwardEnd().convertToDouble();
   result.updates = problem.getUpdates().convertToDouble();
+  if (firstOf<plan::ProgramOp>(module))
+    result.updateWeights = updateSeconds(module, problem, spec);
   if (auto prediction = firstOf<sync::PredictionOp>(module))
     result.predicted = prediction.getStep().convertToDouble();
   return result;
@@ -181,7 +214,7 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
     const solver::JointProblem &problem = posed.asPlanned();
     scenario = issueMessages(trace ? operationsOf(trace, cluster::slowdown(posed.cluster()))
                                    : simulate::operationsOf(problem, forwardEnd, gradientNames),
-                             problem, plan, gradientNames, updates);
+                             problem, plan, gradientNames, {updates});
   }
   undoSlowdown(scenario, posed.cluster());
   const double shardUpdate =
@@ -200,11 +233,44 @@ Result<Scenario> SimulatedPlan::withDecisions(const solver::JointProblem &proble
     return offer.status();
   Scenario scenario = issueMessages(
       simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
-      decisions, gradientNames, updates * slower);
+      decisions, gradientNames, {updates * slower, updateWeights});
+  if (firstOf<plan::ProgramOp>(module)) // a trace's layers are run as they are
+    moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);
   if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *offer)); !placed)
     return placed;
   return scenario;
+}
+
+Scenario SimulatedPlan::alone(double batch) const {
+  const solver::JointProblem &problem = posed.asPlanned();
+  const double slowdown = cluster::slowdown(posed.cluster()),
+               updating = updates + shardedUpdates(problem, plan, posed.offer());
+  Scenario scenario;
+  scenario.operations = {
+      {.layer = "forward", .seconds = forwardEnd * batch / slowdown},
+      {.phase = Phase::backward,
+       .layer = "backward",
+       .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
+      {.phase = Phase::update, .layer = "updates", .seconds = updating / slowdown}};
+  return scenario;
+}
+
+std::optional<std::int64_t> SimulatedPlan::memory(const solver::JointProblem &problem,
+                                                  const solver::JointPlan &decisions,
+                                                  const Elsewhere &where) const {
+  auto program = firstOf<plan::ProgramOp>(module);
+  if (!program)
+    return std::nullopt;
+  lower::MemoryNeed need{.batch =
+                             std::llround(static_cast<double>(program.getBatch()) * where.batch),
+                         .ranks = where.cluster.getRanks()};
+  for (const solver::JointMessage &message : decisions.messages)
+    if (message.isSolo && decisions.scheme(problem, message) == solver::Scheme::factors) {
+      const std::size_t layer = message.layers.front();
+      need.factors[gradientNames[layer]] = problem.layers[layer].solos[message.option].factorBytes;
+    }
+  return lower::memoryElsewhere(program, need);
 }
 
 } // namespace syncline::simulate

@@ -42,6 +42,16 @@ public:
   Result<Scenario> withDecisions(const solver::JointProblem &posed,
                                  const solver::JointPlan &decisions, const Elsewhere &where) const;
 
+  /// One device without slowdown by itself: it computes what a rank does and updates all
+  /// parameters, and sends nothing. With so many times the plan's samples. Machines have one rank.
+  Scenario alone(double batch) const;
+
+  /// Bytes of the tensors of a plan with these decisions, on every device; nothing of a trace. See
+  /// lower::memoryElsewhere. Precondition: as withDecisions.
+  std::optional<std::int64_t> memory(const solver::JointProblem &posed,
+                                     const solver::JointPlan &decisions,
+                                     const Elsewhere &where) const;
+
   const explain::PlannedProblem &problem() const { return posed; }
   const solver::JointPlan &decisions() const { return plan; }
   const std::string &planner() const { return plannerName; }
@@ -61,6 +71,7 @@ private:
   std::string plannerName;
   std::vector<std::string> gradientNames;
   std::optional<std::int64_t> batchSamples;
+  std::vector<double> updateWeights; ///< by gradient; empty of a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
 };
 

@@ -1,8 +1,6 @@
 // Who sends to whom, scheme by scheme.
 #include "passes/simulate/Rounds.h"
 
-#include <bit>
-
 namespace syncline::simulate {
 
 void ringRounds(const std::vector<int> &ranks, double share, bool adds, const RoundVisitor &visit) {
@@ -22,23 +20,6 @@ void exchangeRounds(int ranks, bool adds, const RoundVisitor &visit) {
       round.transfers.push_back({rank, (rank + distance) % ranks, 1.0 / ranks});
     visit(round);
   }
-}
-
-void treeRounds(int ranks, const RoundVisitor &visit) {
-  const auto count = static_cast<unsigned>(ranks);
-  const unsigned top = std::bit_ceil(count) / 2;
-  auto level = [&](unsigned distance, bool adds) {
-    Round round{{}, adds};
-    for (unsigned rank = 0; rank + distance < count; rank += 2 * distance) {
-      const int parent = static_cast<int>(rank), child = static_cast<int>(rank + distance);
-      round.transfers.push_back(adds ? Transfer{child, parent, 1} : Transfer{parent, child, 1});
-    }
-    visit(round);
-  };
-  for (unsigned distance = 1; distance <= top; distance *= 2)
-    level(distance, true);
-  for (unsigned distance = top; distance > 0; distance /= 2)
-    level(distance, false);
 }
 
 namespace {

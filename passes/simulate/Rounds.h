@@ -29,8 +29,6 @@ void ringRounds(const std::vector<int> &ranks, double share, bool adds, const Ro
 void doublingRounds(int ranks, const RoundVisitor &visit);
 /// Recursive halving that sums, then doubling that spreads.
 void halvingDoublingRounds(int ranks, const RoundVisitor &visit);
-/// A binomial tree with root 0 that sums, then spreads.
-void treeRounds(int ranks, const RoundVisitor &visit);
 /// A server on every rank: each sends every other its block (or, spreading, the sum of its own), to
 /// the next rank first.
 void exchangeRounds(int ranks, bool adds, const RoundVisitor &visit);

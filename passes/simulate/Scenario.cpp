@@ -28,6 +28,12 @@ Status checkMachines(const Machines &machines) {
       machines.slowdown.size() != static_cast<std::size_t>(machines.ranks))
     return refuse("expected a slowdown for each of " + std::to_string(machines.ranks) +
                   " ranks, got " + std::to_string(machines.slowdown.size()));
+  if (!machines.share.empty() && machines.share.size() != static_cast<std::size_t>(machines.ranks))
+    return refuse("expected a share of the samples for each of " + std::to_string(machines.ranks) +
+                  " ranks, got " + std::to_string(machines.share.size()));
+  for (double share : machines.share)
+    if (!std::isfinite(share) || share < 0)
+      return refuse("expected shares of the samples of zero up, got " + std::to_string(share));
   if (!std::isfinite(machines.interference) || machines.interference < 1)
     return refuse("expected an interference of at least 1, got " +
                   std::to_string(machines.interference));

@@ -63,6 +63,9 @@ struct Machines {
 
   /// How much longer than stated a rank's operations take; all 1 where empty.
   std::vector<double> slowdown = {};
+  /// What a rank has of the samples that the others have in a step: its passes take so much less,
+  /// updates and what is rebuilt do not; all 1 where empty.
+  std::vector<double> share = {};
   /// How many times as long a rank's operations take while a message is under way on one of its
   /// channels: from its start there (of one that takes its cost, from when all ranks have it at
   /// hand) to its end on this rank. At least 1; several messages are no worse than one.
@@ -73,6 +76,9 @@ struct Machines {
   const solver::LinkRates &networkOf(int node) const;
   double slowdownOf(int rank) const {
     return slowdown.empty() ? 1 : slowdown[static_cast<std::size_t>(rank)];
+  }
+  double shareOf(int rank) const {
+    return share.empty() ? 1 : share[static_cast<std::size_t>(rank)];
   }
 };
 

@@ -126,7 +126,9 @@ private:
   }
 
   double seconds(int rank, std::size_t op) const {
-    const double stated = scenario.operations[op].seconds * scenario.machines.slowdownOf(rank);
+    const Operation &what = scenario.operations[op];
+    const double share = what.phase == Phase::update ? 1 : scenario.machines.shareOf(rank);
+    const double stated = what.seconds * scenario.machines.slowdownOf(rank) * share;
     if (scenario.jitter == 0)
       return stated;
     const std::uint64_t place =

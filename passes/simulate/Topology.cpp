@@ -67,9 +67,7 @@ Topology::Hop Topology::hop(int from, int to) const {
   return hop;
 }
 
-Topology::Hop Topology::foldedHop(double sharers, bool bothWays) const {
-  if (!bothWays)
-    return {{Use{nodeOut[0], sharers}}, latency(0)};
+Topology::Hop Topology::foldedHop(double sharers) const {
   if (model.halfDuplex)
     return {{Use{nodeOut[0], 2 * sharers}}, latency(0)};
   return {{Use{nodeOut[0], sharers}, Use{nodeIn[0], sharers}}, latency(0)};

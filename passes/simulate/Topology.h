@@ -24,9 +24,8 @@ public:
   };
   /// What a message between two endpoints passes. Precondition: they differ, not folded.
   Hop hop(int from, int to) const;
-  /// Of the one rank: through its node's cards, which `sharers` ranks use alike, both ways where
-  /// bothWays.
-  Hop foldedHop(double sharers, bool bothWays) const;
+  /// Of the one rank: through its node's cards both ways, which `sharers` ranks use alike.
+  Hop foldedHop(double sharers) const;
   /// To the neighbour inside the node.
   Hop foldedInside() const;
   /// Between the one worker and its servers, which all workers use alike.

@@ -197,12 +197,13 @@ Unfolding dedicatedServers(const Message &message, const Topology &topology) {
 } // namespace
 
 bool scales(const Message &message, const Machines &machines) {
-  return message.scheme != Scheme::parameterServer || !machines.dedicated;
+  return message.scheme != Scheme::tree &&
+         (message.scheme != Scheme::parameterServer || !machines.dedicated);
 }
 
 Unfolding unfold(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
-  if (!scales(message, machines))
+  if (message.scheme == Scheme::parameterServer && machines.dedicated)
     return dedicatedServers(message, topology);
   RoundUnfolder out(topology);
   auto visit = [&](const Round &round) { out.add(round); };
@@ -221,8 +222,7 @@ Unfolding unfold(const Message &message, const Topology &topology) {
     halvingDoublingRounds(machines.ranks, visit);
     break;
   case Scheme::tree:
-    treeRounds(machines.ranks, visit);
-    break;
+    return unfoldTree(message.bytes, topology);
   case Scheme::hierarchical:
     hierarchicalRounds(out, machines);
     break;
@@ -249,7 +249,7 @@ double partsOf(const Message &message, const Machines &machines) {
   case Scheme::halvingDoubling:
     return 6 * p * levels;
   case Scheme::tree:
-    return 6 * p;
+    return treePartsOf(message.bytes, machines.ranks);
   case Scheme::hierarchical:
     return 4 * p * (machines.devicesPerNode + machines.nodes());
   case Scheme::parameterServer:

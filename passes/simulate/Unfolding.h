@@ -57,13 +57,17 @@ private:
   bool areTogether;
 };
 
-/// How a message of one byte unfolds; sizes scale it, but where servers cut it into pieces.
-/// Precondition: the scheme is possible on the topology's machines, more than one rank.
+/// How a message of one byte unfolds; sizes scale it, but where servers or trees cut it into
+/// pieces. Precondition: the scheme is possible on the topology's machines, more than one rank.
 Unfolding unfold(const Message &message, const Topology &topology);
 /// About how many parts that has.
 double partsOf(const Message &message, const Machines &machines);
 /// Whether every size has the same parts.
 bool scales(const Message &message, const Machines &machines);
+
+/// The trees' part of both.
+Unfolding unfoldTree(std::int64_t bytes, const Topology &topology);
+double treePartsOf(std::int64_t bytes, int ranks);
 
 /// One rank that stands for all: they are alike and in step. Precondition: isSymmetric.
 Unfolding fold(const Message &message, const Topology &topology);

@@ -1,6 +1,8 @@
 // Costs of a collective: table look-up, the schemes' formulas, the least-squares line.
 #include "passes/solver/CollectiveCost.h"
 
+#include "passes/solver/TreeCost.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -125,9 +127,78 @@ Halvings halvingsOf(std::int64_t ranks) { // groups may be twice as many as any 
 
 } // namespace
 
+namespace {
+
+/// What a rank moves at one level, both ways: most exchange with one partner; of an odd group's
+/// ranks the host serves two, and the guest is served.
+struct LevelLoad {
+  double regular = 0, host = 0, guest = 0;
+};
+
+/// The most that a rank of a group moves at this level and all below: its first, its last, and the
+/// busiest between them. Ranks are host or guest of a group as its upper half's first and its lower
+/// half's last.
+struct GroupLoad {
+  double first = 0, last = 0, inner = 0; ///< of one rank: first and last are the same
+
+  double most() const { return std::max({first, last, inner}); }
+};
+
+template <typename LoadOf> GroupLoad loadOf(std::int64_t size, const LoadOf &level) {
+  if (size == 1)
+    return {};
+  const std::int64_t lower = size - size / 2, upper = size / 2;
+  const bool isOdd = lower > upper;
+  // Halves of different sizes differ by one, so that one of them has equal halves.
+  const GroupLoad low = loadOf(lower, level), high = isOdd ? loadOf(upper, level) : low;
+  const LevelLoad own = level(size);
+  GroupLoad load;
+  load.first = low.first + own.regular;
+  load.last = high.last + (isOdd && upper == 1 ? own.host : own.regular);
+  if (lower > 2)
+    load.inner = low.inner + own.regular;
+  if (upper > 2)
+    load.inner = std::max(load.inner, high.inner + own.regular);
+  if (lower > 1)
+    load.inner = std::max(load.inner, low.last + (isOdd ? own.guest : own.regular));
+  if (upper > 1)
+    load.inner = std::max(load.inner, high.first + (isOdd ? own.host : own.regular));
+  return load;
+}
+
+/// Whole messages to and from a partner a level.
+double doublingTraffic(std::int64_t ranks) {
+  return loadOf(ranks, [](std::int64_t) { return LevelLoad{2, 3, 1}; }).most();
+}
+
+/// Blocks: a rank gets its own half's and gives the other half's, then the way back.
+double halvingDoublingTraffic(std::int64_t ranks) {
+  const double block = 2 / static_cast<double>(ranks);
+  return loadOf(ranks,
+                [&](std::int64_t size) {
+                  const auto all = static_cast<double>(size), upper = static_cast<double>(size / 2);
+                  return LevelLoad{block * all, block * (all + upper), block * upper};
+                })
+      .most();
+}
+
+} // namespace
+
 bool hasFormula(Scheme scheme) { return scheme <= Scheme::reduceScatter; }
 
-AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates) {
+double SchemeOption::bytesMoved(std::int64_t bytes) const {
+  const double perByte = bytes <= oneTreeBytes ? shortTraffic.value_or(traffic) : traffic;
+  return perByte * static_cast<double>(bytes);
+}
+
+std::shared_ptr<const CollectiveCost> formulaCost(Scheme scheme, int ranks,
+                                                  const LinkRates &rates) {
+  if (scheme == Scheme::tree)
+    return treeCost(ranks, rates);
+  return std::make_shared<AffineCost>(formulaLine(scheme, ranks, rates));
+}
+
+AffineCost formulaLine(Scheme scheme, int ranks, const LinkRates &rates) {
   if (ranks <= 1)
     return {0, 0};
   double p = ranks;
@@ -142,7 +213,6 @@ AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates) {
   case Scheme::halvingDoubling:
     return {(halvings.levels + halvings.sends) * alpha, halvings.share * (2 * beta + gamma)};
   case Scheme::tree:
-    return {2 * halvings.levels * alpha, halvings.levels * (2 * beta + gamma)};
   case Scheme::hierarchical:
   case Scheme::parameterServer:
   case Scheme::factors:
@@ -151,21 +221,20 @@ AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates) {
   return {0, 0};
 }
 
-double formulaTraffic(Scheme scheme, int ranks) {
+double formulaTraffic(Scheme scheme, int ranks, std::int64_t bytes) {
   if (ranks <= 1)
     return 0;
   double p = ranks;
-  Halvings halvings = halvingsOf(ranks);
   switch (scheme) {
   case Scheme::ring:
   case Scheme::reduceScatter:
     return 4 * (p - 1) / p;
   case Scheme::recursiveDoubling:
-    return halvings.sends + halvings.levels;
+    return doublingTraffic(ranks);
   case Scheme::halvingDoubling:
-    return 4 * halvings.share;
-  case Scheme::tree: // half the message over each of two trees; a rank has children in one
-    return ranks == 2 ? 2 : 4;
+    return halvingDoublingTraffic(ranks);
+  case Scheme::tree:
+    return treeTraffic(ranks, bytes);
   case Scheme::hierarchical:
   case Scheme::parameterServer:
   case Scheme::factors:

@@ -65,6 +65,11 @@ struct SchemeOption {
   Scheme scheme = Scheme::ring;
   std::shared_ptr<const CollectiveCost> cost;
   double traffic = 0; ///< bytes a node moves, both directions, per byte of gradient
+  /// The same of a message of at most oneTreeBytes (TreeCost.h), where it is another.
+  std::optional<double> shortTraffic = std::nullopt;
+
+  /// Bytes a node moves for a message of so many, both directions.
+  double bytesMoved(std::int64_t bytes) const;
 };
 
 /// The fastest option for so many bytes; the first of equals. Precondition: there is an option, and
@@ -123,14 +128,16 @@ struct LinkRates {
 /// Whether formulaCost knows the scheme: the four all-reduces and reduce-scatter.
 bool hasFormula(Scheme scheme);
 
-/// The scheme's time on the channel over `ranks` ranks; all are affine in the bytes. One rank costs
-/// nothing. Formulas, for any number of ranks: README.md. Precondition: hasFormula(scheme), ranks
-/// >= 1, rates finite and >= 0.
-AffineCost formulaCost(Scheme scheme, int ranks, const LinkRates &rates);
+/// The scheme's time on the channel over `ranks` ranks. One rank costs nothing. Formulas, for any
+/// number of ranks: README.md. Precondition: hasFormula(scheme), ranks >= 1, rates finite and >= 0.
+std::shared_ptr<const CollectiveCost> formulaCost(Scheme scheme, int ranks, const LinkRates &rates);
 
-/// Bytes a node sends and receives per byte of message, both directions, where it moves the most.
-/// Precondition: hasFormula(scheme), ranks >= 1.
-double formulaTraffic(Scheme scheme, int ranks);
+/// The same as a line, for all but the tree. Precondition besides: the scheme is not the tree.
+AffineCost formulaLine(Scheme scheme, int ranks, const LinkRates &rates);
+
+/// Bytes a node sends and receives per byte of a message of `bytes`, both directions, where it
+/// moves the most. Precondition: hasFormula(scheme), ranks >= 1.
+double formulaTraffic(Scheme scheme, int ranks, std::int64_t bytes);
 
 /// The least-squares line through the cost at `sizes`. Its latency may be negative. With fewer than
 /// two different sizes the line is level at their mean.

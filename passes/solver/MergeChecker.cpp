@@ -1,6 +1,8 @@
 // Checks certificates pair by pair.
 #include "passes/solver/MergeChecker.h"
 
+#include "passes/solver/Rounding.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,12 +12,11 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr double tolerance = 1e-12;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-double slack(double a, double b) { return tolerance * std::max(std::abs(a), std::abs(b)); }
+double slack(double a, double b) { return replayRounding * std::max(std::abs(a), std::abs(b)); }
 
 bool isBefore(double a, double b) { return a < b - slack(a, b); }
 

@@ -2,7 +2,8 @@
 // no code with any planner, runs in release builds and stands in a library of its own
 // (SynclineMergeCheck), so that a plan can be verified without the solver.
 //
-// Tolerance: two times agree when they differ by at most 1e-12 of the larger. Thread-safe.
+// Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
+// Thread-safe.
 #pragma once
 
 #include "passes/solver/MergeProblem.h"

@@ -6,6 +6,7 @@
 #include "passes/solver/FinishTimes.h"
 #include "passes/solver/joint/JointPlanners.h"
 #include "passes/solver/joint/JointReplay.h"
+#include "syncline/Suggestion.h"
 
 #include <algorithm>
 #include <charconv>
@@ -47,6 +48,16 @@ Rule merging(LaneGroups groups) {
   };
 }
 
+/// As PyTorch DDP and Horovod send messages: on GPUs by NCCL, which takes its ring or its tree; on
+/// CPUs by Gloo, whose all-reduce is a ring unless told otherwise, and neither tells it.
+Rule mergingBySystem(LaneGroups groups) {
+  static constexpr Scheme nccl[] = {Scheme::ring, Scheme::tree}, gloo[] = {Scheme::ring};
+  return [groups](const JointProblem &problem, std::span<const double>) {
+    return choicesInFirstLane(problem, groups,
+                              problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
+  };
+}
+
 /// For plain problems; Planner::plan asks solveJoint for others.
 Choices optimalChoices(const JointProblem &problem, std::span<const double> earliestFinish) {
   return choicesInFirstLane(
@@ -66,12 +77,12 @@ const std::vector<Entry> &registry() {
       {"ddp",
        {},
        [](std::int64_t cap) {
-         return merging([cap](const MergeProblem &lane) { return ddpGroups(lane, cap); });
+         return mergingBySystem([cap](const MergeProblem &lane) { return ddpGroups(lane, cap); });
        }},
       {"horovod",
        {},
        [](std::int64_t capacity) {
-         return merging(
+         return mergingBySystem(
              [capacity](const MergeProblem &lane) { return horovodGroups(lane, capacity); });
        }},
       {"poseidon", choosing(poseidonChoices), {}},
@@ -86,8 +97,10 @@ constexpr PlannerUsage usages[] = {
     {"wfbp", "every layer alone (wait-free backpropagation)"},
     {"single", "all layers in one message after the backward pass"},
     {"mg-wfbp", "the published merging rule of MG-WFBP"},
-    {"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB)"},
-    {"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms"},
+    {"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB); by ring, "
+                 "on GPUs by ring or tree, as Gloo and NCCL have"},
+    {"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by what "
+                     "ddp has"},
     {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
     {"ps", "every layer alone, through sharded parameter servers"},
     {"sfb", "every layer alone, by sufficient factors wherever a layer can"},
@@ -101,6 +114,18 @@ std::string knownForms() {
 }
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+/// The form whose name is near, or all of them.
+std::string hintAt(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const PlannerUsage &usage : usages)
+    names.push_back(usage.form.substr(0, usage.form.find(':')));
+  const std::string_view meant = nearestName(name, names);
+  for (const PlannerUsage &usage : usages)
+    if (!meant.empty() && usage.form.substr(0, usage.form.find(':')) == meant)
+      return ", did you mean " + quoted(usage.form) + "?";
+  return ", expected one of " + knownForms();
+}
 
 /// A positive whole number of bytes below 2^53, written with its unit.
 std::optional<std::int64_t> parseSize(std::string_view text) {
@@ -135,8 +160,11 @@ Result<PlanResult> Planner::plan(const JointProblem &problem, const JointOptions
   if (std::optional<MergeProblem> plain = plainProblem(problem))
     certificate.earliestFinish = earliestFinishTimes(*plain);
   const bool isPlain = !certificate.earliestFinish.empty();
-  if (!isPlain && name() == "optimal") {
+  if (!isPlain && !isRule()) {
     JointResult best = solveJoint(problem, options);
+    if (std::optional<JointPlan> ruled = best.optimal() ? std::nullopt : bestRuledPlan(problem);
+        ruled && ruled->finish < best.plan.finish)
+      best.plan = std::move(*ruled);
     double bound = best.bound();
     return PlanResult{std::move(best.plan), std::move(best.certificate), bound};
   }
@@ -152,6 +180,25 @@ Result<PlanResult> Planner::plan(const JointProblem &problem, const JointOptions
   return result;
 }
 
+Result<JointPlan> Planner::follow(const JointProblem &problem) const {
+  Choices choices = choose(problem, {});
+  if (!choices)
+    return choices.status();
+  return replay(problem, *choices);
+}
+
+std::optional<JointPlan> bestRuledPlan(const JointProblem &problem) {
+  std::optional<JointPlan> best;
+  for (const Entry &entry : registry()) {
+    if (!entry.plain || entry.name == "optimal")
+      continue;
+    Result<JointPlan> plan = RulePlanner(std::string(entry.name), entry.plain).follow(problem);
+    if (plan && (!best || plan->finish < best->finish))
+      best = std::move(*plan);
+  }
+  return best;
+}
+
 std::span<const PlannerUsage> plannerUsages() { return usages; }
 
 Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
@@ -159,7 +206,7 @@ Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
   std::string_view name = text.substr(0, colon);
   auto entry = std::ranges::find(registry(), name, &Entry::name);
   if (entry == registry().end())
-    return usageError("unknown planner " + quoted(text) + ", expected one of " + knownForms());
+    return usageError("unknown planner " + quoted(text) + hintAt(name));
 
   bool hasSize = colon != std::string_view::npos;
   if (entry->plain) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +21,7 @@ struct PlanResult {
 
   /// How much later than the bound the plan ends, relative to the bound: 0.2 is 20 % later.
   double gap() const { return bound > 0 ? plan.finish / bound - 1 : 0; }
-  /// Proved up to 1e-11 of the finish.
-  bool optimal() const { return plan.finish <= bound * (1 + 1e-11); }
+  bool optimal() const { return isProved(plan.finish, bound); }
 };
 
 /// Immutable and thread-safe.
@@ -39,6 +39,12 @@ public:
   /// search where the problem is not plain. Precondition: the problem is valid. Deterministic.
   Result<PlanResult> plan(const JointProblem &problem, const JointOptions &options = {}) const;
 
+  /// Whether the planner is a rule, whose answer anybody can find again; "optimal" searches.
+  bool isRule() const { return name() != "optimal"; }
+  /// The rule's plan, timed by replay, without a bound: what plan() gives. badInput as there.
+  /// Preconditions: isRule(), the problem is valid.
+  Result<JointPlan> follow(const JointProblem &problem) const;
+
 private:
   /// The planner's own choices; `earliestFinish` is empty where the problem is not plain.
   virtual Result<std::vector<Choice>> choose(const JointProblem &problem,
@@ -55,6 +61,10 @@ struct PlannerUsage {
 
 /// Every planner, "optimal" first.
 std::span<const PlannerUsage> plannerUsages();
+
+/// The best plan of the rules that need no size; nothing where none has an answer. No plan that
+/// "optimal" gives ends later. Precondition: the problem is valid.
+std::optional<JointPlan> bestRuledPlan(const JointProblem &problem);
 
 /// The planner that `text` names. A size is a number with its unit: B, KB, MB, GB (powers of 1000),
 /// KiB, MiB, GiB (powers of 1024). badUsage for an unknown name, a missing, superfluous or

@@ -2,6 +2,7 @@
 #include "runtime/calibrate/CalibrateOptions.h"
 
 #include "runtime/calibrate/SizeText.h"
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 #include "runtime/launch/RankFlags.h"
 #include "runtime/transport/collectives/AllReduce.h"
@@ -56,7 +57,7 @@ void addOutput(CLI::App &app, CalibrateOptions &o) {
       ->check(someText())
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--quiet", o.quiet, "no progress on standard error")->group(group);
+  app.add_flag("--quiet", o.quiet, "no progress and no table on standard error")->group(group);
   for (auto [flag, value, help] :
        {std::tuple("--timeout", &o.timeout,
                    "seconds that a rank waits for another before it gives up"),
@@ -153,8 +154,13 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   CLI::App app("Measures links, collectives and devices on the ranks it is started on, and writes "
                "a cluster file.\n"
                "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 our fault.",
-               "syncline-calibrate");
+               typedCommand("syncline-calibrate"));
   app.option_defaults()->always_capture_default(false);
+  app.formatter(helpFormatter());
+  app.footer("Examples:\n"
+             "  syncline calibrate -n 4 -o measured.yaml\n"
+             "  mpirun --hostfile hosts syncline calibrate --time 5min -o lab.yaml");
+  app.set_version_flag("--version", std::string("syncline-calibrate ") + SYNCLINE_VERSION);
   Texts texts;
   addRankFlags(app, o.identity,
                {.group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)",
@@ -165,10 +171,10 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   addOutput(app, o);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &e) {
-    return app.exit(e);
+  } catch (const CLI::Success &e) {
+    return app.exit(e); // prints help or version
   } catch (const CLI::ParseError &e) {
-    return complain(e.what());
+    return complain(usageMessage(app, e));
   }
   if (std::string wrong = checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);

@@ -5,7 +5,9 @@
 #include "runtime/calibrate/Calibration.h"
 #include "runtime/calibrate/ClusterText.h"
 #include "runtime/calibrate/DeviceChannels.h"
+#include "runtime/calibrate/ResultTable.h"
 #include "runtime/calibrate/SizeText.h"
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
 #include "runtime/run/DeviceChoice.h"
@@ -193,8 +195,18 @@ std::string CalibrationRun::whyNot(const std::string &scheme) const {
 
 Status CalibrationRun::write(const Findings &findings) const {
   const std::string text = clusterText(findings, analyse(findings), {options.name, versions});
-  if (!options.output.empty())
-    return writeWholeFile(options.output, text);
+  if (!options.quiet)
+    std::fputs(resultTable(findings).c_str(), stderr);
+  if (!options.output.empty()) {
+    const Status written = writeWholeFile(options.output, text);
+    if (written && !options.quiet)
+      std::fputs(closingLines(options.output, std::to_string(findings.ranks) + " ranks",
+                              {"syncline", "compile", "MODEL", "--cluster", options.output, "-o",
+                               "OUT.plan"})
+                     .c_str(),
+                 stderr);
+    return written;
+  }
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return Status::ok();
   return Status::badInput("cannot write to standard output");

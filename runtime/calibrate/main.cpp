@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <new>
 
 using namespace syncline;
@@ -17,8 +18,11 @@ static int fail(const Status &status) {
 
 static int run(int argc, char **argv) {
   calibrate::CalibrateOptions options;
-  if (std::optional<int> code = calibrate::parseCalibrateOptions(argc, argv, options))
-    return *code;
+  if (std::optional<int> code = calibrate::parseCalibrateOptions(argc, argv, options)) {
+    std::cout.flush();
+    return *code == 0 && !std::cout ? fail(Status::badInput("cannot write to standard output"))
+                                    : *code;
+  }
   Result<Identity> identity =
       findIdentity(options.identity, std::getenv, {.ranks = RunShape::anyRanks});
   if (!identity)

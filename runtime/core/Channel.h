@@ -47,8 +47,8 @@ public:
   /// neither issue nor wait is called, and timings are of the same buckets as in the captured step.
   virtual void startStep(std::int64_t step, bool replayed = false) = 0;
   /// Queues the sum over ranks of a bucket by one of the channel's all-reduces, the first if none
-  /// is named; its bytes belong to the channel until wait(). A negative bucket is the loss, in the
-  /// host's memory.
+  /// is named; its bytes belong to the channel until wait(). A negative bucket is the loss and what
+  /// travels with it, at most eight f64 in the host's memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::string_view scheme = {}) = 0;
   /// The same for an all-gather, scheme "factors": this rank's parts are in place.

@@ -90,6 +90,8 @@ struct OperationInfo {
   int bucket = -1;            ///< of issue, gather, wait, update
   std::string implementation; ///< which kernel does it, for traces: "jit:avx512_core", "pointwise"
   int reorders = 0;           ///< operands whose layout is converted each time it runs
+  /// Indices into tensors() of what it reads and writes.
+  std::vector<int> operands, results;
   std::vector<GatherPart> gathered; ///< of gather; this rank's parts are in place after run()
 };
 
@@ -127,6 +129,9 @@ struct SgdOptions {
   double momentum = 0;
   double weightDecay = 0;
   bool nesterov = false;
+  /// An element that would not be finite keeps its value and its velocity, and metNonFinite() says
+  /// so.
+  bool keepsFinite = false;
 };
 
 class Executable {
@@ -200,6 +205,12 @@ public:
   virtual Status replay();
   /// The step's loss over this rank's batch; waits for the device. NaN when the step names none.
   virtual double loss() = 0;
+
+  /// Whether updates since the last call kept an element for SgdOptions::keepsFinite; waits for the
+  /// device. Not while a channel may update.
+  virtual bool metNonFinite() { return false; }
+  /// Whether dropout passes everything on as it is, as in inference. Not while a step runs.
+  virtual void skipDropout(bool) {}
 
   /// Equal on two ranks exactly when what is exchanged between ranks, parameters, gradients and
   /// gathered factors, has the same layouts.

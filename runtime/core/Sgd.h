@@ -30,4 +30,16 @@ SYNCLINE_HOST_DEVICE inline void sgdMomentum(float &w, float g, float &v, const 
   w -= k.rate * (nesterov ? gradient + k.momentum * velocity : velocity);
 }
 
+/// What SgdOptions::keepsFinite means for one element, of which `update` changes w and v. Says
+/// whether it was kept. The difference is 0 for all that is finite, in a form that vectorises.
+template <typename Update>
+SYNCLINE_HOST_DEVICE inline bool updateFinite(float &w, float &v, const Update &update) {
+  float weight = w, velocity = v;
+  update(weight, velocity);
+  const bool isFinite = weight - weight == 0;
+  w = isFinite ? weight : w;
+  v = isFinite ? velocity : v;
+  return !isFinite;
+}
+
 } // namespace syncline

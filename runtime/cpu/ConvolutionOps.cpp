@@ -1,5 +1,6 @@
 // Convolution on oneDNN: picks layouts so that a vectorised kernel runs and few operands convert.
 #include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
 
 #include <array>
@@ -98,12 +99,6 @@ void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, T
   prepare("conv", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const Geometry g = geometryOf(p, x, w, bias, y, window);
-    dnnl::primitive_attr attributes = p.attributes();
-    if (activation == Activation::relu) {
-      dnnl::post_ops after;
-      after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-      attributes.set_post_ops(after);
-    }
     const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
     const Layout nowX = currentOr(p, x, anyX), nowW = weightsOr(p, w, anyW);
     using Desc = dnnl::convolution_forward::primitive_desc;
@@ -113,10 +108,10 @@ void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, T
           const auto direct = dnnl::algorithm::convolution_direct;
           return bias.isValid() ? Desc({kind, direct, choice[0], choice[1], p.plain(bias),
                                         choice[2], g.strides, g.dilations, g.padsBegin, g.padsEnd},
-                                       attributes, p.program.engine)
+                                       p.attributes(), p.program.engine)
                                 : Desc({kind, direct, choice[0], choice[1], choice[2], g.strides,
                                         g.dilations, g.padsBegin, g.padsEnd},
-                                       attributes, p.program.engine);
+                                       p.attributes(), p.program.engine);
         });
     std::unordered_map<int, dnnl::memory> arguments{
         {DNNL_ARG_SRC, p.input(x, desc.src_desc())},
@@ -124,7 +119,10 @@ void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, T
         {DNNL_ARG_DST, p.output(y, desc.dst_desc())}};
     if (bias.isValid())
       arguments.emplace(DNNL_ARG_BIAS, p.plainInput(bias));
+    const dnnl::memory result = arguments.at(DNNL_ARG_DST);
     p.primitive(dnnl::convolution_forward(desc), desc, std::move(arguments));
+    if (activation == Activation::relu)
+      appendRelu(p, result);
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <omp.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -66,6 +67,8 @@ public:
   Status mark(int place) override;
   Result<std::vector<double>> marks() override;
   double loss() override { return program.loss; }
+  bool metNonFinite() override { return keptElements.exchange(false); }
+  void skipDropout(bool skips) override { program.skipsDropout = skips; }
 
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
@@ -80,7 +83,8 @@ private:
   Program program;
   CpuBuilder steps;
   std::vector<HostMemory> velocity;
-  std::vector<Clock::time_point> marked; ///< by place
+  std::atomic<bool> keptElements = false; ///< a channel's thread updates, too
+  std::vector<Clock::time_point> marked;  ///< by place
   Optimizer optimizer;
 };
 
@@ -188,10 +192,11 @@ Status CpuExecutable::updateShard(int bucket) {
 
 void CpuExecutable::update(const Optimizer::Update &what) {
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
-  sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + what.begin),
-            at(program.spaces[static_cast<int>(Space::gradients)].data() + what.begin),
-            at(what.velocity), what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
-            1.0 / program.options.ranks);
+  if (sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + what.begin),
+                at(program.spaces[static_cast<int>(Space::gradients)].data() + what.begin),
+                at(what.velocity), what.bytes / static_cast<std::int64_t>(sizeof(float)),
+                what.options, 1.0 / program.options.ranks))
+    keptElements = true;
 }
 
 Status CpuExecutable::run(int operation) {

@@ -101,9 +101,10 @@ void drawMask(const DropoutStream &stream, std::int64_t step, std::uint8_t *mask
   }
 }
 
+/// A product, so that NaN stays where it is dropped, as in PyTorch.
 void applyMask(const float *x, const std::uint8_t *mask, float *y, std::int64_t n, float scale) {
   for (std::int64_t i = 0; i < n; ++i)
-    y[i] = mask[i] ? x[i] * scale : 0.0f;
+    y[i] = x[i] * (mask[i] ? scale : 0.0f);
 }
 
 } // namespace
@@ -161,6 +162,10 @@ void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask
     p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
                     mask = p.plainOutput(mask), n = elementCount(p.shape(x)),
                     stream = dropoutStream(program.options, layer, ratio)] {
+      if (program.skipsDropout) {
+        std::copy_n(pointer<float>(x), n, pointer<float>(y));
+        return;
+      }
       drawMask(stream, program.step, pointer<std::uint8_t>(mask), n);
       applyMask(pointer<float>(x), pointer<std::uint8_t>(mask), pointer<float>(y), n,
                 keptScale(ratio));

@@ -53,6 +53,23 @@ Layout plainLike(const Layout &layout) { return plainLayout(layout.dims(), layou
 
 bool isPlain(const Layout &layout) { return layout == plainLike(layout); }
 
+std::int64_t elementOffset(const Layout &layout, std::span<const std::int64_t> of) {
+  const auto &blocking = layout.data.format_desc.blocking;
+  dnnl_dims_t index{};
+  std::copy(of.begin(), of.end(), index);
+  std::int64_t offset = layout.data.offset0, inside = 1;
+  for (int block = blocking.inner_nblks; block-- > 0;) {
+    const std::int64_t size = blocking.inner_blks[block];
+    std::int64_t &at = index[blocking.inner_idxs[block]];
+    offset += at % size * inside;
+    at /= size;
+    inside *= size;
+  }
+  for (std::size_t i = 0; i < of.size(); ++i)
+    offset += index[i] * blocking.strides[i];
+  return offset;
+}
+
 bool isPadded(const Layout &layout) {
   const auto &data = layout.data;
   return !std::equal(data.dims, data.dims + data.ndims, data.padded_dims);

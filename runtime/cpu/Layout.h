@@ -6,6 +6,7 @@
 #include <dnnl.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace syncline::cpu {
@@ -24,6 +25,10 @@ Layout plainLayout(const Shape &dims, DataType type);
 /// Dense row-major, of the same dimensions and type.
 Layout plainLike(const Layout &layout);
 bool isPlain(const Layout &layout);
+
+/// Where an element lies, in elements from the tensor's begin. Precondition: a blocked layout, as
+/// all that are plain, channels last or in blocks of channels.
+std::int64_t elementOffset(const Layout &layout, std::span<const std::int64_t> index);
 
 /// Whether there are bytes that belong to no element.
 bool isPadded(const Layout &layout);

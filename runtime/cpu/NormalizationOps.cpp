@@ -1,5 +1,6 @@
 // Batch normalization on oneDNN, in whatever layout its input has.
 #include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/NotANumber.h"
 
 #include <algorithm>
 
@@ -60,7 +61,10 @@ void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
       arguments.emplace(DNNL_ARG_WORKSPACE, p.opaque(workspace, desc.workspace_desc()));
       normalizations[workspace.id] = desc;
     }
+    const auto operands = arguments;
     p.primitive(dnnl::batch_normalization_forward(desc), desc, std::move(arguments));
+    if (relu)
+      appendNanNormalization(p, static_cast<float>(epsilon), operands);
     const std::int64_t samples = elementCount(p.shape(x)) / p.shape(x)[1];
     const double unbiased =
         static_cast<double>(samples) / static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
@@ -111,7 +115,10 @@ void CpuBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scal
         {DNNL_ARG_DIFF_SHIFT, resultOr(dshift, channels)}};
     if (relu)
       arguments.emplace(DNNL_ARG_WORKSPACE, p.opaque(workspace, forward.workspace_desc()));
+    const auto operands = arguments;
     p.primitive(dnnl::batch_normalization_backward(desc), desc, std::move(arguments));
+    if (relu)
+      appendNanShiftGradient(p, operands);
   });
 }
 

@@ -1,5 +1,6 @@
 // Pooling on oneDNN, in whatever layout the input has.
 #include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
 
 #include <algorithm>
@@ -93,10 +94,12 @@ void CpuBuilder::maxPool(std::string_view layer, Tensor x, Tensor y, Tensor work
     const PoolGeometry g = geometryOf(p, x, y, window);
     const Pooling pooling =
         forwardPooling(p, algorithm::pooling_max, g, p.layout(x), anyLayout(p, y));
+    const dnnl::memory source = p.input(x, pooling.source);
+    const dnnl::memory result = p.output(y, pooling.destination);
+    const dnnl::memory taps = p.opaque(workspace, pooling.desc.workspace_desc());
     p.primitive(pooling.primitive, pooling.desc,
-                {{DNNL_ARG_SRC, p.input(x, pooling.source)},
-                 {DNNL_ARG_DST, p.output(y, pooling.destination)},
-                 {DNNL_ARG_WORKSPACE, p.opaque(workspace, pooling.desc.workspace_desc())}});
+                {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}, {DNNL_ARG_WORKSPACE, taps}});
+    appendNanMaxima(p, window, source, result, taps);
     poolings[workspace.id] = pooling.desc;
   });
 }

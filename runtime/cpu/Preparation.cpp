@@ -33,10 +33,11 @@ dnnl::memory Preparation::scratch(const Layout &layout) {
 }
 
 dnnl::memory Preparation::input(Tensor tensor, const Layout &wanted) {
-  const Layout current = layout(tensor);
+  Layout current = layout(tensor);
+  operation.operands.push_back(tensor.id);
   if (!isLaidOut(tensor)) {
     program.layOut(tensor, wanted);
-    return input(tensor, wanted);
+    current = layout(tensor);
   }
   if (current == wanted)
     return at(tensor, current);
@@ -63,6 +64,7 @@ dnnl::memory Preparation::input(Tensor tensor, const Layout &wanted) {
 }
 
 dnnl::memory Preparation::output(Tensor tensor, const Layout &wanted) {
+  operation.results.push_back(tensor.id);
   if (!isLaidOut(tensor))
     program.layOut(tensor, wanted);
   const Layout current = program.placement(tensor).layout;

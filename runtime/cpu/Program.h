@@ -65,6 +65,7 @@ struct Program {
   std::vector<std::vector<Command>> commands; ///< by operation
   std::int64_t step = 0;                      ///< number of the step that runs
   double loss;                                ///< NaN until an operation sets it
+  bool skipsDropout = false;
   HostMemory scratch;
 
 private:

@@ -3,6 +3,9 @@
 #include "runtime/core/Sgd.h"
 #include "runtime/cpu/Loops.h"
 
+#include <atomic>
+#include <bit>
+
 namespace syncline::cpu {
 
 namespace {
@@ -13,6 +16,29 @@ void plainPart(float *w, const float *g, std::int64_t n, const SgdConstants k) {
     sgdPlain(w[i], g[i], k);
 }
 
+/// `now` where `mask` has all bits, `old` where it has none. A choice by ?: becomes a branch and
+/// does not vectorise.
+float chosen(std::uint32_t mask, float now, float old) {
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(now) & mask) |
+                              (std::bit_cast<std::uint32_t>(old) & ~mask));
+}
+
+/// All bits where the value is finite: then the difference is 0.
+std::uint32_t finiteMask(float value) { return value - value == 0 ? ~std::uint32_t{0} : 0; }
+
+bool plainPartKept(float *w, const float *g, std::int64_t n, const SgdConstants k) {
+  std::uint32_t all = ~std::uint32_t{0};
+#pragma omp simd reduction(& : all)
+  for (std::int64_t i = 0; i < n; ++i) {
+    float weight = w[i];
+    sgdPlain(weight, g[i], k);
+    const std::uint32_t mask = finiteMask(weight);
+    all &= mask;
+    w[i] = chosen(mask, weight, w[i]);
+  }
+  return all == 0;
+}
+
 template <bool nesterov>
 void momentumPart(float *w, const float *g, float *v, std::int64_t n, const SgdConstants k) {
 #pragma omp simd
@@ -20,21 +46,53 @@ void momentumPart(float *w, const float *g, float *v, std::int64_t n, const SgdC
     sgdMomentum<nesterov>(w[i], g[i], v[i], k);
 }
 
+template <bool nesterov>
+bool momentumPartKept(float *w, const float *g, float *v, std::int64_t n, const SgdConstants k) {
+  std::uint32_t all = ~std::uint32_t{0};
+#pragma omp simd reduction(& : all)
+  for (std::int64_t i = 0; i < n; ++i) {
+    float weight = w[i], velocity = v[i];
+    sgdMomentum<nesterov>(weight, g[i], velocity, k);
+    const std::uint32_t mask = finiteMask(weight);
+    all &= mask;
+    w[i] = chosen(mask, weight, w[i]);
+    v[i] = chosen(mask, velocity, v[i]);
+  }
+  return all == 0;
+}
+
+template <bool nesterov>
+bool momentumPart(float *w, const float *g, float *v, std::int64_t n, const SgdConstants k,
+                  bool keepsFinite) {
+  if (keepsFinite)
+    return momentumPartKept<nesterov>(w, g, v, n, k);
+  momentumPart<nesterov>(w, g, v, n, k);
+  return false;
+}
+
+bool updatePart(float *w, const float *g, float *v, std::int64_t n, const SgdOptions &options,
+                const SgdConstants &k) {
+  if (options.momentum != 0)
+    return options.nesterov ? momentumPart<true>(w, g, v, n, k, options.keepsFinite)
+                            : momentumPart<false>(w, g, v, n, k, options.keepsFinite);
+  if (options.keepsFinite)
+    return plainPartKept(w, g, n, k);
+  plainPart(w, g, n, k);
+  return false;
+}
+
 } // namespace
 
-void sgdUpdate(float *parameters, const float *gradients, float *velocity, std::int64_t n,
+bool sgdUpdate(float *parameters, const float *gradients, float *velocity, std::int64_t n,
                const SgdOptions &options, double scale) {
   const SgdConstants k = sgdConstants(options, scale);
+  std::atomic<bool> kept = false;
   parallelParts(n, [&](std::int64_t begin, std::int64_t end) {
-    float *w = parameters + begin;
-    const float *g = gradients + begin;
-    if (options.momentum == 0)
-      plainPart(w, g, end - begin, k);
-    else if (options.nesterov)
-      momentumPart<true>(w, g, velocity + begin, end - begin, k);
-    else
-      momentumPart<false>(w, g, velocity + begin, end - begin, k);
+    float *v = velocity ? velocity + begin : nullptr;
+    if (updatePart(parameters + begin, gradients + begin, v, end - begin, options, k))
+      kept = true;
   });
+  return kept;
 }
 
 } // namespace syncline::cpu

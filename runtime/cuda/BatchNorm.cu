@@ -66,7 +66,7 @@ __global__ void forwardChannelsKernel(BatchNormShape shape, Columns by, BatchNor
                                       Work work, std::uint32_t parts) {
   forEachChannel(by, work.parts, parts, [&](std::uint32_t c, const Sums &sums) {
     const double n = shape.rows, mean = sums.first / n, rest = sums.second / n - mean * mean;
-    const double variance = rest > 0 ? rest : 0.0;
+    const double variance = rest < 0 ? 0.0 : rest;
     o.mean[c] = static_cast<float>(mean);
     o.variance[c] = static_cast<float>(variance);
     work.gain[c] = static_cast<float>(o.scale[c] / sqrt(variance + o.epsilon));
@@ -94,8 +94,8 @@ __global__ void forwardElementsKernel(BatchNormShape shape, Columns by, BatchNor
         for (int k = 0; k < width; ++k) {
           const float distance = static_cast<float>(x.at[k]) - mean.at[k];
           const float value = distance * gain.at[k] + shift.at[k];
-          mask.at[k] = value > 0;
-          y.at[k] = static_cast<T>(o.mask && !(value > 0) ? 0.0f : value);
+          mask.at[k] = !(value <= 0); // NaN is kept, as in PyTorch
+          y.at[k] = static_cast<T>(o.mask && value < 0 ? 0.0f : value);
         }
         storePack(o.y + i, y);
         if (o.mask)

@@ -79,7 +79,7 @@ void appendRowMajor(Preparation &p, const Backward &b) {
   p.call("cudnn", [=, &program = p.program, epsilon = b.epsilon] {
     const cudaStream_t stream = program.device.compute;
     if (mask.isValid())
-      check(applyMask(stream, given, mask, masked, 1, n), "applyMask");
+      check(applyMask(stream, given, mask, masked, n), "applyMask");
     const float *const gradient = mask.isValid() ? Place<const float>(masked) : given;
     check(toInverseDeviation(stream, batchVariance, inverse, static_cast<float>(epsilon), channels),
           "toInverseDeviation");

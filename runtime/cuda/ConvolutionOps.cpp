@@ -22,14 +22,8 @@ template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn 
          " MiB of workspace");
 }
 
-/// One value a channel of y.
-TensorDescriptor describeBias(const Preparation &p, Tensor y, const Layout &layout) {
-  Shape dims(std::max<std::size_t>(p.shape(y).size(), 4), 1);
-  dims[1] = p.shape(y)[1];
-  return describeTensor(dims, {layout.type, false});
-}
-
-/// Everything a forward convolution needs when it runs.
+/// Everything a forward convolution needs when it runs. Bias and activation are a kernel of ours:
+/// cudnnConvolutionBiasActivationForward takes no activation but those that drop NaN.
 struct Forward {
   Program &program;
   ConvolutionPlan plan;
@@ -39,30 +33,11 @@ struct Forward {
   Place<std::byte> y;
   std::int64_t channels, inner, count;
   bool hasRelu;
-  bool isFused = false;
-  Place<const std::byte> fusedBias{}; ///< of y's type
-  TensorDescriptor biasDescriptor{};
-  ActivationDescriptor relu{};
 
   void *workspace() const { return program.at<void>(choice.workspace); }
   std::size_t workspaceBytes() const { return static_cast<std::size_t>(choice.workspace.bytes); }
 
-  /// False where cuDNN has no such kernel.
-  bool runFused() const {
-    const cudnnStatus_t status = cudnnConvolutionBiasActivationForward(
-        program.device.cudnn, &one, plan.x, x, plan.w, w, plan.convolution, choice.algorithm(),
-        workspace(), workspaceBytes(), &zero, plan.y, y, biasDescriptor, fusedBias, relu, plan.y,
-        y);
-    // What it wants of workspace it says to nobody before.
-    if (isUnsupported(status) || status == CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT)
-      return false;
-    check(status, "cudnnConvolutionBiasActivationForward");
-    return true;
-  }
-
   void run() {
-    if (isFused && (isFused = runFused()))
-      return;
     choice.run(program, plan, "cudnnConvolutionForward", [&](auto algorithm) {
       return cudnnConvolutionForward(program.device.cudnn, &one, plan.x, x, plan.w, w,
                                      plan.convolution, algorithm, workspace(), workspaceBytes(),
@@ -101,14 +76,6 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
                     layout.isChannelsLast ? 1 : positions,
                     p.count(y),
                     activation == Activation::relu};
-    if (forward.hasRelu && bias.isValid()) {
-      forward.isFused = true;
-      forward.fusedBias = p.input<std::byte>(bias, {layout.type, false});
-      forward.biasDescriptor = describeBias(p, y, layout);
-      check(cudnnSetActivationDescriptor(forward.relu, CUDNN_ACTIVATION_RELU,
-                                         CUDNN_NOT_PROPAGATE_NAN, 0),
-            "cudnnSetActivationDescriptor");
-    }
     p.call(choice->describe(layout), [forward]() mutable { forward.run(); });
     return true;
   };

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 namespace syncline::cuda {
 
@@ -118,7 +119,7 @@ void CudaExecutable::update(const Optimizer::Update &what, cudaStream_t stream) 
   check(sgdUpdate(stream, at(program.space(Space::parameters).data() + what.begin),
                   at(program.space(Space::gradients).data() + what.begin), at(what.velocity),
                   what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
-                  1.0 / program.options.ranks),
+                  1.0 / program.options.ranks, program.keptFlag),
         "sgdUpdate");
 }
 
@@ -228,6 +229,10 @@ Result<std::vector<double>> CudaExecutable::marks() {
 double CudaExecutable::loss() {
   const bool isThere = program.hasLoss && synchronize();
   return isThere ? *program.loss : std::numeric_limits<double>::quiet_NaN();
+}
+
+bool CudaExecutable::metNonFinite() {
+  return synchronize() && std::exchange(*program.keptFlag, 0) != 0;
 }
 
 std::string CudaExecutable::layoutFingerprint() const {

@@ -57,6 +57,8 @@ public:
   Status endCapture() override;
   Status replay() override;
   double loss() override;
+  bool metNonFinite() override;
+  void skipDropout(bool skips) override { program.skipsDropout = skips; }
 
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }

@@ -32,9 +32,6 @@ using FilterDescriptor =
 using ConvolutionDescriptor =
     Descriptor<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
                cudnnDestroyConvolutionDescriptor>;
-using ActivationDescriptor =
-    Descriptor<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
-               cudnnDestroyActivationDescriptor>;
 using LrnDescriptor =
     Descriptor<cudnnLRNDescriptor_t, cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor>;
 

@@ -70,6 +70,11 @@ SYNCLINE_HOST_DEVICE inline double squaredError(float y, float target, double n,
   return difference * difference;
 }
 
+/// An element that a dropout keeps or not; a product, so that NaN stays, as in PyTorch.
+SYNCLINE_HOST_DEVICE inline float dropped(float x, bool isKept, float scale) {
+  return x * (isKept ? scale : 0.0f);
+}
+
 /// Elements 4·block .. 4·block + 3 of a dropout over n elements.
 SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::int64_t step,
                                               std::uint64_t block, const float *x, float *y,
@@ -78,7 +83,7 @@ SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::
   for (std::uint64_t k = 0; k < 4 && 4 * block + k < n; ++k) {
     const std::uint64_t i = 4 * block + k;
     mask[i] = words[k] >= stream.threshold;
-    y[i] = mask[i] ? x[i] * scale : 0.0f;
+    y[i] = dropped(x[i], mask[i], scale);
   }
 }
 
@@ -86,7 +91,7 @@ SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::
 SYNCLINE_HOST_DEVICE inline float varianceOf(float inverseDeviation, float epsilon) {
   const double deviation = 1 / static_cast<double>(inverseDeviation);
   const double variance = deviation * deviation - epsilon;
-  return static_cast<float>(variance > 0 ? variance : 0.0);
+  return static_cast<float>(variance < 0 ? 0.0 : variance);
 }
 SYNCLINE_HOST_DEVICE inline float inverseDeviationOf(float variance, float epsilon) {
   return static_cast<float>(1 / sqrt(static_cast<double>(variance) + epsilon));

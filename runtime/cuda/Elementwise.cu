@@ -15,7 +15,7 @@ __global__ void biasKernel(T *y, const float *bias, std::uint32_t channels, std:
     float value = y[i];
     if (bias)
       value += bias[static_cast<std::uint32_t>(i) / inner % channels];
-    y[i] = static_cast<T>(relu && !(value > 0) ? 0.0f : value);
+    y[i] = static_cast<T>(relu && value < 0 ? 0.0f : value);
   });
 }
 
@@ -28,7 +28,7 @@ __global__ void biasOfRowsKernel(T *y, const float *bias, std::uint32_t channels
     auto values = loadPack<4>(y + 4 * pack);
     for (int k = 0; k < 4; ++k) {
       const float value = values.at[k] + (bias ? bias[channel + k] : 0.0f);
-      values.at[k] = static_cast<T>(relu && !(value > 0) ? 0.0f : value);
+      values.at[k] = static_cast<T>(relu && value < 0 ? 0.0f : value);
     }
     storePack(y + 4 * pack, values);
   });
@@ -36,16 +36,21 @@ __global__ void biasOfRowsKernel(T *y, const float *bias, std::uint32_t channels
 
 __global__ void reluMaskKernel(float *y, std::uint8_t *mask, std::int64_t n) {
   forEachElement(n, [&](std::int64_t i) {
-    const bool isKept = y[i] > 0;
+    const bool isKept = !(y[i] <= 0);
     mask[i] = isKept;
     if (!isKept)
       y[i] = 0;
   });
 }
 
-__global__ void applyMaskKernel(const float *x, const std::uint8_t *mask, float *y, float scale,
+__global__ void applyMaskKernel(const float *x, const std::uint8_t *mask, float *y,
                                 std::int64_t n) {
-  forEachElement(n, [&](std::int64_t i) { y[i] = mask[i] ? x[i] * scale : 0.0f; });
+  forEachElement(n, [&](std::int64_t i) { y[i] = mask[i] ? x[i] : 0.0f; });
+}
+
+__global__ void dropoutBackwardKernel(const float *dy, const std::uint8_t *mask, float *dx,
+                                      float scale, std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) { dx[i] = dropped(dy[i], mask[i], scale); });
 }
 
 __global__ void stepNumberKernel(std::int64_t *step, std::int64_t number) {
@@ -72,35 +77,45 @@ __global__ void inverseDeviationKernel(const float *variance, float *values, flo
 
 enum class Rule { plain, momentum, nesterov };
 
+/// `kept` is null where everything is updated. It is written only where an element is kept: never,
+/// mostly.
 template <Rule rule>
-__device__ void sgdElement(float &w, float g, float *v, const SgdConstants &k) {
-  if (rule == Rule::plain)
-    sgdPlain(w, g, k);
-  else
-    sgdMomentum<rule == Rule::nesterov>(w, g, *v, k);
+__device__ void sgdElement(float &w, float g, float *v, const SgdConstants &k, std::int32_t *kept) {
+  const auto update = [&](float &weight, float &velocity) {
+    if (rule == Rule::plain)
+      sgdPlain(weight, g, k);
+    else
+      sgdMomentum<rule == Rule::nesterov>(weight, g, velocity, k);
+  };
+  float none = 0;
+  float &velocity = rule == Rule::plain ? none : *v;
+  if (!kept)
+    update(w, velocity);
+  else if (updateFinite(w, velocity, update))
+    *kept = 1;
 }
 
 /// The first `vectors` · 4 elements four at a time, the rest one at a time.
 template <Rule rule>
 __global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vectors, std::int64_t n,
-                          SgdConstants k) {
+                          SgdConstants k, std::int32_t *kept) {
   forEachElement(vectors, [&](std::int64_t i) {
     float4 weight = reinterpret_cast<float4 *>(w)[i];
     const float4 gradient = reinterpret_cast<const float4 *>(g)[i];
     float4 velocity{};
     if (rule != Rule::plain)
       velocity = reinterpret_cast<float4 *>(v)[i];
-    sgdElement<rule>(weight.x, gradient.x, &velocity.x, k);
-    sgdElement<rule>(weight.y, gradient.y, &velocity.y, k);
-    sgdElement<rule>(weight.z, gradient.z, &velocity.z, k);
-    sgdElement<rule>(weight.w, gradient.w, &velocity.w, k);
+    sgdElement<rule>(weight.x, gradient.x, &velocity.x, k, kept);
+    sgdElement<rule>(weight.y, gradient.y, &velocity.y, k, kept);
+    sgdElement<rule>(weight.z, gradient.z, &velocity.z, k, kept);
+    sgdElement<rule>(weight.w, gradient.w, &velocity.w, k, kept);
     reinterpret_cast<float4 *>(w)[i] = weight;
     if (rule != Rule::plain)
       reinterpret_cast<float4 *>(v)[i] = velocity;
   });
   forEachElement(n - 4 * vectors, [&](std::int64_t rest) {
     const std::int64_t i = 4 * vectors + rest;
-    sgdElement<rule>(w[i], g[i], v + i, k);
+    sgdElement<rule>(w[i], g[i], v + i, k, kept);
   });
 }
 
@@ -126,8 +141,13 @@ cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int
 }
 
 cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *mask, float *y,
-                      float scale, std::int64_t n) {
-  return launch(applyMaskKernel, blocksFor(n), stream, x, mask, y, scale, n);
+                      std::int64_t n) {
+  return launch(applyMaskKernel, blocksFor(n), stream, x, mask, y, n);
+}
+
+cudaError_t dropoutBackward(cudaStream_t stream, const float *dy, const std::uint8_t *mask,
+                            float *dx, float scale, std::int64_t n) {
+  return launch(dropoutBackwardKernel, blocksFor(n), stream, dy, mask, dx, scale, n);
 }
 
 cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t number) {
@@ -149,7 +169,8 @@ cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float
 }
 
 cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
-                      float *velocity, std::int64_t n, const SgdOptions &options, double scale) {
+                      float *velocity, std::int64_t n, const SgdOptions &options, double scale,
+                      std::int32_t *kept) {
   if (n == 0)
     return cudaSuccess;
   const SgdConstants k = sgdConstants(options, scale);
@@ -161,7 +182,8 @@ cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradi
   const auto kernel = options.momentum == 0 ? sgdKernel<Rule::plain>
                       : options.nesterov    ? sgdKernel<Rule::nesterov>
                                             : sgdKernel<Rule::momentum>;
-  return launch(kernel, blocks, stream, parameters, gradients, velocity, vectors, n, k);
+  return launch(kernel, blocks, stream, parameters, gradients, velocity, vectors, n, k,
+                options.keepsFinite ? kept : nullptr);
 }
 
 } // namespace syncline::cuda

@@ -95,6 +95,10 @@ void CudaBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mas
     p.call("philox", [&program = program, n = p.count(x), scale = keptScale(ratio),
                       numbers = dropoutStream(program.options, layer, ratio), from = p.input(x),
                       to = p.output(y), kept = p.output<std::uint8_t>(mask)] {
+      if (program.skipsDropout)
+        return check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(float),
+                                     cudaMemcpyDeviceToDevice, program.device.compute),
+                     "cudaMemcpyAsync");
       check(cuda::dropout(program.device.compute, numbers, program.step, from, to, kept, scale, n),
             "dropout");
     });
@@ -108,7 +112,8 @@ void CudaBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask
     checkDropout(p, dy, dx, mask);
     p.call("mask", [&program = program, n = p.count(dy), scale = keptScale(ratio),
                     from = p.input(dy), kept = p.input<std::uint8_t>(mask), to = p.output(dx)] {
-      check(applyMask(program.device.compute, from, kept, to, scale, n), "applyMask");
+      check(cuda::dropoutBackward(program.device.compute, from, kept, to, scale, n),
+            "dropoutBackward");
     });
   });
 }

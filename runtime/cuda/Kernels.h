@@ -72,23 +72,28 @@ cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::in
 template <typename T>
 cudaError_t addBias(cudaStream_t stream, T *y, const float *bias, std::int64_t channels,
                     std::int64_t inner, bool relu, std::int64_t n);
-/// y = max(y, 0) in place; mask says where y was positive.
+/// y = max(y, 0) in place, NaN stays; mask says where y was neither negative nor 0.
 cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int64_t n);
-/// y = mask ? x · scale : 0.
+/// y = mask ? x : 0.
 cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *mask, float *y,
-                      float scale, std::int64_t n);
+                      std::int64_t n);
 cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t number);
 /// `step`: the step's number, read when the kernel runs.
 cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, const std::int64_t *step,
                     const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n);
+/// dx = dy · (mask ? scale : 0).
+cudaError_t dropoutBackward(cudaStream_t stream, const float *dy, const std::uint8_t *mask,
+                            float *dx, float scale, std::int64_t n);
 /// In place: 1/sqrt(variance + epsilon) becomes variance.
 cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::int64_t n);
 cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float *values,
                                float epsilon, std::int64_t n);
 
 /// One step of SGD over n elements; velocity may be null without momentum. `scale` multiplies
-/// gradients first.
+/// gradients first. `kept`, which the device can write, becomes 1 where options.keepsFinite kept an
+/// element.
 cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
-                      float *velocity, std::int64_t n, const SgdOptions &options, double scale);
+                      float *velocity, std::int64_t n, const SgdOptions &options, double scale,
+                      std::int32_t *kept);
 
 } // namespace syncline::cuda

@@ -1,10 +1,12 @@
-// Matrix products on cuBLASLt, bias and activation in its epilogue. Operands are of the precision's
-// type, results f32.
+// Matrix products on cuBLASLt, the bias in its epilogue. An activation is a kernel of ours: nobody
+// documents what cuBLASLt makes of NaN, and results are small beside weights. Operands are of the
+// precision's type, results f32.
 //
 // cuBLASLt counts columns first, we count rows first: our y = a·b is its yᵀ = bᵀ·aᵀ, so that b is
 // its first operand and a its second, and a bias along our columns is one along its rows.
 #include "runtime/cuda/Copies.h"
 #include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Product.h"
 
 #include <algorithm>
@@ -63,7 +65,6 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
     operands.a = p.input<std::byte>(a, layout);
     operands.b = p.input<std::byte>(b, layout);
     operands.y = p.output(y);
-    operands.relu = activation == Activation::relu;
     if (bias.isValid()) {
       const auto added = p.input(bias);
       if (p.count(bias) == shape.columns && p.shape(bias).back() == shape.columns) {
@@ -82,6 +83,11 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
     const Product product(p, shape, operands);
     p.call(layout.type == ElementType::f32 ? "cublasLt" : "cublasLt " + describe(layout),
            [product] { product.run(); });
+    if (activation == Activation::relu)
+      p.call("", [&program = program, to = operands.y, n = p.count(y)] {
+        check(addBias<float>(program.device.compute, to, nullptr, 1, 1, /*relu=*/true, n),
+              "addBias");
+      });
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace syncline::cuda {
 
@@ -97,7 +98,7 @@ NcclChannel::Stream::Stream() {
 
 NcclChannel::Loss::Loss() {
   void *memory = nullptr;
-  check(cudaMallocHost(&memory, sizeof(double)), "cudaMallocHost");
+  check(cudaMallocHost(&memory, room), "cudaMallocHost");
   host = static_cast<double *>(memory);
 }
 
@@ -162,10 +163,11 @@ Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType
 
 Status NcclChannel::issueLoss(int bucket, void *data, std::size_t bytes, ElementType type) {
   return send(bucket, "all-reduce", [&] {
-    if (bytes != sizeof(double) || type != ElementType::f64)
-      throw Failure{ErrorKind::internal, "expected one element of f64"};
+    if (bytes > Loss::room || bytes % sizeof(double) != 0 || type != ElementType::f64)
+      throw Failure{ErrorKind::internal, "expected a few elements of f64"};
     loss.result = static_cast<double *>(data);
-    *loss.host = *loss.result;
+    loss.bytes = bytes;
+    std::memcpy(loss.host, data, bytes);
     check(cudaMemcpyAsync(loss.device.data(), loss.host, bytes, cudaMemcpyHostToDevice,
                           stream.handle),
           "cudaMemcpyAsync");
@@ -219,7 +221,7 @@ Status NcclChannel::waitForLoss(Journey &journey) {
     return links->fail(s, &journey.name);
   links->rest();
   journey.isUnderWay = false;
-  *loss.result = *loss.host;
+  std::memcpy(loss.result, loss.host, loss.bytes);
   return Status::ok();
 }
 

@@ -52,13 +52,16 @@ private:
     MessageName name;
     bool isUnderWay = false;
   };
-  /// The loss on its way: memory of the host that the device reads and writes, and of the device.
+  /// The loss, and what travels with it, on its way: memory of the host that the device reads and
+  /// writes, and of the device.
   struct Loss {
+    static constexpr std::size_t room = 64; ///< bytes
     Loss();
     ~Loss();
     double *host = nullptr;
-    DeviceMemory device{sizeof(double)};
+    DeviceMemory device{room};
     double *result = nullptr; ///< where wait() puts it
+    std::size_t bytes = 0;    ///< of the last one issued
   };
 
   std::size_t finishedMessages(const MessageName *&underWay) const override;

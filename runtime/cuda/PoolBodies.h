@@ -10,8 +10,8 @@ namespace syncline::cuda {
 // share a place, whose arithmetic costs more than what is done there. Element number · width is the
 // first. Precondition: `width` divides map.inner, or is 1.
 
-/// Elements of y; the first of equal maxima, NaN where there is one. The taps that they came from
-/// go to the workspace.
+/// Elements of y; the first of equal maxima, the last NaN where there is one, as in PyTorch. The
+/// taps that they came from go to the workspace.
 template <int width = 1, typename T, typename Tap>
 SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y, Tap *workspace,
                                            std::uint32_t number) {
@@ -26,7 +26,7 @@ SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y,
     for (int k = 0; k < width; ++k) {
       const float value = values.at[k];
       // No branch a plane: `|` and `&` ask all at once.
-      const bool isBetter = (bestTap[k] < 0) | ((best[k] == best[k]) & !(value <= best[k]));
+      const bool isBetter = (bestTap[k] < 0) | (value > best[k]) | (value != value);
       if (isBetter) {
         best[k] = value;
         bestTap[k] = tap;

@@ -48,6 +48,7 @@ static bool outlivesOperations(Space space) {
 
 Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
   const StepTensor &own = info(tensor);
+  operation.operands.push_back(tensor.id);
   expectCountable(tensor);
   const Placement &placement = program.placement(tensor);
   if (!outlivesOperations(own.space) && !placement.isWritten)
@@ -71,6 +72,7 @@ Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
 
 Place<std::byte> Preparation::written(Tensor tensor, const Layout &wanted) {
   const StepTensor &own = info(tensor);
+  operation.results.push_back(tensor.id);
   expectCountable(tensor);
   Placement &placement = program.placement(tensor);
   layOut(tensor, wanted);

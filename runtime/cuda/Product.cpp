@@ -44,9 +44,7 @@ Owned<cublasLtMatrixLayout_t> layoutOf(ElementType type, std::int64_t rows, std:
 }
 
 cublasLtEpilogue_t epilogueOf(const ProductOperands &operands) {
-  if (operands.bias.isValid())
-    return operands.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
-  return operands.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+  return operands.bias.isValid() ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 Owned<cublasLtMatmulDesc_t> describe(const ProductShape &shape, const ProductOperands &operands,

@@ -23,8 +23,7 @@ struct ProductOperands {
   Place<const std::byte> a, b;
   Place<const float> bias; ///< one value a column, or none
   Place<float> y;
-  bool relu = false;
-  bool addsToResult = false; ///< to what y holds, before the activation
+  bool addsToResult = false; ///< to what y holds
 };
 
 class Product {

@@ -44,8 +44,10 @@ Program::Program(const ExecutableOptions &options)
     : options(options), table(options.sizes), device(options.device) {
   allocateSpaces();
   void *host = nullptr;
-  check(cudaMallocHost(&host, sizeof(float)), "cudaMallocHost");
+  check(cudaMallocHost(&host, sizeof *loss + sizeof *keptFlag), "cudaMallocHost");
   loss = static_cast<float *>(host);
+  keptFlag = reinterpret_cast<std::int32_t *>(loss + 1);
+  *keptFlag = 0;
 }
 
 Program::~Program() {

@@ -93,6 +93,8 @@ struct Program {
   std::int64_t *step = nullptr;               ///< the device's: number of the step that runs
   float *loss = nullptr;                      ///< host memory that the device writes
   bool hasLoss = false;
+  std::int32_t *keptFlag = nullptr; ///< likewise: not 0 once an update has kept an element
+  bool skipsDropout = false;
   DeviceMemory scratch;
 
 private:

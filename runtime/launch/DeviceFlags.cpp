@@ -1,6 +1,7 @@
 // The flags that say where to compute, each documented once.
 #include "runtime/launch/DeviceFlags.h"
 
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 
 #include <map>
@@ -31,7 +32,7 @@ CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
   return app
       .add_option_function<std::string>(
           name, [&value, &by](const std::string &spelled) { value = by.at(spelled); }, text)
-      ->check(CLI::IsMember(names))
+      ->check(oneOf(names))
       ->type_name("TYPE");
 }
 
@@ -51,7 +52,7 @@ std::string DeviceFlags::agreement() const {
 
 std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
   app.add_option("--backend", flags.backend, "where to compute")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(oneOf({"cpu", "cuda"}))
       ->capture_default_str()
       ->type_name("NAME")
       ->group(group);

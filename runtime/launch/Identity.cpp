@@ -156,6 +156,15 @@ Status checkFlags(const IdentityFlags &flags, const RunShape &plan) {
   return Status::ok();
 }
 
+/// How to get a plan for so many ranks; nothing where they do not fill nodes as the
+/// plan's do, or there are servers to count.
+std::string howToCompileFor(int ranks, const RunShape &plan) {
+  const int perNode = std::max(plan.ranksPerNode, 1);
+  if (plan.servers > 0 || ranks < 1 || ranks % perNode != 0)
+    return "";
+  return "; 'compile --nodes " + std::to_string(ranks / perNode) + "' makes one that fits";
+}
+
 /// Whether as many processes were or are to be started as the plan needs; `source` says how many.
 Status checkSize(const Identity &id, const RunShape &plan, const std::string &source) {
   if (plan.ranks == RunShape::anyRanks)
@@ -164,7 +173,7 @@ Status checkSize(const Identity &id, const RunShape &plan, const std::string &so
     if (id.workers() == plan.ranks)
       return Status::ok();
     return usage("the plan is for " + describe(plan) + ", " + source + " says " +
-                 std::to_string(id.workers()));
+                 std::to_string(id.workers()) + howToCompileFor(id.workers(), plan));
   }
   if (id.size == plan.processes())
     return Status::ok();

@@ -66,5 +66,7 @@ std::string firstSlurmHost(std::string_view list);
 /// Environment variables between the local launcher and its children.
 inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",
                             *machineRankVariable = "SYNCLINE_MACHINE_RANK";
+/// By which `syncline` tells the runtime's programs what was typed, such as "syncline run".
+inline constexpr const char *commandVariable = "SYNCLINE_COMMAND";
 
 } // namespace syncline

@@ -5,6 +5,7 @@
 #include "runtime/launch/Identity.h"
 #include "runtime/transport/Socket.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -22,13 +23,26 @@ namespace {
 /// Seconds that ranks have to end by themselves once one has failed; then after SIGTERM.
 constexpr double patience = 5, afterTerm = 2;
 
+/// Where local ranks meet.
+constexpr const char *loopback = "127.0.0.1";
+
 struct Child {
   pid_t pid = -1;
   std::FILE *output = nullptr; ///< stdout and stderr of a rank other than 0
   std::optional<int> status;
   bool failed() const { return status && *status != 0; }
+  /// By the convention of shells for one that ended by this signal in its own good time.
+  bool endedBy(int signal) const {
+    return status && WIFEXITED(*status) && WEXITSTATUS(*status) == 128 + signal;
+  }
   bool wasKilled() const { return status && WIFSIGNALED(*status); }
 };
+
+/// By whoever started the program, as nohup does; its ranks ignore it as well.
+bool isIgnored(int signal) {
+  struct sigaction now{};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
 
 class Launcher {
 public:
@@ -36,14 +50,17 @@ public:
       : shape(shape), names{shape.ranks}, arguments(arguments), children(shape.processes()) {}
 
   int run() {
-    Result<Socket> socket = Socket::listen(0);
+    // All ranks are here: nobody elsewhere is to reach the port.
+    Result<Socket> socket = Socket::listen(0, loopback);
     if (!socket) {
       std::fprintf(stderr, "%s: error: %s\n", program.c_str(), socket.status().message().c_str());
       return 1;
     }
     sigemptyset(&signals);
-    for (int s : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
-      sigaddset(&signals, s);
+    sigaddset(&signals, SIGCHLD);
+    for (int s : {SIGINT, SIGTERM, SIGHUP})
+      if (!isIgnored(s))
+        sigaddset(&signals, s);
     sigprocmask(SIG_BLOCK, &signals, &before);
     for (int rank = 0; rank < size() && firstFailed < 0; ++rank)
       start(rank, *socket);
@@ -95,7 +112,7 @@ private:
     set("LOCAL_RANK", std::to_string((computes ? rank : rank - shape.ranks) % perNode));
     set("LOCAL_WORLD_SIZE", std::to_string(perNode));
     set(machineRankVariable, std::to_string(rank));
-    set("MASTER_ADDR", "127.0.0.1");
+    set("MASTER_ADDR", loopback);
     set("MASTER_PORT", std::to_string(listener.localPort()));
     // Local ranks meet on the loopback interface, and no agent holds the port.
     unsetenv("GLOO_SOCKET_IFNAME");
@@ -158,8 +175,12 @@ private:
       timespec wait{left.count() / 1000, left.count() % 1000 * 1000000};
       int signal = sigtimedwait(&signals, nullptr, &wait);
       if (signal > 0 && signal != SIGCHLD) {
+        // Ranks end by the first one after a step, and save.
+        const bool mayFinish = !interrupted && signal != SIGHUP && !ending;
         interrupted = signal;
         signalAll(signal);
+        if (mayFinish)
+          continue;
         ending = terminated = true;
         end = deadlineIn(afterTerm);
       } else if (Clock::now() >= end) {
@@ -184,6 +205,9 @@ private:
   }
 
   int report() {
+    const auto saysSo = [&](const Child &c) { return c.endedBy(interrupted); };
+    if (interrupted && std::ranges::all_of(children, saysSo))
+      return 128 + interrupted;
     if (interrupted) {
       std::fprintf(stderr, "%s: ended by signal %d\n", program.c_str(), interrupted);
       return 128 + interrupted;

@@ -3,6 +3,8 @@
 
 #include "runtime/launch/NumberChecks.h"
 
+#include <cstdlib>
+
 namespace syncline {
 
 void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts) {
@@ -30,6 +32,11 @@ void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &text
       ->check(CLI::Range(1, 65535))
       ->type_name("PORT")
       ->group(texts.group);
+}
+
+std::string typedCommand(const char *program) {
+  const char *typed = std::getenv(commandVariable);
+  return typed ? typed : program;
 }
 
 } // namespace syncline

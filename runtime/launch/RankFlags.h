@@ -21,4 +21,8 @@ struct RankFlagTexts {
 /// outlive the parsing.
 void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts);
 
+/// What was typed to start this program, for its usage: "syncline run" where `syncline` starts
+/// `program`, which it tells by commandVariable; else `program`.
+std::string typedCommand(const char *program);
+
 } // namespace syncline

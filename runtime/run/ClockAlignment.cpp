@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 namespace syncline {
 
@@ -23,52 +22,48 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
 
 Result<RankZeroLinks> RankZeroLinks::open(Group &group, double timeoutSeconds) {
   RankZeroLinks links(group, timeoutSeconds);
-  Socket listener;
+  std::unique_ptr<RankListener> listener;
   if (group.rank() == 0) {
-    Result<Socket> opened = Socket::listen(0);
+    Result<std::unique_ptr<RankListener>> opened = RankListener::open("");
     if (!opened)
       return opened.status();
     listener = std::move(*opened);
   }
-  const std::string port = listener.isOpen() ? std::to_string(listener.localPort()) : "";
-  auto told = group.gather("trace/port", port, timeoutSeconds, Among::workers);
+  auto told = group.gather("trace/place", listener ? listener->place() : "", timeoutSeconds,
+                           Among::workers);
   if (!told)
     return told.status();
-  Status met =
-      group.rank() == 0 ? links.meet(listener) : links.join(std::atoi(told->at(0).c_str()));
+  Status met = listener ? links.meet(*listener) : links.join(told->front());
   return met ? Result<RankZeroLinks>(std::move(links)) : met;
 }
 
-/// Rank 0 waits for the others, each of which says who it is. Strangers are not listened to.
-Status RankZeroLinks::meet(const Socket &listener) {
-  const Deadline deadline = deadlineIn(timeout);
-  while (static_cast<int>(others.size()) + 1 < group->workers()) {
-    if (!listener.hasInput(deadline))
-      return group->blame(firstMissing(), "it did not connect to have its clock compared");
-    Socket socket = listener.accept();
-    std::int32_t rank = 0;
-    if (socket.isOpen() &&
-        socket.receiveAll(reinterpret_cast<char *>(&rank), sizeof rank, deadlineIn(1)) &&
-        rank > 0 && rank < group->workers())
-      others[rank] = std::move(socket);
+static std::string connectionOf(int rank) { return "clock/" + std::to_string(rank); }
+
+ConnectLimit RankZeroLinks::limit() const {
+  return {deadlineIn(timeout), [this] { return !group->verdict(); }};
+}
+
+Status RankZeroLinks::meet(RankListener &listener) {
+  const ConnectLimit patience = limit();
+  for (int other = 1; other < group->workers(); ++other) {
+    const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
+    std::optional<Socket> socket = listener.take(connectionOf(other), patience);
+    if (!socket)
+      return group->blame(other, "it did not connect to have its clock compared");
+    others[other] = std::move(*socket);
   }
   return Status::ok();
 }
 
-int RankZeroLinks::firstMissing() const {
-  int rank = 1;
-  while (others.contains(rank))
-    ++rank;
-  return rank;
-}
-
-Status RankZeroLinks::join(int port) {
-  Result<Socket> socket = Socket::connect(group->address(), port, deadlineIn(timeout));
+Status RankZeroLinks::join(const std::string &place) {
+  Result<Socket> socket =
+      connectToRank(group->address(), place, connectionOf(group->rank()), limit());
+  if (!socket && socket.status().kind() == ErrorKind::peerLost)
+    return group->blame(0, socket.status().message());
   if (!socket)
     return socket.status();
   others[0] = std::move(*socket);
-  const std::int32_t rank = group->rank();
-  return send(0, &rank, sizeof rank);
+  return Status::ok();
 }
 
 Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/transport/Group.h"
+#include "runtime/transport/RankConnections.h"
 
 #include <map>
 #include <vector>
@@ -40,9 +41,9 @@ public:
 
 private:
   RankZeroLinks(Group &group, double timeout) : group(&group), timeout(timeout) {}
-  Status meet(const Socket &listener);
-  int firstMissing() const;
-  Status join(int port);
+  ConnectLimit limit() const;
+  Status meet(RankListener &listener);
+  Status join(const std::string &place);
   Result<ClockOffset> measure(int other);
   Status send(int other, const void *data, std::size_t bytes);
   Status receive(int other, void *data, std::size_t bytes);

@@ -3,6 +3,7 @@
 
 #include "runtime/data/HalfFloat.h"
 #include "runtime/data/Npy.h"
+#include "runtime/run/Sha256.h"
 
 #include <cstring>
 #include <filesystem>
@@ -84,7 +85,14 @@ std::string escapeName(std::string_view name) {
       out += name[i];
     }
   }
-  return out;
+  // A file name has at most 255 bytes, among them the ending and what is added while it is written.
+  constexpr std::size_t longest = 200, kept = 180;
+  if (out.size() <= longest)
+    return out;
+  std::size_t end = kept;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80)
+    --end; // not within a character of UTF-8
+  return out.substr(0, end) + "~" + sha256(name).substr(0, 16);
 }
 
 Status dumpStep(const std::string &folder, std::int64_t step, double loss, Executable &executable,

@@ -11,7 +11,9 @@ namespace syncline {
 ///
 /// Gradients are those of the mean loss over the global batch: summed over ranks and divided by
 /// their number. Parameters and states are those after the step's update. In NAME, characters that
-/// do not belong in a file name ('/', '%', a leading '.') are written as %XX.
+/// do not belong in a file name ('/', '%', a leading '.') are written as %XX; of what is then
+/// longer than 200 bytes the first 180 stand before '~' and 16 digits of the SHA-256 of the whole
+/// name.
 Status dumpStep(const std::string &folder, std::int64_t step, double loss, Executable &executable,
                 int ranks);
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstdio>
+#include <map>
 #include <numeric>
 
 namespace syncline {
@@ -15,7 +16,8 @@ Score scoreClasses(const Array &logits, std::int64_t first, std::int64_t stride,
   double largest = -INFINITY, sum = 0;
   std::int64_t best = 0;
   for (std::int64_t c = 0; c < classes; ++c)
-    if (double v = logits.at(first + c * stride); v > largest) {
+    if (double v = logits.at(first + c * stride);
+        v > largest || (std::isnan(v) && !std::isnan(largest))) { // as PyTorch's argmax
       largest = v;
       best = c;
     }
@@ -34,6 +36,22 @@ Array view(const std::vector<std::byte> &bytes, ElementType type, Shape shape) {
 }
 
 std::int64_t bytesOf(const StepTensor &t) { return elementCount(t.shape) * elementBytes(t.type); }
+
+/// Values of all states, by tensor; wherever the device keeps them.
+using States = std::map<int, std::vector<std::byte>>;
+
+Result<States> readStates(Executable &executable) {
+  States states;
+  for (int i = 0; i < static_cast<int>(executable.tensors().size()); ++i) {
+    const StepTensor &tensor = executable.tensors()[i];
+    if (tensor.space != Space::state)
+      continue;
+    states[i].resize(bytesOf(tensor));
+    if (Status s = executable.read(i, states[i]); !s)
+      return s;
+  }
+  return states;
+}
 
 } // namespace
 
@@ -63,23 +81,23 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
 }
 
 Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &trainer,
-                       const Dataset &data, int rank) {
+                       const Dataset &data, int rank, const std::function<bool()> &isAsked) {
   if (!plan.output)
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
   const int input = executable.find(Space::input, plan.input.name);
   const int output = executable.find(Space::arena, plan.output->name);
   const SampleFormat format = plan.sampleFormat();
-  Interval state = executable.space(Space::state);
-  std::vector<std::byte> saved(state.bytes);
-  if (state.bytes > 0)
-    std::memcpy(saved.data(), state.data, saved.size());
+  Result<States> before = readStates(executable);
+  if (!before)
+    return before.status();
   std::vector<std::byte> x(bytesOf(executable.tensors()[input])),
       y(elementCount(plan.target.shape) * elementBytes(plan.target.type)),
       logits(bytesOf(executable.tensors()[output]));
 
   Score score;
   Status s;
-  for (std::int64_t first = rank * plan.batch; first < data.size() && s;
+  executable.skipDropout(true);
+  for (std::int64_t first = rank * plan.batch; first < data.size() && s && !isAsked();
        first += plan.ranks * plan.batch) {
     std::vector<std::int64_t> indices(plan.batch);
     for (std::int64_t i = 0; i < plan.batch; ++i)
@@ -95,11 +113,45 @@ Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &traine
           format, plan.output->shape, view(logits, plan.output->type, plan.output->shape),
           view(y, plan.target.type, plan.target.shape), std::min(plan.batch, data.size() - first)));
   }
-  if (state.bytes > 0)
-    std::memcpy(state.data, saved.data(), saved.size());
+  executable.skipDropout(false);
+  for (const auto &[tensor, values] : *before)
+    if (s)
+      s = executable.write(tensor, values);
   if (!s)
     return s;
   return score;
+}
+
+Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds) {
+  group.enter("during evaluation");
+  char text[128];
+  std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
+                static_cast<long long>(own.losses), static_cast<long long>(own.correct),
+                static_cast<long long>(own.predictions), isCut ? 1 : 0);
+  auto all = group.gather("score", text, seconds, Among::workers);
+  if (!all)
+    return all.status();
+  Score sum;
+  for (const std::string &line : *all) {
+    long long losses = 0, correct = 0, predictions = 0;
+    int wasCut = 0;
+    Score s;
+    std::sscanf(line.c_str(), "%lf %lld %lld %lld %d", &s.lossSum, &losses, &correct, &predictions,
+                &wasCut);
+    if (wasCut)
+      return std::optional<Score>();
+    s.losses = losses;
+    s.correct = correct;
+    s.predictions = predictions;
+    sum.add(s);
+  }
+  return std::optional<Score>(sum);
+}
+
+std::string trainingMode(const Executable &executable) {
+  const bool isThere = std::ranges::any_of(
+      executable.operations(), [](const OperationInfo &op) { return op.name == "batchNorm"; });
+  return isThere ? "with the batch's statistics" : "";
 }
 
 } // namespace syncline

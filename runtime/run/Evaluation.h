@@ -4,6 +4,11 @@
 #include "runtime/data/Dataset.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/transport/Group.h"
+
+#include <functional>
+#include <optional>
+#include <string>
 
 namespace syncline {
 
@@ -26,9 +31,15 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
 /// batch is filled up with repeated samples that do not count. States are put back afterwards. The
 /// plan has passed checkStep(). Errors: badInput for a plan without an output, or the backend's.
 ///
-/// What runs is the training step's forward phase: batch normalisation uses the batch's statistics
-/// and dropout drops.
+/// What runs is the training step's forward phase, without dropout: batch normalisation uses the
+/// batch's statistics. Ends early, with the score so far, once `isAsked()`.
 Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &trainer,
-                       const Dataset &data, int rank);
+                       const Dataset &data, int rank, const std::function<bool()> &isAsked);
+
+/// The sum over the workers, who all call it; nothing where one was cut short. Errors: peerLost.
+Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds);
+
+/// In what evaluation differs from inference: "with the batch's statistics", or nothing.
+std::string trainingMode(const Executable &executable);
 
 } // namespace syncline

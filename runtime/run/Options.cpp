@@ -1,6 +1,7 @@
 // Switches, each documented once, with default and unit.
 #include "runtime/run/Options.h"
 
+#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 #include "runtime/launch/RankFlags.h"
 #include "runtime/run/OperationTimes.h"
@@ -42,7 +43,9 @@ void addData(CLI::App &app, Options &o) {
       ->excludes(data)
       ->group(group);
   app.add_flag("--shuffle", o.shuffle, "another order of the samples in every epoch")->group(group);
-  app.add_option("--eval", o.eval, "after training, accuracy and loss on these samples")
+  app.add_option("--eval", o.eval,
+                 "after training, accuracy and loss on these samples; without dropout, but batch "
+                 "normalisation takes the batch's statistics")
       ->check(someText())
       ->type_name("X,Y")
       ->group(group);
@@ -75,6 +78,10 @@ void addOptimizer(CLI::App &app, Options &o) {
       ->check(factor)
       ->capture_default_str()
       ->group(group);
+  app.add_flag("--allow-nonfinite", o.allowsNonFinite,
+               "go on, and save, where the loss or an update is not finite (default: the run ends "
+               "with exit code 1 and says where that began)")
+      ->group(group);
   app.add_flag("--nesterov", o.sgd.nesterov, "Nesterov's momentum")->group(group);
   app.add_option("--weight-decay", o.sgd.weightDecay, "L2 penalty on all parameters")
       ->check(factor)
@@ -92,13 +99,15 @@ void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSte
       ->check(someText())
       ->type_name("DIR")
       ->group(group);
-  app.add_option("--dump-steps", dumpSteps, "of which steps, from 0")
+  app.add_option("--dump-steps", dumpSteps, "of which steps, numbered from 0")
       ->type_name("N,N,..")
       ->capture_default_str()
       ->group(group);
   app.add_flag("--dump-all-ranks", o.dumpAllRanks, "every rank dumps, to DIR/rankN")->group(group);
-  app.add_option("--log", log, "'text' on stderr, or 'json': one object a line on stdout")
-      ->check(CLI::IsMember({"text", "json"}))
+  app.add_option("--log", log,
+                 "'text' on stderr, or 'json': one object a line on stdout, its steps and "
+                 "epochs numbered from 0")
+      ->check(oneOf({"text", "json"}))
       ->capture_default_str()
       ->type_name("FORMAT")
       ->group(group);
@@ -183,6 +192,19 @@ int complain(const std::string &message) {
 
 } // namespace
 
+Status Options::checkSteps(std::int64_t steps) const {
+  constexpr auto warmUp = static_cast<std::int64_t>(Steadiness::warmUp);
+  if (!opTimes.empty() && steps <= warmUp)
+    return Status::error(ErrorKind::badUsage,
+                         "--op-times: expected more than the " + std::to_string(warmUp) +
+                             " steps that warm up, got " + std::to_string(steps));
+  if (!dump.empty() && *dumpSteps.rbegin() >= steps)
+    return Status::error(ErrorKind::badUsage,
+                         "--dump-steps " + std::to_string(*dumpSteps.rbegin()) + ": the run has " +
+                             std::to_string(steps) + " steps, numbered from 0");
+  return Status::ok();
+}
+
 std::string Options::agreement() const {
   std::ostringstream text;
   text.precision(17);
@@ -197,6 +219,7 @@ std::string Options::agreement() const {
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
+  text << (allowsNonFinite ? " --allow-nonfinite" : "");
   text << ' ' << DeviceFlags::agreement() << (capturesSteps ? " --cuda-graph" : "");
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
@@ -206,8 +229,14 @@ std::string Options::agreement() const {
 std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   CLI::App app("Trains the model of a plan folder, as one rank or as all ranks of this host.\n"
                "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 our fault.",
-               "syncline-run");
+               typedCommand("syncline-run"));
   app.option_defaults()->always_capture_default(false);
+  app.formatter(helpFormatter());
+  app.footer(
+      "Examples:\n"
+      "  syncline run model.plan --data x.npy,y.npy --epochs 3 --lr 0.01 --save trained.onnx\n"
+      "  torchrun --nproc-per-node 4 --no-python syncline run model.plan --data x.npy,y.npy");
+  app.set_version_flag("--version", std::string("syncline-run ") + SYNCLINE_VERSION);
   app.add_option("PLAN", o.plan, "folder written by 'syncline compile'")->required();
   std::string log = "text", dumpSteps = "0";
   addRanks(app, o);
@@ -218,10 +247,10 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addLimits(app, o);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &e) {
-    return app.exit(e);
+  } catch (const CLI::Success &e) {
+    return app.exit(e); // prints help or version
   } catch (const CLI::ParseError &e) {
-    return complain(e.what());
+    return complain(usageMessage(app, e));
   }
   if (!parseSteps(dumpSteps, o.dumpSteps))
     return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");

@@ -28,6 +28,7 @@ struct Options : DeviceFlags {
   std::string trace;
   std::int64_t traceSteps = 3;
 
+  bool allowsNonFinite = false;
   bool alone = false;  ///< one rank of the plan's, without the others
   std::string opTimes; ///< file; the run ends when the median step is steady
 
@@ -36,6 +37,8 @@ struct Options : DeviceFlags {
   std::optional<double> timeout; ///< seconds; default from the plan's prediction
   double startTimeout = 60;
 
+  /// Whether a run of so many steps can do what is asked for: badUsage.
+  Status checkSteps(std::int64_t steps) const;
   /// What all ranks must have alike, as text.
   std::string agreement() const;
 };

@@ -17,6 +17,8 @@ public:
   /// From the plan folder to the end. After an error threads may still wait for lost ranks, with
   /// what belongs to this object.
   virtual Status run() = 0;
+  /// After run(): the signal that ended the run early, on all ranks; 0 for none.
+  virtual int stoppedBy() const { return 0; }
   /// Null until the others have been met, and where there are none.
   Group *joined() const { return group.get(); }
 

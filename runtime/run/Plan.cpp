@@ -4,6 +4,7 @@
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/Sha256.h"
 #include "runtime/transport/collectives/AllReduce.h"
+#include "syncline/JsonDepth.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +22,7 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int schema = 4;
+constexpr int schema = 5;
 
 /// Thrown inside this file only: how a value differs from what the schema wants.
 struct SchemaError {
@@ -236,6 +237,8 @@ Result<Json> parseFile(const std::string &folder) {
   if (!in)
     return bad(path, std::string("cannot open: ") + std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (Status s = checkJsonDepth(text, "'" + path + "'", mostPlanLevels); !s)
+    return s;
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return bad(path, text.empty() ? "the file is empty" : "not a JSON object");

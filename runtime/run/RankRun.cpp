@@ -4,6 +4,7 @@
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
 #include "runtime/run/DeviceChoice.h"
+#include "runtime/run/Diagnosis.h"
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/OperationTimes.h"
@@ -13,13 +14,14 @@
 #include "runtime/run/Report.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StepLibrary.h"
+#include "runtime/run/StopSignal.h"
 #include "runtime/run/TraceRecorder.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <sstream>
 
 namespace syncline {
@@ -31,6 +33,7 @@ public:
   RankRun(const Options &options, const Identity &identity) : Participant(options, identity) {}
 
   Status run() override;
+  int stoppedBy() const override { return stopSignal; }
 
 private:
   bool isFirst() const { return identity.rank == 0; }
@@ -43,6 +46,9 @@ private:
   void readBatch(std::int64_t step);
   Status fill(std::int64_t step);
   Status train();
+  Status finishStep(std::int64_t step, bool dumps);
+  Status stop(std::int64_t completed);
+  Status notFinite(const Trainer::EarlierLoss &loss);
   Status dump(std::int64_t step);
   Status writeObservations();
   Status finish();
@@ -51,6 +57,7 @@ private:
   std::optional<Dataset> data, test;
   std::optional<Sampler> sampler;
   std::int64_t steps = 0;
+  int stopSignal = 0; ///< by which the ranks agreed to end early
   const Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none on one rank
   std::optional<StepLibrary> step;
@@ -122,17 +129,11 @@ Status RankRun::openData() {
                               std::to_string(plan.ranks * plan.batch));
     steps = options.steps.value_or(options.epochs.value_or(1) * sampler->batchesPerEpoch());
   }
-  constexpr auto warmUp = static_cast<std::int64_t>(Steadiness::warmUp);
-  if (!options.opTimes.empty() && steps <= warmUp)
-    return Status::error(ErrorKind::badUsage,
-                         "--op-times: expected more than the " + std::to_string(warmUp) +
-                             " steps that warm up, got " + std::to_string(steps));
-  if (!options.dump.empty() && *options.dumpSteps.rbegin() >= steps)
-    return Status::error(ErrorKind::badUsage,
-                         "--dump-steps " + std::to_string(*options.dumpSteps.rbegin()) +
-                             ": the run has " + std::to_string(steps) + " steps, numbered from 0");
+  if (Status s = options.checkSteps(steps); !s)
+    return s;
   report.emplace(plan, options.alone ? RunShape{} : RunShape{plan.ranks, plan.servers},
-                 options.json, !isFirst(), steps);
+                 options.json, !isFirst(),
+                 RunLength{steps, sampler ? sampler->batchesPerEpoch() : 0});
   if (sampler && sampler->dropped() > 0)
     report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                  std::to_string(data->size()) + " samples: they do not fill a global batch of " +
@@ -159,7 +160,9 @@ Status RankRun::build() {
     return loaded.status();
   step = std::move(*loaded);
   Executable &executable = step->executable();
-  if (Status s = executable.setOptimizer(options.sgd); !s)
+  SgdOptions sgd = options.sgd;
+  sgd.keepsFinite = !options.allowsNonFinite;
+  if (Status s = executable.setOptimizer(sgd); !s)
     return s;
   if (Status s = checkStep(plan, executable); !s)
     return s;
@@ -191,6 +194,8 @@ Status RankRun::connect() {
   trainer = std::move(*made);
   if (options.capturesSteps)
     trainer->captureSteps();
+  trainer->askForSignal(StopSignal::received);
+  StopSignal::hold();
   return Status::ok();
 }
 
@@ -211,6 +216,11 @@ Status RankRun::observe() {
 
 Status RankRun::writeObservations() {
   const Executable &executable = step->executable();
+  if (stopSignal != 0 && (!options.opTimes.empty() || (trace && !trace->hasBegun()))) {
+    report->note("the run ended too early for '" + (trace ? options.trace : options.opTimes) +
+                 "', which is not written");
+    return Status::ok();
+  }
   if (trace)
     return trace->finish(options.trace, plan, executable, *trainer);
   if (!options.opTimes.empty())
@@ -237,7 +247,7 @@ Status RankRun::fill(std::int64_t number) {
 
 Status RankRun::train() {
   readBatch(0);
-  for (std::int64_t number = 0; number < steps; ++number) {
+  for (std::int64_t number = 0; number < steps && stopSignal == 0; ++number) {
     if (trace)
       if (Status s = trace->beforeStep(number, *trainer); !s)
         return s;
@@ -251,20 +261,69 @@ Status RankRun::train() {
       return times.status();
     times->seconds = secondsSince(start);
     report->addStep(*times);
-    if (dumps || number + 1 == steps)
-      if (Result<double> loss = trainer->finishLoss(); !loss)
-        return loss.status();
-    if (dumps)
-      if (Status s = dump(number); !s)
-        return s;
-    for (const Trainer::EarlierLoss &loss : trainer->losses())
-      report->addLoss(loss);
-    trainer->forgetLosses();
+    if (Status s = finishStep(number, dumps); !s)
+      return s;
     steadiness.add(times->seconds);
     if (!options.opTimes.empty() && steadiness.isDone())
       break;
   }
   return Status::ok();
+}
+
+/// What follows from the losses that have arrived: all ranks have the same, and do the same.
+Status RankRun::finishStep(std::int64_t number, bool dumps) {
+  if (!group || dumps || number + 1 == steps)
+    if (Result<double> loss = trainer->finishLoss(); !loss)
+      return loss.status();
+  if (dumps)
+    if (Status s = dump(number); !s)
+      return s;
+  const std::vector<Trainer::EarlierLoss> losses = trainer->losses();
+  trainer->forgetLosses();
+  for (const Trainer::EarlierLoss &loss : losses) {
+    report->addLoss(loss);
+    if (loss.notFinite > 0 && !options.allowsNonFinite)
+      return notFinite(loss);
+    if (loss.stopSignal != 0 && number + 1 < steps)
+      stopSignal = loss.stopSignal;
+  }
+  return stopSignal == 0 ? Status::ok() : stop(number + 1);
+}
+
+Status RankRun::stop(std::int64_t completed) {
+  if (trainer->isLossUnderWay()) {
+    if (Result<double> mean = trainer->finishLoss(); !mean)
+      return mean.status();
+    const Trainer::EarlierLoss last = trainer->losses().back();
+    report->addLoss(last);
+    if (last.notFinite > 0 && !options.allowsNonFinite)
+      return notFinite(last);
+  }
+  report->stop(stopSignal, completed);
+  if (plan.servers == 0 || !group)
+    return Status::ok();
+  // Servers wait for sums that do not come, and ask every second whether to go on.
+  if (isFirst())
+    if (Status s = group->tell(stoppedKey, std::to_string(stopSignal), timeout()); !s)
+      return s;
+  return group->gather("left", "", timeout()).status();
+}
+
+/// Ends the run: looks for the reason in the batch of that step, as it was.
+Status RankRun::notFinite(const Trainer::EarlierLoss &loss) {
+  StepSamples samples{plan.input.type, plan.input.shape, x, "", {}};
+  if (data) {
+    samples.indices = sampler->indices(loss.step);
+    samples.file = options.data.substr(0, options.data.find(','));
+    data->read(samples.indices, x.data(), y.data());
+  }
+  const Status filled = fill(0);
+  const Result<std::string> own =
+      filled ? findNotFinite(step->executable(), loss.step, samples) : filled;
+  if (!own)
+    return own.status();
+  return notFiniteError(group.get(), {loss.step, std::isfinite(loss.loss), *own},
+                        10 * options.startTimeout);
 }
 
 Status RankRun::dump(std::int64_t number) {
@@ -277,32 +336,15 @@ Status RankRun::dump(std::int64_t number) {
 }
 
 Result<std::optional<Score>> RankRun::score() {
-  if (!test)
+  if (!test || stopSignal != 0)
     return std::optional<Score>();
-  Result<Score> own = evaluate(plan, step->executable(), *trainer, *test, identity.rank);
+  const auto isAsked = [] { return StopSignal::received() != 0; };
+  Result<Score> own = evaluate(plan, step->executable(), *trainer, *test, identity.rank, isAsked);
   if (!own)
     return own.status();
-  if (!group)
-    return std::optional<Score>(*own);
-  group->enter("during evaluation");
-  char text[128];
-  std::snprintf(text, sizeof text, "%.17g %lld %lld %lld", own->lossSum,
-                static_cast<long long>(own->losses), static_cast<long long>(own->correct),
-                static_cast<long long>(own->predictions));
-  auto all = group->gather("score", text, timeout(), Among::workers);
-  if (!all)
-    return all.status();
-  Score sum;
-  for (const std::string &line : *all) {
-    long long losses = 0, correct = 0, predictions = 0;
-    Score s;
-    std::sscanf(line.c_str(), "%lf %lld %lld %lld", &s.lossSum, &losses, &correct, &predictions);
-    s.losses = losses;
-    s.correct = correct;
-    s.predictions = predictions;
-    sum.add(s);
-  }
-  return std::optional<Score>(sum);
+  if (group)
+    return sumScores(*group, *own, isAsked(), timeout());
+  return isAsked() ? std::optional<Score>() : std::optional<Score>(*own);
 }
 
 Status RankRun::finish() {
@@ -310,7 +352,9 @@ Status RankRun::finish() {
   if (!scored)
     return scored.status();
   if (isFirst() && !options.save.empty())
-    if (Status s = saveOnnx(plan, step->executable(), options.seed, options.save); !s)
+    if (Status s =
+            saveOnnx(plan, step->executable(), options.seed, options.save, options.allowsNonFinite);
+        !s)
       return s;
   std::int64_t peak = peakMemoryBytes();
   std::optional<Traffic> busiest = report->medianTraffic();
@@ -333,7 +377,7 @@ Status RankRun::finish() {
         busiest = moved;
     }
   }
-  report->finish(peak, busiest, *scored);
+  report->finish(peak, busiest, *scored, trainingMode(step->executable()));
   if (options.timings && isFirst())
     printTimings(plan, step->executable(), *trainer);
   return Status::ok();
@@ -348,7 +392,9 @@ int runRank(const Options &options, const Identity &identity) {
   else
     participant = std::make_unique<RankRun>(options, identity);
   const Status s = participant->run();
-  return conclude("syncline-run", s, participant->joined());
+  const int code = conclude("syncline-run", s, participant->joined());
+  const int signal = participant->stoppedBy() ? participant->stoppedBy() : StopSignal::received();
+  return signal == 0 ? code : 128 + signal;
 }
 
 } // namespace syncline

@@ -35,6 +35,18 @@ std::string sizeText(double bytes) {
   return text;
 }
 
+/// "0:07", "12:30", "3:04:05".
+std::string timeText(double seconds) {
+  const auto whole = static_cast<long long>(std::lround(seconds));
+  char text[64];
+  if (whole < 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60,
+                  whole % 60);
+  return text;
+}
+
 /// JSON knows no NaN and no infinity.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
@@ -42,45 +54,96 @@ nlohmann::json number(double value) {
 
 } // namespace
 
-Report::Report(const Plan &plan, const RunShape &shape, bool json, bool quiet, std::int64_t steps)
-    : plan(plan), shape(shape), json(json), quiet(quiet), terminal(isatty(2)), total(steps) {}
+Report::Report(const Plan &plan, const RunShape &shape, bool json, bool quiet,
+               const RunLength &length)
+    : plan(plan), shape(shape), json(json), quiet(quiet), terminal(isatty(2)), length(length) {}
 
 void Report::note(const std::string &text) {
   if (!quiet)
-    std::fprintf(stderr, "syncline-run: %s\n", text.c_str());
+    std::fprintf(stderr, "%ssyncline-run: %s\n", isLineOpen ? "\n" : "", text.c_str());
+  isLineOpen = false;
+}
+
+void Report::stop(int signal, std::int64_t completed) {
+  stopSignal = signal;
+  note("stopped by signal " + std::to_string(signal) + " after " + std::to_string(completed) +
+       " of " + std::to_string(length.steps) + " steps");
 }
 
 double Report::samplesPerSecond(double seconds) const {
   return seconds > 0 ? static_cast<double>(plan.batch) * shape.ranks / seconds : 0;
 }
 
+void Report::addStep(const StepTimes &times) {
+  secondsSoFar += steps.empty() ? 0 : times.seconds;
+  steps.push_back(times);
+}
+
+double Report::remainingSeconds() const {
+  const auto done = static_cast<std::int64_t>(steps.size());
+  const double mean =
+      done > 1 ? secondsSoFar / static_cast<double>(done - 1) : steps.front().seconds;
+  return mean * static_cast<double>(length.steps - done);
+}
+
+void Report::addToMean(const Trainer::EarlierLoss &loss) {
+  if (length.perEpoch > 0 && loss.step % length.perEpoch == 0) {
+    lossSum = 0;
+    losses = 0;
+  }
+  lossSum += loss.loss;
+  ++losses;
+}
+
 void Report::addLoss(const Trainer::EarlierLoss &earlier) {
   lastLoss = earlier.loss;
+  addToMean(earlier);
   if (quiet)
     return;
+  if (json)
+    tellJson(earlier);
+  else
+    tellText(earlier);
+}
+
+void Report::tellJson(const Trainer::EarlierLoss &earlier) const {
   const StepTimes &t = steps[earlier.step];
-  if (json) {
-    nlohmann::ordered_json line{{"step", earlier.step},
-                                {"loss", number(earlier.loss)},
-                                {"seconds", t.seconds},
-                                {"samples_per_second", samplesPerSecond(t.seconds)},
-                                {"exposed_seconds", t.exposed}};
-    if (t.moved) {
-      line["bytes_sent"] = t.moved->sent;
-      line["bytes_received"] = t.moved->received;
-    }
-    std::cout << line.dump() << std::endl;
-    return;
+  nlohmann::ordered_json line{{"step", earlier.step}};
+  if (length.perEpoch > 0)
+    line["epoch"] = earlier.step / length.perEpoch;
+  line["loss"] = number(earlier.loss);
+  line["mean_loss"] = number(lossSum / static_cast<double>(losses));
+  line["seconds"] = t.seconds;
+  line["samples_per_second"] = samplesPerSecond(t.seconds);
+  line["exposed_seconds"] = t.exposed;
+  line["remaining_seconds"] = remainingSeconds();
+  if (t.moved) {
+    line["bytes_sent"] = t.moved->sent;
+    line["bytes_received"] = t.moved->received;
   }
+  std::cout << line.dump() << std::endl;
+}
+
+void Report::tellText(const Trainer::EarlierLoss &earlier) {
   // Often enough to be seen moving; a log gets a line now and then.
-  bool last = earlier.step + 1 == total;
+  const bool last = earlier.step + 1 == length.steps;
   if (!last && secondsSince(lastShown) < (terminal ? 0.2 : 5))
     return;
   lastShown = Clock::now();
-  std::fprintf(stderr, "%sstep %lld/%lld  loss %.4f  %.1f samples/s  exposed %.2f ms%s",
-               terminal ? "\r\033[K" : "", static_cast<long long>(earlier.step + 1),
-               static_cast<long long>(total), earlier.loss, samplesPerSecond(t.seconds),
-               t.exposed * 1e3, terminal && !last ? "" : "\n");
+  const StepTimes &t = steps[earlier.step];
+  std::string epoch;
+  if (length.perEpoch > 0)
+    epoch = ", epoch " + std::to_string(earlier.step / length.perEpoch + 1) + " of " +
+            std::to_string((length.steps + length.perEpoch - 1) / length.perEpoch);
+  std::fprintf(
+      stderr, "%s%lld of %lld steps%s  loss %.4f, mean%s %.4f  %.1f samples/s  exposed %.2f ms%s%s",
+      terminal ? "\r\033[K" : "", static_cast<long long>(earlier.step + 1),
+      static_cast<long long>(length.steps), epoch.c_str(), earlier.loss,
+      epoch.empty() ? "" : " of the epoch", lossSum / static_cast<double>(losses),
+      samplesPerSecond(t.seconds), t.exposed * 1e3,
+      last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str(),
+      terminal && !last ? "" : "\n");
+  isLineOpen = terminal && !last;
 }
 
 std::optional<Traffic> Report::medianTraffic() const {
@@ -92,7 +155,7 @@ std::optional<Traffic> Report::medianTraffic() const {
 }
 
 void Report::finish(std::int64_t peakBytes, const std::optional<Traffic> &traffic,
-                    const std::optional<Score> &score) {
+                    const std::optional<Score> &score, const std::string &testMode) {
   if (quiet)
     return;
   double seconds = medianOf(steps, [](const StepTimes &t) { return t.seconds; });
@@ -119,6 +182,10 @@ void Report::finish(std::int64_t peakBytes, const std::optional<Traffic> &traffi
       line["test_loss"] = number(ratio(score->lossSum, score->losses));
     if (score && score->predictions > 0)
       line["test_accuracy"] = ratio(static_cast<double>(score->correct), score->predictions);
+    if (score && !testMode.empty())
+      line["test_mode"] = testMode;
+    if (stopSignal != 0)
+      line["stopped_by_signal"] = stopSignal;
     std::cout << line.dump() << std::endl;
     return;
   }
@@ -137,13 +204,14 @@ void Report::finish(std::int64_t peakBytes, const std::optional<Traffic> &traffi
                  sizeText(static_cast<double>(traffic->received)).c_str(),
                  sizeText(static_cast<double>(traffic->sent + traffic->received)).c_str(),
                  sizeText(plan.predictedTraffic).c_str());
+  const std::string mode = testMode.empty() ? "" : ", in training mode: " + testMode;
   if (score && score->predictions > 0)
-    std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f\n",
+    std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f%s\n",
                  100 * ratio(static_cast<double>(score->correct), score->predictions),
                  static_cast<long long>(score->correct), static_cast<long long>(score->predictions),
-                 ratio(score->lossSum, score->losses));
+                 ratio(score->lossSum, score->losses), mode.c_str());
   else if (score)
-    std::fprintf(stderr, "test loss %.6f\n", ratio(score->lossSum, score->losses));
+    std::fprintf(stderr, "test loss %.6f%s\n", ratio(score->lossSum, score->losses), mode.c_str());
 }
 
 std::int64_t peakMemoryBytes() {

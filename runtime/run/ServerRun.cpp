@@ -3,12 +3,15 @@
 
 #include "runtime/core/Guarded.h"
 #include "runtime/run/PlanChecks.h"
+#include "runtime/run/StopSignal.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -39,6 +42,7 @@ public:
 private:
   Status learnSteps();
   Status serve();
+  Status askWorkers(double patience);
   Status openChannels();
   Status serveChannel(int channel);
   Status lost(const Status &why, const std::string &where, std::int64_t done) const;
@@ -86,11 +90,25 @@ Status ServerRun::serve() {
     return s;
   running = 1;
   threads.emplace_back([this] { conclude(guarded([this] { return openChannels(); })); });
+  // Workers decide when to stop, and tell.
+  StopSignal::hold();
   Status s = watch();
   std::lock_guard lock(mutex);
   for (std::thread &t : threads)
     s ? t.join() : t.detach();
   return s;
+}
+
+/// Whether to go on, as Group::ask(). Ends the process where workers have stopped early: threads
+/// wait for sums that do not come.
+Status ServerRun::askWorkers(double patience) {
+  const auto told = group->ask(stoppedKey, patience);
+  if (!told || !*told)
+    return told ? Status::ok() : told.status();
+  (void)group->gather("left", "", std::max(20.0, timeout()));
+  group->depart();
+  std::fflush(nullptr);
+  std::_Exit(128 + std::atoi((*told)->c_str()));
 }
 
 /// Opens the channels in the order in which workers do, and serves them all at once.
@@ -156,7 +174,7 @@ Status ServerRun::watch() {
   while (!changed.wait_for(lock, interval, isOver)) {
     const bool mayAsk = areOpen;
     lock.unlock();
-    Status s = mayAsk ? group->probe(patience) : group->verdict();
+    Status s = mayAsk ? askWorkers(patience) : group->verdict();
     if (s && !mayAsk && Clock::now() > opening)
       s = Status::error(ErrorKind::peerLost, notConnected(group->waitsFor()));
     lock.lock();

@@ -13,5 +13,8 @@ std::unique_ptr<Participant> createServer(const Options &options, const Identity
 
 /// The key under which rank 0 tells servers the number of steps: Group::gather() of all ranks.
 inline constexpr const char *stepsKey = "steps";
+/// The key under which rank 0 tells them the signal by which workers have stopped early:
+/// Group::tell(). All ranks, servers too, then gather "left".
+inline constexpr const char *stoppedKey = "stopped";
 
 } // namespace syncline

@@ -20,6 +20,8 @@ public:
 
   /// Before step `number`; the first traced one begins once the clocks have been compared.
   Status beforeStep(std::int64_t number, Trainer &trainer);
+  /// Whether the first traced step has come.
+  bool hasBegun() const { return !before.empty(); }
   /// After the last step: brings all records to rank 0, which writes `path`. Errors: peerLost;
   /// badInput, naming the path.
   Status finish(const std::string &path, const Plan &plan, const Executable &executable,

@@ -4,6 +4,8 @@
 #include "runtime/transport/CommunicationThread.h"
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <set>
 
 namespace syncline {
@@ -219,22 +221,32 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
     times.moved = Traffic{now.sent - counted.sent, now.received - counted.received};
     counted = now;
   }
-  lossSum = executable.loss();
-  lossStep = number;
-  if (ranks > 1)
-    if (Status s = channels.at(0)->issue(lossBucket, &lossSum, sizeof lossSum, ElementType::f64,
-                                         lossScheme);
-        !s)
-      return s;
+  if (Status s = issueLoss(number); !s)
+    return s;
   times.seconds = secondsSince(start);
   return times;
+}
+
+Status Trainer::issueLoss(std::int64_t number) {
+  const int stop = signal ? signal() : 0;
+  const double loss = executable.loss();
+  const bool met = executable.metNonFinite();
+  shared = {loss, met || !std::isfinite(loss) ? 1.0 : 0.0, stop == SIGINT ? 1.0 : 0.0,
+            stop == SIGTERM ? 1.0 : 0.0};
+  lossStep = number;
+  return ranks > 1 ? channels.at(0)->issue(lossBucket, &shared, sizeof shared, ElementType::f64,
+                                           lossScheme)
+                   : Status::ok();
 }
 
 Result<double> Trainer::finishLoss() {
   if (ranks > 1)
     if (Status s = channels.at(0)->wait(lossBucket); !s)
       return s;
-  done.push_back({lossStep, lossSum / ranks});
+  done.push_back({lossStep, shared.loss / ranks, static_cast<int>(shared.notFinite),
+                  shared.terminated > 0    ? SIGTERM
+                  : shared.interrupted > 0 ? SIGINT
+                                           : 0});
   lossStep = -1;
   return done.back().loss;
 }

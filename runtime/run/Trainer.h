@@ -56,15 +56,24 @@ public:
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
-  /// Mean over all ranks' losses of the last step that was run. Waits for the others.
-  Result<double> finishLoss();
-  /// The same of an earlier step, if finished on the side while the present one ran.
+  /// What ranks tell each other of every step, in one message behind its buckets: all ranks read
+  /// the same, mostly a step later.
   struct EarlierLoss {
     std::int64_t step;
-    double loss;
+    double loss;        ///< mean over all ranks
+    int notFinite = 0;  ///< ranks whose loss or update was not finite
+    int stopSignal = 0; ///< the signal by which a rank was asked to stop; 0: none was
   };
+  /// The mean loss of the last step that was run. Waits for the others.
+  Result<double> finishLoss();
+  /// Of what steps so far have finished, since the last forgetLosses().
   const std::vector<EarlierLoss> &losses() const { return done; }
   void forgetLosses() { done.clear(); }
+  /// Whether the last step's has still to be finished.
+  bool isLossUnderWay() const { return lossStep >= 0; }
+
+  /// Whom to ask behind each step for SIGINT or SIGTERM, or 0.
+  void askForSignal(std::function<int()> received) { signal = std::move(received); }
 
   /// Keeps a record of every step from now on.
   void recordSteps() {
@@ -93,6 +102,7 @@ private:
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status issue(int bucket);
+  Status issueLoss(std::int64_t number);
   Status gather(std::size_t index);
 
   Executable &executable;
@@ -111,8 +121,12 @@ private:
   // The loss travels behind the step's buckets, while the next step computes.
   static constexpr int lossBucket = -1;
   std::string lossScheme;
-  double lossSum = 0;
+  struct Shared { ///< sums over ranks, once they have arrived
+    double loss = 0, notFinite = 0, interrupted = 0, terminated = 0;
+  };
+  Shared shared;
   std::int64_t lossStep = -1;
+  std::function<int()> signal;
   std::vector<EarlierLoss> done;
 };
 

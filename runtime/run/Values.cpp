@@ -3,6 +3,7 @@
 
 #include "runtime/data/HalfFloat.h"
 #include "runtime/data/RandomStream.h"
+#include "runtime/run/Diagnosis.h"
 #include "runtime/run/OnnxRecord.h"
 #include "syncline/OutputFile.h"
 
@@ -83,7 +84,8 @@ Result<std::vector<std::byte>> presentValues(const Plan &plan, Executable &execu
   return values;
 }
 
-Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed, std::ostream &out) {
+Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
+                  bool allowsNonFinite, std::ostream &out) {
   std::ifstream skeleton(plan.file("model.onnx"), std::ios::binary);
   if (!skeleton)
     return Status::badInput("'" + plan.file("model.onnx") +
@@ -97,6 +99,10 @@ Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed, 
     auto values = presentValues(plan, executable, t, seed);
     if (!values)
       return values.status();
+    if (const auto at = firstNotFinite(t.type, *values); at && !allowsNonFinite)
+      return Status::badInput("'" + t.name + "', element " + std::to_string(*at) +
+                              ", is not finite: the model is not saved; '--allow-nonfinite' saves "
+                              "it all the same");
     const std::string record = onnxRecordHead(t.name, t.type, t.shape, values->size());
     out << record;
     out.write(reinterpret_cast<const char *>(values->data()),
@@ -140,9 +146,10 @@ Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed) 
 }
 
 Status saveOnnx(const Plan &plan, Executable &executable, std::uint64_t seed,
-                const std::string &path) {
-  return writeWholeFile(path,
-                        [&](std::ostream &out) { return writeModel(plan, executable, seed, out); });
+                const std::string &path, bool allowsNonFinite) {
+  return writeWholeFile(path, [&](std::ostream &out) {
+    return writeModel(plan, executable, seed, allowsNonFinite, out);
+  });
 }
 
 } // namespace syncline

@@ -19,7 +19,8 @@ Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor 
 Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed);
 
 /// Writes the model with its present values to `path`: under another name first, then renamed.
+/// Errors: badInput, naming the first value that is not finite, unless such are allowed.
 Status saveOnnx(const Plan &plan, Executable &executable, std::uint64_t seed,
-                const std::string &path);
+                const std::string &path, bool allowsNonFinite);
 
 } // namespace syncline

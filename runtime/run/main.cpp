@@ -3,6 +3,7 @@
 #include "runtime/run/Options.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/RankRun.h"
+#include "runtime/run/StopSignal.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -27,9 +28,11 @@ static int finish(int code) {
 static int run(int argc, char **argv) {
   Options options;
   if (std::optional<int> code = parseOptions(argc, argv, options))
-    return *code;
-  if (options.alone)
+    return finish(*code);
+  if (options.alone) {
+    StopSignal::listen();
     return finish(runRank(options, Identity()));
+  }
   Result<RunShape> shape = readRunShape(options.plan);
   if (!shape)
     return fail(shape.status());
@@ -38,6 +41,7 @@ static int run(int argc, char **argv) {
     return fail(identity.status());
   if (identity->launchesLocally)
     return launchLocally(*shape, {argv, argv + argc});
+  StopSignal::listen();
   return finish(runRank(options, *identity));
 }
 

@@ -1,14 +1,15 @@
 // Transport over TCP by Gloo: its exceptions end here.
 #include "runtime/transport/GlooTransport.h"
 
-#include "runtime/transport/collectives/Blocks.h"
+#include "runtime/transport/GlooPair.h"
+#include "runtime/transport/RankConnections.h"
 
 #include <atomic>
 #include <csignal>
 #include <exception>
 #include <future>
+#include <netdb.h>
 
-#include <gloo/transport/context.h>
 #include <gloo/transport/tcp/device.h>
 
 namespace syncline {
@@ -16,9 +17,10 @@ namespace {
 
 class GlooTransport : public Transport {
 public:
-  GlooTransport(const GlooOptions &options, Store &store, Watch *watch,
+  GlooTransport(const GlooOptions &options, std::string address, Store &store, Watch *watch,
                 std::shared_ptr<gloo::transport::Device> device)
-      : options(options), store(store), watch(watch), device(std::move(device)) {}
+      : options(options), address(std::move(address)), store(store), watch(watch),
+        device(std::move(device)) {}
 
   int rank() const override { return options.rank; }
   int size() const override { return options.size; }
@@ -27,6 +29,7 @@ public:
   Traffic traffic() const override { return {sent, received}; }
 
   Watch *watcher() const { return watch; }
+  std::string nameOf(int peer) const { return options.names.of(peer); }
   void count(bool sends, std::size_t bytes) const {
     (sends ? sent : received) += static_cast<std::int64_t>(bytes);
   }
@@ -34,43 +37,41 @@ public:
   Status blame(int peer, const std::string &what) const;
 
 private:
+  Result<std::string> placeOf(const LinkEnd &end, Deadline deadline);
+  Result<Socket> connect(const LinkEnd &end, const std::string &place, RankListener *listener,
+                         Deadline deadline) const;
+  Result<std::unique_ptr<Link>> open(const LinkEnd &end, const std::string &place,
+                                     RankListener *listener, Deadline deadline) const;
+
   const GlooOptions options;
+  const std::string address; ///< numeric, where other ranks reach this one
   Store &store;
   Watch *watch;
   std::shared_ptr<gloo::transport::Device> device;
   mutable std::atomic<std::int64_t> sent = 0, received = 0;
 };
 
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 1e6) * 1e3) + 1);
-}
-
-/// A context of its own with the one pair.
 class GlooLink : public Link {
 public:
-  GlooLink(const GlooTransport &transport, LinkEnd end,
-           std::shared_ptr<gloo::transport::Context> context)
-      : transport(transport), end(std::move(end)), context(std::move(context)) {}
+  GlooLink(const GlooTransport &transport, LinkEnd end)
+      : transport(transport), end(std::move(end)) {}
 
-  /// Where the peer's pair is to connect to.
-  std::string address() {
-    std::vector<char> bytes = context->createPair(end.peer)->address().bytes();
-    return {bytes.begin(), bytes.end()};
-  }
-
-  Status connect(const std::string &peerAddress) {
+  Status start(gloo::transport::Device &device, double timeoutSeconds, Socket connection) {
     Watch::Waiting waiting(transport.watcher(), end.peer, end.sends);
-    return guarded([&] {
-      pair().connect({peerAddress.begin(), peerAddress.end()});
-      pair().setSync(true, /*busyPoll=*/false);
-      sizeSendBuffer();
-    });
+    try {
+      pair.emplace(device, timeoutSeconds, std::move(connection));
+    } catch (const std::exception &e) {
+      // What fails here is this process's own.
+      return Status::badInput("cannot set up the connection to " + transport.nameOf(end.peer) +
+                              ": " + e.what());
+    }
+    return guarded([&] { sizeSendBuffer(); });
   }
 
   Status send(const void *data, std::size_t bytes) override {
     Watch::Waiting waiting(transport.watcher(), end.peer, /*sends=*/true);
     return guarded([&] {
-      pair().createSendBuffer(slot, const_cast<void *>(data), bytes)->send(0, bytes);
+      (*pair)->createSendBuffer(slot, const_cast<void *>(data), bytes)->send(0, bytes);
       transport.count(/*sends=*/true, bytes);
     });
   }
@@ -78,7 +79,7 @@ public:
   Status receive(void *data, std::size_t bytes) override {
     Watch::Waiting waiting(transport.watcher(), end.peer, /*sends=*/false);
     return guarded([&] {
-      pair().createRecvBuffer(slot, data, bytes)->waitRecv();
+      (*pair)->createRecvBuffer(slot, data, bytes)->waitRecv();
       transport.count(/*sends=*/false, bytes);
     });
   }
@@ -95,12 +96,10 @@ private:
   void sizeSendBuffer() {
     std::vector<std::byte> segment(96u << 10);
     if (end.sends)
-      pair().createSendBuffer(slot, segment.data(), segment.size())->send(0, segment.size());
+      (*pair)->createSendBuffer(slot, segment.data(), segment.size())->send(0, segment.size());
     else
-      pair().createRecvBuffer(slot, segment.data(), segment.size())->waitRecv();
+      (*pair)->createRecvBuffer(slot, segment.data(), segment.size())->waitRecv();
   }
-
-  gloo::transport::Pair &pair() { return *context->getPair(end.peer); }
 
   template <typename F> Status guarded(F &&f) {
     try {
@@ -113,7 +112,7 @@ private:
 
   const GlooTransport &transport;
   const LinkEnd end;
-  std::shared_ptr<gloo::transport::Context> context;
+  std::optional<GlooPair> pair;
 };
 
 Status GlooTransport::blame(int peer, const std::string &what) const {
@@ -122,42 +121,108 @@ Status GlooTransport::blame(int peer, const std::string &what) const {
   return watch->blame(rank(), peer, what, options.names);
 }
 
+/// The key in the store under which the receiving end says where it listens.
+std::string keyOf(const LinkEnd &end, int sender, int receiver) {
+  return "link/" + end.name + "/" + std::to_string(sender) + "/" + std::to_string(receiver);
+}
+
+/// Where the peer listens: "ADDRESS PLACE".
+Result<std::string> GlooTransport::placeOf(const LinkEnd &end, Deadline deadline) {
+  Watch::Waiting waiting(watch, end.peer, end.sends);
+  auto place = store.get(keyOf(end, rank(), end.peer), deadline);
+  if (!place)
+    return place.status();
+  if (!*place)
+    return blame(end.peer, "it did not connect in time");
+  return **place;
+}
+
+/// The sender connects, the receiver listens.
+Result<Socket> GlooTransport::connect(const LinkEnd &end, const std::string &place,
+                                      RankListener *listener, Deadline deadline) const {
+  Watch::Waiting waiting(watch, end.peer, end.sends);
+  const ConnectLimit limit{deadline, [this] { return watch && watch->verdict(); }};
+  if (!end.sends) {
+    std::optional<Socket> socket = listener->take(keyOf(end, end.peer, rank()), limit);
+    if (socket)
+      return std::move(*socket);
+    const std::string trouble = limit.isOver() ? "" : listener->trouble();
+    return trouble.empty() ? blame(end.peer, "it did not connect in time")
+                           : Status::badInput("cannot take the connection of " +
+                                              options.names.of(end.peer) + ": " + trouble);
+  }
+  const std::size_t space = place.find(' ');
+  Result<Socket> socket = connectToRank(place.substr(0, space), place.substr(space + 1),
+                                        keyOf(end, rank(), end.peer), limit);
+  if (!socket && socket.status().kind() == ErrorKind::peerLost)
+    return blame(end.peer, socket.status().message());
+  return socket;
+}
+
+Result<std::unique_ptr<Link>> GlooTransport::open(const LinkEnd &end, const std::string &place,
+                                                  RankListener *listener, Deadline deadline) const {
+  Result<Socket> socket = connect(end, place, listener, deadline);
+  if (!socket)
+    return socket.status();
+  auto link = std::make_unique<GlooLink>(*this, end);
+  if (Status s = link->start(*device, options.timeoutSeconds, std::move(*socket)); !s)
+    return s;
+  return std::unique_ptr<Link>(std::move(link));
+}
+
 Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const LinkEnd> ends) {
-  Deadline deadline = deadlineIn(options.startSeconds);
-  auto key = [](const LinkEnd &end, int from, bool sends) {
-    return "link/" + end.name + "/" + std::to_string(from) + (sends ? "/sends" : "/receives");
-  };
-  std::vector<std::unique_ptr<GlooLink>> links;
-  std::vector<std::string> peers;
+  const Deadline deadline = deadlineIn(options.startSeconds);
+  std::unique_ptr<RankListener> listener;
   for (const LinkEnd &end : ends) {
-    auto context = device->createContext(rank(), size());
-    context->setTimeout(milliseconds(options.timeoutSeconds));
-    links.push_back(std::make_unique<GlooLink>(*this, end, std::move(context)));
-    if (Status s = store.set(key(end, rank(), end.sends), links.back()->address()); !s)
+    if (end.sends)
+      continue;
+    if (!listener) {
+      Result<std::unique_ptr<RankListener>> opened = RankListener::open(address);
+      if (!opened)
+        return opened.status();
+      listener = std::move(*opened);
+    }
+    if (Status s = store.set(keyOf(end, end.peer, rank()), address + " " + listener->place()); !s)
       return s;
   }
+  // One after the other: the store answers one request at a time.
+  std::vector<std::string> places;
   for (const LinkEnd &end : ends) {
-    Watch::Waiting waiting(watch, end.peer, end.sends);
-    auto address = store.get(key(end, end.peer, !end.sends), deadline);
-    if (!address)
-      return address.status();
-    if (!*address)
-      return blame(end.peer, "it did not connect in time");
-    peers.push_back(**address);
+    Result<std::string> place = end.sends ? placeOf(end, deadline) : std::string();
+    if (!place)
+      return place.status();
+    places.push_back(std::move(*place));
   }
-  // At once: a pair that listens waits for its peer, which may wait at another link.
-  std::vector<std::future<Status>> connecting;
-  for (std::size_t i = 0; i < links.size(); ++i)
-    connecting.push_back(
-        std::async(std::launch::async, [&, i] { return links[i]->connect(peers[i]); }));
+  // All have begun to open their ends. At once: whoever is waited for may itself wait at another.
+  const Deadline connected = deadlineIn(options.startSeconds + options.timeoutSeconds);
+  std::vector<std::future<Result<std::unique_ptr<Link>>>> opening;
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    opening.push_back(std::async(std::launch::async, [&, i] {
+      return open(ends[i], places[i], listener.get(), connected);
+    }));
+  std::vector<std::unique_ptr<Link>> links;
   Status first;
-  for (auto &c : connecting)
-    if (Status s = c.get(); first && !s)
-      first = s;
-  if (!first)
-    return first;
-  return std::vector<std::unique_ptr<Link>>(std::make_move_iterator(links.begin()),
-                                            std::make_move_iterator(links.end()));
+  for (auto &o : opening) {
+    Result<std::unique_ptr<Link>> link = o.get();
+    if (link)
+      links.push_back(std::move(*link));
+    else if (first)
+      first = link.status();
+  }
+  return first ? Result<std::vector<std::unique_ptr<Link>>>(std::move(links)) : first;
+}
+
+/// The numeric address of this host that others connect to.
+std::string linkAddress(const GlooOptions &options) {
+  gloo::transport::tcp::attr attributes;
+  attributes.iface = options.interface;
+  attributes.hostname = options.address;
+  attributes = gloo::transport::tcp::CreateDeviceAttr(attributes);
+  char text[NI_MAXHOST];
+  if (int rc = getnameinfo(reinterpret_cast<const sockaddr *>(&attributes.ai_addr),
+                           attributes.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST))
+    throw std::runtime_error(gai_strerror(rc));
+  return text;
 }
 
 } // namespace
@@ -166,11 +231,8 @@ Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &option
                                                        Watch *watch) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    gloo::transport::tcp::attr attributes;
-    attributes.iface = options.interface;
-    attributes.hostname = options.address;
     return std::unique_ptr<Transport>(
-        new GlooTransport(options, store, watch, gloo::transport::tcp::CreateDevice(attributes)));
+        new GlooTransport(options, linkAddress(options), store, watch, GlooPair::createDevice()));
   } catch (const std::exception &e) {
     std::string where = options.interface.empty() ? options.address : options.interface;
     return Status::badInput("cannot use the network at '" + where + "': " + e.what());

@@ -83,6 +83,25 @@ Result<std::vector<std::string>> Group::gather(const std::string &key, const std
   return store->gather(key, value, deadlineIn(seconds), who == Among::workers);
 }
 
+Status Group::tell(const std::string &key, const std::string &value, double seconds) {
+  return store->set(key, value, seconds);
+}
+
+Result<std::optional<std::string>> Group::ask(const std::string &key, double seconds) {
+  Status known = verdict();
+  if (!known)
+    return known;
+  auto value = store->get(key, Clock::now(), seconds);
+  if (value)
+    return value;
+  known = verdict();
+  return known
+             ? Status::error(ErrorKind::peerLost, "lost " + Verdict{0, "stuck", ""}.describe(names))
+             : known;
+}
+
+void Group::depart() { watch->depart(); }
+
 Status Group::verdict() const {
   std::optional<Verdict> found = watch->verdict();
   return found ? Status::error(ErrorKind::peerLost, "lost " + found->describe(names))
@@ -91,18 +110,6 @@ Status Group::verdict() const {
 
 Status Group::blame(int peer, const std::string &message) const {
   return watch->blame(options.rank, peer, message, names);
-}
-
-Status Group::probe(double seconds) {
-  Status known = verdict();
-  if (!known)
-    return known;
-  if (store->set("probe/" + std::to_string(options.rank), "", seconds))
-    return Status::ok();
-  known = verdict();
-  return known
-             ? Status::error(ErrorKind::peerLost, "lost " + Verdict{0, "stuck", ""}.describe(names))
-             : known;
 }
 
 Status Group::leave(double seconds) {

@@ -8,6 +8,7 @@
 #include "runtime/transport/StoreServer.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,16 @@ public:
   /// 0.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
                                           double seconds, Among who = Among::all);
-  /// Ok while nobody is known to be lost and rank 0 answers within `seconds`; else peerLost, naming
-  /// who is. Not at the same time as the other methods, nor as links are opened.
-  Status probe(double seconds = 20);
-  /// The same without asking rank 0; at any time, from any thread.
+  /// Leaves a value for ask(), from one rank. Errors: peerLost, naming rank 0.
+  Status tell(const std::string &key, const std::string &value, double seconds);
+  /// What was left so far, if anything, while nobody is known to be lost and rank 0 answers within
+  /// `seconds`; else peerLost, naming who is. Not at the same time as the other methods, nor as
+  /// links are opened.
+  Result<std::optional<std::string>> ask(const std::string &key, double seconds = 20);
+  /// Says goodbye, for a process that ends without destroying its group.
+  void depart();
+  /// Ok while nobody is known to be lost, without asking rank 0; else as ask(). At any time, from
+  /// any thread.
   Status verdict() const;
   /// `peer` has been late: says so and tells whose fault it is, as verdict(). A few seconds at
   /// most.

@@ -30,30 +30,38 @@ void Socket::close() {
   fd = -1;
 }
 
-Result<Socket> Socket::listen(int port) {
-  // One socket for both families where the host has IPv6, otherwise IPv4 alone.
+/// One that listens on `port` of `address`; empty: on all of the family's. Not open, and errno says
+/// why, where it failed.
+static Socket listenOnce(int family, int port, const std::string &address) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_family = family;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV;
+  errno = EADDRNOTAVAIL;
+  if (getaddrinfo(address.empty() ? nullptr : address.c_str(), std::to_string(port).c_str(), &hints,
+                  &found) != 0)
+    return {};
+  Socket s(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1, off = 0;
+  if (s.isOpen()) {
+    setsockopt(s.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // Without an address, one socket for both families.
+    if (found->ai_family == AF_INET6)
+      setsockopt(s.get(), IPPROTO_IPV6, IPV6_V6ONLY, address.empty() ? &off : &on, sizeof on);
+    if (bind(s.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(s.get(), SOMAXCONN) != 0)
+      s.close();
+  }
+  const int error = errno;
+  freeaddrinfo(found);
+  errno = error;
+  return s;
+}
+
+Result<Socket> Socket::listen(int port, const std::string &address) {
+  // Where the host has no IPv6, IPv4 alone.
   for (int family : {AF_INET6, AF_INET}) {
-    Socket s(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!s.isOpen())
-      continue;
-    int on = 1, off = 0;
-    setsockopt(s.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    sockaddr_storage address{};
-    socklen_t size;
-    if (family == AF_INET6) {
-      setsockopt(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-      auto &v6 = reinterpret_cast<sockaddr_in6 &>(address);
-      v6.sin6_family = AF_INET6;
-      v6.sin6_port = htons(port);
-      size = sizeof v6;
-    } else {
-      auto &v4 = reinterpret_cast<sockaddr_in &>(address);
-      v4.sin_family = AF_INET;
-      v4.sin_port = htons(port);
-      size = sizeof v4;
-    }
-    if (bind(s.fd, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
-        ::listen(s.fd, SOMAXCONN) == 0)
+    Socket s = listenOnce(family, port, address);
+    if (s.isOpen())
       return s;
     if (errno == EADDRINUSE)
       break;
@@ -76,14 +84,19 @@ static bool waitFor(int fd, short events, Deadline deadline) {
   }
 }
 
-static Socket connectOnce(const addrinfo &where, Deadline deadline) {
+/// Not open when it failed; then `error` is the reason's number.
+static Socket connectOnce(const addrinfo &where, Deadline deadline, int &error) {
   Socket s(::socket(where.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  error = errno;
   if (!s.isOpen())
     return {};
   if (::connect(s.get(), where.ai_addr, where.ai_addrlen) != 0) {
-    if (errno != EINPROGRESS || !waitFor(s.get(), POLLOUT, deadline))
+    error = errno;
+    if (error != EINPROGRESS)
       return {};
-    int error = 0;
+    error = ETIMEDOUT;
+    if (!waitFor(s.get(), POLLOUT, deadline))
+      return {};
     socklen_t size = sizeof error;
     if (getsockopt(s.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
       return {};
@@ -93,22 +106,29 @@ static Socket connectOnce(const addrinfo &where, Deadline deadline) {
   return s;
 }
 
+/// This process's or the machine's file descriptors are used up.
+static bool isOutOfFiles(int error) { return error == EMFILE || error == ENFILE; }
+
 Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadline) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   if (int rc = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found))
     return Status::badInput("cannot resolve host '" + host + "': " + gai_strerror(rc));
   Socket s;
+  int error = 0;
   do {
     for (const addrinfo *a = found; a && !s.isOpen(); a = a->ai_next)
-      s = connectOnce(*a, deadline);
+      s = connectOnce(*a, deadline, error);
     if (!s.isOpen())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  } while (!s.isOpen() && Clock::now() < deadline);
+  } while (!s.isOpen() && !isOutOfFiles(error) && Clock::now() < deadline);
   freeaddrinfo(found);
+  if (!s.isOpen() && isOutOfFiles(error))
+    return Status::badInput(std::string("cannot open a connection: ") + std::strerror(error));
   if (!s.isOpen())
-    return Status::error(ErrorKind::peerLost,
-                         "rank 0 does not answer at " + host + ":" + std::to_string(port));
+    return Status::error(ErrorKind::peerLost, "cannot connect to " + host + ":" +
+                                                  std::to_string(port) + ": " +
+                                                  std::strerror(error));
   return s;
 }
 
@@ -121,6 +141,16 @@ Socket Socket::accept() const {
 }
 
 bool Socket::hasInput(Deadline deadline) const { return waitFor(fd, POLLIN, deadline); }
+
+bool Socket::limitWaits(double seconds) const {
+  timeval limit{};
+  limit.tv_sec = static_cast<time_t>(seconds);
+  limit.tv_usec = static_cast<suseconds_t>((seconds - static_cast<double>(limit.tv_sec)) * 1e6);
+  const int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0 &&
+         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0;
+}
 
 int Socket::localPort() const {
   sockaddr_storage a{};
@@ -200,12 +230,12 @@ std::string encodeFrame(const Frame &frame) {
   return out + body;
 }
 
-FrameState decodeFrame(std::string &buffer, Frame &frame) {
+FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t most) {
   frame.clear();
   if (buffer.size() < 4)
     return FrameState::incomplete;
   std::size_t size = readSize(buffer);
-  if (size > maxFrameBytes)
+  if (size > most)
     return FrameState::malformed;
   if (buffer.size() < 4 + size)
     return FrameState::incomplete;
@@ -225,12 +255,12 @@ bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline) {
   return socket.sendAll(encodeFrame(frame), deadline);
 }
 
-bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline) {
+bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline, std::size_t most) {
   std::string buffer(4, '\0');
   if (!socket.receiveAll(buffer.data(), 4, deadline))
     return false;
   std::size_t size = readSize(buffer);
-  if (size > maxFrameBytes)
+  if (size > most)
     return false;
   buffer.resize(4 + size);
   return socket.receiveAll(buffer.data() + 4, size, deadline) &&

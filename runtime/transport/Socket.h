@@ -25,16 +25,22 @@ public:
   int release();
   void close();
 
-  /// Listens on every address of this host; port 0 picks a free one.
-  static Result<Socket> listen(int port);
-  /// Tries again until somebody listens there or the deadline passes.
+  /// Listens on a numeric address of this host, or on all of them; port 0 picks a free one.
+  static Result<Socket> listen(int port, const std::string &address = {});
+  /// Tries again until somebody listens there or the deadline passes. Errors: badInput for a host
+  /// that nobody knows or where this process has no file descriptor left, else peerLost, with the
+  /// system's reason.
   static Result<Socket> connect(const std::string &host, int port, Deadline deadline);
 
-  /// Of one that listens: who connects next; nobody has when it is not open.
+  /// Of one that listens: who connects next. Not open, and errno says why, where nobody has or this
+  /// process can take no more.
   Socket accept() const;
   /// Whether something is there by the deadline: bytes, the other end's close, somebody who
   /// connects.
   bool hasInput(Deadline deadline) const;
+
+  /// Makes it blocking; a send or a receive that stands still for `seconds` then fails.
+  bool limitWaits(double seconds) const;
 
   int localPort() const;
   /// Numeric address of this end, without port; empty when not connected.
@@ -58,11 +64,16 @@ inline constexpr std::size_t maxFrameBytes = 16u << 20;
 
 std::string encodeFrame(const Frame &frame);
 
+/// The first frame of a connection, which says who is there, and its answer are shorter: nobody
+/// makes this process keep much before it is known who it is.
+inline constexpr std::size_t maxHelloBytes = 512, maxWelcomeBytes = 64u << 10;
+
 enum class FrameState { complete, incomplete, malformed };
-/// Takes the first frame off the buffer.
-FrameState decodeFrame(std::string &buffer, Frame &frame);
+/// Takes the first frame off the buffer; one of more than `most` bytes is malformed.
+FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t most = maxFrameBytes);
 
 bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline);
-bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline);
+bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline,
+                  std::size_t most = maxFrameBytes);
 
 } // namespace syncline

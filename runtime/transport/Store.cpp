@@ -10,19 +10,28 @@
 namespace syncline {
 
 /// Seconds that an answer may take beyond the time the server itself waits.
-static Deadline answerBy(Deadline deadline) { return deadline + std::chrono::seconds(10); }
+static Deadline answerBy(Deadline deadline, double seconds = 10) {
+  return deadline + std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+}
 
 static Result<Socket> join(const char *role, const std::string &host, int port, int rank, int size,
                            Deadline deadline) {
   Result<Socket> socket = Socket::connect(host, port, deadline);
+  if (!socket && socket.status().kind() == ErrorKind::peerLost)
+    return Status::error(ErrorKind::peerLost,
+                         "rank 0 does not answer: " + socket.status().message());
   if (!socket)
     return socket;
   Frame reply;
   Frame hello{"syncline-1", role, std::to_string(rank), std::to_string(size)};
-  if (!sendFrame(*socket, hello, deadline) || !receiveFrame(*socket, reply, deadline) ||
-      reply.empty())
-    return Status::badInput("what answers at " + host + ":" + std::to_string(port) +
-                            " is not rank 0 of this run");
+  const std::string place = host + ":" + std::to_string(port);
+  if (!sendFrame(*socket, hello, deadline) ||
+      !receiveFrame(*socket, reply, deadline, maxWelcomeBytes) || reply.empty())
+    return Status::badInput(Clock::now() < deadline
+                                ? "what answers at " + place + " is not rank 0 of this run"
+                                : "no answer in time at " + place +
+                                      ": rank 0 of this run cannot take connections, or "
+                                      "another program listens there");
   if (reply[0] == "lost" && reply.size() == 2)
     return Status::error(ErrorKind::peerLost, "lost " + reply[1] + " during start-up");
   if (reply[0] != "ok")
@@ -45,8 +54,6 @@ Result<Frame> Store::request(const Frame &frame, Deadline deadline) {
     return Status::error(ErrorKind::peerLost, "rank 0 ended or does not answer " + phase);
   if (reply.size() == 2 && reply[0] == "lost")
     return Status::error(ErrorKind::peerLost, "lost " + reply[1] + " " + phase);
-  if (reply[0] == "error")
-    return Status::error(ErrorKind::peerLost, reply.size() > 1 ? reply[1] : "rank 0 refused");
   return reply;
 }
 
@@ -55,9 +62,10 @@ Status Store::set(const std::string &key, const std::string &value, double secon
   return reply ? Status::ok() : reply.status();
 }
 
-Result<std::optional<std::string>> Store::get(const std::string &key, Deadline deadline) {
+Result<std::optional<std::string>> Store::get(const std::string &key, Deadline deadline,
+                                              double grace) {
   Result<Frame> reply =
-      request({"get", key, std::to_string(remaining(deadline).count())}, answerBy(deadline));
+      request({"get", key, std::to_string(remaining(deadline).count())}, answerBy(deadline, grace));
   if (!reply)
     return reply.status();
   return reply->size() == 2 ? std::optional(reply->at(1)) : std::nullopt;
@@ -70,9 +78,12 @@ Result<std::vector<std::string>> Store::gather(const std::string &key, const std
                                 answerBy(deadline));
   if (!reply)
     return reply.status();
-  if (reply->at(0) != "ok")
-    return Status::error(ErrorKind::peerLost,
-                         "no sign in time of " + (reply->size() > 1 ? reply->at(1) : "a rank"));
+  if (reply->at(0) != "ok") {
+    std::string message = "no sign in time of " + (reply->size() > 1 ? reply->at(1) : "a rank");
+    if (reply->size() > 2 && !reply->at(2).empty())
+      message += "; " + reply->at(2);
+    return Status::error(ErrorKind::peerLost, message);
+  }
   reply->erase(reply->begin());
   return std::move(*reply);
 }
@@ -99,13 +110,15 @@ Result<std::unique_ptr<Watch>> Watch::connect(const std::string &host, int port,
 Watch::Watch(Socket s) : socket(std::move(s)), thread([this] { listen(); }) {}
 
 Watch::~Watch() {
-  leaving = true;
-  {
-    std::lock_guard lock(sendMutex);
-    sendFrame(socket, {"bye"}, deadlineIn(1));
-  }
+  depart();
   shutdown(socket.get(), SHUT_RDWR);
   thread.join();
+}
+
+void Watch::depart() {
+  leaving = true;
+  std::lock_guard lock(sendMutex);
+  sendFrame(socket, {"bye"}, deadlineIn(1));
 }
 
 void Watch::listen() {

@@ -22,8 +22,10 @@ public:
 
   /// Ends within `seconds`, whether rank 0 answers or not.
   Status set(const std::string &key, const std::string &value, double seconds = 20);
-  /// Waits until the key is set; nothing when it was not by the deadline.
-  Result<std::optional<std::string>> get(const std::string &key, Deadline deadline);
+  /// Waits until the key is set; nothing when it was not by the deadline. Rank 0 has `grace`
+  /// seconds more to say so.
+  Result<std::optional<std::string>> get(const std::string &key, Deadline deadline,
+                                         double grace = 10);
   /// Waits until every rank, or every worker, has given its value for the key; returns them by
   /// rank. Late ranks are named.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
@@ -88,6 +90,8 @@ public:
   Status blame(int own, int peer, const std::string &message, const RankNames &names);
   /// Says that this rank ends with an error.
   void fail(const std::string &message);
+  /// Says goodbye without closing, for a process that ends at once.
+  void depart();
 
 private:
   explicit Watch(Socket socket);

@@ -28,7 +28,7 @@ static Deadline deadlineFrom(const std::string &text) {
 }
 
 StoreServer::StoreServer(Socket listener, int size, const RankNames &names)
-    : listener(std::move(listener)), size(size), names(names) {
+    : newcomers(std::move(listener)), size(size), names(names) {
   int pair[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
     wakeRead = Socket(pair[0]);
@@ -49,7 +49,7 @@ std::string StoreServer::reachableAddress() const {
 }
 
 Deadline StoreServer::nextTimer() const {
-  Deadline next = deadlineIn(3600);
+  Deadline next = newcomers.nextTimer();
   for (const auto &p : peers)
     if (p->waiter)
       next = std::min(next, p->waiter->deadline);
@@ -58,18 +58,20 @@ Deadline StoreServer::nextTimer() const {
 
 void StoreServer::serve() {
   while (!stop) {
-    std::vector<pollfd> fds{{listener.get(), POLLIN, 0}, {wakeRead.get(), POLLIN, 0}};
+    std::vector<pollfd> fds{{wakeRead.get(), POLLIN, 0}};
     for (const auto &p : peers)
       fds.push_back({p->socket.get(), POLLIN, 0});
+    newcomers.addTo(fds);
     int wait = static_cast<int>(remaining(nextTimer()).count());
     if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
       return;
-    // Peers accepted in this round were not polled: read the old ones first.
-    for (std::size_t i = 2; i < fds.size(); ++i)
-      if (fds[i].revents)
-        readPeer(*peers[i - 2]);
-    if (fds[0].revents)
-      acceptPeer();
+    // Peers that arrive in this round were not polled: read the old ones first.
+    const std::size_t known = peers.size();
+    for (std::size_t i = 0; i < known; ++i)
+      if (fds[1 + i].revents)
+        readPeer(*peers[i]);
+    for (Newcomers::Arrival &a : newcomers.serve(std::span(fds).subspan(1 + known)))
+      greet(std::move(a));
     answerWaiters();
     if (investigation && Clock::now() >= investigation->end)
       decide();
@@ -80,17 +82,53 @@ void StoreServer::serve() {
       send(*p, {"bye"});
 }
 
-void StoreServer::acceptPeer() {
-  Socket s = listener.accept();
-  if (!s.isOpen())
+void StoreServer::greet(Newcomers::Arrival arrival) {
+  const Frame &hello = arrival.hello;
+  if (hello.size() != 4 || hello[0] != "syncline-1" || (hello[1] != "watch" && hello[1] != "store"))
     return;
-  if (std::string local = s.localAddress(); !isLoopback(local)) {
+  auto peer = std::make_unique<Peer>(Peer{std::move(arrival.socket), std::move(arrival.rest)});
+  if (std::string reason = reasonToTurnAway(hello); !reason.empty()) {
+    send(*peer, {"error", reason});
+    if (turnedAway.size() < mostTurnedAway &&
+        std::find(turnedAway.begin(), turnedAway.end(), reason) == turnedAway.end())
+      turnedAway.push_back(reason);
+    return;
+  }
+  if (!end.empty()) {
+    send(*peer, end);
+    return;
+  }
+  peer->rank = toInt(hello[2]);
+  peer->watch = hello[1] == "watch";
+  learnAddress(peer->socket);
+  send(*peer, {"ok"});
+  peers.push_back(std::move(peer));
+  handleInput(*peers.back());
+}
+
+/// Empty for a rank of this run.
+std::string StoreServer::reasonToTurnAway(const Frame &hello) const {
+  const int rank = toInt(hello[2]), theirs = toInt(hello[3]);
+  const bool watch = hello[1] == "watch";
+  if (theirs != size)
+    return "rank " + std::to_string(rank) + " was started as one of " + std::to_string(theirs) +
+           " ranks, rank 0 as one of " + std::to_string(size);
+  const bool taken = std::any_of(peers.begin(), peers.end(), [&](const auto &p) {
+    return p->rank == rank && p->watch == watch && !p->closed;
+  });
+  if (rank < 0 || rank >= size)
+    return "rank " + std::to_string(rank) + " is none of " + std::to_string(size) + " ranks";
+  if (taken)
+    return "two processes were started as rank " + std::to_string(rank);
+  return {};
+}
+
+void StoreServer::learnAddress(const Socket &socket) {
+  if (std::string local = socket.localAddress(); !isLoopback(local)) {
     std::lock_guard lock(addressMutex);
     if (address.empty())
       address = local;
   }
-  peers.push_back(std::make_unique<Peer>());
-  peers.back()->socket = std::move(s);
 }
 
 void StoreServer::readPeer(Peer &peer) {
@@ -102,56 +140,30 @@ void StoreServer::readPeer(Peer &peer) {
     peer.input.append(bytes, n);
   else
     peer.closed = true;
+  handleInput(peer);
+}
+
+void StoreServer::handleInput(Peer &peer) {
   Frame frame;
   FrameState state = FrameState::incomplete;
-  while ((state = decodeFrame(peer.input, frame)) == FrameState::complete)
-    handle(peer, frame);
+  while ((state = decodeFrame(peer.input, frame)) == FrameState::complete) {
+    if (frame.empty())
+      peer.closed = true;
+    else if (peer.watch)
+      handleWatch(peer, frame);
+    else
+      handleStore(peer, frame);
+  }
   if (state == FrameState::malformed)
     peer.closed = true;
   if (peer.closed)
     lost(peer);
 }
 
-void StoreServer::handle(Peer &peer, const Frame &frame) {
-  if (frame.empty())
-    peer.closed = true;
-  else if (peer.rank < 0)
-    greet(peer, frame);
-  else if (peer.watch)
-    handleWatch(peer, frame);
-  else
-    handleStore(peer, frame);
-}
-
-void StoreServer::greet(Peer &peer, const Frame &frame) {
-  if (frame.size() != 4 || frame[0] != "syncline-1") {
-    peer.closed = true;
-    return;
-  }
-  int rank = toInt(frame[2]), theirs = toInt(frame[3]);
-  bool watch = frame[1] == "watch";
-  bool taken = std::any_of(peers.begin(), peers.end(), [&](const auto &p) {
-    return p->rank == rank && p->watch == watch && !p->closed;
-  });
-  if (theirs != size)
-    refuse({"error", "rank " + frame[2] + " was started as one of " + frame[3] +
-                         " ranks, rank 0 as one of " + std::to_string(size)});
-  else if (rank < 0 || rank >= size || taken)
-    refuse({"error", "two processes were started as rank " + frame[2]});
-  if (!refusal.empty()) {
-    send(peer, refusal);
-    peer.closed = true;
-    return;
-  }
-  peer.rank = rank;
-  peer.watch = watch;
-  send(peer, {"ok"});
-}
-
 void StoreServer::handleStore(Peer &peer, const Frame &frame) {
   const std::string &request = frame[0];
-  if (!refusal.empty()) {
-    send(peer, refusal);
+  if (!end.empty()) {
+    send(peer, end);
   } else if (request == "set" && frame.size() == 3) {
     values[frame[1]] = frame[2];
     send(peer, {"ok"});
@@ -186,7 +198,7 @@ bool StoreServer::answer(const Peer &peer, bool late, Frame &reply) const {
     for (int r = 0; r < wanted; ++r)
       if (!have.contains(r))
         missing.push_back(r);
-    reply = {"late", names.of(missing)};
+    reply = {"late", names.of(missing), whoWasTurnedAway()};
   }
   return !reply.empty();
 }
@@ -202,8 +214,8 @@ void StoreServer::answerWaiters() {
     Frame reply;
     if (p->closed || !p->waiter)
       continue;
-    if (!refusal.empty())
-      reply = refusal;
+    if (!end.empty())
+      reply = end;
     if (reply.empty() && !answer(*p, late.contains(p->waiter->key), reply))
       continue;
     p->waiter.reset();
@@ -211,9 +223,14 @@ void StoreServer::answerWaiters() {
   }
 }
 
-void StoreServer::refuse(const Frame &answer) {
-  if (refusal.empty())
-    refusal = answer;
+/// For the message of those who miss a rank.
+std::string StoreServer::whoWasTurnedAway() const {
+  std::string text;
+  for (const std::string &reason : turnedAway)
+    text += (text.empty() ? "turned away: " : ", ") + reason;
+  if (std::string trouble = newcomers.trouble(); !trouble.empty())
+    text += (text.empty() ? "" : "; ") + ("rank 0 could not take all connections: " + trouble);
+  return text;
 }
 
 void StoreServer::handleWatch(Peer &peer, const Frame &frame) {
@@ -268,7 +285,7 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
     return;
   decided = true;
   investigation.reset();
-  refuse({"lost", Verdict{culprit, kind, message}.describe(names)});
+  end = {"lost", Verdict{culprit, kind, message}.describe(names)};
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {"verdict", std::to_string(culprit), kind, message});

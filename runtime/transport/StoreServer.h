@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/core/RankNames.h"
-#include "runtime/transport/Socket.h"
+#include "runtime/transport/Newcomers.h"
 
 #include <atomic>
 #include <map>
@@ -17,16 +17,20 @@ namespace syncline {
 /// Serves one run of `size` ranks on a thread of its own until destroyed.
 ///
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
-/// {"syncline-1", "watch" | "store", rank, size}, answered {"ok"} or {"error", message}.
+/// {"syncline-1", "watch" | "store", rank, size}, answered {"ok"}, {"error", message} or
+/// {"lost", who}. Whoever says something else, or says {"syncline-1", ..} of a run of another size
+/// or of a rank that is there already, is turned away, and the run goes on without it: it may be a
+/// stray process of another run. Were it one of this run's, its rank will be missed in time, and
+/// the message names who was turned away.
 ///
 /// store, one answer a request:
 ///   {"set", key, value}                 {"ok"}
 ///   {"get", key, ms}                    {"ok", value} as soon as it is set | {"late"}
 ///   {"gather", key, value, ms}          {"ok", value of rank 0, 1, ..} as soon as every rank has
-///                                       sent its own | {"late", names of the missing ranks}
+///                                       sent its own | {"late", names of the missing ranks,
+///                                       who was turned away and why}
 ///   {"gather-workers", key, value, ms}  the same among the workers
-///   any                                 {"error", message} when the run cannot start
-///                                       {"lost", who} once somebody is lost
+///   any                                 {"lost", who} once somebody is lost
 /// watch:
 ///   server: {"ping"}                    rank: {"pong", rank it waits for, or -1}
 ///   rank: {"report", peer, message}     it waited for peer in vain
@@ -48,7 +52,7 @@ public:
   ~StoreServer();
   StoreServer(const StoreServer &) = delete;
 
-  int port() const { return listener.localPort(); }
+  int port() const { return newcomers.port(); }
   /// This host's address as the first rank of another host reached it; empty when all are local.
   std::string reachableAddress() const;
 
@@ -62,19 +66,20 @@ private:
     std::string input;
     int rank = -1;
     bool watch = false, done = false, closed = false;
-    std::optional<Waiter> waiter;
+    std::optional<Waiter> waiter = {};
   };
 
   void serve();
-  void acceptPeer();
+  void greet(Newcomers::Arrival arrival);
+  std::string reasonToTurnAway(const Frame &hello) const;
+  void learnAddress(const Socket &socket);
   void readPeer(Peer &peer);
-  void handle(Peer &peer, const Frame &frame);
-  void greet(Peer &peer, const Frame &frame);
+  void handleInput(Peer &peer);
   void handleStore(Peer &peer, const Frame &frame);
   void handleWatch(Peer &peer, const Frame &frame);
   void answerWaiters();
   bool answer(const Peer &peer, bool late, Frame &reply) const;
-  void refuse(const Frame &answer);
+  std::string whoWasTurnedAway() const;
   void lost(const Peer &peer);
   void investigate(int reporter, int peer);
   void decide();
@@ -82,14 +87,18 @@ private:
   void send(Peer &peer, const Frame &frame);
   Deadline nextTimer() const;
 
-  Socket listener;
+  /// As many are remembered by name as a message can hold.
+  static constexpr std::size_t mostTurnedAway = 4;
+
+  Newcomers newcomers;
   const int size;
   const RankNames names;
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
   std::map<std::string, std::map<int, std::string>> gathered;
-  Frame refusal;          ///< what every request is answered from now on; empty: none yet
-  std::set<int> departed; ///< ranks that said goodbye
+  Frame end;                           ///< what every request is answered once somebody is lost
+  std::vector<std::string> turnedAway; ///< why, each once
+  std::set<int> departed;              ///< ranks that said goodbye
 
   struct Investigation {
     int reporter, peer;

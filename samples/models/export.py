@@ -1,20 +1,24 @@
 #!/usr/bin/python3
-"""Exports a torchvision model to ONNX, ready to be trained: BatchNormalization stays a node of its
-own, every parameter keeps PyTorch's name, auxiliary heads and (unless asked for) dropout are gone.
+"""Exports a PyTorch model to ONNX, ready to be trained: BatchNormalization stays a node of its own,
+every parameter keeps PyTorch's name. The model is torchvision's, whose auxiliary heads and (unless
+asked for) dropout are gone, or what a function of yours returns.
 
     export.py resnet50                      resnet50.onnx, random weights, any batch size
+    export.py net:cnn --input 3,32,32       cnn.onnx: what cnn() in ./net.py returns, with its weights
     export.py vgg19 --light                 a few KB: shapes and initial distributions, no weights
     export.py googlenet --weights none --batch 8 --size 128 --opset 13 -o g.onnx
 """
 
 import argparse
+import importlib
+import inspect
 import pathlib
+import re
 import sys
 import warnings
 
 import onnx
 import torch
-import torchvision
 
 import light
 
@@ -28,6 +32,8 @@ SIZE = {"inception_v3": 299}
 
 def build(name, seed=0, dropout=False, classes=1000):
     """The named torchvision model in training mode with seeded random weights."""
+    import torchvision  # networks of one's own do without
+
     constructor = getattr(torchvision.models, name, None)
     if name.startswith("_") or not callable(constructor):
         raise SystemExit(f"export: torchvision has no model '{name}'")
@@ -36,6 +42,20 @@ def build(name, seed=0, dropout=False, classes=1000):
     if not dropout:
         remove_dropout(model)
     return model.train()
+
+
+def call(name):
+    """The network that MODULE:FUNCTION returns, in training mode. MODULE may lie in the current folder."""
+    module, function = name.split(":", 1)
+    sys.path.insert(0, "")
+    try:
+        make = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise SystemExit(f"export: {name}: {error}") from error
+    made = make()
+    if not isinstance(made, torch.nn.Module):
+        raise SystemExit(f"export: {name}: expected it to return a torch.nn.Module, got {type(made).__name__}")
+    return made.train()
 
 
 def remove_dropout(model):
@@ -53,6 +73,8 @@ def write(model, sample, path, opset=17, dynamic=True):
     """Exports `model` as it trains; `sample` is an example input [batch, ...]. With `dynamic` the
     batch is a named dimension, otherwise the sample's."""
     axes = {"input": {0: "batch"}, "output": {0: "batch"}} if dynamic else None
+    # From PyTorch 2.9 on the default exporter is another, which knows no training mode.
+    tracing = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
     # Exporting runs the model, which moves the running statistics: they are put back, here and in
     # the file.
     state = {name: value.clone() for name, value in model.state_dict().items()}
@@ -69,6 +91,7 @@ def write(model, sample, path, opset=17, dynamic=True):
             input_names=["input"],
             output_names=["output"],
             dynamic_axes=axes,
+            **tracing,
         )
     model.load_state_dict(state)
     put_back(path, {name: value.numpy() for name, value in model.named_buffers()})
@@ -87,8 +110,15 @@ def put_back(path, values):
 
 def arguments(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("model", help="a name in torchvision.models, such as resnet50")
-    parser.add_argument("-o", "--output", help="file to write (default: MODEL.onnx)")
+    parser.add_argument(
+        "model",
+        help="a name in torchvision.models, such as resnet50, or MODULE:FUNCTION, which returns a "
+        "torch.nn.Module",
+    )
+    parser.add_argument("-o", "--output", help="file to write (default: MODEL.onnx, FUNCTION.onnx)")
+    parser.add_argument(
+        "--input", metavar="SHAPE", help="of one sample, such as 3,32,32 (default: 3,SIZE,SIZE)"
+    )
     parser.add_argument("--batch", type=int, help="fix the batch size (default: left open)")
     parser.add_argument("--size", type=int, help="image height and width in pixels (default: 224)")
     parser.add_argument("--classes", type=int, default=1000, help="outputs (default: 1000)")
@@ -99,10 +129,14 @@ def arguments(words):
         help="random: PyTorch's initialisation from --seed; none: as --light (default: random)",
     )
     parser.add_argument("--light", action="store_true", help="write initial distributions, no values")
-    parser.add_argument("--dropout", action="store_true", help="keep dropout")
+    parser.add_argument(
+        "--dropout", action="store_true", help="keep torchvision's dropout; a function's is always kept"
+    )
     parser.add_argument("--opset", type=int, default=17, help="ONNX opset, 9 to 17 (default: 17)")
     parser.add_argument("--seed", type=int, default=0, help="of the weights (default: 0)")
     chosen = parser.parse_args(words)
+    if chosen.input and not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", chosen.input):
+        parser.error(f"--input: expected a shape such as 3,32,32, got '{chosen.input}'")
     if not 9 <= chosen.opset <= 17:
         parser.error("this PyTorch exports opsets 9 to 17")
     return chosen
@@ -110,10 +144,15 @@ def arguments(words):
 
 def main(words):
     chosen = arguments(words)
-    model = build(chosen.model, chosen.seed, chosen.dropout, chosen.classes)
+    if ":" in chosen.model:
+        torch.manual_seed(chosen.seed)
+        model = call(chosen.model)
+    else:
+        model = build(chosen.model, chosen.seed, chosen.dropout, chosen.classes)
     size = chosen.size or SIZE.get(chosen.model, 224)
-    path = pathlib.Path(chosen.output or f"{chosen.model}.onnx")
-    sample = torch.zeros(chosen.batch or 2, 3, size, size)
+    shape = map(int, chosen.input.split(",")) if chosen.input else (3, size, size)
+    path = pathlib.Path(chosen.output or f"{chosen.model.split(':')[-1]}.onnx")
+    sample = torch.zeros(chosen.batch or 2, *shape)
     write(model, sample, path, chosen.opset, dynamic=chosen.batch is None)
     if chosen.light or chosen.weights == "none":
         light.strip(path, {name for name, _ in model.state_dict().items()})

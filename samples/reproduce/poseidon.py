@@ -53,7 +53,7 @@ class Planner:
         table = pathlib.Path(self.plan).with_suffix(".csv")
         self.run("simulate", self.plan, "--sweep", "ranks=2..32", "--csv", str(table))
         with table.open(encoding="utf-8", newline="") as file:
-            return {int(row["ranks"]): float(row["step"]) for row in csv.DictReader(file)}
+            return {int(row["ranks"]): float(row["step_s"]) for row in csv.DictReader(file)}
 
     def crossover(self, trace, layer):
         """The last number of nodes at which Poseidon's planner sends the layer by factors."""

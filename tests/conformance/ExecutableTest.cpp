@@ -2,6 +2,7 @@
 #include "tests/conformance/StepCase.h"
 
 #include <array>
+#include <cmath>
 
 namespace syncline::conformance {
 namespace {
@@ -45,6 +46,40 @@ TEST_P(ExecutableTest, UpdateFollowsPyTorchOverSeveralSteps) {
       ASSERT_TRUE((*run).run(i).isOk());
     referenceSgd(w, gradient, v, options, 4);
     expectNear(run, weight, w, 1e-6);
+  }
+}
+
+// An element whose update would not be finite keeps its value and velocity; the others are updated
+// as ever, and the executable says it once.
+TEST_P(ExecutableTest, UpdateKeepsWhatIsFinite) {
+  for (const SgdOptions &options :
+       {SgdOptions{0.1, 0, 0, false, true}, SgdOptions{0.1, 0.9, 0.01, false, true},
+        SgdOptions{0.1, 0.9, 0.01, true, true}, SgdOptions{0.1, 0, 0, false, false}}) {
+    StepCase run(GetParam(), Form::plain, 4);
+    Array w = randomArray({37}, 3), v(w.shape), gradient = randomArray({37}, 4);
+    gradient[{5}] = NAN;
+    gradient[{18}] = INFINITY;
+    const auto [weight, dw] = run.parameter("w", w);
+    run.step().bucket({0, 0, "ring", 0, 37 * 4, 0, 0});
+    run.step().reshape("copy", run.operand(gradient), dw);
+    run.step().issue(0);
+    run.step().wait(0);
+    run.step().update(0);
+    ASSERT_TRUE((*run).setOptimizer(options).isOk());
+    run.run();
+    EXPECT_EQ((*run).metNonFinite(), options.keepsFinite);
+    EXPECT_FALSE((*run).metNonFinite());
+    const Array before = w, updated = run.values(weight);
+    referenceSgd(w, gradient, v, options, 4);
+    for (std::size_t i = 0; i < w.values.size(); ++i) {
+      const bool isBad = i == 5 || i == 18;
+      if (!isBad)
+        EXPECT_NEAR(updated.values[i], w.values[i], 1e-6);
+      else if (options.keepsFinite)
+        EXPECT_EQ(updated.values[i], before.values[i]);
+      else
+        EXPECT_FALSE(std::isfinite(updated.values[i]));
+    }
   }
 }
 

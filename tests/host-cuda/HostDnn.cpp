@@ -126,18 +126,3 @@ cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t desc, cud
   desc->math = math;
   return CUDNN_STATUS_SUCCESS;
 }
-
-cudnnStatus_t cudnnCreateActivationDescriptor(cudnnActivationDescriptor_t *desc) {
-  *desc = new cudnnActivationStruct;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t desc) {
-  delete desc;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t desc,
-                                           cudnnActivationMode_t mode, cudnnNanPropagation_t,
-                                           double) {
-  desc->mode = mode;
-  return CUDNN_STATUS_SUCCESS;
-}

@@ -29,9 +29,6 @@ struct cudnnLRNStruct {
   unsigned size = 0;
   double alpha = 0, beta = 0, bias = 0;
 };
-struct cudnnActivationStruct {
-  cudnnActivationMode_t mode = CUDNN_ACTIVATION_IDENTITY;
-};
 
 namespace syncline::hostcuda {
 

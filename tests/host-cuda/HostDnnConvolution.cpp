@@ -123,18 +123,13 @@ cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
 std::size_t place(std::int64_t at) { return static_cast<std::size_t>(at); }
 
 void convolve(const ConvolutionExtents &e, const std::vector<float> &x, const std::vector<float> &w,
-              const std::vector<float> &bias, bool isRectified, std::vector<float> &y) {
+              std::vector<float> &y) {
   std::vector<double> sums(y.size());
   forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
     for (std::int64_t i = 0; i < count; ++i)
       sums[place(yAt + i)] += double{x[place(xAt + i * stride)]} * w[place(wAt)];
   });
-  const std::int64_t plane = e.volume(e.y), channels = e.groups * e.outputs;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    if (!bias.empty())
-      sums[i] += bias[place(static_cast<std::int64_t>(i) / plane % channels)];
-    y[i] = static_cast<float>(isRectified ? std::max(sums[i], 0.0) : sums[i]);
-  }
+  store(sums, y.data());
 }
 
 void convolveBackwardData(const ConvolutionExtents &e, const std::vector<float> &w,
@@ -219,33 +214,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
                           xs = Elements(*x), ws = Elements(*w), ys = Elements(*y)] {
     std::memset(workspace, 0xFF, bytes);
     std::vector<float> result = ys.zeros();
-    convolve(e, xs.load(xData), ws.load(wData), {}, false, result);
-    ys.store(result, yData);
-  });
-}
-
-/// For multiples of 16 channels only, so that the backend's other way runs too.
-cudnnStatus_t cudnnConvolutionBiasActivationForward(
-    cudnnHandle_t handle, const void *alpha, const cudnnTensorDescriptor_t x, const void *xData,
-    const cudnnFilterDescriptor_t w, const void *wData, const cudnnConvolutionDescriptor_t conv,
-    cudnnConvolutionFwdAlgo_t algorithm, void *workspace, std::size_t bytes, const void *beta,
-    const cudnnTensorDescriptor_t, const void *, const cudnnTensorDescriptor_t biasDesc,
-    const void *bias, const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t y,
-    void *yData) {
-  if (w->dims[0] % 16 != 0)
-    return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-  if (cudnnStatus_t status =
-          mayRun(handle, conv, *x, *w, *y, forward, algorithm, workspace, bytes, alpha, beta))
-    return status;
-  if (activation->mode != CUDNN_ACTIVATION_RELU || biasDesc->dims.size() != y->dims.size() ||
-      biasDesc->type != y->type)
-    return CUDNN_STATUS_BAD_PARAM;
-  return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
-                          xs = Elements(*x), ws = Elements(*w), ys = Elements(*y),
-                          added = Elements(*biasDesc)] {
-    std::memset(workspace, 0xFF, bytes);
-    std::vector<float> result = ys.zeros();
-    convolve(e, xs.load(xData), ws.load(wData), added.load(bias), true, result);
+    convolve(e, xs.load(xData), ws.load(wData), result);
     ys.store(result, yData);
   });
 }

@@ -100,6 +100,8 @@ bool isForward(const cudnnLRNStruct &lrn, const std::vector<double> &scales, con
   double difference = 0, sum = 0;
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const double wanted = x[i] * std::pow(scales[i], -lrn.beta);
+    if (std::isnan(wanted) && std::isnan(y[i]))
+      continue;
     difference += (y[i] - wanted) * (y[i] - wanted);
     sum += wanted * wanted;
   }

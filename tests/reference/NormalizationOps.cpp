@@ -33,7 +33,7 @@ static void batchNorm(BatchNormOp op, Values &values, Bindings &states) {
   forEachIndex(x.shape, [&](DimsRef i) {
     double normal = (x.at(i) - mean.values[i[1]]) / std::sqrt(variance.values[i[1]] + epsilon);
     double result = scale.values[i[1]] * normal + shift.values[i[1]];
-    mask.at(i) = result > 0;
+    mask.at(i) = !(result <= 0);
     y.at(i) = relu ? std::max(result, 0.0) : result;
   });
   double momentum = op.getMomentum().convertToDouble();

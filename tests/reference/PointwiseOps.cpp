@@ -48,7 +48,7 @@ static double unary(UnaryKind kind, double x, double alpha, double beta) {
 static double derivative(UnaryKind kind, double r, double alpha, double beta) {
   switch (kind) {
   case UnaryKind::relu:
-    return r > 0;
+    return !(r <= 0); // PyTorch lets the gradient of NaN through
   case UnaryKind::leaky_relu:
     return r > 0 ? 1 : alpha;
   case UnaryKind::sigmoid:

@@ -109,8 +109,9 @@ private:
   bool isCovered(const PlanState &state, std::size_t k) const {
     if (limits.isLate(state, k))
       return true;
-    return std::ranges::any_of(
-        proof.states[k], [&](const PlanState &listed) { return isNoWorse(listed, state, 1e-12); });
+    return std::ranges::any_of(proof.states[k], [&](const PlanState &listed) {
+      return isNoWorse(listed, state, replayRounding);
+    });
   }
 
   Verdict checkSteps(const PlanState &state, std::size_t k, std::size_t index) const {
@@ -119,7 +120,7 @@ private:
       if (verdict)
         return;
       double finish = std::max(after.free, after.compute);
-      if (k + 1 == n && isBefore(finish, proof.bound, 1e-11))
+      if (k + 1 == n && isBefore(finish, proof.bound, proofRounding))
         verdict = rejectJointly(Kind::boundBeaten, "a plan through state ", index + 1,
                                 " after layer ", k, " ends at ", finish, " s");
       else if (k + 1 < n && !isCovered(after, k + 1))
@@ -144,7 +145,7 @@ private:
           else if (!limits.isLate(after, k + 1))
             next.push_back(after);
         });
-      if (isBefore(earliest, proof.bound, 1e-11))
+      if (isBefore(earliest, proof.bound, proofRounding))
         return rejectJointly(Kind::boundBeaten, "expected no plan to end before ", proof.bound,
                              " s, got one that ends at ", earliest, " s");
       dropWorse(next);
@@ -241,10 +242,10 @@ std::optional<JointRejection> checkJointBound(const JointProblem &problem,
 }
 
 static Verdict checkFinish(double bound, double finish, bool optimal) {
-  if (!isCheckedTime(finish) || isBefore(finish, bound, 1e-11))
+  if (!isCheckedTime(finish) || isBefore(finish, bound, proofRounding))
     return rejectJointly(Kind::boundUndercut, "expected the plan to finish at ", bound,
                          " s or later, got ", finish, " s");
-  if (optimal && isBefore(bound, finish, 1e-11))
+  if (optimal && isBefore(bound, finish, proofRounding))
     return rejectJointly(Kind::boundNotReached, "expected the plan to finish at ", bound,
                          " s, got ", finish, " s");
   return std::nullopt;

@@ -32,8 +32,8 @@ public:
       if (!seen[k])
         return rejectJointly(Kind::layerMissing, "layer ", k + 1, " is in no message");
     double finish = std::max(free, compute);
-    if (differ(plan.communicationEnd, free) || differ(plan.computeEnd, compute) ||
-        differ(plan.finish, finish) || !isCheckedTime(plan.finish))
+    if (isOther(plan.communicationEnd, free) || isOther(plan.computeEnd, compute) ||
+        isOther(plan.finish, finish) || !isCheckedTime(plan.finish))
       return rejectJointly(Kind::wrongFinish, "expected channel, device and plan to end at ", free,
                            ", ", compute, " and ", finish, " s, got ", plan.communicationEnd, ", ",
                            plan.computeEnd, " and ", plan.finish, " s");
@@ -110,7 +110,7 @@ private:
         return rejectJointly(Kind::notATime, "message ", number,
                              ": expected a finite time >= 0, got ", time);
     const JointLayer &last = problem.layers[message.layers.back()];
-    if (differ(message.ready, last.ready))
+    if (isOther(message.ready, last.ready))
       return rejectJointly(Kind::wrongReady, "message ", number, ": expected ready at ", last.ready,
                            " s, got ", message.ready, " s");
     if (isBefore(message.start, last.ready))
@@ -123,12 +123,12 @@ private:
         message.isSolo
             ? last.solos[message.option].seconds
             : problem.lanes[message.lane].options[message.option].cost->seconds(message.bytes);
-    if (differ(message.end, message.start + seconds))
+    if (isOther(message.end, message.start + seconds))
       return rejectJointly(Kind::wrongDuration, "message ", number, ": expected its end at ",
                            message.start + seconds, " s, got ", message.end, " s");
     double rebuild = message.isSolo ? last.solos[message.option].rebuild : 0;
     double rebuilt = rebuild > 0 ? std::max(compute, message.end) + rebuild : message.end;
-    if (differ(message.rebuilt, rebuilt))
+    if (isOther(message.rebuilt, rebuilt))
       return rejectJointly(Kind::wrongRebuild, "message ", number,
                            ": expected its gradients to exist at ", rebuilt, " s, got ",
                            message.rebuilt, " s");

@@ -1,7 +1,8 @@
 // JointChecker: the judge of joint plans and of the certificates of their bounds. Shares no code
 // with any solver (it stands in SynclineMergeCheck) and runs in release builds.
 //
-// Tolerance: two times agree when they differ by at most 1e-12 of the larger. Thread-safe.
+// Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
+// Thread-safe.
 #pragma once
 
 #include "passes/solver/joint/JointProblem.h"

@@ -39,6 +39,12 @@ Status cannotTravel(std::size_t k, const SchemeOption &option) {
                           std::string(schemeName(option.scheme)) + "'");
 }
 
+Status apart(std::size_t k) {
+  return Status::badInput(gradient(k) +
+                          " must travel otherwise than the first, and this planner sends all the "
+                          "same way; planner 'optimal' does not");
+}
+
 /// `held` is what the lane is to carry.
 Status tooMuch(const Lane &lane, std::int64_t held) {
   return Status::badInput("expected '" + std::string(schemeName(lane.options[0].scheme)) +
@@ -81,6 +87,27 @@ Status noServers() {
   return Status::badInput("needs parameter servers, which this cluster does not offer");
 }
 
+/// The lane's options that a system has; all where it may use any.
+std::vector<std::size_t> optionsOf(const Lane &lane, std::span<const Scheme> system) {
+  std::vector<std::size_t> usable;
+  const bool isOnly = lane.options.size() == 1;
+  for (std::size_t i = 0; i < lane.options.size(); ++i) {
+    const Scheme scheme = lane.options[i].scheme;
+    if (system.empty() || std::ranges::find(system, scheme) != system.end() ||
+        (isOnly && scheme != Scheme::parameterServer))
+      usable.push_back(i);
+  }
+  return usable;
+}
+
+Status lacksAllReduce(std::span<const Scheme> system) {
+  std::string names;
+  for (Scheme scheme : system)
+    names += (names.empty() ? "'" : " or '") + std::string(schemeName(scheme)) + "'";
+  return Status::badInput("expected " + names +
+                          ", which is what it has, got a cluster that does not offer it");
+}
+
 /// The same groups, none larger than a message may be.
 std::vector<std::size_t> cutToSize(const JointProblem &problem,
                                    const std::vector<std::size_t> &ends) {
@@ -104,19 +131,36 @@ std::vector<std::size_t> cutToSize(const JointProblem &problem,
 } // namespace
 
 Result<std::vector<Choice>> choicesInFirstLane(const JointProblem &problem,
-                                               const LaneGroups &groups) {
+                                               const LaneGroups &groups,
+                                               std::span<const Scheme> system) {
   const Lane &lane = problem.lanes.front();
-  MergeProblem alone{{}, lane.options};
+  const std::vector<std::size_t> usable = optionsOf(lane, system);
+  if (usable.empty())
+    return lacksAllReduce(system);
+  MergeProblem alone;
+  for (std::size_t option : usable)
+    alone.options.push_back(lane.options[option]);
   std::int64_t total = 0;
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
     if (!problem.allows(k, 0))
-      return cannotTravel(k, lane.options.front());
+      return problem.layers[k].lanes & 1 ? cannotTravel(k, alone.options.front()) : apart(k);
     alone.layers.push_back({problem.layers[k].bytes, problem.layers[k].ready});
     total += problem.layers[k].bytes;
   }
   if (total > lane.capacity)
     return tooMuch(lane, total);
-  return choicesOfGroups(problem, 0, cutToSize(problem, groups(alone)));
+  const std::vector<std::size_t> ends = cutToSize(problem, groups(alone));
+  std::vector<Choice> choices = choicesOfGroups(problem, 0, ends);
+  if (usable.size() == lane.options.size())
+    return choices;
+  const std::vector<std::int64_t> prefix = alone.prefixBytes();
+  std::size_t first = 0;
+  for (std::size_t end : ends) {
+    const std::size_t best = alone.bestOption(prefix[end] - prefix[first]);
+    choices[end - 1].option = static_cast<std::uint8_t>(usable[best]);
+    first = end;
+  }
+  return choices;
 }
 
 Result<std::vector<Choice>> poseidonChoices(const JointProblem &problem) {

@@ -16,9 +16,12 @@ using LaneGroups = std::function<std::vector<std::size_t>(const MergeProblem &)>
 
 /// All gradients through the first lane, grouped by a rule that knows no limits: a group that is
 /// larger than the lane's largest message is cut before the layer that makes it so. badInput when a
-/// layer may not travel there, or all are more than the lane can hold.
+/// layer may not travel there, or all are more than the lane can hold. Where `system` is not empty
+/// only its schemes are used; of a lane with one all-reduce, that: it was asked for by name, or is
+/// what was measured. badInput where the lane has none of these.
 Result<std::vector<Choice>> choicesInFirstLane(const JointProblem &problem,
-                                               const LaneGroups &groups);
+                                               const LaneGroups &groups,
+                                               std::span<const Scheme> system = {});
 
 /// Poseidon: every layer alone; by factors where they move fewer bytes than servers do (both ways),
 /// through the servers elsewhere; biases of layers that go by factors ride.

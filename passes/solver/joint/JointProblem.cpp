@@ -167,9 +167,9 @@ Scheme JointPlan::scheme(const JointProblem &problem, const JointMessage &messag
 double JointPlan::traffic(const JointProblem &problem) const {
   double bytes = 0;
   for (const JointMessage &message : messages)
-    bytes += message.isSolo ? problem.layers[message.layers.front()].solos[message.option].traffic
-                            : problem.lanes[message.lane].options[message.option].traffic *
-                                  static_cast<double>(message.bytes);
+    bytes += message.isSolo
+                 ? problem.layers[message.layers.front()].solos[message.option].traffic
+                 : problem.lanes[message.lane].options[message.option].bytesMoved(message.bytes);
   return bytes;
 }
 

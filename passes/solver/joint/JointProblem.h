@@ -65,6 +65,7 @@ struct JointProblem {
   std::vector<JointLayer> layers;
   std::vector<Lane> lanes;
   double computeFree = 0; ///< when the backward pass is over and rebuilding may begin
+  bool onGpus = false;    ///< what other systems send messages by depends on it
 
   /// The lane whose capacity may bind, if any.
   std::optional<std::size_t> limitedLane() const;

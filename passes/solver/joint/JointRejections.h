@@ -1,6 +1,7 @@
 // JointRejections: what the two halves of the joint checker share: tolerances and messages.
 #pragma once
 
+#include "passes/solver/Rounding.h"
 #include "passes/solver/joint/JointChecker.h"
 
 #include <algorithm>
@@ -11,11 +12,11 @@ namespace syncline::solver {
 
 inline bool isCheckedTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-inline bool isBefore(double a, double b, double tolerance = 1e-12) {
-  return a < b - tolerance * std::max(std::abs(a), std::abs(b));
+inline bool isBefore(double a, double b, double part = replayRounding) {
+  return a < b - part * std::max(std::abs(a), std::abs(b));
 }
 
-inline bool differ(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
+inline bool isOther(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
 
 template <typename... Parts>
 JointRejection rejectJointly(JointRejectionKind kind, const Parts &...parts) {

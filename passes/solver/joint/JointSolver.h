@@ -2,6 +2,7 @@
 // plan.
 #pragma once
 
+#include "passes/solver/Rounding.h"
 #include "passes/solver/joint/JointProblem.h"
 
 #include <cstddef>
@@ -17,8 +18,7 @@ struct JointResult {
   double bound() const { return certificate.bound; }
   /// How much later than the bound the plan ends, relative to the bound.
   double gap() const { return bound() > 0 ? plan.finish / bound() - 1 : 0; }
-  /// Proved up to 1e-11 of the finish.
-  bool optimal() const { return plan.finish <= bound() * (1 + 1e-11); }
+  bool optimal() const { return isProved(plan.finish, bound()); }
 };
 
 struct JointOptions {

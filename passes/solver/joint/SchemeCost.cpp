@@ -1,6 +1,8 @@
 // The schemes' formulas.
 #include "passes/solver/joint/SchemeCost.h"
 
+#include "passes/solver/TreeCost.h"
+
 #include <algorithm>
 
 namespace syncline::solver {
@@ -13,7 +15,7 @@ AffineCost symmetricCost(const ServerLayout &layout) {
   LinkRates link = layout.worker;
   if (layout.duplex == Duplex::half)
     link.secondsPerByte *= 2;
-  return formulaCost(Scheme::ring, layout.workers, link);
+  return formulaLine(Scheme::ring, layout.workers, link);
 }
 
 /// Servers on the first S < P ranks, in two rounds that do not overlap. Ranks that only work push
@@ -45,6 +47,8 @@ std::shared_ptr<const CollectiveCost> dedicatedCost(const ServerLayout &layout) 
       {0, latency}, {piece, first}, {2 * piece, first + paced * static_cast<double>(piece)}};
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
+
+constexpr std::int64_t longBytes = oneTreeBytes + 1; ///< of every message that is not short
 
 AffineCost sum(const AffineCost &a, const AffineCost &b) {
   return {a.latency() + b.latency(), a.secondsPerByte() + b.secondsPerByte()};
@@ -88,7 +92,13 @@ double parameterServerTraffic(const ServerLayout &layout) {
   return layout.dedicated ? 2 : 2 * (p + s - 2) / s;
 }
 
-double ringTraffic(int ranks) { return formulaTraffic(Scheme::ring, ranks); }
+std::optional<double> shortTraffic(Scheme scheme, int ranks) {
+  if (scheme != Scheme::tree || ranks <= 2)
+    return std::nullopt;
+  return treeTraffic(ranks, oneTreeBytes);
+}
+
+double ringTraffic(int ranks) { return formulaTraffic(Scheme::ring, ranks, longBytes); }
 
 double allGatherTraffic(int ranks) { return 2.0 * (ranks - 1); }
 
@@ -96,8 +106,8 @@ std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) 
   std::vector<SchemeOption> options;
   for (Scheme scheme : allSchemes())
     if (hasFormula(scheme))
-      options.push_back({scheme, std::make_shared<AffineCost>(formulaCost(scheme, ranks, rates)),
-                         formulaTraffic(scheme, ranks)});
+      options.push_back({scheme, formulaCost(scheme, ranks, rates),
+                         formulaTraffic(scheme, ranks, longBytes), shortTraffic(scheme, ranks)});
   return options;
 }
 

@@ -60,6 +60,9 @@ HierarchicalCost hierarchicalCost(const NodeLayout &layout);
 double parameterServerTraffic(const ServerLayout &layout);
 /// All-reduces that move no byte more than they must, hierarchical ones included: 4(P-1)/P.
 double ringTraffic(int ranks);
+/// What an all-reduce by formula moves per byte of a message of at most oneTreeBytes, where that is
+/// not what it moves per byte of others.
+std::optional<double> shortTraffic(Scheme scheme, int ranks);
 /// An all-gather's, per byte that one rank contributes: 2(P-1).
 double allGatherTraffic(int ranks);
 

@@ -11,6 +11,7 @@
 #include "runtime/transport/collectives/RingAllReduce.h"
 #include "runtime/transport/collectives/Sum.h"
 #include "runtime/transport/collectives/TreeAllReduce.h"
+#include "syncline/Suggestion.h"
 
 #include <array>
 
@@ -68,11 +69,10 @@ std::span<const std::string_view> allReduceSchemes() { return names; }
 Status checkScheme(std::string_view scheme) {
   if (find(scheme) || scheme == shardedScheme || scheme == gatheredScheme)
     return Status::ok();
-  std::string known;
-  for (std::string_view name : names)
-    known += "'" + std::string(name) + "', ";
-  known += "'" + std::string(shardedScheme) + "', '" + std::string(gatheredScheme) + "'";
-  return Status::badInput("unknown scheme '" + std::string(scheme) + "', expected one of " + known);
+  std::vector<std::string_view> known(std::begin(names), std::end(names));
+  known.insert(known.end(), {shardedScheme, gatheredScheme});
+  return Status::badInput("unknown scheme '" + std::string(scheme) + "'" +
+                          suggestion(scheme, known));
 }
 
 Status checkSummable(std::size_t bytes, ElementType type) {

@@ -7,12 +7,8 @@
 #include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include "runtime/core/Executable.h"
-#include "runtime/transport/collectives/Blocks.h"
 
 namespace syncline {
-
-/// Shorter than a ring's: a pipeline as deep as the tree has to fill.
-static constexpr std::size_t longestSegment = 128u << 10;
 
 /// One run over one message, which has one block a tree.
 struct TreeAllReduce::Pass {
@@ -75,8 +71,7 @@ Result<std::unique_ptr<AllReduce>> TreeAllReduce::create(Transport &transport,
 }
 
 Status TreeAllReduce::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  const int trees = bytes > Transport::bufferedBytes ? 2 : 1;
-  Pass pass{places, *links, Blocks(trees, bytes, elementBytes(type), longestSegment), type, data};
+  Pass pass{places, *links, treeBlocks(bytes, elementBytes(type)), type, data};
   links->begin(pass.blocks.segmentBytes());
   return links->finish(pass.run(treeHeight(ranks)));
 }

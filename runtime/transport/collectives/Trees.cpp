@@ -2,6 +2,8 @@
 // induction all leaves, are at even positions.
 #include "runtime/transport/collectives/Trees.h"
 
+#include "runtime/transport/Transport.h"
+
 #include <bit>
 
 namespace syncline {
@@ -30,6 +32,12 @@ TreePlace treePlace(int tree, int rank, int ranks) {
     if (child >= 0)
       place.children.push_back(rankAt(child));
   return place;
+}
+
+Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes) {
+  // Shorter than a ring's: a pipeline as deep as the tree has to fill.
+  constexpr std::size_t longestSegment = 128u << 10;
+  return Blocks(bytes > Transport::bufferedBytes ? 2 : 1, bytes, elementBytes, longestSegment);
 }
 
 } // namespace syncline

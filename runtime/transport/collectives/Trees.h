@@ -1,6 +1,8 @@
 // Two binary trees over the ranks in which nearly nobody is an inner node twice.
 #pragma once
 
+#include "runtime/transport/collectives/Blocks.h"
+
 #include <vector>
 
 namespace syncline {
@@ -17,5 +19,9 @@ TreePlace treePlace(int tree, int rank, int ranks);
 
 /// The depth of both trees' deepest places at most: floor(log2 ranks).
 int treeHeight(int ranks);
+
+/// How a message is cut: a block a tree, one tree for what fits into the network's buffers. The
+/// compiler prices the same cut (passes/solver/TreeCost.h).
+Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes);
 
 } // namespace syncline

@@ -66,13 +66,27 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times or 'cluster.update' = an f64 of seconds, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' = an f64 of seconds or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times or 'cluster.update' = an f64 of seconds, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' = an f64 of seconds or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
+
+// -----
+
+// C7: kernels that reach more than there is
+// expected-error @+1 {{got 'cluster.provenance' = {efficiency = 1.500000e+00 : f64}}}
+module attributes {cluster.provenance = {efficiency = 1.5 : f64}} {
+}
+
+// -----
+
+// C7: a source that nobody knows
+// expected-error @+1 {{got 'cluster.provenance' = {oracle = "x"}}}
+module attributes {cluster.provenance = {oracle = "x"}} {
+}
 
 // -----
 

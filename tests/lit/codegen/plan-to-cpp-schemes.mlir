@@ -9,25 +9,25 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 4] : memref<4x4xf32>
   %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [3, 6] : memref<8x4xf32>
-  // CHECK: h_gathered = declare(step, "h.gathered", Space::arena, ElementType::f32, {8, 4}, 256, 128);
+  // CHECK: {"h.gathered", Space::arena, ElementType::f32, 2, {8, 4}, 256, 128},
   %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [3, 6] : memref<8x4xf32>
-  // CHECK: step.bucket({.id = 0, .channel = 0, .scheme = "reduce-scatter",
+  // CHECK: {.id = 0, .channel = 0, .scheme = "reduce-scatter",
   plan.bucket 0 members ["v"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  // CHECK: step.bucket({.id = 1, .channel = 0, .scheme = "factors",
+  // CHECK: {.id = 1, .channel = 0, .scheme = "factors",
   plan.bucket 1 members ["w"] by "factors" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.phase backward
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
-  // CHECK: step.matmul("v", h, true, x, false, none, d_v, Activation::none);
-  // CHECK-NEXT: step.issue(0);
-  // CHECK-NEXT: step.gather(1, std::array{x, h}, std::array{x_gathered, h_gathered});
+  // CHECK: {Op::matmul, "v", {h, x, 0, d_v}, {true, false, false}},
+  // CHECK-NEXT: {Op::issue, "", {}, {0}},
+  // CHECK-NEXT: {Op::gather, "", {x, h, x_gathered, h_gathered}, {1, 2}},
   plan.call matmul "v" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>) {transpose_a}
   plan.issue 0
   plan.gather 1 ins(%x, %h : memref<4x4xf32>, memref<4x4xf32>) outs(%xs, %hs : memref<8x4xf32>, memref<8x4xf32>)
-  // CHECK: step.phase("update");
-  // CHECK-NEXT: step.wait(0);
-  // CHECK-NEXT: step.wait(1);
-  // CHECK-NEXT: step.matmul("w", h_gathered, true, x_gathered, false, none, d_w, Activation::none);
-  // CHECK-NEXT: step.update(1);
+  // CHECK: {Op::phase, "update"},
+  // CHECK-NEXT: {Op::wait, "", {}, {0}},
+  // CHECK-NEXT: {Op::wait, "", {}, {1}},
+  // CHECK-NEXT: {Op::matmul, "w", {h_gathered, x_gathered, 0, d_w}, {true, false, false}},
+  // CHECK-NEXT: {Op::update, "", {}, {1}},
   plan.phase update
   plan.wait 0
   plan.wait 1

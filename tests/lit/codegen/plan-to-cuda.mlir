@@ -60,7 +60,17 @@
 // CHECK-LABEL: struct copy_2 : Loop<1, 1, 2> {
 // CHECK: const std::int64_t i1 = (i + j) % 3;
 
-// CHECK: Tensor x, row, scale, one, y, mask, odd, three, wide, huge, narrow, long_2;
+// Each loop's place in the table has its launcher, and that for operands that lie as bf16.
+// CHECK: constexpr GeneratedLoop loops[] = {
+// CHECK-NEXT: {&launch<addMaximumCmpEtc>, &launchRounded<addMaximumCmpEtc, 8>},
+// CHECK-NEXT: {&launchDense<addAddAdd, 64>, nullptr},
+// CHECK-NEXT: {&launchDense<add, 15>, nullptr},
+// CHECK-NEXT: {&launchDense<copy, 4294967296>, nullptr},
+// CHECK-NEXT: {&launchDense<copy_2, 4294967298>, nullptr},
+// CHECK-NEXT: {&launch<copy_3>, nullptr},
+// CHECK-NEXT: {&launch<sitofp>, &launchRounded<sitofp, 2>},
+// CHECK-NEXT: };
+// CHECK: x = 1, row, scale, one, y, mask, odd, three, wide, huge, narrow, long_2,
 plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 0 : i64, arena = 85899346816 : i64} {
   %x = plan.tensor "x" in input at 0 reserve 256 : memref<4x2x8xf32>
   %row = plan.tensor "row" in arena at 0 reserve 128 live [0, 9] : memref<4x1x8xf32>
@@ -74,11 +84,11 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   %huge = plan.tensor "huge" in arena at 17179869888 reserve 34359738368 live [0, 9] : memref<2x2147483648xi64>
   %narrow = plan.tensor "narrow" in arena at 51539608320 reserve 64 live [0, 9] : memref<3xi64>
   %long = plan.tensor "long" in arena at 51539608384 reserve 34359738432 live [0, 9] : memref<1431655766x3xi64>
-  // CHECK-LABEL: void forward1(StepBuilder &step) {
-  // CHECK: step.phase("forward");
+  // CHECK: constexpr Row rows[] = {
+  // CHECK-NEXT: {Op::phase, "forward"},
   plan.phase forward
   // Flat loops take floats as bf16 too; packs of these fill 16 bytes as well.
-  // CHECK: step.pointwise("flat", &launch<addMaximumCmpEtc>, std::array{x, x}, std::array{y, mask}, {.flat = true, .keepsZero = true, .rounded = &launchRounded<addMaximumCmpEtc, 8>});
+  // CHECK: {Op::pointwise, "flat", {x, x, y, mask}, {addMaximumCmpEtcLoop, 2, 2, true, true}},
   plan.pointwise "flat" ins(%x, %x : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y, %mask : memref<4x2x8xf32>, memref<4x2x8xui8>) attributes {flat, keeps_zero} {
   ^bb0(%p: f32, %q: f32):
     %zero = arith.constant 0.0 : f32
@@ -88,7 +98,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
     %b = arith.extui %c : i1 to i8
     plan.yield %m, %b : f32, i8
   }
-  // CHECK: step.pointwise("rows", &launchDense<addAddAdd, 64>, std::array{x, row, scale, one}, std::array{y}, {.flat = false, .keepsZero = false});
+  // CHECK: {Op::pointwise, "rows", {x, row, scale, one, y}, {addAddAddLoop, 4, 1, false, false}},
   plan.pointwise "rows" ins(%x, %row, %scale, %one : memref<4x2x8xf32>, memref<4x1x8xf32>, memref<2x1xf32>, memref<f32>) outs(%y : memref<4x2x8xf32>) {
   ^bb0(%p: f32, %q: f32, %r: f32, %o: f32):
     %s = arith.addf %p, %q : f32
@@ -96,29 +106,29 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
     %u = arith.addf %t, %o : f32
     plan.yield %u : f32
   }
-  // CHECK: step.pointwise("odd", &launchDense<add, 15>
+  // CHECK: {Op::pointwise, "odd", {odd, three, odd}, {addLoop,
   plan.pointwise "odd" ins(%odd, %three : memref<5x3xf32>, memref<3xf32>) outs(%odd : memref<5x3xf32>) {
   ^bb0(%p: f32, %q: f32):
     %s = arith.addf %p, %q : f32
     plan.yield %s : f32
   }
-  // CHECK: step.pointwise("huge", &launchDense<copy, 4294967296>
+  // CHECK: {Op::pointwise, "huge", {wide, huge}, {copyLoop,
   plan.pointwise "huge" ins(%wide : memref<2147483648xi64>) outs(%huge : memref<2x2147483648xi64>) {
   ^bb0(%p: i64):
     plan.yield %p : i64
   }
-  // CHECK: step.pointwise("long", &launchDense<copy_2, 4294967298>
+  // CHECK: {Op::pointwise, "long", {narrow, long_2}, {copy_2Loop,
   plan.pointwise "long" ins(%narrow : memref<3xi64>) outs(%long : memref<1431655766x3xi64>) {
   ^bb0(%p: i64):
     plan.yield %p : i64
   }
   // No floats, no bf16; those beside wider elements are as many at once as these.
-  // CHECK: step.pointwise("counts", &launch<copy_3>, std::array{narrow}, std::array{narrow}, {.flat = true, .keepsZero = false});
+  // CHECK: {Op::pointwise, "counts", {narrow, narrow}, {copy_3Loop, 1, 1, true, false}},
   plan.pointwise "counts" ins(%narrow : memref<3xi64>) outs(%narrow : memref<3xi64>) attributes {flat} {
   ^bb0(%p: i64):
     plan.yield %p : i64
   }
-  // CHECK: step.pointwise("beside", &launch<sitofp>, std::array{narrow}, std::array{three}, {.flat = true, .keepsZero = false, .rounded = &launchRounded<sitofp, 2>});
+  // CHECK: {Op::pointwise, "beside", {narrow, three}, {sitofpLoop, 1, 1, true, false}},
   plan.pointwise "beside" ins(%narrow : memref<3xi64>) outs(%three : memref<3xf32>) attributes {flat} {
   ^bb0(%p: i64):
     %q = arith.sitofp %p : i64 to f32
@@ -129,5 +139,5 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
 // CHECK: extern "C" int synclineStepAbi() { return stepAbi; }
 // CHECK: extern "C" const char *synclineStepBackend() { return "cuda"; }
 // CHECK: extern "C" void synclineBuildStep(StepBuilder &step) {
-// CHECK-NEXT: planned::tensors1(step);
-// CHECK-NEXT: planned::forward1(step);
+// CHECK-NEXT: tell(step, std::span<const TensorRow<3>>(planned::tensors),
+// CHECK-NEXT: {.buckets = {}, .rows = planned::rows, .windows = {}, .loops = planned::loops});

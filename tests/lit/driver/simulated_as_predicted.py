@@ -1,4 +1,5 @@
-"""Simulates plans of many planners: messages must begin and end when the planner says, and the step end there.
+"""Simulates plans of many planners: messages must begin and end when the planner says, and the step end there:
+to 1e-9, or where some go by trees to 2 %.
 
     simulated_as_predicted.py FOLDER SAMPLES
 
@@ -28,10 +29,12 @@ def run(*command):
 
 
 def near(got, wanted, what):
-    assert abs(got - wanted) <= 1e-9 * wanted, f"{what}: expected {wanted}, got {got}"
+    assert abs(got - wanted) <= part * wanted, f"{what}: expected {wanted}, got {got}"
 
 
-checked = 0
+# A tree's formula is no identity: what follows such a message is later or earlier, too.
+EXACT, BY_TREE = 1e-9, 0.02
+checked = with_trees = 0
 for network in ("vgg19", "googlenet"):
     for cluster, more in CLUSTERS.items():
         for planner in PLANNERS + more:
@@ -41,6 +44,9 @@ for network in ("vgg19", "googlenet"):
                 plan = json.load(file)
             with open(PLAN + "/plan.mlir", encoding="utf-8") as file:
                 solved = [list(map(float, times)) for times in MESSAGE.findall(file.read())]
+            has_tree = any(bucket["scheme"] == "tree" for bucket in plan["buckets"])
+            part = BY_TREE if has_tree else EXACT
+            with_trees += has_tree
             simulated = json.loads(run("simulate", PLAN, "--json"))
             where = f"{network}, {cluster}, {planner}"
             for bucket, message, times in zip(plan["buckets"], simulated["messages"], solved, strict=True):
@@ -53,4 +59,4 @@ for network in ("vgg19", "googlenet"):
             near(simulated["step"], plan["predicted"]["step"], where + ", step")
             near(simulated["step"], plan["predicted"]["planner"]["step"], where + ", the planner's step")
             checked += 1
-print(checked, "plans are simulated as predicted")
+print(checked, "plans are simulated as predicted,", with_trees, "with trees")

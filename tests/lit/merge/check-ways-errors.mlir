@@ -132,7 +132,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: expected one of ring, }}
+  // expected-error @+1 {{S14: unknown scheme 'pigeon' for 'b', expected one of 'ring', }}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
     lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
       #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]

@@ -83,12 +83,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
 
 // -----
 
-// A half duplex network carries what a rank sends and what it receives one after the other; a rank of a tree does one at a time anyway.
+// A half duplex network carries what a rank sends and what it receives one after the other, by trees too.
 
 // CHECK: algorithm = ring, ranks = 4, alpha = 1.0, beta = 1.0, gamma = 0.25>
 // CHECK-SAME: algorithm = "recursive-doubling", ranks = 4, alpha = 1.0, beta = 1.0, gamma = 0.25>
 // CHECK-SAME: algorithm = "halving-doubling", ranks = 4, alpha = 1.0, beta = 1.0, gamma = 0.25>
-// CHECK-SAME: algorithm = tree, ranks = 4, alpha = 1.0, beta = 0.5, gamma = 0.25>
+// CHECK-SAME: algorithm = tree, ranks = 4, alpha = 1.0, beta = 1.0, gamma = 0.25>
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, halfDuplex = true>} {
   sync.trace @net {
     sync.layer "a" bytes 800 forward 1.0 backward 3.0

@@ -25,7 +25,7 @@ std::string read(const std::string &path) {
 PlanSources sourcesOf(mlir::ModuleOp module) {
   PlanSources sources{module, {"1.2.3", "small", "aa", "bb"}, SYNCLINE_RUNTIME_INCLUDE, {}};
   sources.files.push_back({"weights.bin", [](const std::string &path) {
-                             std::ofstream(path) << "weights";
+                             std::ofstream(path) << std::string(96, 'w');
                              return Status::ok();
                            }});
   return sources;
@@ -207,7 +207,7 @@ TEST_F(PlanFolder, RefusesAnotherSchema) {
   rewrite([](nlohmann::json &json) { json["schema"] = 7; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
-  EXPECT_NE(read.status().message().find("expected schema 4, got 7"), std::string::npos);
+  EXPECT_NE(read.status().message().find("expected schema 5, got 7"), std::string::npos);
 }
 
 TEST_F(PlanFolder, MissesAFile) {

@@ -16,6 +16,20 @@ static std::string summary(const Window &window) {
   return text + " g" + std::to_string(window.groups);
 }
 
+static std::string sizes(const Shape &shape) {
+  std::string text = " [";
+  for (std::int64_t size : shape)
+    text += (text.size() > 2 ? "," : "") + std::to_string(size);
+  return text + "]";
+}
+
+/// " 0.5", to six digits.
+static std::string real(double value) { return " " + std::to_string(value).substr(0, 6); }
+
+static std::string relu(Activation activation) {
+  return activation == Activation::relu ? " relu" : "";
+}
+
 void RecordingBuilder::record(std::string text, std::initializer_list<Tensor> tensors) {
   for (Tensor tensor : tensors)
     text += " " + nameOf(tensor);
@@ -45,20 +59,23 @@ void RecordingBuilder::convBackwardWeights(Name, Tensor x, Tensor dy, Tensor dw,
   record("convBackwardWeights" + summary(window), {x, dy, dw, dbias});
 }
 void RecordingBuilder::matmul(Name, Tensor a, bool transposeA, Tensor b, bool transposeB,
-                              Tensor bias, Tensor y, Activation) {
-  record(std::string("matmul ") + (transposeA ? "t" : "n") + (transposeB ? "t" : "n"),
+                              Tensor bias, Tensor y, Activation activation) {
+  record(std::string("matmul ") + (transposeA ? "t" : "n") + (transposeB ? "t" : "n") +
+             relu(activation),
          {a, b, bias, y});
 }
 void RecordingBuilder::batchNorm(Name, Tensor x, Tensor scale, Tensor shift, Tensor runningMean,
                                  Tensor runningVariance, Tensor y, Tensor mean, Tensor variance,
-                                 Tensor workspace, double, double, Activation) {
-  record("batchNorm",
+                                 Tensor workspace, double epsilon, double momentum,
+                                 Activation activation) {
+  record("batchNorm" + real(epsilon) + real(momentum) + relu(activation),
          {x, scale, shift, runningMean, runningVariance, y, mean, variance, workspace});
 }
 void RecordingBuilder::batchNormBackward(Name, Tensor x, Tensor scale, Tensor mean, Tensor variance,
                                          Tensor workspace, Tensor dy, Tensor dx, Tensor dscale,
-                                         Tensor dshift, double, Activation) {
-  record("batchNormBackward", {x, scale, mean, variance, workspace, dy, dx, dscale, dshift});
+                                         Tensor dshift, double epsilon, Activation activation) {
+  record("batchNormBackward" + real(epsilon) + relu(activation),
+         {x, scale, mean, variance, workspace, dy, dx, dscale, dshift});
 }
 void RecordingBuilder::maxPool(Name, Tensor x, Tensor y, Tensor workspace, const Window &) {
   record("maxPool", {x, y, workspace});
@@ -73,18 +90,21 @@ void RecordingBuilder::averagePool(Name, Tensor x, Tensor y, const Window &) {
 void RecordingBuilder::averagePoolBackward(Name, Tensor dy, Tensor dx, const Window &) {
   record("averagePoolBackward", {dy, dx});
 }
-void RecordingBuilder::lrn(Name, Tensor x, Tensor y, std::int64_t, double, double, double) {
-  record("lrn", {x, y});
+void RecordingBuilder::lrn(Name, Tensor x, Tensor y, std::int64_t size, double alpha, double beta,
+                           double bias) {
+  record("lrn " + std::to_string(size) + real(alpha) + real(beta) + real(bias), {x, y});
 }
-void RecordingBuilder::lrnBackward(Name, Tensor x, Tensor dy, Tensor dx, std::int64_t, double,
-                                   double, double) {
-  record("lrnBackward", {x, dy, dx});
+void RecordingBuilder::lrnBackward(Name, Tensor x, Tensor dy, Tensor dx, std::int64_t size,
+                                   double alpha, double beta, double bias) {
+  record("lrnBackward " + std::to_string(size) + real(alpha) + real(beta) + real(bias),
+         {x, dy, dx});
 }
-void RecordingBuilder::softmax(Name, Tensor x, Tensor y, std::int64_t, bool) {
-  record("softmax", {x, y});
+void RecordingBuilder::softmax(Name, Tensor x, Tensor y, std::int64_t axis, bool logarithm) {
+  record("softmax " + std::to_string(axis) + (logarithm ? " log" : ""), {x, y});
 }
-void RecordingBuilder::softmaxBackward(Name, Tensor y, Tensor dy, Tensor dx, std::int64_t, bool) {
-  record("softmaxBackward", {y, dy, dx});
+void RecordingBuilder::softmaxBackward(Name, Tensor y, Tensor dy, Tensor dx, std::int64_t axis,
+                                       bool logarithm) {
+  record("softmaxBackward " + std::to_string(axis) + (logarithm ? " log" : ""), {y, dy, dx});
 }
 void RecordingBuilder::crossEntropy(Name, Tensor logits, Tensor target, Tensor loss,
                                     Tensor dlogits) {
@@ -99,21 +119,22 @@ void RecordingBuilder::concat(Name, std::span<const Tensor> xs, Tensor y, std::i
     text += " " + nameOf(x);
   record(text, {y});
 }
-void RecordingBuilder::slice(Name, Tensor x, Tensor y, const Shape &, const Shape &) {
-  record("slice", {x, y});
+void RecordingBuilder::slice(Name, Tensor x, Tensor y, const Shape &starts, const Shape &steps) {
+  record("slice" + sizes(starts) + sizes(steps), {x, y});
 }
-void RecordingBuilder::sliceBackward(Name, Tensor dy, Tensor dx, const Shape &, const Shape &) {
-  record("sliceBackward", {dy, dx});
+void RecordingBuilder::sliceBackward(Name, Tensor dy, Tensor dx, const Shape &starts,
+                                     const Shape &steps) {
+  record("sliceBackward" + sizes(starts) + sizes(steps), {dy, dx});
 }
-void RecordingBuilder::pad(Name, Tensor x, Tensor y, const Shape &, double) {
-  record("pad", {x, y});
+void RecordingBuilder::pad(Name, Tensor x, Tensor y, const Shape &begins, double value) {
+  record("pad" + sizes(begins) + real(value), {x, y});
 }
-void RecordingBuilder::transpose(Name, Tensor x, Tensor y, const Shape &) {
-  record("transpose", {x, y});
+void RecordingBuilder::transpose(Name, Tensor x, Tensor y, const Shape &permutation) {
+  record("transpose" + sizes(permutation), {x, y});
 }
 void RecordingBuilder::reshape(Name, Tensor x, Tensor y) { record("reshape", {x, y}); }
-void RecordingBuilder::reduce(Name, Reduction, Tensor x, Tensor y, const Shape &) {
-  record("reduce", {x, y});
+void RecordingBuilder::reduce(Name, Reduction kind, Tensor x, Tensor y, const Shape &axes) {
+  record((kind == Reduction::mean ? "mean" : "sum") + sizes(axes), {x, y});
 }
 void RecordingBuilder::pointwise(Name layer, PointwiseKernel kernel, std::span<const Tensor> ins,
                                  std::span<const Tensor> outs, const PointwiseInfo &info) {
@@ -125,11 +146,11 @@ void RecordingBuilder::pointwise(Name layer, PointwiseKernel kernel, std::span<c
   kernels[std::string(layer)] = kernel;
   rounded[std::string(layer)] = info.rounded;
 }
-void RecordingBuilder::dropout(Name, Tensor x, Tensor y, Tensor mask, double) {
-  record("dropout", {x, y, mask});
+void RecordingBuilder::dropout(Name, Tensor x, Tensor y, Tensor mask, double ratio) {
+  record("dropout" + real(ratio), {x, y, mask});
 }
-void RecordingBuilder::dropoutBackward(Name, Tensor dy, Tensor mask, Tensor dx, double) {
-  record("dropoutBackward", {dy, mask, dx});
+void RecordingBuilder::dropoutBackward(Name, Tensor dy, Tensor mask, Tensor dx, double ratio) {
+  record("dropoutBackward" + real(ratio), {dy, mask, dx});
 }
 void RecordingBuilder::loss(Tensor loss) { record("loss", {loss}); }
 void RecordingBuilder::issue(int bucket) { calls.push_back("issue " + std::to_string(bucket)); }

@@ -21,7 +21,7 @@ TEST(CollectiveTime, affine) {
   EXPECT_DOUBLE_EQ(seconds("#cluster.affine<a = 2.0, b = 0.5>", 10), 7);
 }
 
-// Each algorithm is its formula of design section 4, here for P = 4.
+// Each algorithm is its formula of passes/solver/README.md, here for P = 4.
 TEST(CollectiveTime, formulas) {
   auto formula = [](const std::string &algorithm) {
     return seconds("#cluster.formula<algorithm = " + algorithm +
@@ -31,7 +31,7 @@ TEST(CollectiveTime, formulas) {
   EXPECT_DOUBLE_EQ(formula("ring"), 2 * 3 * 1 + 2 * 0.75 * 8 * 2 + 0.75 * 8 * 3);
   EXPECT_DOUBLE_EQ(formula("\"recursive-doubling\""), 2 * 1 + 2 * 8 * (2 + 3));
   EXPECT_DOUBLE_EQ(formula("\"halving-doubling\""), 2 * 2 * 1 + 8 * 7 - 8 * 7 / 4.0);
-  EXPECT_DOUBLE_EQ(formula("tree"), 2 * 2 * 1 + 2 * 8 * 7);
+  EXPECT_DOUBLE_EQ(formula("tree"), (2 + 3) * 1 + 8 * (6 * 2 + 3 * 3)); // one tree, one piece
   EXPECT_DOUBLE_EQ(formula("\"reduce-scatter\""), 2 * 3 * 1 + 0.75 * 8 * 7);
 }
 

@@ -52,8 +52,9 @@ TEST(GradientName, RefusesUnknownNames) {
   EXPECT_EQ(found("fd.weight"),
             "error: no gradient is called 'fd.weight', did you mean 'fc.weight'?");
   EXPECT_EQ(found("nothing-like-it"),
-            "error: no gradient is called 'nothing-like-it', expected a name such as 'fc.bias', "
-            "'fc.weight', 'body.conv2.weight', 'body.conv1.bias', 'body.conv1.weight'");
+            "error: no gradient is called 'nothing-like-it', expected a name such as 'fc.weight', "
+            "'fc.bias', 'body.conv2.weight', 'body.conv1.bias', 'body.conv1.weight'");
+  EXPECT_EQ(found("fc/Gem"), "error: no gradient is called 'fc/Gem', did you mean '/fc/Gemm'?");
   EXPECT_TRUE(found("[a").starts_with("error: '[a': ")) << found("[a");
   EXPECT_TRUE(found("").starts_with("error: no gradient is called ''")) << found("");
 }

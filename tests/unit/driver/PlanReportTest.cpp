@@ -61,12 +61,40 @@ TEST(PlanReport, Totals) {
       << report;
 }
 
+// Four ranks of 16 samples in 4 ms; one device alone would take 3.
+TEST(PlanReport, SaysHowFastItTrainsAndHowItScales) {
+  json plan = smallPlan();
+  EXPECT_TRUE(contains(reportOf(plan), "\n16000 samples/s on 4 ranks\n")) << reportOf(plan);
+  plan["predicted"]["alone"] = 0.003;
+  EXPECT_TRUE(contains(reportOf(plan),
+                       "\n16000 samples/s on 4 ranks, scaling efficiency 75.00 % of one device "
+                       "alone (3.000 ms a step)\n"))
+      << reportOf(plan);
+}
+
+// Where times come from stands below, and who holds the others up.
+TEST(PlanReport, SaysWhereTimesComeFrom) {
+  json plan = smallPlan();
+  plan["cluster"] = json::parse(R"({
+    "device": {"compute": 1e9, "memory": 1e9}, "collectives": [],
+    "overrides": [{"nodes": [2], "slowdown": 2.0, "link": null}]})");
+  plan["provenance"] = json::parse(R"({"times": "profile", "profile": "P.json", "operations": 9,
+    "measured": 9, "device": null, "efficiency": 1.0})");
+  EXPECT_TRUE(reportOf(plan).ends_with(
+      "\ncompute: profile P.json, 9 of 9 operations\n"
+      "links: nominal, by the cluster file's bandwidth and latency\n"
+      "node 2 computes 2 times as long (overrides of the cluster file): every step waits for "
+      "it\n"))
+      << reportOf(plan);
+}
+
 // What is proved is said of the planner's finish, not of the predicted step.
 TEST(PlanReport, SaysWhichNumberIsThePlanners) {
   const std::string report = reportOf(smallPlan());
   EXPECT_TRUE(contains(report,
-                       "\nin the planner's model all gradients exist at 3.50 ms, and no plan "
-                       "finishes before 3.40 ms: optimal, proved by the certificate\n"))
+                       "\nin the planner's model (messages do not slow computation, updates come "
+                       "last) all gradients exist at 3.50 ms, and no plan finishes before 3.40 ms: "
+                       "optimal, proved by the certificate\n"))
       << report;
 }
 

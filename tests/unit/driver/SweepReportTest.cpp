@@ -16,6 +16,9 @@ Sweep threePoints() {
                       .step = 10 / value,
                       .exposed = 1 / value,
                       .compute = 2,
+                      .ranks = 4,
+                      .samples = 8,
+                      .alone = 1.25,
                       .schemes = std::move(schemes),
                       .messages = std::move(messages)};
   };
@@ -59,10 +62,40 @@ TEST(SweepReportTest, SaysWhatWasKeptAndWhatWasTooLong) {
 }
 
 TEST(SweepReportTest, WritesARowAPoint) {
-  EXPECT_EQ(sweepCsv(threePoints()), "slow,step,compute,exposed,communication_end,messages\n"
-                                     "1,10,2,1,0,2\n"
-                                     "2,5,2,0.5,0,2\n"
-                                     "4,2.5,2,0.25,0,2\n");
+  EXPECT_EQ(sweepCsv(threePoints()),
+            "slow_factor,step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
+            "efficiency,left_out\n"
+            "1,10,2,1,0,2,3.2,0.125,\n"
+            "2,5,2,0.5,0,2,6.4,0.25,\n"
+            "4,2.5,2,0.25,0,2,12.8,0.5,\n");
+}
+
+// What is no point is named with its reason, and never the best.
+TEST(SweepReportTest, NamesWhatIsLeftOut) {
+  Sweep sweep = threePoints();
+  sweep.leftOut = {{3, "needs \"much\", more"}, {8, "needs more still"}};
+  const std::string table = sweepTable(sweep);
+  EXPECT_NE(table.find("left out: slow 3: needs \"much\", more\n"
+                       "left out: slow 8: needs more still\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("most samples/s: 12.80 at slow 4\n"), std::string::npos) << table;
+  const std::string csv = sweepCsv(sweep);
+  EXPECT_NE(csv.find("0.25,\n3,,,,,,,,\"needs \"\"much\"\", more\"\n4,"), std::string::npos) << csv;
+  EXPECT_TRUE(csv.ends_with("\n8,,,,,,,,\"needs more still\"\n")) << csv;
+  const std::string svg = sweepSvg(sweep, "title");
+  EXPECT_NE(svg.find("8: needs more still</text>"), std::string::npos);
+}
+
+// Without a trace's samples there is no rate, but still a share of perfect scaling.
+TEST(SweepReportTest, RateAndEfficiency) {
+  Sweep sweep = threePoints();
+  EXPECT_NE(sweepTable(sweep).find("12.80     50.00 %"), std::string::npos) << sweepTable(sweep);
+  for (SweepPoint &point : sweep.points)
+    point.samples = 0;
+  const std::string text = sweepTable(sweep);
+  EXPECT_NE(text.find("-     50.00 %"), std::string::npos) << text;
+  EXPECT_EQ(text.find("most samples/s"), std::string::npos);
 }
 
 TEST(SweepReportTest, DrawsEverySeriesAndEscapesTheTitle) {
@@ -73,7 +106,8 @@ TEST(SweepReportTest, DrawsEverySeriesAndEscapesTheTitle) {
   std::size_t circles = 0;
   for (std::size_t at = 0; (at = svg.find("<circle", at)) != std::string::npos; ++at)
     ++circles;
-  EXPECT_EQ(circles, 8u);
+  EXPECT_EQ(circles, 8u + 3u); // and the efficiency's
+  EXPECT_NE(svg.find("both axes are logarithmic"), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }

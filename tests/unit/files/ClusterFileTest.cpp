@@ -66,7 +66,27 @@ TEST(ClusterFile, unknownKey) {
             "c.yaml:2:1: unknown key 'rnks', did you mean 'ranks'?");
   EXPECT_EQ(failure(withNetwork("device: {zebra: 1}")),
             "c.yaml:4:10: 'device': unknown key 'zebra', expected one of 'kind', 'compute', "
-            "'memory', 'memory-size', 'launch-overhead'");
+            "'memory', 'memory-size', 'launch-overhead', 'efficiency'");
+}
+
+// Kernels reach a share of the rates, of a kind's too; without rates it would say nothing.
+TEST(ClusterFile, efficiency) {
+  Result<ClusterFile> lab =
+      parseClusterFile(withNetwork("device: {kind: v100, efficiency: 0.7}"), "c.yaml");
+  ASSERT_TRUE(lab) << lab.status().message();
+  EXPECT_EQ(lab->device.efficiency, 0.7);
+  EXPECT_EQ(lab->device.kind, "v100");
+  EXPECT_EQ(*lab->device.compute, 15.7e12);
+  for (const char *bad : {"0", "1.01", "-0.5", "nan", "70%"})
+    EXPECT_NE(failure(withNetwork("device: {kind: v100, efficiency: " + std::string(bad) + "}"))
+                  .find("c.yaml:4:34: 'device.efficiency': expected a number above 0 and at most 1 "
+                        "such as 0.7, got '" +
+                        std::string(bad) + "'"),
+              std::string::npos)
+        << bad;
+  EXPECT_EQ(failure(withNetwork("device: {efficiency: 0.7}")),
+            "c.yaml:4:22: 'device.efficiency': expected a 'kind', a 'compute' or a 'memory' rate "
+            "beside it, got none");
 }
 
 // An unknown unit is refused with those that are accepted.

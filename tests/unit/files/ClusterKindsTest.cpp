@@ -58,14 +58,17 @@ TEST(ClusterKinds, notSaid) {
 
 // An unknown kind is refused with all there are; a link's where it belongs.
 TEST(ClusterKinds, unknown) {
-  const std::string device = failure(lab("device: {kind: a1000}\nnetwork: {kind: ethernet-1g}"));
-  EXPECT_EQ(device.rfind("c.yaml:4:16: 'device.kind': unknown kind of device 'a1000', expected one "
-                         "of 'k80', 'titan-x', ",
-                         0),
-            0u)
+  const std::string device = failure(lab("device: {kind: gaudi-2}\nnetwork: {kind: ethernet-1g}"));
+  EXPECT_EQ(
+      device.rfind("c.yaml:4:16: 'device.kind': unknown kind of device 'gaudi-2', expected one "
+                   "of 'k80', 'titan-x', ",
+                   0),
+      0u)
       << device;
   for (std::string_view kind : deviceKinds())
     EXPECT_NE(device.find("'" + std::string(kind) + "'"), std::string::npos) << kind;
+  EXPECT_EQ(failure(lab("device: {kind: a1000}\nnetwork: {kind: ethernet-1g}")),
+            "c.yaml:4:16: 'device.kind': unknown kind of device 'a1000', did you mean 'a100'?");
   EXPECT_EQ(failure(lab("network: {kind: ethernet-1g}\ninside: {kind: ethernet-10g}")),
             "c.yaml:5:16: 'inside.kind': unknown kind of link 'ethernet-10g', expected one of "
             "'nvlink-p100', 'nvlink-v100', 'nvlink-a100', 'nvlink-h100', 'pcie-3', 'pcie-4', "

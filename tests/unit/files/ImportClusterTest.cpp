@@ -54,6 +54,35 @@ TEST(ImportCluster, topology) {
   EXPECT_EQ(cluster.inside->latency, 3e-6);
 }
 
+// Options may say all; what the cluster is made of is its name.
+TEST(ImportCluster, optionsAlone) {
+  ClusterSources sources;
+  sources.nodes = 8;
+  sources.devicesPerNode = 4;
+  sources.device = "v100";
+  sources.network = "ethernet-10g";
+  EXPECT_EQ(*importedClusterText(sources),
+            "# Written by 'syncline cluster' from its options.\n"
+            "# Nothing here was measured: rates are nominal, latencies typical.\n"
+            "name: \"8 x 4 v100, ethernet-10g\"\n"
+            "nodes: 8\n"
+            "devices-per-node: 4\n"
+            "device: {kind: v100}\n"
+            "network:\n"
+            "  kind: ethernet-10g\n");
+  sources.inside = "nvlink-v100";
+  EXPECT_EQ(written(sources).inside->bandwidth, 150e9);
+  sources.nodes = 1;
+  sources.network.reset();
+  EXPECT_EQ(written(sources).name, "1 x 4 v100, nvlink-v100");
+  sources = {};
+  EXPECT_EQ(failure(sources),
+            "nothing says how many nodes there are (--nodes or --from-hostfile), what a rank "
+            "computes with (--device; 'none' where a profile will say), how fast the network is "
+            "(--network or --bandwidth) and how long a message takes at least (--network or "
+            "--latency)");
+}
+
 // The text is for people, too: kinds where they say it all, and no rate twice.
 TEST(ImportCluster, text) {
   EXPECT_EQ(*importedClusterText(ofNodes(3)),

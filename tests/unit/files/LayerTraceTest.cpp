@@ -96,7 +96,7 @@ TEST(LayerTrace, empty) {
 // The header is fixed: columns are not guessed.
 TEST(LayerTrace, header) {
   EXPECT_EQ(failure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
-                                        "'name,bytes,forward,backward[,M,N,K]', got "
+                                        "'name,bytes,forward,backward[,M,N,K[,update]]', got "
                                         "'a,1KB,1ms,1ms'");
   EXPECT_NE(failure("name,bytes,forward,backward,M\n").find("expected the header"),
             std::string::npos);
@@ -115,6 +115,30 @@ TEST(LayerTrace, badFactors) {
             std::string::npos);
   EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,4,0\n").find("t.csv:2:K: expected a whole number"),
             std::string::npos);
+}
+
+// What is written reads as it was, whatever stands in a name; no update is an empty cell.
+TEST(LayerTrace, writtenAndRead) {
+  LayerTrace trace;
+  trace.layers.push_back({"/conv, \"1\"", 12, 1.5e-3, 0, std::nullopt, 2e-6});
+  trace.layers.push_back({" fc\nweight", 4096, 1.0 / 3, 2e-9, FactorShape{32, 32, 7}, 0});
+  const std::string text = formatLayerTrace(trace);
+  EXPECT_EQ(text.substr(0, text.find('\n')), "name,bytes,forward,backward,M,N,K,update");
+  Result<LayerTrace> read = parseLayerTrace(text, "t.csv");
+  ASSERT_TRUE(read) << read.status().message();
+  ASSERT_EQ(read->layers.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read->layers[i].name, trace.layers[i].name);
+    EXPECT_EQ(read->layers[i].bytes, trace.layers[i].bytes);
+    EXPECT_NEAR(read->layers[i].forward, trace.layers[i].forward, 1e-8 * trace.layers[i].forward);
+    EXPECT_NEAR(read->layers[i].backward, trace.layers[i].backward, 1e-17);
+    EXPECT_NEAR(read->layers[i].update, trace.layers[i].update, 1e-15);
+  }
+  EXPECT_FALSE(read->layers[0].factors);
+  ASSERT_TRUE(read->layers[1].factors);
+  EXPECT_EQ(read->layers[1].factors->k, 7);
+  EXPECT_EQ(failure("name,bytes,forward,backward,M,N,K,update\na,1KB,1ms,1ms,,,,-1s\n"),
+            "t.csv:2:update: expected a time of zero or more, got '-1s'");
 }
 
 // Quotes close, and nothing but a comma follows; a quoted line end counts as a line.

@@ -1,10 +1,9 @@
-// Reading files: what is missing, too big, a directory or no text; suggestions.
+// Reading files: what is missing, too big, a directory or no text.
 #include "frontend/files/TextFile.h"
 #include "frontend/files/ClusterFile.h"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -40,15 +39,6 @@ TEST(TextFile, utf8) {
     EXPECT_FALSE(checkText(bad, "f"));
   EXPECT_EQ(checkText("a\nb\xFF", "f").status().message(),
             "f:2: expected UTF-8 text, got a byte of another kind");
-}
-
-// The nearest name is suggested when it is near, all names otherwise.
-TEST(TextFile, suggestions) {
-  constexpr std::array<std::string_view, 2> known = {"bandwidth", "latency"};
-  EXPECT_EQ(suggestion("bandwith", known), ", did you mean 'bandwidth'?");
-  EXPECT_EQ(suggestion("speed", known), ", expected one of 'bandwidth', 'latency'");
-  EXPECT_EQ(suggestion(std::string(100000, 'x'), known),
-            ", expected one of 'bandwidth', 'latency'");
 }
 
 } // namespace

@@ -24,12 +24,17 @@ public:
     EXPECT_TRUE(parsed->module) << parsed->error;
   }
 
-  std::optional<FactorPair> factors(llvm::StringRef parameter) {
+  sync::GradientOp gradient(llvm::StringRef parameter) {
     for (auto gradient : parsed->step().getOps<sync::GradientOp>())
       if (gradient.getParameter() == parameter)
-        return factorsOf(gradient);
+        return gradient;
     ADD_FAILURE() << "no gradient of " << parameter.str();
-    return std::nullopt;
+    return {};
+  }
+
+  std::optional<FactorPair> factors(llvm::StringRef parameter) {
+    sync::GradientOp found = gradient(parameter);
+    return found ? factorsOf(found) : std::nullopt;
   }
 
   std::vector<std::string> riders(llvm::StringRef parameter) {
@@ -37,8 +42,10 @@ public:
     auto pair = factors(parameter);
     EXPECT_TRUE(pair.has_value());
     if (pair)
-      for (sync::GradientOp rider : pair->riders)
+      for (sync::GradientOp rider : Riders(parsed->step()).of(gradient(parameter), *pair)) {
+        EXPECT_TRUE(ridesWith(rider, *pair));
         names.push_back(rider.getParameter().str());
+      }
     return names;
   }
 
@@ -61,7 +68,7 @@ TEST(Factors, ofAMatrixProduct) {
   EXPECT_EQ(pair->left, pair->product->getOperand(0));
   EXPECT_EQ(pair->right, pair->product->getOperand(1));
   EXPECT_EQ(pair->bytes, 4 * (2 + 8) * 4);
-  EXPECT_TRUE(pair->riders.empty());
+  EXPECT_TRUE(step.riders("g").empty());
 }
 
 // Reshapes and transposes of the result change nothing.

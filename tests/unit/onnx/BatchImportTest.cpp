@@ -23,7 +23,8 @@ TEST(BatchImport, SymbolicDimensionIsBound) {
   EXPECT_TRUE(importText(13, linear, withBatch(16)).has("nn.step @model batch 16"));
   EXPECT_TRUE(importText(13, linear, withBatch(16)).has("tensor<16x5xf32>"));
   Outcome outcome = importText(13, linear, meanSquare());
-  EXPECT_TRUE(mentions(outcome, "input 'x': its batch, dimension 0 ('N'), is not fixed"))
+  EXPECT_TRUE(mentions(outcome, "input 'x': its batch, dimension 0 ('N'), is not fixed in "
+                                "the file; give it by --batch"))
       << outcome.error;
 }
 

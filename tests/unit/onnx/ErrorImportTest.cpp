@@ -73,6 +73,69 @@ TEST(GraphError, UnknownOperatorsAreNamed) {
               "node that makes 'y' (Relu): operators of domain 'com.microsoft'");
 }
 
+// All of them, by operator and reason, and not only the first: what a node without a rule makes has
+// its shape by ONNX's rules, so that the nodes behind it are looked at.
+TEST(GraphError, AllNodesThatCannotBeTrainedAreListed) {
+  const Outcome outcome = importText(
+      13,
+      "agraph (float[2,4] x, int64[2] unread) => (float[2,4] y) {"
+      " w = RandomNormal <shape = [4,4]> () a = MatMul(x, w) b = Erf(a) c = Pow(b, b)"
+      " d = Erf(c) e = Cast <to = 7> (d) f = Gather(w, e) g = ReduceMean <axes = [1]> (f)"
+      " h = Relu(g) i = Squeeze <axes = [1]> (h) y = Einsum <equation = \"ij->ij\"> (d)"
+      " z = Erf(y) }",
+      meanSquare(), [](onnx::ModelProto &m) {
+        m.mutable_graph()->mutable_input()->RemoveLast();
+        m.mutable_graph()->mutable_output(0)->set_name("i");
+      });
+  expectError(
+      outcome,
+      "5 nodes cannot be trained: 2 Erf, the first node that makes 'b' (Erf): this operator of "
+      "opset 13 is not supported; node that makes 'c' (Pow): this operator of opset 13 is not "
+      "supported; node that makes 'e' (Cast): conversion of tensors to int64 is not "
+      "supported; node that makes 'f' (Gather): expected constant integers as indices, got "
+      "'e'; frontend/onnx/README.md lists what can be, and 'compile --plan-only' plans the model "
+      "by its "
+      "shapes");
+}
+
+// Behind a node whose results have unknown shapes only operators are looked at.
+TEST(GraphError, OperatorsBehindUnknownShapesAreListed) {
+  const Outcome outcome =
+      importText(13,
+                 "agraph (float[2,4] x) => (float[2,4] y) { w = RandomNormal <shape = [4,4]> ()"
+                 " a = MatMul(x, w) b = Foreign(a) c = Squeeze(b, x) d = Erf(c) y = Relu(d) }",
+                 meanSquare());
+  expectError(outcome, "2 nodes cannot be trained: node that makes 'b' (Foreign): this operator of "
+                       "opset 13 is not supported; node that makes 'd' (Erf): this");
+}
+
+// A NUL would end the name in the generated step; other bytes go into text files.
+TEST(GraphError, NamesAreUtf8WithoutNul) {
+  const std::string nul("we\0ght", 6);
+  auto renamed = [&](const std::string &name) {
+    return edited([&](onnx::ModelProto &m) {
+      m.mutable_graph()->mutable_node(0)->set_output(0, name);
+      m.mutable_graph()->mutable_node(1)->set_input(1, name);
+    });
+  };
+  expectError(renamed(nul), "tensor 'we?ght': expected a name in UTF-8 without NUL");
+  expectError(renamed("we\xff"), "tensor 'we\xEF\xBF\xBD': expected a name in UTF-8");
+  EXPECT_EQ(renamed("w\xC3\xA9\night").error, "");
+  expectError(
+      edited([&](onnx::ModelProto &m) { m.mutable_graph()->mutable_node(2)->set_name(nul); }),
+      "node 'we?ght': expected a name");
+  expectError(edited([&](onnx::ModelProto &m) {
+                m.mutable_graph()->mutable_input(0)->set_name(nul);
+                m.mutable_graph()->mutable_node(1)->set_input(0, nul);
+              }),
+              "tensor 'we?ght': expected a name");
+  expectError(edited([&](onnx::ModelProto &m) {
+                m.mutable_graph()->mutable_output(0)->set_name(nul);
+                m.mutable_graph()->mutable_node(2)->set_output(0, nul);
+              }),
+              "tensor 'we?ght': expected a name");
+}
+
 TEST(GraphError, CyclesAreNamed) {
   expectError(
       edited([](onnx::ModelProto &m) { m.mutable_graph()->mutable_node(1)->set_input(0, "y"); }),

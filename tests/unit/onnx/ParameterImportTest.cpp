@@ -139,6 +139,20 @@ TEST(ParameterImport, MergedUniformTensorsAreTrainedApart) {
   EXPECT_EQ(trained.graph().node_size(), 2) << "the Identity is gone";
 }
 
+// However many they are, the user reads one line.
+TEST(ParameterImport, EqualNotesAreOneLine) {
+  Outcome outcome = importText(
+      13,
+      "agraph (float[2,3] x) => (float[2,3] y) { b = Identity(a) c = Identity(a) d = Identity(a)"
+      " e = Identity(a) h = Mul(x, a) i = Mul(h, b) j = Mul(i, c) k = Mul(j, d) y = Add(k, e) }",
+      meanSquare(), withInitializers({floats("a", {3}, {1, 1, 1})}));
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.count("nn.parameter"), 5) << outcome.ir;
+  ASSERT_EQ(outcome.notes.size(), 1u);
+  EXPECT_EQ(outcome.notes[0], "'b', 'c', 'd' and 1 more: trained apart, though the file "
+                              "has one tensor for all that start with equal values");
+}
+
 // Also when only the other names are read, so that the values belong to no tensor of their own
 // name.
 TEST(ParameterImport, MergedTensorsOutliveTheirUnusedSource) {
@@ -183,7 +197,7 @@ TEST(ParameterImport, FrozenTensorsAreStates) {
   EXPECT_TRUE(outcome.has("nn.state \"layer1.w\"") && outcome.has("nn.parameter \"layer2.w\""))
       << outcome.ir;
   options.freeze = {"layer3*"};
-  EXPECT_NE(importText(13, text, options, edit).error.find("'layer3*' matches no parameter"),
+  EXPECT_NE(importText(13, text, options, edit).error.find("'layer3*' matches no parameter, "),
             std::string::npos);
   options.freeze = {"*"};
   EXPECT_NE(importText(13, text, options, edit).error.find("no parameter that could be trained"),

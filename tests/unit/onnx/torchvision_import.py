@@ -73,12 +73,63 @@ def check(tool, name, side, opset, folder):
     assert not [t for t in onnx.load(skeleton).graph.initializer if t.data_type == onnx.TensorProto.FLOAT]
 
 
+class Folded(torch.nn.Module):
+    """Linear layers on sequences: the exporter transposes their weights when it folds constants."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = torch.nn.Linear(4, 5), torch.nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x))).mean(1)
+
+
+def trained(model):
+    """Moves every value off what it starts with, so that no two tensors are equal."""
+    with torch.no_grad():
+        for tensor in [*model.parameters(), *model.buffers()]:
+            if tensor.is_floating_point():
+                tensor.add_(0.1 * torch.rand_like(tensor))
+    return model
+
+
+def check_inference(tool, folder):
+    """A default export (evaluation mode) is told apart from one of a network without normalisation."""
+    path = os.path.join(folder, "inference.onnx")
+    for name, model, sign in (
+        ("resnet18", build("resnet18"), "BatchNormalization is folded into 20 convolutions)"),
+        ("trained resnet18", trained(build("resnet18")), "BatchNormalization is folded into 20 convolutions)"),
+        ("mobilenet_v3_small", build("mobilenet_v3_small"), "BatchNormalization is folded into 34 convolutions)"),
+        ("densenet121", build("densenet121"), "BatchNormalization is folded into 59 convolutions)"),
+        ("linear", Folded(), "the weights of '/a/MatMul', '/b/MatMul' are copies"),
+        ("squeezenet1_1", build("squeezenet1_1"), None),
+        ("trained squeezenet1_1", trained(build("squeezenet1_1")), None),
+        ("alexnet", build("alexnet"), None),
+        ("vgg11", build("vgg11"), None),
+    ):
+        x = torch.randn(2, 6, 4) if name == "linear" else torch.randn(1, 3, 224, 224)
+        torch.onnx.export(model.eval(), x, path)
+        done = subprocess.run([tool, path], capture_output=True, text=True)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
+        notes = done.stderr.splitlines()
+        found = [note for note in notes if "exported for inference" in note]
+        assert len(found) == (sign is not None), f"{name}: {notes}"
+        assert not sign or sign in found[0], f"{name}: {found}"
+        assert len(notes) <= 2, f"{name}: {notes}"
+        print(f"{name} for inference: good", flush=True)
+    torch.onnx.export(Folded(), torch.randn(2, 6, 4), path, training=torch.onnx.TrainingMode.TRAINING,
+                      do_constant_folding=False)
+    done = subprocess.run([tool, path], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, side, opset in MODELS:
             check(sys.argv[1], name, side, opset, folder)
             os.remove(os.path.join(folder, name + ".onnx"))
             print(f"{name}: good", flush=True)
+        check_inference(sys.argv[1], folder)
 
 
 if __name__ == "__main__":

@@ -221,6 +221,15 @@ TEST(Dump, EscapesNames) {
   EXPECT_EQ(escapeName("fc/w"), "fc%2Fw");
   EXPECT_EQ(escapeName("../x"), "%2E.%2Fx");
   EXPECT_EQ(escapeName("50%"), "50%25");
+  EXPECT_EQ(escapeName(std::string(200, 'a')), std::string(200, 'a'));
+  // Longer than a file name may be: cut between characters, and told apart by a digest.
+  const std::string ours = escapeName(std::string(400, 'a') + "1");
+  EXPECT_EQ(ours.size(), 197u);
+  EXPECT_NE(ours, escapeName(std::string(400, 'a') + "2"));
+  std::string umlauts = "b";
+  for (int i = 0; i < 150; ++i)
+    umlauts += "\u00e4";
+  EXPECT_EQ(escapeName(umlauts).substr(0, 180), umlauts.substr(0, 179) + "~");
 }
 
 } // namespace

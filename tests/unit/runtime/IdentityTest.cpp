@@ -146,7 +146,8 @@ TEST(Identity, Contradictions) {
   expectUsage(find({{"RANK", "x"}, {"WORLD_SIZE", "4"}}),
               "environment variable 'RANK': expected a number, got 'x'");
   Variables two{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}};
-  expectUsage(find(two), "the plan is for 4 ranks, 'WORLD_SIZE' says 2");
+  expectUsage(find(two), "the plan is for 4 ranks, 'WORLD_SIZE' says 2; 'compile --nodes 2' "
+                         "makes one that fits");
   IdentityFlags flags;
   flags.localRanks = 4;
   expectUsage(find(two, flags), "'-n 4' contradicts 'WORLD_SIZE', which says 2 ranks");

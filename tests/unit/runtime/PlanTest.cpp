@@ -124,7 +124,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 4, got 3");
+  refused("schema", 3, "expected schema 5, got 3");
   refused("runnable", false, "layer trace");
   refused("ranks", 0, "'ranks': 0 is out of range");
   nlohmann::json bucket = plan.json["buckets"][1];
@@ -163,7 +163,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/input/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 4, "expected schema 4, got 4294967300");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 5, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");
@@ -181,6 +181,22 @@ TEST(Plan, Malformed) {
     EXPECT_NE(messageOf(plan).find("plan.json': "), std::string::npos);
   }
   EXPECT_FALSE(loadPlan("/nowhere").isOk());
+}
+
+// The hash copies and prints what it was given, a call a level: what nests deeply is refused first,
+// by ranks and by the launcher, whatever strings hold.
+TEST(Plan, Nested) {
+  TinyPlan plan(1);
+  const std::string whole = readFile(plan.file("plan.json"));
+  const std::string open = whole.substr(0, whole.rfind('}'));
+  for (const std::size_t depth : {std::size_t{32}, std::size_t{1} << 20}) {
+    const std::string nest = std::string(depth, '[') + std::string(depth, ']');
+    writeFile(plan.file("plan.json"), open + ", \"z\": " + nest + "}");
+    EXPECT_NE(messageOf(plan).find("plan.json': expected at most 32 levels"), std::string::npos);
+    EXPECT_EQ(readRunShape(plan.folder()).status().message(), messageOf(plan));
+  }
+  writeFile(plan.file("plan.json"), open + ", \"z\": \"\\\"" + std::string(100, '[') + "\"}");
+  EXPECT_NE(messageOf(plan).find("its hash differs"), std::string::npos) << messageOf(plan);
 }
 
 } // namespace

@@ -13,9 +13,6 @@
 #include <sys/resource.h>
 #include <thread>
 
-#include <gloo/transport/context.h>
-#include <gloo/transport/tcp/device.h>
-
 namespace syncline {
 namespace {
 
@@ -194,25 +191,19 @@ TEST(ServerRun, NamesWhoDoesNotConnect) {
   StoreServer meeting(std::move(*listener), 3, RankNames{2});
   Process server({plan.folder(), "--rank", "2", "--ranks", "3", "--master-port",
                   std::to_string(port), "--timeout", "1", "--start-timeout", "3"});
-  gloo::transport::tcp::attr local("127.0.0.1");
-  auto device = gloo::transport::tcp::CreateDevice(local);
-  std::vector<std::shared_ptr<gloo::transport::Context>> contexts;
-  auto addressAt = [&](int rank) {
-    contexts.push_back(device->createContext(rank, 3));
-    const std::vector<char> bytes = contexts.back()->createPair(2)->address().bytes();
-    return std::string(bytes.begin(), bytes.end());
-  };
+  // The workers' port takes connections and never answers.
+  const Socket silent = std::move(*Socket::listen(0, "127.0.0.1"));
+  const std::string place = "127.0.0.1 " + std::to_string(silent.localPort()) + " 1-2-3-4";
   std::vector<std::thread> workers;
   for (int rank : {0, 1}) {
-    const std::string own = std::to_string(rank), prefix = "link/channel0/parameter-server/";
-    std::vector<std::string> addresses{addressAt(rank), addressAt(rank)};
+    const std::string own = std::to_string(rank);
     workers.emplace_back([=, hash = plan.json["hashes"]["plan"].get<std::string>()] {
       auto watch = Watch::connect("127.0.0.1", port, rank, 3, deadlineIn(5));
       auto store = Store::connect("127.0.0.1", port, rank, 3, deadlineIn(5));
       EXPECT_TRUE(store->gather("agree/plan", hash.substr(0, 16), deadlineIn(10)).isOk());
       EXPECT_TRUE(store->gather(stepsKey, "5", deadlineIn(10)).isOk());
-      EXPECT_TRUE(store->set(prefix + own + "-2/" + own + "/sends", addresses[0]).isOk());
-      EXPECT_TRUE(store->set(prefix + "2-" + own + "/" + own + "/receives", addresses[1]).isOk());
+      const std::string link = "link/channel0/parameter-server/2-" + own + "/2/" + own;
+      EXPECT_TRUE(store->set(link, place).isOk());
       std::this_thread::sleep_for(std::chrono::seconds(8));
     });
   }

@@ -215,7 +215,7 @@ TEST_P(TrainerSchemes, CountBytes) {
   auto expectBytes = [&](const Model &model, std::int64_t perStep) {
     const Trained trained = train(model, ranks);
     for (std::size_t step = 0; step < trained.sent.size(); ++step) {
-      const std::int64_t loss = step == 0 ? 0 : 2 * (p - 1) * 8;
+      const std::int64_t loss = step == 0 ? 0 : 2 * (p - 1) * 32; // and what travels with it
       EXPECT_EQ(trained.sent[step], perStep + loss) << model.weightScheme << " step " << step;
       EXPECT_EQ(trained.received[step], perStep + loss) << model.weightScheme;
     }

@@ -57,7 +57,7 @@ TEST(IssueOrderTest, TheBackwardPassIsCutAtReadyTimes) {
 
 TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreRebuiltAndUpdatedInOrder) {
   const Scenario scenario =
-      issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, 2.2);
+      issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, {2.2});
   EXPECT_EQ(text(scenario.operations),
             "compute forward; compute a; issue 0; compute c; compute d; issue 1; compute backward; "
             "wait 0; compute a .. b (2); update 0; wait 1; update 1; ");
@@ -70,9 +70,30 @@ TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreRebuiltAndUpdatedInOrder) {
   EXPECT_DOUBLE_EQ(scenario.operations[11].seconds, 1);
 }
 
+// What a rank would compute of its own samples moves behind the message with the others' shares.
+TEST(IssueOrderTest, OwnSharesOfFactorsMoveBehindTheirMessage) {
+  Scenario scenario =
+      issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, {2.2});
+  const Scenario before = scenario;
+  moveOwnShares(scenario, problem(), plan(0), 3);
+  EXPECT_DOUBLE_EQ(before.operations[8].seconds, 0.25); // of two other ranks
+  EXPECT_DOUBLE_EQ(scenario.operations[8].seconds, 0.375);
+  EXPECT_DOUBLE_EQ(scenario.operations[1].seconds, before.operations[1].seconds - 0.125);
+  for (std::size_t i : {0u, 3u, 4u, 6u, 10u, 11u})
+    EXPECT_EQ(scenario.operations[i].seconds, before.operations[i].seconds) << i;
+}
+
+// A program's updates cost more than their bytes where they are many and small.
+TEST(IssueOrderTest, UpdatesAreSharedOutByWeight) {
+  const Scenario scenario = issueMessages(operationsOf(problem(), 1, names), problem(), plan(0),
+                                          names, {2.0, {1, 2, 4, 1}});
+  EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 0.75); // of a and b
+  EXPECT_DOUBLE_EQ(scenario.operations[11].seconds, 1.25);
+}
+
 TEST(IssueOrderTest, AReduceScatterHasNoUpdate) {
   const Scenario scenario =
-      issueMessages(operationsOf(problem(), 1, names), problem(), plan(1), names, 2.2);
+      issueMessages(operationsOf(problem(), 1, names), problem(), plan(1), names, {2.2});
   EXPECT_EQ(scenario.operations.back().kind, Kind::wait);
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 2.2);
 }

@@ -31,12 +31,12 @@ void expectBoth(Scenario scenario, double seconds, double tolerance = 1e-9) {
 } // namespace
 
 TEST(MessageTimeTest, AllReducesTakeTheFormulasTime) {
-  for (Scheme scheme : {Scheme::ring, Scheme::reduceScatter, Scheme::tree,
-                        Scheme::recursiveDoubling, Scheme::halvingDoubling})
+  for (Scheme scheme :
+       {Scheme::ring, Scheme::reduceScatter, Scheme::recursiveDoubling, Scheme::halvingDoubling})
     for (int ranks : {2, 4, 8, 16, 32})
       for (std::int64_t bytes : sizes)
         expectBoth(oneMessage(scheme, bytes, ranks),
-                   solver::formulaCost(scheme, ranks, slowLink).seconds(bytes));
+                   solver::formulaLine(scheme, ranks, slowLink).seconds(bytes));
 }
 
 TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
@@ -44,15 +44,14 @@ TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
     for (int ranks : {3, 5, 6, 7, 12, 31})
       for (std::int64_t bytes : sizes)
         expectBoth(oneMessage(scheme, bytes, ranks),
-                   solver::formulaCost(scheme, ranks, slowLink).seconds(bytes));
+                   solver::formulaLine(scheme, ranks, slowLink).seconds(bytes));
 }
 
-// The formulas take rounds to be in step; ranks that serve two others in fact drift behind, and in
-// a tree the latencies of what arrives early are hidden.
+// The formulas take rounds to be in step; ranks that serve two others in fact drift behind.
 TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
-  for (Scheme scheme : {Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree})
+  for (Scheme scheme : {Scheme::recursiveDoubling, Scheme::halvingDoubling})
     for (int ranks : {3, 5, 6, 7, 12, 31}) {
-      const double formula = solver::formulaCost(scheme, ranks, slowLink).seconds(1'000'000);
+      const double formula = solver::formulaLine(scheme, ranks, slowLink).seconds(1'000'000);
       const double simulated = endOf(oneMessage(scheme, 1'000'000, ranks));
       EXPECT_LE(simulated, 1.16 * formula) << ranks;
       EXPECT_GE(simulated, 0.8 * formula) << ranks;
@@ -62,11 +61,10 @@ TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
 TEST(MessageTimeTest, HalfDuplexHalvesWhatGoesBothWays) {
   solver::LinkRates half = slowLink;
   half.secondsPerByte *= 2;
-  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling, Scheme::tree}) {
+  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling}) {
     Scenario scenario = oneMessage(scheme, 1'000'000, 8);
     scenario.machines.halfDuplex = true;
-    expectBoth(scenario, solver::formulaCost(scheme, 8, scheme == Scheme::tree ? slowLink : half)
-                             .seconds(1'000'000));
+    expectBoth(scenario, solver::formulaLine(scheme, 8, half).seconds(1'000'000));
   }
 }
 
@@ -183,5 +181,5 @@ TEST(MessageTimeTest, AReduceScatterUpdatesItsShardInTheMiddle) {
   Scenario scenario = oneMessage(Scheme::reduceScatter, 1'000'000, 4);
   scenario.messages[0].shardUpdate = 1e-6;
   expectBoth(scenario,
-             1 + solver::formulaCost(Scheme::reduceScatter, 4, slowLink).seconds(1'000'000));
+             1 + solver::formulaLine(Scheme::reduceScatter, 4, slowLink).seconds(1'000'000));
 }

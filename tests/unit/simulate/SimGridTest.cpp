@@ -16,13 +16,13 @@ TEST(SimGridTest, AgreesOnRandomClustersAndPlans) {
 
 #else
 
-#include <simgrid/s4u.hpp>
+#include "tests/unit/simulate/SimGridTrees.h"
 
+#include <map>
+#include <memory>
 #include <random>
 #include <sys/wait.h>
 #include <unistd.h>
-
-namespace sg4 = simgrid::s4u;
 
 namespace {
 
@@ -48,12 +48,12 @@ public:
       for (int distance = 1; distance < ranks; distance *= 2) {
         auto sent = send(rank ^ distance, bytes);
         receive(rank ^ distance);
-        sent->wait();
+        sent->join();
         add(bytes);
       }
       break;
     case Scheme::tree:
-      tree(bytes);
+      trees(what.bytes);
       break;
     case Scheme::parameterServer:
       servers(bytes / scenario.machines.servers);
@@ -70,9 +70,15 @@ private:
     return sg4::Mailbox::by_name(std::to_string(message) + ":" + std::to_string(from) + ":" +
                                  std::to_string(to));
   }
-  sg4::CommPtr send(int to, double bytes) {
-    static int payload = 0;
-    return box(rank, to)->put_async(&payload, static_cast<std::uint64_t>(bytes));
+  /// All latency is slept: flows of different latency would share links unevenly.
+  sg4::ActorPtr send(int to, double bytes) const {
+    const double latency = scenario.machines.networkOf(rank).latency;
+    return sg4::Actor::create("send", sg4::this_actor::get_host(),
+                              [latency, bytes, to = box(rank, to)] {
+                                static int payload = 0;
+                                sg4::this_actor::sleep_for(latency);
+                                to->put(&payload, static_cast<std::uint64_t>(bytes));
+                              });
   }
   void receive(int from) { box(from, rank)->get<int>(); }
   void add(double bytes) const {
@@ -84,27 +90,45 @@ private:
     for (int i = 1; i < ranks; ++i) {
       auto sent = send((rank + 1) % ranks, bytes);
       receive((rank + ranks - 1) % ranks);
-      sent->wait();
+      sent->join();
       if (adds)
         add(bytes);
     }
   }
 
-  void tree(double bytes) {
-    const int ranks = scenario.machines.ranks;
-    int distance = 1;
-    for (; distance < ranks && rank % (2 * distance) == 0; distance *= 2)
-      if (rank + distance < ranks) {
-        receive(rank + distance);
-        add(bytes);
+  void trees(std::int64_t bytes) {
+    const TwoTrees all(scenario.machines.ranks, bytes);
+    std::map<std::pair<int, int>, std::unique_ptr<Wire>> wires; // by peer and tree
+    auto segment = [&](int tree, int from, int to, int number) {
+      return sg4::Mailbox::by_name(TwoTrees::box(message, tree, from, to, number));
+    };
+    auto send = [&](int tree, int to, int number, int before) {
+      auto &wire = wires[{to, tree}];
+      if (!wire)
+        wire = std::make_unique<Wire>((1 + before) * scenario.machines.networkOf(rank).latency,
+                                      all.segments);
+      wire->push(segment(tree, rank, to, number), all.segmentBytes);
+    };
+    for (int beat = 0; beat < all.segments + 2 * all.height; ++beat)
+      for (int tree = 0; tree < all.count; ++tree) {
+        const TwoTrees::Place &place = all.places[tree][rank];
+        if (const int up = beat - all.height + place.depth; up >= 0 && up < all.segments) {
+          for (int child : place.children) {
+            segment(tree, child, rank, up)->get<int>();
+            add(all.segmentBytes);
+          }
+          if (place.parent >= 0)
+            send(tree, place.parent, up, 0);
+        }
+        if (const int down = beat - all.height - place.depth; down >= 0 && down < all.segments) {
+          if (place.parent >= 0)
+            segment(tree, place.parent, rank, down)->get<int>();
+          for (int before = 0; int child : place.children)
+            send(tree, child, down, before++);
+        }
       }
-    if (rank > 0) {
-      send(rank - distance, bytes)->wait();
-      receive(rank - distance);
-    }
-    for (distance /= 2; distance > 0; distance /= 2)
-      if (rank + distance < ranks)
-        send(rank + distance, bytes)->wait();
+    for (auto &[peer, wire] : wires)
+      wire->finish();
   }
 
   void servers(double block) {
@@ -119,17 +143,17 @@ private:
         if (other != rank)
           visit(other);
     };
-    std::vector<sg4::CommPtr> sent;
+    std::vector<sg4::ActorPtr> sent;
     toServers([&](int server) { sent.push_back(send(server, block)); });
     toRanks([&](int other) { receive(other); });
     for (const auto &comm : sent)
-      comm->wait();
+      comm->join();
     sent.clear();
     toRanks([&](int) { add(block); });
     toRanks([&](int other) { sent.push_back(send(other, block)); });
     toServers([&](int server) { receive(server); });
     for (const auto &comm : sent)
-      comm->wait();
+      comm->join();
   }
 
   const Scenario &scenario;
@@ -150,9 +174,8 @@ void buildPlatform(const Machines &machines) {
     hosts.push_back(
         zone->create_host(name, std::vector<double>{kSpeed, kSpeed / machines.interference})
             ->seal());
-    out.push_back(zone->create_link("out" + name, 1 / rates.secondsPerByte)
-                      ->set_latency(rates.latency)
-                      ->seal());
+    out.push_back(
+        zone->create_link("out" + name, 1 / rates.secondsPerByte)->set_latency(0)->seal());
     in.push_back(zone->create_link("in" + name, 1 / rates.secondsPerByte)->set_latency(0)->seal());
   }
   for (int from = 0; from < machines.ranks; ++from)
@@ -212,12 +235,19 @@ private:
   void talk(int rank, int channel, Handover &handover) {
     const int messages = static_cast<int>(scenario.messages.size());
     // Data travels once it is sent, whether or not it is asked for yet.
+    auto receive = [](const std::string &box) {
+      sg4::Mailbox::by_name(box)->set_receiver(sg4::Actor::self());
+    };
     for (int i = 0; i < messages; ++i)
-      for (int from = 0; from < scenario.machines.ranks; ++from)
-        if (scenario.messages[i].channel == channel)
-          sg4::Mailbox::by_name(std::to_string(i) + ":" + std::to_string(from) + ":" +
-                                std::to_string(rank))
-              ->set_receiver(sg4::Actor::self());
+      for (int from = 0; from < scenario.machines.ranks; ++from) {
+        if (scenario.messages[i].channel != channel)
+          continue;
+        receive(std::to_string(i) + ":" + std::to_string(from) + ":" + std::to_string(rank));
+        const TwoTrees all(scenario.machines.ranks, scenario.messages[i].bytes);
+        for (int tree = 0; tree < all.count; ++tree)
+          for (int segment = 0; segment < all.segments; ++segment)
+            receive(TwoTrees::box(i, tree, from, rank, segment));
+      }
     Channel wire(scenario, rank);
     for (int i = 0; i < messages; ++i) {
       if (scenario.messages[i].channel != channel)

@@ -43,6 +43,8 @@ TEST(ParsePlanner, SaysWhatExists) {
                              "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb");
   EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, wfbp, single, "
                          "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb");
+  EXPECT_EQ(errorOf("optmal"), "unknown planner 'optmal', did you mean 'optimal'?");
+  EXPECT_EQ(errorOf("dpd:25MiB"), "unknown planner 'dpd:25MiB', did you mean 'ddp:SIZE'?");
   EXPECT_EQ(errorOf("wfbp:1MiB"), "planner 'wfbp' takes no size, got 'wfbp:1MiB'");
   EXPECT_EQ(errorOf("ddp"), "planner 'ddp' needs a size, as in 'ddp:25MiB'");
 }
@@ -186,7 +188,8 @@ TEST(Planner, NamesTheLayerThatCannotTravelInTheFirstLane) {
   JointProblem problem = mixedProblem();
   problem.layers[2].lanes = 2;
   expectBadInput(problem, "ddp:25MiB",
-                 "planner 'ddp:25MiB': layer 3 in backward order cannot travel by 'ring'");
+                 "planner 'ddp:25MiB': layer 3 in backward order must travel otherwise than the "
+                 "first, and this planner sends all the same way; planner 'optimal' does not");
   problem.layers[2].lanes = 3;
   problem.lanes[0].largestMessage = 30;
   expectBadInput(problem, "wfbp",
@@ -195,6 +198,63 @@ TEST(Planner, NamesTheLayerThatCannotTravelInTheFirstLane) {
   problem.lanes[0].capacity = 69;
   expectBadInput(problem, "single",
                  "planner 'single': expected 'ring' to hold 70 B, got room for 69 B");
+}
+
+/// A lane of all-reduces as fast as their numbers, and servers.
+JointProblem manySchemes(std::initializer_list<std::pair<Scheme, double>> schemes) {
+  JointProblem problem = mixedProblem();
+  problem.lanes.resize(1);
+  problem.lanes[0].options.clear();
+  for (auto [scheme, seconds] : schemes)
+    problem.lanes[0].options.push_back({scheme, std::make_shared<AffineCost>(seconds, 0), 4});
+  for (JointLayer &layer : problem.layers) {
+    layer.lanes = 1;
+    layer.solos.clear();
+    layer.carrier.reset();
+  }
+  return problem;
+}
+
+std::vector<Scheme> schemesOf(const JointProblem &problem, const char *planner) {
+  PlanResult result = *(*parsePlanner(planner))->plan(problem);
+  std::vector<Scheme> schemes;
+  for (const JointMessage &message : result.plan.messages)
+    schemes.push_back(result.plan.scheme(problem, message));
+  return schemes;
+}
+
+// The fastest is none of theirs: Gloo's all-reduce is a ring, NCCL's a ring or a tree.
+TEST(Planner, SystemsSendByWhatTheyHave) {
+  JointProblem problem = manySchemes({{Scheme::ring, 4},
+                                      {Scheme::tree, 3},
+                                      {Scheme::hierarchical, 2},
+                                      {Scheme::parameterServer, 1}});
+  for (const char *planner : {"ddp:1GB", "horovod:1GB"}) {
+    problem.onGpus = false;
+    for (Scheme scheme : schemesOf(problem, planner))
+      EXPECT_EQ(scheme, Scheme::ring) << planner;
+    problem.onGpus = true;
+    for (Scheme scheme : schemesOf(problem, planner))
+      EXPECT_EQ(scheme, Scheme::tree) << planner;
+  }
+  for (Scheme scheme : schemesOf(problem, "wfbp")) // a rule, no system
+    EXPECT_EQ(scheme, Scheme::parameterServer);
+}
+
+// One all-reduce was asked for by name, or is all that was measured.
+TEST(Planner, SystemsTakeTheOnlyAllReduceThereIs) {
+  JointProblem problem = manySchemes({{Scheme::halvingDoubling, 1}});
+  for (Scheme scheme : schemesOf(problem, "ddp:1GB"))
+    EXPECT_EQ(scheme, Scheme::halvingDoubling);
+}
+
+TEST(Planner, SystemsHaveNoServers) {
+  const std::string lacks = ", which is what it has, got a cluster that does not offer it";
+  JointProblem problem = manySchemes({{Scheme::parameterServer, 1}});
+  expectBadInput(problem, "ddp:1GB", "planner 'ddp:1GB': expected 'ring'" + lacks);
+  problem.onGpus = true;
+  expectBadInput(problem, "horovod:1GB",
+                 "planner 'horovod:1GB': expected 'ring' or 'tree'" + lacks);
 }
 
 TEST(PlainProblem, IsOneLaneWithoutLimitsOrSolos) {

@@ -92,7 +92,7 @@ TEST(ParameterServerCost, OfAServerOnEveryRankIsARings) {
       LinkRates link = rates(3.7e-5, 7.9e-10, 1.3e-11);
       ServerLayout layout{ranks, ranks, false, link, {}, Duplex::full};
       EXPECT_EQ(parameterServerCost(layout)->seconds(bytes),
-                formulaCost(Scheme::ring, ranks, link).seconds(bytes));
+                formulaLine(Scheme::ring, ranks, link).seconds(bytes));
     }
   std::vector<SchemeOption> options = formulaCollectives(6, rates(1e-5, 1e-9, 1e-11));
   options.resize(1);
@@ -140,7 +140,7 @@ TEST(ParameterServerCost, OverlapsPieces) {
   auto cost = parameterServerCost(layout);
   EXPECT_DOUBLE_EQ(cost->seconds(20), 40);
   EXPECT_DOUBLE_EQ(cost->seconds(100), 40 + 80);
-  EXPECT_LT(cost->seconds(100), formulaCost(Scheme::ring, 4, layout.worker).seconds(100));
+  EXPECT_LT(cost->seconds(100), formulaLine(Scheme::ring, 4, layout.worker).seconds(100));
   layout.duplex = Duplex::half; // both directions share the link
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 40 + 160);
   layout.duplex = Duplex::full;

@@ -1,0 +1,43 @@
+// Cuts arrays into rows.
+#include "codegen/step/TableRow.h"
+
+#include "codegen/step/Text.h"
+#include "syncline/StepTables.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+namespace syncline::codegen {
+
+/// Row number `row`'s part of a list of which each row holds `most`.
+static llvm::ArrayRef<std::string> partOf(llvm::ArrayRef<std::string> list, size_t row,
+                                          size_t most) {
+  return list.drop_front(std::min(list.size(), row * most)).take_front(most);
+}
+
+static std::string rowText(const std::string &op, const std::string &layer,
+                           std::vector<llvm::ArrayRef<std::string>> arrays) {
+  while (!arrays.empty() && arrays.back().empty())
+    arrays.pop_back();
+  std::string text = "{Op::" + op + ", " + quoted(layer);
+  for (llvm::ArrayRef<std::string> array : arrays)
+    text += ", {" + llvm::join(array, ", ") + "}";
+  return text + "},";
+}
+
+std::string TableRow::text() const {
+  const llvm::ArrayRef<std::string> all(reals);
+  std::string lines =
+      rowText(op, layer,
+              {partOf(operands, 0, Row::mostOperands), partOf(numbers, 0, Row::mostNumbers), all});
+  for (size_t row = 1;
+       row * Row::mostOperands < operands.size() || row * Row::mostNumbers < numbers.size(); ++row)
+    lines += "\n    " + rowText("more", "",
+                                {partOf(operands, row, Row::mostOperands),
+                                 partOf(numbers, row, Row::mostNumbers)});
+  return lines;
+}
+
+} // namespace syncline::codegen

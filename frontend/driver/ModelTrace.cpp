@@ -1,0 +1,153 @@
+// Layers of a model, timed.
+#include "frontend/driver/ModelTrace.h"
+
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/Profile.h"
+#include "frontend/files/ToAttr.h"
+#include "frontend/onnx/ImportLayers.h"
+#include "passes/cost/CostModel.h"
+
+#include <cstdio>
+#include <map>
+
+using namespace mlir;
+
+namespace syncline::driver {
+namespace {
+
+class Timing {
+public:
+  Timing(const CompileOptions &options, cluster::DeviceAttr device,
+         std::optional<files::Profile> profile)
+      : options(options), device(device), profile(std::move(profile)) {}
+
+  Result<files::LayerTrace> time(const ModelLayers &model) {
+    if (Status status = checkProfile(model); !status)
+      return status;
+    files::LayerTrace trace;
+    for (const ModelLayer &layer : model.layers) {
+      Result<double> forward = seconds(layer, layer.forward),
+                     backward = seconds(layer, layer.backward);
+      if (!forward || !backward)
+        return forward ? backward.status() : forward.status();
+      files::TraceLayer timed;
+      timed.name = layer.name;
+      timed.bytes = layer.bytes;
+      timed.forward = *forward;
+      timed.backward = *backward;
+      const auto bytes = static_cast<double>(layer.bytes);
+      timed.update = cost::updateSeconds(static_cast<double>(layer.elements), bytes, device,
+                                         profile ? profile->update : std::nullopt);
+      timed.update = layer.bytes > 0 ? timed.update : 0;
+      if (layer.factors)
+        timed.factors = {(*layer.factors)[0], (*layer.factors)[1], (*layer.factors)[2]};
+      trace.layers.push_back(std::move(timed));
+    }
+    if (profile)
+      measure(model, trace);
+    return trace;
+  }
+
+private:
+  bool isMeasured(const ModelLayer &layer) const {
+    return profile && profile->operations.count(layer.node) != 0;
+  }
+
+  Status checkProfile(const ModelLayers &model) const {
+    if (!profile)
+      return Status::ok();
+    if (profile->batch && *profile->batch != model.batch)
+      return Status::badInput("'" + options.profile + "' was measured with batch " +
+                              std::to_string(*profile->batch) + ", expected " +
+                              std::to_string(model.batch) + " as this plan's");
+    for (const ModelLayer &layer : model.layers)
+      if (isMeasured(layer))
+        return Status::ok();
+    return Status::badInput("'" + options.profile + "': expected times of nodes of '" +
+                            options.model + "', got none of them");
+  }
+
+  /// What the roofline says; where the device has no rates, bytes stand for the time of a node that
+  /// is measured.
+  Result<double> seconds(const ModelLayer &layer, const std::vector<Work> &work) const {
+    double sum = 0;
+    for (const Work &part : work)
+      if (auto time = cost::roofline({part.flops, part.bytes}, device))
+        sum += *time;
+      else if (isMeasured(layer))
+        sum += part.bytes;
+      else
+        return Status::badInput("'" + options.cluster +
+                                "': expected a device with compute and "
+                                "memory rates, or a profile with the node '" +
+                                layer.node + "'");
+    return sum;
+  }
+
+  /// Shares what was measured of a node out among its layers as the roofline has it.
+  void measure(const ModelLayers &model, files::LayerTrace &trace) const {
+    std::map<std::string, double> forward, backward;
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+      forward[model.layers[i].node] += trace.layers[i].forward;
+      backward[model.layers[i].node] += trace.layers[i].backward;
+    }
+    const auto share = [](double part, double whole, double measured, bool isNode) {
+      return whole > 0 ? part / whole * measured : isNode ? measured : 0;
+    };
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+      const ModelLayer &layer = model.layers[i];
+      const auto times = profile->operations.find(layer.node);
+      if (times == profile->operations.end())
+        continue;
+      files::TraceLayer &timed = trace.layers[i];
+      const bool isNode = layer.name == layer.node;
+      timed.forward = share(timed.forward, forward[layer.node], times->second.forward, isNode);
+      if (times->second.backward)
+        timed.backward =
+            share(timed.backward, backward[layer.node], *times->second.backward, isNode);
+    }
+  }
+
+  const CompileOptions &options;
+  cluster::DeviceAttr device;
+  std::optional<files::Profile> profile;
+};
+
+} // namespace
+
+ImportOptions importOptions(const CompileOptions &options) {
+  ImportOptions import;
+  import.batch = options.batch;
+  import.dimensions = options.dimensions;
+  import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
+  import.freeze = options.freeze;
+  import.dropout = options.dropout;
+  import.output = options.modelOutput;
+  return import;
+}
+
+void printNotes(const std::vector<std::string> &notes) {
+  for (const std::string &note : notes)
+    std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
+}
+
+Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context) {
+  Result<ModelLayers> model = importLayers(options.model, importOptions(options), context);
+  if (!model)
+    return model.status();
+  printNotes(model->notes);
+  Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
+  if (!cluster)
+    return cluster.status();
+  std::optional<files::Profile> profile;
+  if (!options.profile.empty()) {
+    Result<files::Profile> read = files::readProfile(options.profile);
+    if (!read)
+      return read.status();
+    profile = std::move(*read);
+  }
+  cluster::DeviceAttr device = files::toAttr(*cluster, &context).getDevice();
+  return Timing(options, device, std::move(profile)).time(*model);
+}
+
+} // namespace syncline::driver

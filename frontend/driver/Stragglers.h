@@ -1,0 +1,47 @@
+// Ranks that compute slower than most, what they cost, and the batch that would even it out.
+#pragma once
+
+#include "passes/simulate/Simulation.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace syncline::driver {
+
+/// Ranks that are equally slow, and what they could take on.
+struct SlowRanks {
+  std::vector<int> ranks; ///< ascending
+  double slowdown = 1;    ///< how many times as long as most ranks they compute
+  /// The share of the others' samples with which their passes take no longer than the others'; 0
+  /// where that is less than one sample.
+  double share = 0;
+  std::int64_t batch = 0; ///< that in whole samples; 0 where the samples are unknown
+};
+
+struct Stragglers {
+  std::vector<SlowRanks> groups; ///< the slowest first
+  double step = 0;               ///< seconds, as simulated
+  double without = 0;            ///< were they as fast as most
+  double leastWait = 0;          ///< seconds a step for which the other ranks wait for messages
+  double mostWait = 0;
+  std::optional<double> balanced =
+      {}; ///< step with the groups' batches; absent where there is none
+};
+
+/// The ranks whose slowdown is above the median's, with two more simulations: without slowdowns
+/// above that, and with the batches that even their passes out. Nothing where there are none.
+/// `samples` of a rank in a step, where known. Errors are runScenario's.
+Result<std::optional<Stragglers>> findStragglers(const simulate::Scenario &scenario,
+                                                 const simulate::Simulation &simulation,
+                                                 std::optional<std::int64_t> samples);
+
+/// "rank 3 computes 1.5 times as long: 69.8 -> 99.9 ms (+43.2 %); the others wait .." in two lines.
+std::string stragglersText(const Stragglers &stragglers, int ranks,
+                           std::optional<std::int64_t> samples);
+nlohmann::json stragglersJson(const std::optional<Stragglers> &stragglers);
+
+} // namespace syncline::driver

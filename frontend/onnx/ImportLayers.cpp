@@ -1,0 +1,204 @@
+// Imports a model's shapes and makes layers of its nodes and parameters.
+#include "frontend/onnx/ImportLayers.h"
+
+#include "frontend/onnx/ImportGraph.h"
+#include "frontend/onnx/ImportNodes.h"
+#include "frontend/onnx/LayerWork.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include "onnx/onnx_pb.h"
+
+#include <algorithm>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+namespace {
+
+class Layers {
+public:
+  Layers(ImportGraph &graph, const onnx::GraphProto &proto)
+      : graph(graph), values(graph.values()), proto(proto) {}
+
+  Status build() {
+    for (int i : graph.index.order)
+      follow(i);
+    for (const std::string &layer : graph.index.layers)
+      taken.insert(layer);
+    for (int i : graph.index.order)
+      if (computes(i))
+        add(i);
+    if (!values.status)
+      return values.status;
+    if (Status status = graph.stored().checkFrozen(); !status)
+      return status;
+    if (placed.empty() || !needsGradient.contains(graph.index.output->name()))
+      return Status::badInput("no parameter that could be trained reaches the output");
+    addLoss();
+    return Status::ok();
+  }
+
+  std::vector<ModelLayer> layers;
+
+private:
+  const onnx::NodeProto &node(int i) const { return proto.node(i); }
+
+  bool computes(int i) {
+    return std::ranges::any_of(node(i).output(), [&](const std::string &name) {
+      return !name.empty() && values.isComputed(name) && !parameters.count(name);
+    });
+  }
+
+  /// The parameter that a name stands for; empty for other values and what is not trained.
+  std::string parameterOf(const std::string &name) {
+    if (auto place = parameters.find(name); place != parameters.end())
+      return place->second;
+    if (!values.isStored(name))
+      return {};
+    Value value = values.tensor(name);
+    auto parameter = value ? value.getDefiningOp<nn::ParameterOp>() : nn::ParameterOp();
+    return parameters[name] = parameter ? parameter.getName().str() : std::string();
+  }
+
+  /// Which results are other shapes of parameters, which need gradients, how often parameters are
+  /// computed with.
+  void follow(int i) {
+    bool needs = false;
+    std::string parameter;
+    const auto data = std::min<unsigned>(dataOperands(node(i).op_type()), node(i).input_size());
+    for (unsigned k = 0; k < data; ++k) {
+      const std::string &name = node(i).input(static_cast<int>(k));
+      if (name.empty())
+        continue;
+      parameter = parameterOf(name);
+      needs |= !parameter.empty() || needsGradient.contains(name);
+    }
+    const bool isShape = isView(node(i).op_type()) || node(i).op_type() == "Transpose";
+    for (const std::string &name : node(i).output()) {
+      if (!needs || name.empty() || !values.isComputed(name))
+        continue;
+      RankedTensorType type = values.typeOf(name);
+      if (!type || !isa<FloatType>(type.getElementType()))
+        continue;
+      needsGradient.insert(name);
+      if (isShape && data == 1 && !parameter.empty())
+        parameters[name] = parameter;
+    }
+    if (!isShape)
+      for (unsigned k = 0; k < data; ++k)
+        if (const std::string name = parameterOf(node(i).input(static_cast<int>(k))); !name.empty())
+          ++uses[name];
+  }
+
+  NodeTensor tensorOf(const std::string &name) {
+    NodeTensor tensor;
+    if (name.empty())
+      return tensor;
+    tensor.type = values.typeOf(name);
+    tensor.isTrained = !parameterOf(name).empty();
+    tensor.needsGradient = tensor.isTrained || needsGradient.contains(name);
+    return tensor;
+  }
+
+  NodeTensors tensorsOf(int i) {
+    NodeTensors tensors;
+    const auto data = dataOperands(node(i).op_type());
+    for (const std::string &name : node(i).input())
+      if (tensors.operands.size() < data)
+        tensors.operands.push_back(tensorOf(name));
+    for (const std::string &name : node(i).output())
+      tensors.results.push_back(values.isComputed(name) ? tensorOf(name) : NodeTensor());
+    tensors.isAlone = node(i).input_size() > 0 && isMadeInPasses(node(i).input(0));
+    return tensors;
+  }
+
+  /// Whether the name has one reader and is made by an operator that goes over its result element
+  /// by element.
+  bool isMadeInPasses(const std::string &name) {
+    auto producer = graph.index.producers.find(name);
+    if (producer == graph.index.producers.end() || graph.index.uses.lookup(name) != 1)
+      return false;
+    const std::string &op = node(producer->second).op_type();
+    return op == "Conv" || op == "Gemm" || op == "MatMul" || op == "BatchNormalization" ||
+           isElementwise(op);
+  }
+
+  std::string unique(std::string name) {
+    while (!taken.insert(name).second)
+      name += "_";
+    return name;
+  }
+
+  /// The node's layer, and one for every parameter that it is the first to compute with: the
+  /// largest last, whose backward is the first then, with the time of all.
+  void add(int i) {
+    NodeImport import(graph.state(), node(i), graph.index.layers[i]);
+    const NodeTensors tensors = tensorsOf(i);
+    NodeWork work = workOf(import, tensors);
+    ModelLayer layer{.name = graph.index.layers[i], .node = graph.index.layers[i]};
+    layer.forward = std::move(work.forward);
+    layer.backward = std::move(work.data);
+    std::vector<ModelLayer> owned;
+    for (unsigned k = 0; k < tensors.operands.size(); ++k) {
+      if (!tensors.operands[k].isTrained)
+        continue;
+      const std::string name = parameterOf(node(i).input(static_cast<int>(k)));
+      if (!placed.insert(name).second)
+        continue;
+      ModelLayer parameter{.name = unique(name), .node = layer.node};
+      parameter.bytes = static_cast<std::int64_t>(tensors.operands[k].bytes());
+      parameter.elements = static_cast<std::int64_t>(tensors.operands[k].elements());
+      if (k == 1 && uses[name] == 1)
+        parameter.factors = work.factors;
+      owned.push_back(std::move(parameter));
+    }
+    std::ranges::stable_sort(owned, {}, &ModelLayer::bytes);
+    std::vector<Work> &weights = owned.empty() ? layer.backward : owned.back().backward;
+    weights.insert(weights.begin(), work.weights.begin(), work.weights.end());
+    layers.push_back(std::move(layer));
+    layers.insert(layers.end(), owned.begin(), owned.end());
+  }
+
+  void addLoss() {
+    const NodeTensor output = tensorOf(graph.index.output->name());
+    if (output.elements() <= 1)
+      return; // the loss is inside
+    const std::string name = unique("loss");
+    ModelLayer loss{.name = name, .node = name};
+    loss.forward.push_back({6 * output.elements(), 2 * output.bytes()});
+    layers.push_back(std::move(loss));
+  }
+
+  ImportGraph &graph;
+  GraphValues &values;
+  const onnx::GraphProto &proto;
+  std::map<std::string, std::string> parameters; ///< name → parameter it stands for, or ""
+  std::map<std::string, int> uses;               ///< parameter → nodes that compute with it
+  llvm::StringSet<> needsGradient, placed, taken;
+};
+
+Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &options,
+                                MLIRContext &context) {
+  Result<std::unique_ptr<ImportGraph>> graph =
+      ImportGraph::begin(file, options, Inputs::several, context);
+  if (!graph)
+    return graph.status();
+  if (Status status = importNodes((*graph)->state(), Refused::haveShapes); !status)
+    return status;
+  Layers layers(**graph, file.model->graph());
+  if (Status status = layers.build(); !status)
+    return status;
+  return ModelLayers{file.stem, (*graph)->bound.batch, std::move(layers.layers),
+                     (*graph)->notes.lines()};
+}
+
+} // namespace
+
+Result<ModelLayers> syncline::importLayers(const std::string &path, const ImportOptions &options,
+                                           MLIRContext &context) {
+  context.loadDialect<nn::NNDialect>();
+  return importNamed<ModelLayers>(
+      path, options, [&](ModelFile &file) { return importModel(file, options, context); });
+}

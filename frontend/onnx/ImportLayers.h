@@ -1,0 +1,46 @@
+// ONNX → layers: what a model's nodes compute, move and train, for planning alone.
+#pragma once
+
+#include "frontend/onnx/ImportOnnx.h"
+
+#include <array>
+
+namespace syncline {
+
+/// One pass of the device over memory.
+struct Work {
+  double flops = 0; ///< a multiply and an add count as two
+  double bytes = 0; ///< read and written
+};
+
+/// Inputs, outputs and samples of a matrix product that a gradient is.
+using FactorDims = std::array<std::int64_t, 3>;
+
+/// A node of the model, or a parameter right behind the first node that computes with it: its
+/// gradient exists when its share of that node's backward is done, before that of the node's data.
+struct ModelLayer {
+  std::string name;          ///< the node's, or the parameter's
+  std::string node;          ///< the node that the work belongs to
+  std::int64_t bytes = 0;    ///< of the gradient; 0 for a node
+  std::int64_t elements = 0; ///< of the gradient; 0 for a node
+  std::vector<Work> forward = {}, backward = {};
+  std::optional<FactorDims> factors = {};
+};
+
+struct ModelLayers {
+  std::string name;               ///< the file's, without folder and extension
+  std::int64_t batch = 0;         ///< dimension 0 of the first input
+  std::vector<ModelLayer> layers; ///< in forward order, names unique
+  std::vector<std::string> notes; ///< as ImportedModel::notes
+};
+
+/// Reads the ONNX model at `path` as layers: shapes suffice, so operators that importOnnx has no
+/// rule for, several inputs and an output that is the loss are taken. Parameters are those that
+/// importOnnx would train, tied ones once. A loss (`options.loss` counts, but for its few bytes,
+/// for nothing) stands behind an output of more than one element. badInput, with the file's and the
+/// node's name, where a shape is not known before the step runs, and where nothing is trained.
+/// Loads the nn dialect into `context`. Thread-safe for different contexts.
+Result<ModelLayers> importLayers(const std::string &path, const ImportOptions &options,
+                                 mlir::MLIRContext &context);
+
+} // namespace syncline

@@ -1,0 +1,124 @@
+// Imports nodes in order and gathers the ones that are refused.
+#include "frontend/onnx/ImportNodes.h"
+
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/ShapeInference.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include "onnx/onnx_pb.h"
+
+#include <algorithm>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+namespace {
+
+/// Nodes of one operator that are refused for one reason.
+struct Refusal {
+  std::string op;
+  std::string first;  ///< describes the first of them
+  std::string reason; ///< the first one's
+  int count = 0;
+};
+
+class Refusals {
+public:
+  void add(const NodeImport &node, const std::string &reason) {
+    // Reasons that differ in a tensor's name are one.
+    const llvm::StringRef kind = llvm::StringRef(reason).split('\'').first;
+    auto same = std::ranges::find_if(list, [&](const Refusal &refusal) {
+      return refusal.op == node.op() && llvm::StringRef(refusal.reason).split('\'').first == kind;
+    });
+    if (same == list.end())
+      same = list.insert(list.end(), {node.op(), node.describe(), reason, 0});
+    ++same->count;
+    ++total;
+  }
+
+  bool empty() const { return list.empty(); }
+
+  /// `shapesKnown`: those behind all refused nodes are, so that the model can be planned.
+  Status status(bool shapesKnown) const {
+    std::string text;
+    for (const Refusal &refusal : list) {
+      text += text.empty() ? "" : "; ";
+      if (refusal.count > 1)
+        text += std::to_string(refusal.count) + " " + refusal.op + ", the first ";
+      text += refusal.first + ": " + refusal.reason;
+    }
+    if (total > 1)
+      text = std::to_string(total) + " nodes cannot be trained: " + text;
+    text += "; frontend/onnx/README.md lists what can be";
+    if (shapesKnown)
+      text += ", and 'compile --plan-only' plans the model by its shapes";
+    return Status::badInput(text);
+  }
+
+private:
+  std::vector<Refusal> list;
+  int total = 0;
+};
+
+/// What importing a node came to.
+enum class Outcome { imported, refused, broken };
+
+/// Takes the error of a refused node out of the state, `reason`, and goes on by its shapes. The
+/// status of a broken node is the importer's or, where there is none, says why the shapes are not
+/// known.
+Outcome importOrSkip(ImportState &state, NodeImport &node, std::string &reason) {
+  if (succeeded(importNode(node)))
+    return Outcome::imported;
+  const Status failure = state.values.status;
+  if (failure) { // an importer failed without a reason
+    state.values.status = Status::error(ErrorKind::internal, node.describe() + ": import failed");
+    return Outcome::broken;
+  }
+  llvm::StringRef message = failure.message();
+  if (!message.consume_front(node.describe() + ": ")) // a tensor is at fault, not the node
+    return Outcome::broken;
+  reason = message.str();
+  state.values.status = Status::ok();
+  if (succeeded(importByShape(node)))
+    return Outcome::refused;
+  if (isKnownOp(node))
+    state.values.status = failure;
+  return Outcome::broken;
+}
+
+/// All nodes from place `at` of the order on whose operator has no rule.
+void addUnknown(ImportState &state, std::size_t at, Refusals &refusals) {
+  for (; at < state.index.order.size(); ++at) {
+    const int i = state.index.order[at];
+    NodeImport node(state, state.file.model->graph().node(i), state.index.layers[i]);
+    if (!isKnownOp(node))
+      refusals.add(node, unsupportedOp(node));
+  }
+}
+
+} // namespace
+
+Status frontend::importNodes(ImportState &state, Refused refused) {
+  Refusals refusals;
+  for (std::size_t at = 0; at < state.index.order.size(); ++at) {
+    const int i = state.index.order[at];
+    NodeImport node(state, state.file.model->graph().node(i), state.index.layers[i]);
+    std::string reason;
+    const Outcome outcome = importOrSkip(state, node, reason);
+    if (outcome == Outcome::imported)
+      continue;
+    if (outcome == Outcome::refused) {
+      refusals.add(node, reason);
+      continue;
+    }
+    const bool isFirst = refusals.empty() && isKnownOp(node);
+    if (isFirst || refused == Refused::haveShapes)
+      return state.values.status;
+    addUnknown(state, at, refusals);
+    return refusals.status(/*shapesKnown=*/false);
+  }
+  const bool areErrors = refused == Refused::areErrors && !refusals.empty();
+  return areErrors ? refusals.status(/*shapesKnown=*/true) : Status::ok();
+}

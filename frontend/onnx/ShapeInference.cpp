@@ -1,0 +1,249 @@
+// Asks the ONNX library's operator schemas for a node's result types.
+#include "frontend/onnx/ShapeInference.h"
+
+#include "frontend/onnx/ChildAnswer.h"
+#include "frontend/onnx/ElementType.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include "onnx/defs/schema.h"
+
+#include <algorithm>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+namespace {
+
+/// What the library's rules see of one node. Operands are copied: the rules want its own classes.
+class NodeContext : public onnx::InferenceContext {
+public:
+  explicit NodeContext(NodeImport &node) : node(node), outputs(node.outputCount()) {
+    for (unsigned i = 0; i < node.inputCount(); ++i) {
+      types.push_back(node.hasInput(i) ? typeOf(node.inputName(i)) : nullptr);
+      values.push_back(node.hasInput(i) ? valuesOf(i) : nullptr);
+    }
+  }
+
+  const onnx::AttributeProto *getAttribute(const std::string &name) const override {
+    return node.attribute(name);
+  }
+  size_t getNumInputs() const override { return types.size(); }
+  const onnx::TypeProto *getInputType(size_t i) const override {
+    return i < types.size() ? types[i].get() : nullptr; // rules look beyond what is there
+  }
+  const onnx::TensorProto *getInputData(size_t i) const override {
+    return i < values.size() ? values[i].get() : nullptr;
+  }
+  size_t getNumOutputs() const override { return outputs.size(); }
+  onnx::TypeProto *getOutputType(size_t i) override {
+    return i < outputs.size() ? &outputs[i] : &nobodys;
+  }
+  onnx::GraphInferencer *getGraphAttributeInferencer(const std::string &) override {
+    return nullptr; // subgraphs are not looked into
+  }
+  const onnx::SparseTensorProto *getInputSparseData(size_t) const override { return nullptr; }
+  const onnx::TensorShapeProto *getSymbolicInput(size_t) const override { return nullptr; }
+
+  /// Lets the schema's rule set the outputs, in a child: rules trust ranks and sizes.
+  Status apply(const onnx::OpSchema &schema) {
+    Result<std::string> answer = answerOfChild([&]() -> std::string {
+      onnx::GraphProto graph;
+      try {
+        schema.GetTypeAndShapeInferenceFunction()(*this);
+      } catch (const std::exception &error) { // what the rule says of operands that do not fit
+        graph.set_doc_string(error.what());
+      }
+      for (const onnx::TypeProto &type : outputs)
+        *graph.add_output()->mutable_type() = type;
+      return graph.SerializeAsString();
+    });
+    if (!answer)
+      return answer.status();
+    onnx::GraphProto graph;
+    if (!graph.ParseFromString(*answer) || graph.output_size() != static_cast<int>(outputs.size()))
+      return Status::badInput("the ONNX library fails on it");
+    if (graph.has_doc_string())
+      return Status::badInput(graph.doc_string());
+    for (int i = 0; i < graph.output_size(); ++i)
+      outputs[static_cast<std::size_t>(i)] = graph.output(i).type();
+    return Status::ok();
+  }
+
+private:
+  std::unique_ptr<onnx::TypeProto> typeOf(const std::string &name) {
+    RankedTensorType type = node.state.values.typeOf(name);
+    if (!type)
+      return nullptr;
+    auto proto = std::make_unique<onnx::TypeProto>();
+    proto->mutable_tensor_type()->set_elem_type(elementNumber(type.getElementType()));
+    onnx::TensorShapeProto *shape = proto->mutable_tensor_type()->mutable_shape();
+    for (std::int64_t size : type.getShape())
+      shape->add_dim()->set_dim_value(size);
+    return proto;
+  }
+
+  /// Of small tensors: those are shapes, axes, scales.
+  std::unique_ptr<onnx::TensorProto> valuesOf(unsigned i) {
+    constexpr std::int64_t most = 1024;
+    RankedTensorType type = node.state.values.typeOf(node.inputName(i));
+    const bool isSmall = type && type.getNumElements() <= most;
+    const ConstantTensor *constant = isSmall ? node.constant(i) : nullptr;
+    if (!constant)
+      return nullptr;
+    auto proto = std::make_unique<onnx::TensorProto>();
+    for (std::int64_t size : constant->dims)
+      proto->add_dims(size);
+    const bool isReal = constant->isReal();
+    proto->set_data_type(isReal ? onnx::TensorProto::FLOAT : onnx::TensorProto::INT64);
+    for (double value : constant->reals)
+      proto->add_float_data(static_cast<float>(value));
+    for (std::int64_t value : constant->ints)
+      proto->add_int64_data(value);
+    return proto;
+  }
+
+  NodeImport &node;
+  std::vector<std::unique_ptr<onnx::TypeProto>> types;
+  std::vector<std::unique_ptr<onnx::TensorProto>> values;
+  std::vector<onnx::TypeProto> outputs;
+  onnx::TypeProto nobodys;
+};
+
+/// Operators that are younger than the library and change no shape.
+bool keepsShape(llvm::StringRef op) {
+  constexpr llvm::StringLiteral names[] = {"Gelu", "GroupNormalization", "Mish", "RMSNormalization",
+                                           "Swish"};
+  return llvm::is_contained(names, op);
+}
+
+/// The schema, or null where the node uses what the schema does not know: a later form of it.
+const onnx::OpSchema *schemaOf(const NodeImport &node) {
+  if (!node.proto.domain().empty() && node.proto.domain() != "ai.onnx")
+    return nullptr;
+  const onnx::OpSchema *schema =
+      onnx::OpSchemaRegistry::Schema(node.op(), static_cast<int>(node.opset()), "");
+  if (!schema || schema->deprecated() || !schema->has_type_and_shape_inference_function() ||
+      static_cast<int>(node.inputCount()) > schema->max_input() ||
+      static_cast<int>(node.outputCount()) > schema->max_output())
+    return nullptr;
+  const bool knowsAll = std::ranges::all_of(node.proto.attribute(), [&](const auto &attribute) {
+    return schema->attributes().count(attribute.name()) != 0;
+  });
+  return knowsAll ? schema : nullptr;
+}
+
+/// Whether the node has what the schema asks for, of the kinds that it asks for: rules rely on it.
+bool isComplete(NodeImport &node, const onnx::OpSchema &schema) {
+  for (int i = 0; i < schema.min_input(); ++i)
+    if (!node.hasInput(static_cast<unsigned>(i)) ||
+        !node.state.values.typeOf(node.inputName(static_cast<unsigned>(i))))
+      return false;
+  for (const auto &[name, expected] : schema.attributes()) {
+    const onnx::AttributeProto *attribute = node.attribute(name);
+    if (attribute ? attribute->type() != expected.type : expected.required)
+      return false;
+  }
+  return static_cast<int>(node.outputCount()) >= schema.min_output();
+}
+
+/// Null where the rule left something open.
+RankedTensorType toType(const onnx::TypeProto &proto, MLIRContext *context) {
+  if (!proto.has_tensor_type() || !proto.tensor_type().has_shape())
+    return {};
+  Type element = elementType(proto.tensor_type().elem_type(), context);
+  nn::Dims dims;
+  for (const auto &dimension : proto.tensor_type().shape().dim())
+    dims.push_back(dimension.has_dim_value() ? dimension.dim_value() : -1);
+  if (!element || !isSaneShape(dims, 1))
+    return {};
+  return RankedTensorType::get(dims, element);
+}
+
+/// The library divides by some of these without a look, and takes others for places in a list.
+bool areSane(NodeImport &node) {
+  std::int64_t rank = 0;
+  for (unsigned i = 0; i < node.inputCount(); ++i)
+    if (RankedTensorType type =
+            node.hasInput(i) ? node.state.values.typeOf(node.inputName(i)) : RankedTensorType())
+      rank = std::max(rank, type.getRank());
+  for (const onnx::AttributeProto &attribute : node.proto.attribute()) {
+    const std::string &name = attribute.name();
+    const bool isWindow = name == "strides" || name == "dilations" || name == "kernel_shape";
+    if (isWindow && std::ranges::any_of(attribute.ints(), [](auto size) { return size < 1; }))
+      return false;
+    if (name == "batch_dims" && (attribute.i() < 0 || attribute.i() > rank))
+      return false;
+    const std::int64_t least = -rank - attribute.ints_size() - 1, most = -least;
+    const auto isFar = [&](std::int64_t axis) { return axis < least || axis > most; };
+    if ((name == "axis" && isFar(attribute.i())) ||
+        ((name == "axes" || name == "perm") && std::ranges::any_of(attribute.ints(), isFar)))
+      return false;
+  }
+  return true;
+}
+
+/// Of what is said about a result in the file. Null where the file fixes the batch at another size
+/// or leaves a dimension open.
+RankedTensorType statedType(NodeImport &node, const std::string &name) {
+  const ImportState &state = node.state;
+  if (state.exportedBatch.value_or(state.batch) != state.batch)
+    return {};
+  for (const onnx::ValueInfoProto &value : state.file.model->graph().value_info()) {
+    if (value.name() != name || !value.type().has_tensor_type())
+      continue;
+    onnx::TypeProto type = value.type();
+    for (auto &dimension : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+      if (auto size = state.dimensions.find(dimension.dim_param()); size != state.dimensions.end())
+        dimension.set_dim_value(size->second);
+    return toType(type, state.builder.getContext());
+  }
+  return {};
+}
+
+} // namespace
+
+Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &node) {
+  llvm::SmallVector<RankedTensorType> types(node.outputCount());
+  if (keepsShape(node.op()) && node.hasInput(0) && node.state.values.typeOf(node.inputName(0))) {
+    types[0] = node.state.values.typeOf(node.inputName(0));
+    return types;
+  }
+  const onnx::OpSchema *schema = schemaOf(node);
+  NodeContext context(node);
+  if (node.failed())
+    return node.state.values.status;
+  if (schema && (!isComplete(node, *schema) || !areSane(node)))
+    return Status::badInput("its operands or attributes are not what the operator asks for");
+  if (schema)
+    if (Status status = context.apply(*schema); !status)
+      return status;
+  for (unsigned i = 0; i < types.size(); ++i) {
+    if (!node.isUsed(i))
+      continue;
+    const std::string &name = node.proto.output(static_cast<int>(i));
+    types[i] = toType(*context.getOutputType(i), node.state.builder.getContext());
+    types[i] = types[i] ? types[i] : statedType(node, name);
+    if (!types[i])
+      return Status::badInput("the shape of its result '" + name + "' is not known: " +
+                              (schema ? "it depends on values that the step computes"
+                                      : "the ONNX library has no rule for this operator of opset " +
+                                            std::to_string(node.opset()) +
+                                            ", and the file states none"));
+  }
+  return types;
+}
+
+LogicalResult frontend::importByShape(NodeImport &node) {
+  Result<llvm::SmallVector<RankedTensorType>> types = inferTypes(node);
+  if (!types)
+    return node.error(types.status().message());
+  for (unsigned i = 0; i < types->size(); ++i)
+    if ((*types)[i]) {
+      auto place = node.create<UnrealizedConversionCastOp>(TypeRange((*types)[i]), ValueRange());
+      if (failed(node.define(place.getResult(0), i)))
+        return failure();
+    }
+  return success();
+}

@@ -1,0 +1,51 @@
+// The dialect's discardable attributes, all of a module: C7, C8.
+#include "ir/cluster/Cluster.h"
+#include "ir/cluster/ProvenanceAttr.h"
+#include "ir/cluster/UpdateAttr.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace syncline::cluster;
+
+/// A real number of seconds, of which no byte takes less than none.
+static bool isRate(Attribute attribute) {
+  auto rate = llvm::dyn_cast<FloatAttr>(attribute);
+  return rate && rate.getType().isF64() && rate.getValue().isFinite() &&
+         !rate.getValue().isNegative();
+}
+
+/// Entries as ProvenanceAttr.h says them.
+static bool isProvenance(Attribute attribute) {
+  auto entries = llvm::dyn_cast<DictionaryAttr>(attribute);
+  return entries && llvm::all_of(entries, [](NamedAttribute entry) {
+           if (entry.getName() != "efficiency")
+             return (entry.getName() == "device" || entry.getName() == "profile") &&
+                    isa<StringAttr>(entry.getValue());
+           auto share = llvm::dyn_cast<FloatAttr>(entry.getValue());
+           return share && share.getType().isF64() && share.getValueAsDouble() > 0 &&
+                  share.getValueAsDouble() <= 1;
+         });
+}
+
+LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (!isa<ModuleOp>(op))
+    return op->emitError("C7: expected '")
+           << attribute.getName().getValue() << "' on a module, got it here";
+  if (attribute.getName() == specAttr && isa<SpecAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == profileAttr)
+    if (auto times = llvm::dyn_cast<DictionaryAttr>(attribute.getValue()))
+      if (llvm::all_of(times,
+                       [](NamedAttribute entry) { return isa<TimesAttr>(entry.getValue()); }))
+        return success();
+  if (attribute.getName() == updateAttr && isRate(attribute.getValue()))
+    return success();
+  if (attribute.getName() == provenanceAttr && isProvenance(attribute.getValue()))
+    return success();
+  return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
+                       "dictionary of #cluster.times, 'cluster.update' = an f64 of seconds or "
+                       "'cluster.provenance' = a dictionary of device, efficiency and profile, "
+                       "got '")
+         << attribute.getName().getValue() << "' = " << attribute.getValue();
+}

@@ -1,0 +1,270 @@
+// Rules about what an operation computes from: P28. A call is judged by the verifier of the nn
+// operation that it comes from, made again from the call's operands and attributes: the rules of
+// ir/nn/SPEC.md are written once.
+#include "passes/check/PlanFacts.h"
+
+#include "ir/nn/NN.h"
+#include "ir/nn/Shapes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace syncline::check {
+
+namespace {
+
+/// The nn operation that becomes a kernel, and its operands and results in that operation's order.
+/// A name that ends in '?' may be missing; one that ends in '*' stands for any number of operands.
+struct KernelForm {
+  StringRef operation;
+  llvm::SmallVector<StringRef, 6> ins, outs;
+};
+
+template <typename Op>
+KernelForm form(std::initializer_list<StringRef> ins, std::initializer_list<StringRef> outs) {
+  return {Op::getOperationName(), ins, outs};
+}
+
+KernelForm formOf(plan::Kernel kernel) {
+  switch (kernel) {
+  case plan::Kernel::conv:
+    return form<nn::ConvOp>({"x", "w", "bias?"}, {"y"});
+  case plan::Kernel::convBackwardData:
+    return form<nn::ConvBackwardDataOp>({"dy", "w"}, {"dx"});
+  case plan::Kernel::convBackwardWeights:
+    return form<nn::ConvBackwardWeightsOp>({"x", "dy"}, {"dw?", "dbias?"});
+  case plan::Kernel::matmul:
+    return form<nn::MatmulOp>({"a", "b", "bias?"}, {"y"});
+  case plan::Kernel::batchNorm:
+    return form<nn::BatchNormOp>({"x", "scale", "shift", "runningMean", "runningVariance"},
+                                 {"y", "mean", "variance", "workspace?"});
+  case plan::Kernel::batchNormBackward:
+    return form<nn::BatchNormBackwardOp>({"x", "scale", "mean", "variance", "dy", "workspace?"},
+                                         {"dx?", "dscale?", "dshift?"});
+  case plan::Kernel::maxPool:
+    return form<nn::MaxPoolOp>({"x"}, {"y", "workspace"});
+  case plan::Kernel::maxPoolBackward:
+    return form<nn::MaxPoolBackwardOp>({"dy", "workspace"}, {"dx"});
+  case plan::Kernel::averagePool:
+    return form<nn::AveragePoolOp>({"x"}, {"y"});
+  case plan::Kernel::averagePoolBackward:
+    return form<nn::AveragePoolBackwardOp>({"dy"}, {"dx"});
+  case plan::Kernel::lrn:
+    return form<nn::LrnOp>({"x"}, {"y"});
+  case plan::Kernel::lrnBackward:
+    return form<nn::LrnBackwardOp>({"x", "dy"}, {"dx"});
+  case plan::Kernel::softmax:
+    return form<nn::SoftmaxOp>({"x"}, {"y"});
+  case plan::Kernel::softmaxBackward:
+    return form<nn::SoftmaxBackwardOp>({"y", "dy"}, {"dx"});
+  case plan::Kernel::crossEntropy:
+    return form<nn::CrossEntropyOp>({"logits", "target"}, {"loss", "dlogits"});
+  case plan::Kernel::meanSquaredError:
+    return form<nn::MeanSquaredErrorOp>({"y", "target"}, {"loss", "dy"});
+  case plan::Kernel::concat:
+    return form<nn::ConcatOp>({"x*"}, {"y"});
+  case plan::Kernel::slice:
+    return form<nn::SliceOp>({"x"}, {"y"});
+  case plan::Kernel::sliceBackward:
+    return form<nn::SliceBackwardOp>({"dy"}, {"dx"});
+  case plan::Kernel::pad:
+    return form<nn::PadOp>({"x"}, {"y"});
+  case plan::Kernel::transpose:
+    return form<nn::TransposeOp>({"x"}, {"y"});
+  case plan::Kernel::reshape:
+    return form<nn::ReshapeOp>({"x"}, {"y"});
+  case plan::Kernel::reduce:
+    return form<nn::ReduceOp>({"x"}, {"y"});
+  case plan::Kernel::dropout:
+    return form<nn::DropoutOp>({"x"}, {"y", "mask"});
+  case plan::Kernel::dropoutBackward:
+    return form<nn::DropoutBackwardOp>({"dy", "mask"}, {"dx"});
+  }
+  return {};
+}
+
+RankedTensorType tensorOf(Value operand) {
+  auto type = cast<MemRefType>(operand.getType());
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+/// The dimensions of a memref.
+nn::DimsRef shapeOf(Value operand) { return cast<MemRefType>(operand.getType()).getShape(); }
+Type elementOf(Value operand) { return cast<MemRefType>(operand.getType()).getElementType(); }
+
+class CallRules {
+public:
+  explicit CallRules(plan::CallOp call) : call(call), form(formOf(call.getCallee())) {}
+
+  LogicalResult check() {
+    auto role = call.getRoles().getAsRange<StringAttr>().begin();
+    if (failed(assign(form.ins, call.getIns(), role)) ||
+        failed(assign(form.outs, call.getOuts(), role)) || failed(checkTypes()) ||
+        failed(checkWindow()))
+      return failure();
+    // Without dw nothing says how large the kernel is.
+    if (call.getCallee() == plan::Kernel::convBackwardWeights && !find("dw"))
+      return checkBiasGradient();
+    return verifyOperation();
+  }
+
+private:
+  InFlightDiagnostic reject() {
+    return call.emitOpError("P28: ")
+           << plan::stringifyKernel(call.getCallee()) << " '" << call.getLayer() << "': ";
+  }
+
+  Value find(StringRef role) const {
+    for (const auto &[name, operand] : byRole)
+      if (name == role)
+        return operand;
+    return {};
+  }
+
+  /// Gives operands their roles, which are names of the list in its order.
+  template <typename Roles>
+  LogicalResult assign(llvm::ArrayRef<StringRef> names, OperandRange operands, Roles &role) {
+    for (Value operand : operands) {
+      const StringRef given = (*role++).getValue();
+      while (!names.empty() && names.front().ends_with("?") && names.front().drop_back() != given)
+        names = names.drop_front();
+      if (names.empty() || names.front().rtrim("?*") != given)
+        return reject() << "takes no operand '" << given << "' at this place";
+      if (!names.front().ends_with("*"))
+        names = names.drop_front();
+      byRole.emplace_back(given, operand);
+    }
+    for (StringRef name : names)
+      if (!name.ends_with("?") && !(name.ends_with("*") && !operands.empty()))
+        return reject() << "expected an operand '" << name.rtrim("*") << "'";
+    return success();
+  }
+
+  /// What backends compute with: f32, labels of i64, masks and workspaces of ui8 or i32.
+  LogicalResult checkTypes() {
+    for (const auto &[role, operand] : byRole) {
+      const Type type = elementOf(operand);
+      const bool isLabel = role == "target" && call.getCallee() == plan::Kernel::crossEntropy;
+      const bool isMemory = role == "workspace" || role == "mask";
+      const bool fits = isLabel    ? type.isInteger(64)
+                        : isMemory ? type.isUnsignedInteger(8) || type.isInteger(32)
+                                   : type.isF32();
+      if (!fits)
+        return reject() << "expected elements of "
+                        << (isLabel    ? "i64"
+                            : isMemory ? "ui8 or i32"
+                                       : "f32")
+                        << " in '" << role << "', got " << type;
+    }
+    return success();
+  }
+
+  llvm::ArrayRef<std::int64_t> list(StringRef name) {
+    auto attribute = call->getAttrOfType<DenseI64ArrayAttr>(name);
+    return attribute ? attribute.asArrayRef() : llvm::ArrayRef<std::int64_t>();
+  }
+
+  /// Libraries count a window's places in 32 bits, and a pooling needs an element in every window.
+  LogicalResult checkWindow() {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    for (StringRef name : {"kernel", "strides", "dilations", "pads_begin", "pads_end"})
+      for (std::int64_t entry : list(name))
+        if (entry < 0 || entry > most)
+          return reject() << "expected '" << name << "' from 0 to " << most << ", got " << entry;
+    const auto kernel = list("kernel"), dilations = list("dilations"), begin = list("pads_begin");
+    if (kernel.size() == dilations.size() && kernel.size() == begin.size())
+      for (auto [size, dilation, pad] : llvm::zip(kernel, dilations, begin))
+        if ((size - 1) * dilation < pad)
+          return reject() << "expected every window to hold an element, got a padding of " << pad
+                          << " before a kernel of " << size;
+    return success();
+  }
+
+  LogicalResult checkBiasGradient() {
+    Value dy = find("dy"), dbias = find("dbias");
+    if (!dbias || shapeOf(dy).size() < 2 || shapeOf(dbias) != shapeOf(dy).slice(1, 1))
+      return reject() << "expected a bias gradient of one element per output channel";
+    return success();
+  }
+
+  /// The type of a result that nobody asked for.
+  Type typeOfMissing(StringRef role) const { return tensorOf(find(role == "dx" ? "x" : "scale")); }
+
+  /// The operation's operands are states, which batch normalization asks of some.
+  LogicalResult verifyOperation() {
+    Block scratch;
+    OpBuilder builder(call.getContext());
+    builder.setInsertionPointToEnd(&scratch);
+    OperationState state(call.getLoc(), form.operation);
+    for (Value operand : call.getIns())
+      state.operands.push_back(
+          builder.create<nn::StateOp>(call.getLoc(), tensorOf(operand), "", nullptr, nullptr));
+    for (StringRef name : form.outs)
+      if (Value operand = find(name.rtrim("?")))
+        state.types.push_back(tensorOf(operand));
+      else if (call.getCallee() == plan::Kernel::batchNormBackward)
+        state.types.push_back(typeOfMissing(name.rtrim("?")));
+    for (NamedAttribute attribute : call->getDiscardableAttrs())
+      if (attribute.getName() != "seconds")
+        state.attributes.push_back(attribute);
+    std::string reason;
+    {
+      ScopedDiagnosticHandler handler(call.getContext(), [&](Diagnostic &diagnostic) {
+        if (reason.empty())
+          reason = diagnostic.str();
+      });
+      if (succeeded(verify(builder.create(state))))
+        return success();
+    }
+    constexpr StringRef after = "' op "; // what follows the name of an operation that is not there
+    return reject()
+           << StringRef(reason).substr(StringRef(reason).find(after)).drop_front(after.size());
+  }
+
+  plan::CallOp call;
+  const KernelForm form;
+  llvm::SmallVector<std::pair<StringRef, Value>, 8> byRole;
+};
+
+/// P28 for a loop: operands broadcast to the results' one shape, and the body has their types.
+LogicalResult checkLoop(plan::PointwiseOp loop) {
+  const nn::DimsRef shape = shapeOf(loop.getOuts().front());
+  Block &body = loop.getBody().front();
+  for (auto [operand, argument] : llvm::zip(loop.getIns(), body.getArguments())) {
+    llvm::Expected<nn::Dims> together = nn::broadcastShape(shapeOf(operand), shape);
+    const bool fits = static_cast<bool>(together) && llvm::ArrayRef(*together) == shape;
+    llvm::consumeError(together.takeError());
+    if (!fits || argument.getType() != elementOf(operand))
+      return loop.emitOpError("P28: loop '")
+             << loop.getLayer() << "': operand " << operand.getType() << " does not fit the body's "
+             << argument.getType() << " and a result of " << nn::toString(shape);
+  }
+  for (auto [operand, value] : llvm::zip(loop.getOuts(), body.getTerminator()->getOperands()))
+    if (shapeOf(operand) != shape || value.getType() != elementOf(operand))
+      return loop.emitOpError("P28: loop '")
+             << loop.getLayer() << "': result " << operand.getType() << " does not fit the body's "
+             << value.getType() << " and a result of " << nn::toString(shape);
+  return success();
+}
+
+} // namespace
+
+LogicalResult checkOperands(const PlanFacts &facts) {
+  for (const Step &step : facts.steps) {
+    if (auto call = dyn_cast<plan::CallOp>(step.op); call && failed(CallRules(call).check()))
+      return failure();
+    if (auto loop = dyn_cast<plan::PointwiseOp>(step.op); loop && failed(checkLoop(loop)))
+      return failure();
+    if (auto loss = dyn_cast<plan::LossOp>(step.op))
+      if (!elementOf(loss.getValue()).isF32() || nn::elementCount(shapeOf(loss.getValue())) != 1)
+        return loss.emitOpError("P28: expected one element of f32, got ")
+               << loss.getValue().getType();
+  }
+  return success();
+}
+
+} // namespace syncline::check

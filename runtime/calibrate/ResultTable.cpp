@@ -1,0 +1,87 @@
+// Times by size and scheme.
+#include "runtime/calibrate/ResultTable.h"
+
+#include "runtime/calibrate/SizeText.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+namespace syncline::calibrate {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string timeCell(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
+  else if (seconds < 1)
+    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+/// Seconds by size, then by the scheme's place.
+std::map<std::int64_t, std::map<std::size_t, double>> bySize(const Findings &findings) {
+  std::map<std::int64_t, std::map<std::size_t, double>> times;
+  for (std::size_t i = 0; i < findings.schemes.size(); ++i)
+    for (const SizeFinding &size : findings.schemes[i].sizes)
+      times[size.bytes][i] = size.seconds.median;
+  return times;
+}
+
+/// Right-aligned columns, two spaces apart.
+std::string aligned(const std::vector<Row> &rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row &row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row &row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += (i == 0 ? "" : "  ") + std::string(widths[i] - row[i].size(), ' ') + row[i];
+    text += '\n';
+  }
+  return text;
+}
+
+Row rowOf(std::int64_t bytes, const std::map<std::size_t, double> &times,
+          const std::vector<SchemeFinding> &schemes) {
+  Row row{sizeText(bytes)};
+  auto best = times.end();
+  for (std::size_t i = 0; i < schemes.size(); ++i) {
+    const auto found = times.find(i);
+    row.push_back(found == times.end() ? "-" : timeCell(found->second));
+    if (found != times.end() && schemes[i].scheme != "factors" &&
+        (best == times.end() || found->second < best->second))
+      best = found;
+  }
+  if (best == times.end()) {
+    row.insert(row.end(), {"-", "-"});
+    return row;
+  }
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.3g", static_cast<double>(bytes) / best->second / 1e9);
+  row.insert(row.end(), {schemes[best->first].scheme, rate});
+  return row;
+}
+
+} // namespace
+
+std::string resultTable(const Findings &findings) {
+  const auto times = bySize(findings);
+  if (times.empty())
+    return "";
+  std::vector<Row> rows{{"size"}};
+  for (const SchemeFinding &scheme : findings.schemes)
+    rows[0].push_back(scheme.scheme);
+  rows[0].insert(rows[0].end(), {"fastest", "GB/s"});
+  for (const auto &[bytes, ofSchemes] : times)
+    rows.push_back(rowOf(bytes, ofSchemes, findings.schemes));
+  return aligned(rows);
+}
+
+} // namespace syncline::calibrate

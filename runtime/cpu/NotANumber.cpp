@@ -1,0 +1,196 @@
+// What keeps NaN: a loop behind products and convolutions, repairs behind the others.
+//
+// A ReLU of its own costs a pass over the result. oneDNN 2.6 has no way to keep NaN in the kernel:
+// its clips drop NaN like its ReLU, a PReLU post-op has only the reference convolution (400 times
+// slower), and a leaky ReLU leaves negative values of nearly 0.
+#include "runtime/cpu/NotANumber.h"
+
+#include "runtime/cpu/Loops.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace syncline::cpu {
+
+namespace {
+
+bool isNan(float value) { return std::isnan(value); }
+/// Of bf16: all bits of the exponent, and some of the fraction.
+bool isNan(std::uint16_t bits) { return (bits & 0x7fff) > 0x7f80; }
+
+void reluPart(float *y, std::int64_t n) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < n; ++i)
+    y[i] = y[i] < 0 ? 0.0f : y[i];
+}
+
+void reluPart(std::uint16_t *y, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    y[i] = (y[i] & 0x8000) != 0 && !isNan(y[i]) ? std::uint16_t{0} : y[i];
+}
+
+/// From the end, for that is what the kernel wrote last and caches still hold.
+template <typename T> void relu(T *y, std::int64_t n) {
+  parallelParts(n,
+                [&](std::int64_t begin, std::int64_t end) { reluPart(y + n - end, end - begin); });
+}
+
+std::int64_t elementsOf(const Layout &layout) {
+  return static_cast<std::int64_t>(layout.get_size()) /
+         static_cast<std::int64_t>(dnnl::memory::data_type_size(layout.data_type()));
+}
+
+bool isSingle(const Layout &layout) { return layout.data_type() == DataType::f32; }
+
+/// Whether one of n elements is NaN: that survives a product with 0, as infinity does not.
+bool holdsNan(const float *x, std::int64_t n) {
+  int found = 0;
+#pragma omp simd reduction(| : found)
+  for (std::int64_t i = 0; i < n; ++i)
+    found |= x[i] != x[i];
+  return found != 0;
+}
+
+bool holdsNan(const std::uint16_t *x, std::int64_t n) {
+  return std::any_of(x, x + n, [](std::uint16_t bits) { return isNan(bits); });
+}
+
+using Index = std::array<std::int64_t, DNNL_MAX_NDIMS>;
+
+/// Calls visit(index) with every index of the shape, the last dimension quickest.
+template <typename Visit> void forEachIndex(const Shape &shape, const Visit &visit) {
+  Index index{};
+  for (std::int64_t left = elementCount(shape); left > 0; --left) {
+    visit(index);
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
+std::int64_t offset(const Layout &layout, const Index &index) {
+  return elementOffset(layout, std::span(index).first(layout.dims().size()));
+}
+
+/// One max pooling with all that the repair needs.
+struct Maxima {
+  Window window;
+  Layout x, y, workspace;
+
+  /// The tap of the window's last NaN, or -1; `result` is y's index.
+  template <typename T> std::int64_t lastNan(const T *from, const Index &result) const {
+    const Shape &kernel = window.kernel, extents = x.dims();
+    std::int64_t tap = 0, last = -1;
+    forEachIndex(kernel, [&](const Index &at) {
+      Index index = result;
+      bool isInside = true;
+      for (std::size_t i = 0; i < kernel.size(); ++i) {
+        index[i + 2] =
+            result[i + 2] * window.strides[i] - window.padsBegin[i] + at[i] * window.dilations[i];
+        isInside &= index[i + 2] >= 0 && index[i + 2] < extents[i + 2];
+      }
+      if (isInside && isNan(from[offset(x, index)]))
+        last = tap;
+      ++tap;
+    });
+    return last;
+  }
+
+  template <typename T> void repair(const T *from, T *to, std::byte *taps) const {
+    if (!holdsNan(from, elementsOf(x)))
+      return;
+    forEachIndex(y.dims(), [&](const Index &result) {
+      const std::int64_t tap = lastNan(from, result);
+      if (tap < 0)
+        return;
+      to[offset(y, result)] =
+          std::is_same_v<T, float> ? static_cast<T>(NAN) : static_cast<T>(0x7fc0);
+      const std::int64_t place = offset(workspace, result);
+      if (workspace.data_type() == DataType::u8)
+        reinterpret_cast<std::uint8_t *>(taps)[place] = static_cast<std::uint8_t>(tap);
+      else
+        reinterpret_cast<std::int32_t *>(taps)[place] = static_cast<std::int32_t>(tap);
+    });
+  }
+};
+
+bool areFinite(const Arguments &operands, std::initializer_list<int> which, std::int64_t channel) {
+  return std::all_of(which.begin(), which.end(), [&](int argument) {
+    return std::isfinite(pointer<float>(operands.at(argument))[channel]);
+  });
+}
+
+std::int64_t channelsOf(const Arguments &operands) {
+  return operands.at(DNNL_ARG_SRC).get_desc().dims()[1];
+}
+
+template <typename Visit> void withElement(const Layout &layout, const Visit &visit) {
+  if (isSingle(layout))
+    visit(float{});
+  else
+    visit(std::uint16_t{});
+}
+
+} // namespace
+
+void appendRelu(Preparation &p, const dnnl::memory &y) {
+  const Layout layout = y.get_desc();
+  withElement(layout, [&]<typename T>(T) {
+    p.call("relu", [y, n = elementsOf(layout)] { relu(pointer<T>(y), n); });
+  });
+}
+
+void appendNanMaxima(Preparation &p, const Window &window, const dnnl::memory &x,
+                     const dnnl::memory &y, const dnnl::memory &workspace) {
+  const Maxima maxima{window, x.get_desc(), y.get_desc(), workspace.get_desc()};
+  withElement(maxima.x, [&]<typename T>(T) {
+    p.call("", [=] { maxima.repair(pointer<T>(x), pointer<T>(y), pointer<std::byte>(workspace)); });
+  });
+}
+
+void appendNanNormalization(Preparation &p, float epsilon, Arguments operands) {
+  using dnnl::normalization_flags;
+  const Layout data = operands.at(DNNL_ARG_SRC).get_desc();
+  const dnnl::batch_normalization_forward::primitive_desc desc(
+      {dnnl::prop_kind::forward_training, data, epsilon,
+       normalization_flags::use_scale | normalization_flags::use_shift},
+      p.attributes(), p.program.engine);
+  operands.erase(DNNL_ARG_WORKSPACE);
+  if (const Layout pad = desc.scratchpad_desc(); pad.get_size() > 0)
+    operands.emplace(DNNL_ARG_SCRATCHPAD, p.scratch(pad));
+  p.call("", [=, &program = p.program, bare = dnnl::batch_normalization_forward(desc)] {
+    for (std::int64_t c = 0; c < channelsOf(operands); ++c)
+      if (!areFinite(operands, {DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT},
+                     c)) {
+        bare.execute(program.stream, operands);
+        const dnnl::memory &y = operands.at(DNNL_ARG_DST);
+        return withElement(data, [&]<typename T>(T) { relu(pointer<T>(y), elementsOf(data)); });
+      }
+  });
+}
+
+void appendNanShiftGradient(Preparation &p, const Arguments &operands) {
+  const Layout data = operands.at(DNNL_ARG_DIFF_DST).get_desc();
+  if (!isSingle(data))
+    return;
+  p.call("", [=] {
+    const float *dy = pointer<float>(operands.at(DNNL_ARG_DIFF_DST));
+    for (std::int64_t c = 0; c < channelsOf(operands); ++c) {
+      if (areFinite(operands, {DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE}, c))
+        continue;
+      Shape channel = data.dims();
+      channel[1] = 1;
+      double sum = 0;
+      forEachIndex(channel, [&](Index index) {
+        index[1] = c;
+        sum += dy[offset(data, index)];
+      });
+      pointer<float>(operands.at(DNNL_ARG_DIFF_SHIFT))[c] = static_cast<float>(sum);
+    }
+  });
+}
+
+} // namespace syncline::cpu

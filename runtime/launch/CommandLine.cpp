@@ -1,0 +1,166 @@
+// Errors and help of command lines.
+#include "runtime/launch/CommandLine.h"
+
+#include "syncline/Suggestion.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace syncline {
+namespace {
+
+constexpr const char *seeHelp = "; '--help' lists the options";
+
+/// "--cluster", "-o" of `app` and of the subcommand that was given.
+std::vector<std::string> optionNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options()) {
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string &name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  for (const CLI::App *subcommand : app.get_subcommands())
+    for (std::string &name : optionNames(*subcommand))
+      names.push_back(std::move(name));
+  return names;
+}
+
+std::string unknownOption(const CLI::App &app, const std::string &word) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::vector<std::string> names = optionNames(app);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string_view meant = nearestName(name, known);
+  return "unknown option '" + name + "'" +
+         (meant.empty() ? seeHelp : ", did you mean '" + std::string(meant) + "'?");
+}
+
+std::size_t helpWidth() {
+  constexpr std::size_t narrowest = 60, usual = 100;
+  if (const char *columns = std::getenv("COLUMNS"); columns && std::atoi(columns) > 0)
+    return std::max<std::size_t>(narrowest, static_cast<std::size_t>(std::atoi(columns)));
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::max<std::size_t>(narrowest, size.ws_col);
+  return usual;
+}
+
+class HelpFormatter final : public CLI::Formatter {
+public:
+  HelpFormatter() {
+    label("REQUIRED", "(required)");
+    label("Needs", "with");
+    label("Excludes", "not with");
+  }
+
+  std::string make_option_desc(const CLI::Option *option) const override {
+    return wrapped(option->get_description(), helpWidth() - get_column_width());
+  }
+
+  /// Its name says what a positional argument is.
+  std::string make_option_opts(const CLI::Option *option) const override {
+    if (option->get_positional() && !option->nonpositional())
+      return option->get_required() ? " " + get_label("REQUIRED") : "";
+    return Formatter::make_option_opts(option);
+  }
+
+  std::string make_subcommand(const CLI::App *subcommand) const override {
+    std::stringstream out;
+    CLI::detail::format_help(
+        out, subcommand->get_name(),
+        wrapped(subcommand->get_description(), helpWidth() - get_column_width()),
+        get_column_width());
+    return out.str();
+  }
+};
+
+} // namespace
+
+std::string wrapped(const std::string &text, std::size_t width) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string further(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
+    while (line.size() > width) {
+      std::size_t space = line.rfind(' ', width);
+      const std::size_t word = line.find_first_not_of(' ');
+      if (space == line.npos || space <= word)
+        space = line.find(' ', std::max(word, width));
+      if (space == line.npos)
+        break;
+      result += line.substr(0, space) + "\n";
+      line = further + line.substr(space + 1);
+    }
+    result += line + "\n";
+  }
+  if (!result.empty())
+    result.pop_back();
+  return result;
+}
+
+CLI::Validator oneOf(std::vector<std::string> names) {
+  std::string all;
+  for (const std::string &name : names)
+    all += (all.empty() ? "" : ",") + name;
+  return CLI::Validator(
+      [names = std::move(names)](std::string &text) -> std::string {
+        if (std::ranges::find(names, text) != names.end())
+          return {};
+        const std::vector<std::string_view> known(names.begin(), names.end());
+        return "unknown value '" + text + "'" + suggestion(text, known);
+      },
+      "{" + all + "}");
+}
+
+std::string usageMessage(const CLI::App &app, const CLI::ParseError &error) {
+  const std::vector<std::string> left = app.remaining(/*recurse=*/true);
+  for (const std::string &word : left)
+    if (word.size() > 1 && word.front() == '-' && word != "--")
+      return unknownOption(app, word);
+  if (dynamic_cast<const CLI::ExtrasError *>(&error) && !left.empty())
+    return "unexpected argument '" + left.front() + "'" + seeHelp;
+  const std::string said = error.what();
+  return said.ends_with('?') ? said : said + seeHelp;
+}
+
+static bool isPlain(const std::string &word) {
+  return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) || c >= 0x80 || std::strchr("_./:=+,@%-", c);
+  });
+}
+
+static std::string printable(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
+
+std::string shellLine(const std::vector<std::string> &words) {
+  std::string line;
+  for (const std::string &word : words) {
+    line += line.empty() ? "" : " ";
+    if (isPlain(word)) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word)
+      line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return printable(line);
+}
+
+std::string closingLines(const std::string &file, const std::string &what,
+                         const std::vector<std::string> &next) {
+  return "wrote " + printable(file) + (what.empty() ? "" : ": " + what) +
+         "\nnext: " + shellLine(next) + "\n";
+}
+
+std::shared_ptr<CLI::Formatter> helpFormatter() { return std::make_shared<HelpFormatter>(); }
+
+} // namespace syncline

@@ -1,0 +1,152 @@
+// One operation after the other, with a look at what it gives.
+#include "runtime/run/Diagnosis.h"
+
+#include "runtime/data/Array.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace syncline {
+namespace {
+
+std::string numberText(double value) {
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+Array arrayOver(ElementType type, std::span<const std::byte> values) {
+  Array array;
+  array.type = type;
+  array.shape = {static_cast<std::int64_t>(values.size()) / elementBytes(type)};
+  array.data = values.data();
+  return array;
+}
+
+/// "element 3 is nan" of a tensor that has such an element; empty otherwise.
+Result<std::string> badElement(Executable &executable, int tensor) {
+  const StepTensor &t = executable.tensors()[tensor];
+  std::vector<std::byte> values(
+      static_cast<std::size_t>(elementCount(t.shape) * elementBytes(t.type)));
+  if (Status s = executable.read(tensor, values); !s)
+    return s;
+  const auto at = firstNotFinite(t.type, values);
+  if (!at)
+    return std::string();
+  return "element " + std::to_string(*at) + " is " + numberText(arrayOver(t.type, values).at(*at));
+}
+
+/// Of what the step begins with.
+Result<std::string> badValue(Executable &executable) {
+  for (int i = 0; i < static_cast<int>(executable.tensors().size()); ++i) {
+    const StepTensor &t = executable.tensors()[i];
+    if (t.space != Space::parameters && t.space != Space::state)
+      continue;
+    auto found = badElement(executable, i);
+    if (!found)
+      return found;
+    if (!found->empty())
+      return (t.space == Space::parameters ? "parameter '" : "state '") + t.name + "': " + *found;
+  }
+  return std::string();
+}
+
+std::string nameOf(const OperationInfo &op) {
+  return "operation " + op.name + (op.layer.empty() ? "" : " of layer '" + op.layer + "'") + ", " +
+         op.phase;
+}
+
+/// Whether all that it reads of this step's own values was computed again.
+bool isReady(const Executable &executable, const OperationInfo &op, const std::set<int> &written) {
+  return std::ranges::all_of(op.operands, [&](int tensor) {
+    const Space space = executable.tensors()[tensor].space;
+    return (space != Space::arena && space != Space::gradients) || written.contains(tensor);
+  });
+}
+
+/// "element 7 of sample 12 of 'x.npy' is nan", or empty where all are finite.
+std::string badSample(const StepSamples &samples) {
+  const auto at = firstNotFinite(samples.type, samples.values);
+  if (!at)
+    return "";
+  const std::int64_t perSample = elementCount(samples.shape) / samples.shape[0];
+  const std::int64_t sample = *at / perSample;
+  const bool isRead = !samples.file.empty();
+  const auto number = isRead ? samples.indices[static_cast<std::size_t>(sample)] : sample;
+  return "element " + std::to_string(*at % perSample) + " of sample " + std::to_string(number) +
+         (isRead ? " of '" + samples.file + "'" : "") + " is " +
+         numberText(arrayOver(samples.type, samples.values).at(*at));
+}
+
+} // namespace
+
+std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std::byte> values) {
+  switch (type) {
+  case ElementType::f32:
+  case ElementType::f64:
+  case ElementType::f16:
+  case ElementType::bf16: {
+    const Array array = arrayOver(type, values);
+    for (std::int64_t i = 0; i < array.count(); ++i)
+      if (!std::isfinite(array.at(i)))
+        return i;
+    return std::nullopt;
+  }
+  case ElementType::i64:
+  case ElementType::i32:
+  case ElementType::u8:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result<std::string> findNotFinite(Executable &executable, std::int64_t number,
+                                  const StepSamples &samples) {
+  if (std::string found = badSample(samples); !found.empty())
+    return found;
+  auto value = badValue(executable);
+  if (!value || !value->empty())
+    return value;
+  executable.beginStep(number);
+  std::set<int> written;
+  for (int i = 0; i < static_cast<int>(executable.operations().size()); ++i) {
+    const OperationInfo &op = executable.operations()[i];
+    if (op.kind != OperationKind::compute || !isReady(executable, op, written))
+      continue;
+    Status s = executable.run(i);
+    if (s)
+      s = executable.synchronize();
+    if (!s)
+      return s;
+    for (int result : op.results) {
+      written.insert(result);
+      auto found = badElement(executable, result);
+      if (!found)
+        return found;
+      if (!found->empty())
+        return nameOf(op) + ", makes it of finite values: " + *found + " in its result";
+    }
+  }
+  return std::string();
+}
+
+Status notFiniteError(Group *group, const NotFinite &own, double seconds) {
+  std::vector<std::string> causes{own.cause};
+  if (group) {
+    group->enter("after a step that was not finite");
+    auto all = group->gather("cause", own.cause, seconds, Among::workers);
+    if (!all)
+      return all.status();
+    causes = std::move(*all);
+  }
+  const auto first = std::ranges::find_if(causes, [](const std::string &c) { return !c.empty(); });
+  const std::string why =
+      first == causes.end() ? "all that a rank computes by itself is finite: gradients, their sum "
+                              "or the learning rate are too large"
+                            : "rank " + std::to_string(first - causes.begin()) + ": " + *first;
+  return Status::badInput("step " + std::to_string(own.step) + ": the " +
+                          (own.hasLoss ? "update of the parameters" : "loss") + " is not finite; " +
+                          why + "; '--allow-nonfinite' goes on all the same");
+}
+
+} // namespace syncline

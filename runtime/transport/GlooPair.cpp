@@ -1,0 +1,122 @@
+// A pair that is connected over loopback, and a file descriptor that then stands for something
+// else.
+#include "runtime/transport/GlooPair.h"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <netinet/in.h>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <tuple>
+#include <unistd.h>
+
+#include <gloo/common/error.h>
+#include <gloo/transport/tcp/address.h>
+#include <gloo/transport/tcp/device.h>
+
+namespace syncline {
+namespace {
+
+using gloo::transport::tcp::Address;
+
+constexpr const char *deviceAddress = "127.0.0.1";
+/// Of two pairs the one with the larger address connects: from here, the pair always listens.
+constexpr const char *clientAddress = "127.0.0.2";
+
+[[noreturn]] void fail(const char *what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+using Endpoint = std::tuple<std::uint32_t, std::uint16_t>;
+
+Endpoint endpointOf(const sockaddr_storage &address) {
+  const auto &v4 = reinterpret_cast<const sockaddr_in &>(address);
+  return {v4.sin_addr.s_addr, v4.sin_port};
+}
+
+sockaddr_storage nameOf(const Socket &socket) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  if (getsockname(socket.get(), reinterpret_cast<sockaddr *>(&name), &size) != 0)
+    fail("getsockname");
+  return name;
+}
+
+/// A socket that is connected to a pair which listens; not open where it listens no more.
+Socket connectTo(const Address &pair) {
+  Socket client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!client.isOpen())
+    fail("socket");
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  inet_pton(AF_INET, clientAddress, &own.sin_addr);
+  if (bind(client.get(), reinterpret_cast<sockaddr *>(&own), sizeof own) != 0)
+    fail("bind");
+  if (connect(client.get(), reinterpret_cast<const sockaddr *>(&pair.getSockaddr()),
+              sizeof(sockaddr_in)) != 0)
+    return {};
+  // Later versions of Gloo have one port a device: a connection begins with the number of its pair.
+  const auto number = pair.getSeq();
+  if (number != Address::kSequenceNumberUnset)
+    client.sendAll({reinterpret_cast<const char *>(&number), sizeof number}, deadlineIn(1));
+  return client;
+}
+
+/// The descriptor of the connection that was accepted from `client`; nothing when there is none.
+std::optional<int> findAccepted(const Endpoint &client) {
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr *>(&peer), &size) == 0 &&
+        peer.ss_family == AF_INET && endpointOf(peer) == client)
+      return fd;
+  }
+  return std::nullopt;
+}
+
+/// Connects the pair; the descriptor of its socket. Nothing where a stranger was quicker than this
+/// process, within the microseconds that the pair has listened.
+std::optional<int> connectPair(gloo::transport::Pair &pair) {
+  const Socket client = connectTo(Address(pair.address().bytes()));
+  if (!client.isOpen())
+    return std::nullopt;
+  const sockaddr_storage name = nameOf(client);
+  pair.connect(Address(name).bytes());
+  std::optional<int> accepted = findAccepted(endpointOf(name));
+  if (accepted)
+    pair.setSync(true, /*busyPoll=*/false);
+  return accepted;
+}
+
+} // namespace
+
+std::shared_ptr<gloo::transport::Device> GlooPair::createDevice() {
+  return gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(deviceAddress));
+}
+
+GlooPair::GlooPair(gloo::transport::Device &device, double timeoutSeconds, Socket connection) {
+  constexpr int attempts = 100;
+  std::optional<int> descriptor;
+  std::string reason = "other processes connect to every port on which this one listens";
+  for (int i = 0; i < attempts && !descriptor; ++i) {
+    try {
+      context = device.createContext(0, 2);
+      // It waits five times as long for its connection, which is there already.
+      context->setTimeout(std::chrono::seconds(1));
+      pair = context->createPair(1).get();
+      descriptor = connectPair(*pair);
+    } catch (const gloo::Exception &e) {
+      reason = e.what();
+    }
+  }
+  if (!descriptor)
+    throw std::runtime_error(reason);
+  if (!connection.limitWaits(timeoutSeconds) || dup3(connection.get(), *descriptor, O_CLOEXEC) < 0)
+    fail("dup3");
+}
+
+} // namespace syncline

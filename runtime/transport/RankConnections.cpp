@@ -1,0 +1,119 @@
+// Connections by secret.
+#include "runtime/transport/RankConnections.h"
+
+#include <cerrno>
+#include <charconv>
+#include <random>
+#include <sys/socket.h>
+
+namespace syncline {
+
+static std::string makeSecret() {
+  std::random_device device;
+  std::string text;
+  for (int i = 0; i < 4; ++i)
+    text += std::to_string(device()) + (i < 3 ? "-" : "");
+  return text;
+}
+
+Result<std::unique_ptr<RankListener>> RankListener::open(const std::string &address) {
+  Result<Socket> listener = Socket::listen(0, address);
+  if (!listener)
+    return listener.status();
+  return std::unique_ptr<RankListener>(new RankListener(std::move(*listener), makeSecret()));
+}
+
+RankListener::RankListener(Socket listener, std::string secret)
+    : newcomers(std::move(listener)), secret(std::move(secret)), port(newcomers.port()) {
+  int pair[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+    wakeRead = Socket(pair[0]);
+    wakeWrite = Socket(pair[1]);
+  }
+  thread = std::thread([this] { serve(); });
+}
+
+RankListener::~RankListener() {
+  stop = true;
+  wakeWrite.close();
+  thread.join();
+}
+
+std::string RankListener::place() const { return std::to_string(port) + " " + secret; }
+
+void RankListener::serve() {
+  while (!stop) {
+    std::vector<pollfd> fds{{wakeRead.get(), POLLIN, 0}};
+    newcomers.addTo(fds);
+    const int wait = static_cast<int>(remaining(newcomers.nextTimer()).count());
+    if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
+      return;
+    std::vector<Newcomers::Arrival> arrivals = newcomers.serve(std::span(fds).subspan(1));
+    std::lock_guard lock(mutex);
+    for (Newcomers::Arrival &a : arrivals)
+      if (a.hello.size() == 3 && a.hello[0] == "syncline-link" && a.hello[1] == secret &&
+          sendFrame(a.socket, {"ok"}, deadlineIn(0.2)))
+        connections[a.hello[2]] = std::move(a.socket);
+    problem = newcomers.trouble();
+    arrived.notify_all();
+  }
+}
+
+std::optional<Socket> RankListener::take(const std::string &name, const ConnectLimit &limit) {
+  constexpr auto slice = std::chrono::milliseconds(100);
+  std::unique_lock lock(mutex);
+  while (!arrived.wait_for(lock, slice, [&] { return connections.contains(name); })) {
+    lock.unlock();
+    if (limit.hasPassed())
+      return std::nullopt;
+    lock.lock();
+  }
+  Socket found = std::move(connections.at(name));
+  connections.erase(name);
+  return found;
+}
+
+std::string RankListener::trouble() const {
+  std::lock_guard lock(mutex);
+  return problem;
+}
+
+/// One attempt. Errors: as connectToRank().
+static Result<Socket> attempt(const std::string &host, int port, const Frame &hello,
+                              const ConnectLimit &limit) {
+  auto soon = [&](double seconds) { return std::min(limit.deadline, deadlineIn(seconds)); };
+  // Long enough for a lost packet of the handshake, short enough to hear that somebody is lost.
+  Result<Socket> socket = Socket::connect(host, port, soon(3));
+  if (!socket)
+    return socket;
+  const Status silent = Status::error(ErrorKind::peerLost, "no rank of this run answers at " +
+                                                               host + ":" + std::to_string(port));
+  Frame reply;
+  if (!sendFrame(*socket, hello, soon(Newcomers::helloSeconds)))
+    return silent;
+  while (!socket->hasInput(soon(0.1)))
+    if (limit.hasPassed())
+      return silent;
+  if (!receiveFrame(*socket, reply, soon(Newcomers::helloSeconds), maxHelloBytes) ||
+      reply != Frame{"ok"})
+    return silent;
+  return socket;
+}
+
+Result<Socket> connectToRank(const std::string &host, const std::string &place,
+                             const std::string &name, const ConnectLimit &limit) {
+  const std::size_t space = place.find(' ');
+  int port = 0;
+  std::from_chars(place.data(), place.data() + place.size(), port);
+  if (port <= 0 || space == std::string::npos)
+    return Status::error(ErrorKind::internal, "no place to connect to: '" + place + "'");
+  const Frame hello{"syncline-link", place.substr(space + 1), name};
+  for (;;) {
+    Result<Socket> socket = attempt(host, port, hello, limit);
+    if (socket || socket.status().kind() != ErrorKind::peerLost || limit.hasPassed())
+      return socket;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+} // namespace syncline

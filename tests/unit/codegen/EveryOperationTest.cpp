@@ -1,0 +1,139 @@
+// Every operation of a plan reaches the builder through its row, with all that it was given.
+#include "codegen/cpp/CppTarget.h"
+#include "codegen/step/EmitStep.h"
+#include "tests/unit/codegen/PlanModule.h"
+#include "tests/unit/codegen/RecordingBuilder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+using namespace syncline;
+using namespace syncline::test;
+
+static const char *const everyCall = R"(
+      plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64,
+        parameters = 64 : i64,
+        gradients = 64 : i64, state = 0 : i64, arena = 1024 : i64} {
+      %x = plan.tensor "x" in arena at 0 reserve 64 live [0, 99] : memref<2x2x2x2xf32>
+      %y = plan.tensor "y" in arena at 64 reserve 64 live [0, 99] : memref<2x2x2x2xf32>
+      %z = plan.tensor "z" in arena at 128 reserve 64 live [0, 99] : memref<2x2x2x2xf32>
+      %m = plan.tensor "m" in arena at 192 reserve 64 live [0, 99] : memref<2x2x2x2xui8>
+      %s = plan.tensor "s" in arena at 256 reserve 64 live [0, 99] : memref<2xf32>
+      %l = plan.tensor "l" in arena at 320 reserve 64 live [0, 99] : memref<f32>
+      plan.call convBackwardData "c" ["dy", "w", "dx"] ins(%x, %y : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {strides = array<i64: 3, 2>,
+        dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64:
+        0, 0>, groups = 2 : i64}
+      plan.call convBackwardWeights "c" ["x", "dy", "dw"] ins(%x, %y : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {strides = array<i64: 3, 2>,
+        dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64:
+        0, 0>}
+      plan.call batchNormBackward "n" ["x", "scale", "mean", "variance", "workspace", "dy",
+        "dx"] ins(%x, %s, %s, %s, %m, %y : memref<2x2x2x2xf32>, memref<2xf32>,
+        memref<2xf32>, memref<2xf32>, memref<2x2x2x2xui8>, memref<2x2x2x2xf32>) outs(%z :
+        memref<2x2x2x2xf32>) {epsilon = 0.5 : f64}
+      plan.call maxPool "q" ["x", "y", "workspace"] ins(%x : memref<2x2x2x2xf32>) outs(%y,
+        %m : memref<2x2x2x2xf32>, memref<2x2x2x2xui8>) {kernel = array<i64: 2, 2>, strides =
+        array<i64: 1, 2>, dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>,
+        pads_end = array<i64: 0, 0>}
+      plan.call maxPoolBackward "q" ["dy", "workspace", "dx"] ins(%y, %m :
+        memref<2x2x2x2xf32>, memref<2x2x2x2xui8>) outs(%x : memref<2x2x2x2xf32>) {kernel =
+        array<i64: 2, 2>, strides = array<i64: 1, 2>, dilations = array<i64: 1, 1>,
+        pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>}
+      plan.call averagePool "q" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {kernel = array<i64: 2, 2>, strides = array<i64: 1, 2>,
+        dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64:
+        0, 0>}
+      plan.call averagePoolBackward "q" ["dy", "dx"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {kernel = array<i64: 2, 2>, strides = array<i64: 1, 2>,
+        dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64:
+        0, 0>}
+      plan.call reshape "w" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y : memref<2x2x2x2xf32>)
+      plan.call matmul "mm" ["a", "b", "y"] ins(%x, %y : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {transpose_b, activation =
+        #nn<activation relu>}
+      plan.call batchNorm "n" ["x", "scale", "shift", "y", "mean", "variance", "workspace"]
+        ins(%x, %s, %s : memref<2x2x2x2xf32>, memref<2xf32>, memref<2xf32>) outs(%y, %s, %s,
+        %m : memref<2x2x2x2xf32>, memref<2xf32>, memref<2xf32>, memref<2x2x2x2xui8>)
+        {epsilon = 0.5 : f64, momentum = 0.25 : f64, activation = #nn<activation relu>}
+      plan.call lrn "r" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {size = 3 : i64, alpha = 0.5 : f64, beta = 0.75 : f64, bias =
+        2.0 : f64}
+      plan.call lrnBackward "r" ["x", "dy", "dx"] ins(%x, %y : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {size = 3 : i64, alpha = 0.5 :
+        f64, beta = 0.75 : f64, bias = 2.0 : f64}
+      plan.call softmax "o" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {axis = 3 : i64, logarithm}
+      plan.call softmaxBackward "o" ["y", "dy", "dx"] ins(%x, %y : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {axis = 2 : i64}
+      plan.call slice "s" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {starts = array<i64: 0, 1, 2, 3>, steps = array<i64: 1, 2, -1,
+        4>}
+      plan.call sliceBackward "s" ["dy", "dx"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {starts = array<i64: 0, 1, 2, 3>, steps = array<i64: 1, 2, -1,
+        4>}
+      plan.call pad "p" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {begins = array<i64: 0, -1, 2, 3>, value = 1.5 : f64}
+      plan.call transpose "t" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {permutation = array<i64: 3, 1, 0, 2>}
+      plan.call reduce "d" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%s : memref<2xf32>)
+        {kind = #nn<reduction mean>, axes = array<i64: 0, 2, 3>}
+      plan.call dropout "u" ["x", "y", "mask"] ins(%x : memref<2x2x2x2xf32>) outs(%y, %m :
+        memref<2x2x2x2xf32>, memref<2x2x2x2xui8>) {ratio = 0.5 : f64}
+      plan.call dropoutBackward "u" ["dy", "mask", "dx"] ins(%x, %m : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xui8>) outs(%y : memref<2x2x2x2xf32>) {ratio = 0.5 : f64}
+      plan.call meanSquaredError "e" ["y", "target", "loss", "dy"] ins(%x, %y :
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%l, %z : memref<f32>,
+        memref<2x2x2x2xf32>)
+      plan.call concat "a" ["x", "x", "x", "x", "x", "x", "x", "x", "x", "x", "x", "y"]
+        ins(%x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {axis = 2 :
+        i64}
+      plan.phase update
+    })";
+
+// Lists that do not fit into a row, of operands and of numbers, arrive whole.
+TEST(EveryOperation, ArrivesAsItWasPlanned) {
+  PlanModule plans;
+  ScratchFolder folder;
+  auto module = plans.parse(everyCall);
+  auto programs = module->getOps<plan::ProgramOp>();
+  auto step = emitStep(*programs.begin(), cppTarget(), {"1.2.3", "optimal"});
+  ASSERT_TRUE(mlir::succeeded(step));
+  std::ofstream(folder.path + "/step.cpp") << *step;
+  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
+                                              SYNCLINE_RUNTIME_INCLUDE);
+  ASSERT_TRUE(compiled.isOk()) << compiled.message();
+  RecordingBuilder builder;
+  loadStep(folder.path + "/step.so", builder);
+  const std::vector<std::string> expected{
+      "convBackwardData s32 g2 x y z",
+      "convBackwardWeights s32 g1 x y z none",
+      "batchNormBackward 0.5000 x s s s m y z none none",
+      "maxPool x y m",
+      "maxPoolBackward y m x",
+      "averagePool x y",
+      "averagePoolBackward x y",
+      "reshape x y",
+      "matmul nt relu x y none z",
+      "batchNorm 0.5000 0.2500 relu x s s none none y s s m",
+      "lrn 3 0.5000 0.7500 2.0000 x y",
+      "lrnBackward 3 0.5000 0.7500 2.0000 x y z",
+      "softmax 3 log x y",
+      "softmaxBackward 2 x y z",
+      "slice [0,1,2,3] [1,2,-1,4] x y",
+      "sliceBackward [0,1,2,3] [1,2,-1,4] x y",
+      "pad [0,-1,2,3] 1.5000 x y",
+      "transpose [3,1,0,2] x y",
+      "mean [0,2,3] x s",
+      "dropout 0.5000 x y m",
+      "dropoutBackward 0.5000 x m y",
+      "meanSquaredError x y l z",
+      "concat 2 x y x y x y x y x y x z",
+      "phase update",
+  };
+  EXPECT_EQ(builder.calls, expected);
+}

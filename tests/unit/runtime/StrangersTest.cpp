@@ -1,0 +1,150 @@
+// Who is no rank of this run and connects to its ports: it is turned away, and the run goes on.
+#include "Ranks.h"
+
+#include "runtime/transport/RankConnections.h"
+
+#include <arpa/inet.h>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sys/socket.h>
+
+namespace syncline {
+namespace {
+
+using testing::runRanks;
+
+/// What strangers say; they keep their connection but for the one that says nothing and leaves.
+struct Strangers {
+  std::vector<Socket> connections;
+
+  void connectTo(int port) {
+    const std::string words[] = {"", "GET / HTTP/1.1\r\n\r\n", std::string(4096, '\0'),
+                                 std::string("\x10\0\0\0", 4) + std::string(16, '\x7f')};
+    for (const std::string &text : words) {
+      Result<Socket> s = Socket::connect("127.0.0.1", port, deadlineIn(5));
+      ASSERT_TRUE(s.isOk()) << s.status().message();
+      s->sendAll(text, deadlineIn(1));
+      connections.push_back(std::move(*s));
+    }
+    (void)Socket::connect("127.0.0.1", port, deadlineIn(5));
+  }
+};
+
+/// TCP ports on which this process listens.
+std::set<int> listeningPorts() {
+  std::set<int> ports;
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens)
+      continue;
+    Socket borrowed(fd);
+    if (const int port = borrowed.localPort(); port > 0)
+      ports.insert(port);
+    borrowed.release();
+  }
+  return ports;
+}
+
+ConnectLimit within(double seconds) {
+  return {deadlineIn(seconds), [] { return false; }};
+}
+
+// A first frame that claims megabytes ends its connection at once.
+TEST(Strangers, FirstFramesAreShort) {
+  Result<Socket> listener = Socket::listen(0);
+  const int port = listener->localPort();
+  StoreServer server(std::move(*listener), 2);
+  Socket stranger = std::move(*Socket::connect("127.0.0.1", port, deadlineIn(5)));
+  const std::uint32_t size = maxFrameBytes;
+  std::string frame(reinterpret_cast<const char *>(&size), 4);
+  stranger.sendAll(frame + std::string(100, 'x'), deadlineIn(1));
+  EXPECT_TRUE(stranger.hasInput(deadlineIn(3))) << "the connection is still open";
+  EXPECT_TRUE(Store::connect("127.0.0.1", port, 1, 2, deadlineIn(5)).isOk());
+}
+
+// Who connects and says nothing is let go after some seconds.
+TEST(Strangers, SilentOnesAreClosed) {
+  Result<Socket> listener = Socket::listen(0);
+  const int port = listener->localPort();
+  StoreServer server(std::move(*listener), 2);
+  Socket stranger = std::move(*Socket::connect("127.0.0.1", port, deadlineIn(5)));
+  EXPECT_TRUE(stranger.hasInput(deadlineIn(Newcomers::helloSeconds + 3)));
+}
+
+// A listener takes the connection that knows the secret, whoever came before it.
+TEST(Strangers, RankIsTakenAmongThem) {
+  auto listener = RankListener::open("127.0.0.1");
+  ASSERT_TRUE(listener.isOk()) << listener.status().message();
+  const std::string place = (*listener)->place();
+  Strangers strangers;
+  strangers.connectTo(std::stoi(place));
+  std::thread rank([&] {
+    Result<Socket> s = connectToRank("127.0.0.1", place, "b", within(5));
+    ASSERT_TRUE(s.isOk()) << s.status().message();
+    EXPECT_TRUE(s->sendAll("hello", deadlineIn(1)));
+  });
+  std::optional<Socket> socket = (*listener)->take("b", within(5));
+  ASSERT_TRUE(socket);
+  std::string text(5, ' ');
+  EXPECT_TRUE(socket->receiveAll(text.data(), text.size(), deadlineIn(5)));
+  EXPECT_EQ(text, "hello");
+  rank.join();
+}
+
+// Without the secret nobody is taken, and both ends hear of it in time.
+TEST(Strangers, SecretIsNeeded) {
+  auto listener = RankListener::open("127.0.0.1");
+  ASSERT_TRUE(listener.isOk()) << listener.status().message();
+  const std::string place = (*listener)->place(), port = place.substr(0, place.find(' '));
+  Result<Socket> s = connectToRank("127.0.0.1", port + " 1-2-3-4", "b", within(0.3));
+  ASSERT_FALSE(s.isOk());
+  EXPECT_EQ(s.status().message(), "no rank of this run answers at 127.0.0.1:" + port);
+  EXPECT_FALSE((*listener)->take("b", within(0.1)));
+}
+
+// A wait for a connection ends when somebody is lost.
+TEST(Strangers, WaitsEndEarly) {
+  auto listener = RankListener::open("127.0.0.1");
+  ASSERT_TRUE(listener.isOk()) << listener.status().message();
+  const auto start = Clock::now();
+  EXPECT_FALSE((*listener)->take("b", {deadlineIn(60), [] { return true; }}));
+  EXPECT_LT(secondsSince(start), 5);
+}
+
+// While links are opened, strangers on every port of the ranks change nothing.
+TEST(Strangers, LinksOpenAmongThem) {
+  Strangers strangers;
+  std::set<int> before = listeningPorts();
+  runRanks(2, [&](int rank, Group &group) {
+    const std::vector<LinkEnd> ends{{1 - rank, true, rank == 0 ? "there" : "back"},
+                                    {1 - rank, false, rank == 0 ? "back" : "there"}};
+    if (rank == 1) {
+      // Rank 0 waits; the store's port is one, and there must be another.
+      std::set<int> ports;
+      for (int i = 0; i < 500 && ports.size() < 2; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ports = listeningPorts();
+        for (int port : before)
+          ports.erase(port);
+      }
+      ASSERT_GE(ports.size(), 2u) << "no port to connect to";
+      for (int port : ports)
+        strangers.connectTo(port);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    auto links = group.transport()->open(ends);
+    ASSERT_TRUE(links.isOk()) << links.status().message();
+    const double own = 1 + rank;
+    double theirs = 0;
+    EXPECT_TRUE((*links)[0]->send(&own, sizeof own).isOk());
+    EXPECT_TRUE((*links)[1]->receive(&theirs, sizeof theirs).isOk());
+    EXPECT_EQ(theirs, 2 - rank);
+  });
+}
+
+} // namespace
+} // namespace syncline
