@@ -49,6 +49,17 @@ class BadModelTest(RefusalTest):
         broken = models.linear(operator="Gemmm")
         self.refuses_model(self.save(broken), "Gemmm", "first")
 
+    def test_name_with_nul(self):
+        """It would end there in the generated step."""
+        broken = models.linear()
+        broken.graph.initializer[0].name = broken.graph.node[0].input[1] = "we\0ght"
+        self.refuses_model(self.save(broken), "'we?ght'", "UTF-8 without NUL")
+
+    def test_open_batch(self):
+        path = self.save(models.linear())
+        words = ["compile", path, "--cluster", self.cluster, "-o", self.folder / "out.plan"]
+        self.refuses(words, path.name, "dimension 0 ('batch')", "--batch")
+
     def test_unknown_domain(self):
         broken = models.linear()
         broken.graph.node[0].domain = "com.example"
@@ -292,6 +303,18 @@ class BadCommandLineTest(RefusalTest):
                 [str(harness.SYNCLINE), "compile", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
             )
         self.assert_refused(done, ["standard output"])
+
+    def test_what_the_runtime_carries_out(self):
+        """Usage is that of what was typed, also where another program answers."""
+        for command in ("run", "calibrate"):
+            with self.subTest(command=command):
+                self.assertIn(f"Usage: syncline {command} [OPTIONS]", harness.syncline(command, "--help"))
+                program = harness.BUILD / "bin" / f"syncline-{command}"
+                done = subprocess.run([program, "--help"], capture_output=True, text=True)
+                self.assertIn(f"Usage: {program.name} [OPTIONS]", done.stdout)
+                with open("/dev/full", "w") as full:
+                    done = subprocess.run([program, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assert_refused(done, ["standard output"])
 
     def test_unknown_planner(self):
         model = models.save(models.linear(), self.folder / "model.onnx")

@@ -25,6 +25,12 @@ class CalibrateTest(RefusalTest):
         done = self.command("calibrate", "-n", 2, *SHORT, "-o", output, "--name", "two 'local' ranks")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("s left", done.stderr)
+        lines = done.stderr.splitlines()
+        header = next(i for i, line in enumerate(lines) if line.split()[:1] == ["size"])
+        self.assertEqual(lines[header].split()[-2:], ["fastest", "GB/s"])
+        self.assertEqual([line.split()[0] for line in lines[header + 1 : -2]][:1], ["1KiB"])
+        self.assertEqual(lines[-2], f"wrote {output}: 2 ranks")
+        self.assertEqual(lines[-1], f"next: syncline compile MODEL --cluster {output} -o OUT.plan")
         text = output.read_text()
         for part in ("ranks: 2", "recursive-doubling:", "all-gather:", "quartiles", "at once"):
             self.assertIn(part, text)

@@ -13,7 +13,6 @@ import harness
 import numpy
 from host_cuda import CUDA, DIGITS, MODULE, HostCudaCase
 from test_host_cuda import NODE, digits
-from test_plans import free_port
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
 # Relative errors of gradients and parameters: sums in another order; gradients rounded on their way.
@@ -169,7 +168,7 @@ class MessageTest(HostCudaCase):
 
     def loses(self, how, what, extra=()):
         """Of three ranks the last is lost after the first step: the others end, and say who and where."""
-        port = free_port()
+        port = harness.free_port()
         ranks = [self.start(rank, 3, port, extra) for rank in range(3)]
         self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
         ranks[2].send_signal(how)

@@ -1,30 +1,23 @@
 """Plans: the same input gives the same bytes; changed, foreign and differing plans are refused."""
 
-import hashlib
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import unittest
 
 import harness
+import plans
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
 IMAGES = f"{DATA / 'digits-train-x.npy'},{DATA / 'digits-train-y.npy'}"
 FILES = ("plan.mlir", "plan.json", "step.cpp", "step.so", "weights.bin", "model.onnx")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class PlanTest(RefusalTest):
@@ -76,14 +69,10 @@ class PlanTest(RefusalTest):
         self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "schema")
 
     def rewrite(self, change):
-        """Changes plan.json and puts the hash right."""
-        path = self.plan / "plan.json"
-        plan = json.loads(path.read_text())
-        change(plan)
-        plan["hashes"]["plan"] = ""
-        compact = json.dumps(plan, sort_keys=True, separators=(",", ":"))
-        plan["hashes"]["plan"] = hashlib.sha256(compact.encode()).hexdigest()
-        path.write_text(json.dumps(plan, indent=2))
+        """Changes plan.json and puts the hashes right."""
+        document = harness.plan_json(self.plan)
+        change(document)
+        plans.rehash(self.plan, document)
 
     def test_wrong_number_of_ranks(self):
         self.refuses(["run", self.plan, "-n", 3, "--data", IMAGES, "--steps", 1], "3", "2", code=2)
@@ -118,13 +107,7 @@ class PlanTest(RefusalTest):
     def claim(self, text, certificate):
         """Puts another text and certificate into the plan, all hashes right."""
         (self.plan / "plan.mlir").write_text(text)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-
-        def reseal(plan):
-            plan["certificate"] = certificate
-            plan["hashes"]["files"]["plan.mlir"] = digest
-
-        self.rewrite(reseal)
+        self.rewrite(lambda plan: plan.update(certificate=certificate))
 
     def refuses_proof(self, *names):
         said = self.refuses(["verify", self.plan], "plan.mlir", *names)
@@ -204,7 +187,7 @@ class PlanTest(RefusalTest):
 
     def test_stopped_rank(self):
         """A rank that hangs ends the other's run within its time limit."""
-        port = free_port()
+        port = harness.free_port()
         ranks = [self.start(self.plan, r, port, 10_000_000, ["--timeout", 3]) for r in (0, 1)]
         self.addCleanup(ranks[1].kill)
         self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
@@ -238,14 +221,14 @@ class PlanTest(RefusalTest):
         return done
 
     def test_ranks_from_the_environment(self):
-        port = free_port()
+        port = harness.free_port()
         done = self.finish([self.start(self.plan, rank, port) for rank in (0, 1)])
         self.assertEqual([code for code, _, _ in done], [0, 0], done)
 
     def test_ranks_with_different_plans(self):
         """Both ranks refuse, each says that the plans differ."""
         other = harness.compile_plan(DIGITS, self.folder, ranks=2, batch=8)
-        port = free_port()
+        port = harness.free_port()
         done = self.finish([self.start(plan, r, port) for r, plan in enumerate((self.plan, other))])
         for code, _, errors in done:
             self.assertEqual(code, 1, errors)
@@ -253,7 +236,7 @@ class PlanTest(RefusalTest):
 
     def test_dead_rank(self):
         """A killed rank ends the other's run with a message, not with a wait for ever."""
-        port = free_port()
+        port = harness.free_port()
         ranks = [self.start(self.plan, rank, port, steps=10_000_000) for rank in (0, 1)]
         self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
         ranks[1].send_signal(signal.SIGKILL)

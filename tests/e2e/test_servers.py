@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import tempfile
 import unittest
@@ -29,12 +28,6 @@ WORKERS = 3
 SAME = 1e-5  # the same sums in another order
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class ServersTest(RefusalTest):
     @classmethod
     def setUpClass(cls):
@@ -53,7 +46,7 @@ class ServersTest(RefusalTest):
 
     def started(self, rank, size, extra=(), plan=None, **more):
         """One process of `size`, as torchrun starts it."""
-        self.port = getattr(self, "port", None) or free_port()
+        self.port = getattr(self, "port", None) or harness.free_port()
         told = {"RANK": rank, "WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.port, **more}
         return subprocess.Popen(
             [str(harness.SYNCLINE), "run", str(plan or self.plan), "--log", "json", *map(str, extra)],
@@ -128,7 +121,7 @@ class ServersTest(RefusalTest):
     def test_lost_participants_are_named(self):
         for victim, name in ((2, "rank 2"), (4, "server 1 (rank 4)")):
             with self.subTest(victim=name):
-                self.port = free_port()
+                self.port = harness.free_port()
                 crew = [self.started(r, WORKERS + 2, ["--steps", 10**9]) for r in range(WORKERS + 2)]
                 for process in crew:
                     self.addCleanup(process.kill)
@@ -156,7 +149,7 @@ class ServersTest(RefusalTest):
 
     def test_nodes_that_the_starter_contradicts(self):
         def run(*extra):
-            self.port = free_port()
+            self.port = harness.free_port()
             more = {"plan": self.nodes, "LOCAL_WORLD_SIZE": 4}
             crew = [self.started(r, 4, ["--steps", 2, *extra], LOCAL_RANK=r, **more) for r in range(4)]
             return self.ends(crew)

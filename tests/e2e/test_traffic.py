@@ -1,5 +1,6 @@
 """What a plan says a node moves is what its interface counts."""
 
+import json
 import os
 import pathlib
 import re
@@ -51,6 +52,25 @@ class TrafficTest(unittest.TestCase):
 
     def test_factors_and_servers(self):
         self.check("poseidon")
+
+
+class BusiestRankTest(unittest.TestCase):
+    """Short messages, which some schemes send otherwise than long ones: what the busiest of four
+    local ranks sends and receives."""
+
+    def test_all_reduces(self):
+        digits = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for scheme in ("ring", "recursive-doubling", "halving-doubling", "tree"):
+                plan = harness.compile_plan(
+                    digits, folder, ranks=HOSTS, label=scheme, extra=["--scheme", f"*={scheme}"]
+                )
+                log = harness.syncline("run", plan, "-n", HOSTS, "--steps", 3, "--log", "json")
+                moved = json.loads(log.splitlines()[-1])
+                both = moved["median_bytes_sent"] + moved["median_bytes_received"]
+                print(f"\n  digits-cnn, {scheme}: {both / 1e3:.1f} kB, predicted {moved['predicted_traffic_bytes'] / 1e3:.1f}")
+                self.assertAlmostEqual(both, moved["predicted_traffic_bytes"], delta=LIMIT * both)
 
 
 if __name__ == "__main__":

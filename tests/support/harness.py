@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 
 import numpy
@@ -89,6 +90,19 @@ def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extr
         *("--dump", out, "--dump-steps", ",".join(map(str, dump)), *words, *extra),
     )
     return Dump(out)
+
+
+def free_port():
+    """A port that was free just now, as was the next one: under torchrun ranks meet there."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port
 
 
 def plan_json(plan):

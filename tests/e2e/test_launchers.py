@@ -1,0 +1,145 @@
+"""Four ranks started by mpirun, srun and torchrun: they learn what `-n 4` does, and a killed one is named."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from slurm import Slurm, SlurmMissing
+from torchrun import TorchrunMissing, torchrun
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+DATA = ",".join(str(harness.TOP / "samples" / "data" / f"digits-train-{name}.npy") for name in "xy")
+RANKS = 4
+# As root, and with more ranks than processors.
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS)]
+STARTERS = ("OMPI_", "PMIX_", "SLURM_", "TORCHELASTIC_", "MASTER_", "LOCAL_")
+VARIABLES = {"RANK", "WORLD_SIZE", "GROUP_RANK"}
+
+
+def losses(output):
+    """As they were printed, one a step: every digit counts."""
+    steps = [line for line in output.splitlines() if line.startswith('{"step"')]
+    return [json.loads(line, parse_float=str)["loss"] for line in steps]
+
+
+def children(process):
+    """The ids of all processes below this one."""
+    try:
+        words = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:  # it has ended
+        return []
+    own = [int(word) for word in words]
+    return own + [further for child in own for further in children(child)]
+
+
+def runs(process):
+    """Whether it does; one that has ended may be listed until somebody asks for its exit code."""
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+class LaunchersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.plan = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=RANKS, batch=16)
+        cls.expected = losses(harness.syncline(*cls.words("-n", RANKS)[1:]))
+
+    @classmethod
+    def words(cls, *extra, steps=5):
+        command = [harness.SYNCLINE, "run", cls.plan, "--data", DATA, "--shuffle", "--steps", steps]
+        return [str(word) for word in (*command, "--lr", 0.05, "--log", "json", *extra)]
+
+    def start(self, launcher, words, environment=None):
+        """What the launcher starts knows of no other launcher."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(STARTERS) and k not in VARIABLES}
+        process = subprocess.Popen(
+            [*launcher, *words],
+            env={**kept, "OMP_NUM_THREADS": "1", **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        for number in (process.pid, *children(process.pid)):
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def trains(self, launcher, environment=None):
+        done = self.start(launcher, self.words(), environment)
+        output, errors = done.communicate(timeout=60)
+        self.assertEqual(done.returncode, 0, errors)
+        self.assertEqual(len(self.expected), 5)
+        self.assertEqual(losses(output), self.expected, errors)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_mpirun(self):
+        self.trains(MPIRUN, {"MASTER_PORT": str(harness.free_port())})
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_killed_rank_under_mpirun(self):
+        """mpirun ends with an error, the rank is named, and no rank stays behind."""
+        process = self.start(
+            MPIRUN, self.words(steps=10_000_000), {"MASTER_PORT": str(harness.free_port())}
+        )
+        self.assertTrue(process.stdout.readline(), "no step was done")
+        ranks = {rank: number for number in children(process.pid) if (rank := self.mpi_rank(number))}
+        self.assertEqual(len(ranks), RANKS, ranks)
+        os.kill(ranks["2"], signal.SIGKILL)
+        output, errors = process.communicate(timeout=30)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("rank 2", errors + output)
+        self.assertEqual([number for number in ranks.values() if runs(number)], [])
+
+    def mpi_rank(self, process):
+        """Which rank a process is; nothing for one that is none, such as a shell."""
+        try:
+            name = os.readlink(f"/proc/{process}/exe")
+            variables = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        except OSError:
+            return None
+        found = [v.partition(b"=")[2].decode() for v in variables if v.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        return found[0] if found and "syncline" in name else None
+
+    def test_srun(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        try:
+            with Slurm(pathlib.Path(folder.name), RANKS) as slurm:
+                port = {"MASTER_PORT": str(harness.free_port())}
+                self.trains(["srun", "-n", str(RANKS)], {**slurm.environment, **port})
+        except SlurmMissing as missing:
+            self.skipTest(str(missing))
+
+    def test_torchrun(self):
+        """Its agent holds the port that it announces; behind `--` all words are the program's."""
+        try:
+            command = torchrun()
+        except TorchrunMissing as missing:
+            self.skipTest(str(missing))
+        port = str(harness.free_port())
+        options = ["--nproc-per-node", str(RANKS), "--master-port", port, "--no-python", "--"]
+        self.trains([*command, *options])
+
+
+if __name__ == "__main__":
+    unittest.main()

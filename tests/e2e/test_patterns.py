@@ -1,0 +1,118 @@
+"""Every planner and every --scheme pattern that README.md prints, on the sample models and clusters.
+
+A combination is compiled, or refused with exit code 1 for a reason of the cluster's or the model's:
+never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not under test:
+a stand-in writes an empty object.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+README = (harness.TOP / "README.md").read_text()
+SAMPLES = harness.TOP / "samples"
+CLUSTERS = sorted((SAMPLES / "clusters").glob("*.yaml"))
+# The smallest goes everywhere; each pair of cluster and pattern meets one of the others and one
+# layer trace, in turn.
+SMALLEST = "digits-cnn"
+# What a refusal may say.
+REASONS = (
+    "the cluster does not offer it",
+    "needs parameter servers, which this cluster does not offer",
+    "which is what it has, got a cluster that does not offer it",
+    "no layer matches",
+    "is no product of two factors",
+    "has neither a network nor the cost of an all-gather",
+    "in backward order cannot travel by",
+    "no layer can travel by 'factors'",
+    "servers hold ",
+    "of memory on every device",
+    "the cluster's largest message",
+)
+
+
+def planners():
+    row = next(line for line in README.splitlines() if line.startswith("| `compile ... --planner P`"))
+    return [word for word in re.findall(r"`([a-z][a-z-]*(?::\w+)?)`", row.split("|")[2])]
+
+
+def patterns():
+    """Those of the option's row, and every scheme of the table for all gradients."""
+    row = next(line for line in README.splitlines() if line.startswith("| `compile ... --scheme"))
+    section = README.split("### How gradients travel")[1].split("###")[0]
+    schemes = []
+    for line in section.splitlines():
+        if line.startswith("| `"):
+            schemes += re.findall(r"`([a-z-]+)`", line.split("|")[1])
+    return sorted({*re.findall(r"`'(\S+=[a-z-]+)'`", row), *(f"*={scheme}" for scheme in schemes)})
+
+
+class PatternsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        compiler = cls.folder / "compiler"
+        compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
+        compiler.chmod(0o755)
+        cls.environment = {**os.environ, "CXX": str(compiler)}
+
+    def compile(self, number, model, cluster, words):
+        out = self.folder / f"{number}.plan"
+        command = [harness.SYNCLINE, "compile", model, "--cluster", cluster, "-o", out, *words]
+        if model.suffix == ".onnx":
+            command += ["--batch", 4]
+        done = subprocess.run(
+            [*map(str, command)], env=self.environment, capture_output=True, text=True, timeout=60
+        )
+        what = f"{model.name}, {cluster.name}, {' '.join(words)}: exit code {done.returncode}\n{done.stderr}"
+        if done.returncode == 1 and any(reason in done.stderr for reason in REASONS):
+            return None
+        return what if done.returncode != 0 or not (out / "plan.json").exists() else "compiled"
+
+    def cases(self, forms):
+        models = sorted((SAMPLES / "models").glob("*.onnx"))
+        small = [model for model in models if model.stem == SMALLEST]
+        others = [model for model in models if model.stem != SMALLEST]
+        traces = sorted((SAMPLES / "traces").glob("*.csv"))
+        for turn, (cluster, words) in enumerate((c, w) for c in CLUSTERS for w in forms):
+            for model in (*small, others[turn % len(others)], traces[turn % len(traces)]):
+                if model.suffix == ".onnx" or turn % 2 == 0:
+                    yield model, cluster, words
+
+    def check(self, forms):
+        cases = list(self.cases(forms))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = list(pool.map(lambda case: self.compile(case[0], *case[1]), enumerate(cases)))
+        compiled = found.count("compiled")
+        print(f"\n  {len(cases)} combinations, {compiled} compiled, {found.count(None)} refused")
+        self.assertGreater(compiled, len(cases) / 2)
+        wrong = [what for what in found if what not in (None, "compiled")]
+        self.assertEqual(wrong, [], "\n".join(wrong[:10]))
+
+    def test_readme_is_read(self):
+        self.assertIn("ddp:25MiB", planners())
+        self.assertEqual(len(planners()), 9)
+        self.assertIn("*=reduce-scatter", patterns())
+        self.assertIn("fc*=sfb", patterns())
+        self.assertEqual(len(patterns()), 9)
+
+    def test_planners(self):
+        self.check([["--planner", planner] for planner in planners()])
+
+    def test_schemes(self):
+        self.check([["--scheme", pattern] for pattern in patterns()])
+
+    def test_schemes_beside_another_planner(self):
+        self.check([["--scheme", "*=reduce-scatter", "--planner", "ddp:25MiB"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+"""Processes that are no ranks of a run and connect to rank 0: the run goes on, and costs rank 0 nothing."""
+
+import os
+import pathlib
+import resource
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+import harness
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+RANKS = 3
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds(process):
+    words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / TICKS
+
+
+def resident_bytes(process):
+    pages = pathlib.Path(f"/proc/{process.pid}/statm").read_text().split()[1]
+    return int(pages) * resource.getpagesize()
+
+
+class StrangersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.plan = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=RANKS)
+
+    def setUp(self):
+        self.port = harness.free_port()
+
+    def start(self, rank, ranks=RANKS, files=None, limit=30):
+        told = {"RANK": rank, "WORLD_SIZE": ranks, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.port}
+        process = subprocess.Popen(
+            [str(harness.SYNCLINE), "run", str(self.plan), "--steps", "2", "--start-timeout", str(limit)],
+            env={**os.environ, **{name: str(value) for name, value in told.items()}},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: files and resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+        )
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+    def stranger(self, text=b""):
+        """A connection to rank 0, which may have to start first."""
+        for _ in range(200):
+            try:
+                connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+                self.addCleanup(connection.close)
+                connection.sendall(text)
+                return connection
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+            except OSError:  # closed again while the text was sent
+                return None
+        return self.fail("rank 0 does not listen")
+
+    def trains(self, processes):
+        for process in processes:
+            errors = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 0, errors)
+
+    def test_no_file_descriptor_left(self):
+        """Connections that say nothing use up rank 0's: it waits for them to end, and then meets the others."""
+        first = self.start(0, files=40)
+        for _ in range(60):
+            self.stranger()
+        before = processor_seconds(first)
+        time.sleep(2)
+        self.assertLess(processor_seconds(first) - before, 0.25, "rank 0 spins")
+        self.trains([first, self.start(1), self.start(2)])
+
+    def test_no_file_descriptor_ever(self):
+        """Where it stays so, rank 0 says why it met nobody."""
+        first = self.start(0, files=40, limit=4)
+        for _ in range(60):
+            self.stranger()
+        errors = first.communicate(timeout=30)[1]
+        self.assertEqual(first.returncode, 1, errors)
+        self.assertIn("no sign in time of ranks 1, 2", errors)
+        self.assertIn("rank 0 could not take all connections: Too many open files", errors)
+
+    def test_long_first_words(self):
+        """What claims to be 16 MiB long is not kept until it is known who speaks."""
+        first = self.start(0)
+        self.stranger()
+        before = resident_bytes(first)
+        most = (16 << 20) - 16
+        for _ in range(10):
+            self.stranger(struct.pack("<I", most) + bytes(most))
+        self.assertLess(resident_bytes(first) - before, 16 << 20)
+        self.trains([first, self.start(1), self.start(2)])
+
+    def test_process_of_another_run(self):
+        """It is turned away and told why; the run that it came to by mistake goes on."""
+        first = self.start(0)
+        self.stranger()
+        raw = [b"syncline-1", b"watch", b"7", b"9"]
+        frame = b"".join(struct.pack("<I", len(part)) + part for part in raw)
+        stray = self.stranger(struct.pack("<I", len(frame)) + frame)
+        self.assertIn(b"rank 7 was started as one of 9 ranks, rank 0 as one of 3", stray.recv(1000))
+        self.trains([first, self.start(1), self.start(2)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+"""What sweeps say is what compile does: memory at another batch, one rank, DDP's buckets."""
+
+import csv
+import json
+import re
+import unittest
+
+import harness
+from refusal import RefusalTest
+
+MODELS = harness.TOP / "samples" / "models"
+TINY = "device: {{compute: 50 GFLOP/s, memory: 10 GB/s, memory-size: 1 KiB}}"
+NEEDS = re.compile(r"needs (\S+ \S+) of memory on every device")
+
+
+class SweepTest(RefusalTest):
+    def plan(self, model, *words, batch=4, cluster=None):
+        plan = self.folder / "test.plan"
+        harness.syncline(
+            *("compile", MODELS / model, "--cluster", cluster or self.cluster),
+            *("--batch", batch, "-o", plan, *words),
+        )
+        return plan
+
+    def sweep(self, plan, axis, *words):
+        file = self.folder / "sweep.csv"
+        harness.syncline("simulate", plan, "--sweep", axis, "--csv", file, *words)
+        with open(file) as rows:
+            return list(csv.DictReader(rows))
+
+    def needs(self, *words):
+        """The memory that a refusal names."""
+        done = self.command(*words)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        return NEEDS.search(done.stderr).group(1)
+
+    def test_memory_is_what_compile_needs(self):
+        """At another batch, with the plan's decisions, to the three digits that compile prints:
+        activations, factors and what they are gathered into, BatchNorm's workspaces."""
+        rates = harness.CLUSTER.splitlines()[2]
+        tiny = harness.CLUSTER.replace(rates, TINY).format(ranks=4)
+        small, large = self.write("tiny.yaml", tiny), self.write("large.yaml", harness.CLUSTER.format(ranks=4))
+        for model, scheme, batches in (
+            ("digits-cnn.onnx", "*=ring", (16, 64, 1000)),
+            ("digits-cnn.onnx", "fc*=factors", (16, 64)),
+            ("alexnet.onnx", "*=ring", (3, 16)),
+            ("alexnet.onnx", "classifier*=factors", (3, 16)),
+            ("resnet-50.onnx", "*=ring", (2, 24)),
+            ("googlenet.onnx", "*=ring", (7,)),
+        ):
+            plan = self.plan(model, "--scheme", scheme, cluster=large)
+            for batch in batches:
+                with self.subTest(model=model, scheme=scheme, batch=batch):
+                    words = ("--cluster", small)
+                    compiled = self.needs(
+                        *("compile", MODELS / model, *words, "--batch", batch),
+                        *("--scheme", scheme, "-o", self.folder / "no.plan"),
+                    )
+                    swept = self.needs(
+                        *("simulate", plan, *words, "--sweep", f"batch={batch}", "--replan", "no")
+                    )
+                    self.assertEqual(swept, compiled)
+
+    def test_one_rank_is_one_device(self):
+        """The baseline is the step of a plan for one rank, and efficiency is relative to it."""
+        plan = self.plan("digits-cnn.onnx", batch=16)
+        alone, pair = self.sweep(plan, "ranks=1,2")
+        self.assertEqual((alone["messages"], alone["efficiency"]), ("0", "1"))
+        one = self.plan("digits-cnn.onnx", "--nodes", 1, batch=16)
+        step = json.loads((one / "plan.json").read_text())["predicted"]["step"]
+        self.assertAlmostEqual(float(alone["step_s"]) / step, 1, places=6)
+        share = float(pair["samples_per_s"]) / (2 * float(alone["samples_per_s"]))
+        self.assertAlmostEqual(float(pair["efficiency"]), share, places=6)
+        self.assertLess(share, 1)
+
+    def test_alone_counts_what_messages_update(self):
+        """By reduce-scatter the messages update; one device alone updates all by itself."""
+        ring, sharded = (
+            json.loads((self.plan("digits-cnn.onnx", "--scheme", f"*={scheme}") / "plan.json").read_text())
+            for scheme in ("ring", "reduce-scatter")
+        )
+        self.assertAlmostEqual(ring["predicted"]["alone"] / sharded["predicted"]["alone"], 1, places=6)
+
+    def test_efficiency_of_a_device(self):
+        """Half of the rates is twice the time, and plan.json says so."""
+        rates = "device: {compute: 50 GFLOP/s, memory: 10 GB/s}"
+        half = harness.CLUSTER.format(ranks=2).replace(rates, rates[:-1] + ", efficiency: 0.5}")
+        full = json.loads((self.plan("digits-cnn.onnx") / "plan.json").read_text())
+        plan = self.plan("digits-cnn.onnx", cluster=self.write("half.yaml", half))
+        slow = json.loads((plan / "plan.json").read_text())
+        self.assertAlmostEqual(slow["predicted"]["alone"] / full["predicted"]["alone"], 2, places=6)
+        self.assertEqual(slow["provenance"]["efficiency"], 0.5)
+        self.assertIn("estimated from 50 % of the cluster file's rates", harness.syncline("inspect", plan))
+        harness.syncline("verify", plan)
+
+    def test_advice_is_the_best_of_the_sweep(self):
+        """What is advised is as fast as any size of a sweep, and compile agrees with its planner."""
+        slow = self.write("slow.yaml", harness.CLUSTER.format(ranks=8).replace("10 Gb/s", "1 Gb/s"))
+        plan = self.plan("alexnet.onnx", cluster=slow)
+        text = harness.syncline("inspect", plan, "--advise", "ddp")
+        steps = dict(re.findall(r"bucket_cap_mb=(\d+).*?(\d\.\d+) s ", text))
+        advised = re.search(r"bucket_cap_mb=(\d+)\)|keep the default", text)
+        self.assertTrue(advised, text)
+        best = float(steps[advised.group(1) or "25"])
+        points = self.sweep(plan, "bucket=1MiB..256MiB")
+        self.assertLessEqual(best, min(float(point["step_s"]) for point in points) * 1.002)
+        self.refuses(("inspect", plan, "--advise", "horovod"), "--advise", code=2)
+
+    def test_a_sweep_at_the_plans_own_place(self):
+        """There it says what inspect says, updates of many small parameters and gradients by
+        factors included."""
+        for model, words in (
+            ("digits-cnn.onnx", ()),
+            ("alexnet.onnx", ("--scheme", "classifier*=factors")),
+            ("resnet-50.onnx", ("--scheme", "*=ring")),
+        ):
+            plan = self.plan(model, *words)
+            step = json.loads((plan / "plan.json").read_text())["predicted"]["step"]
+            (point,) = self.sweep(plan, "ranks=2", "--replan", "no")
+            self.assertAlmostEqual(float(point["step_s"]) / step, 1, delta=1e-4)
+
+
+if __name__ == "__main__":
+    unittest.main()
