@@ -11,6 +11,8 @@
     bench.py order [MODEL/BATCH ...]       the same for several planners: whether they come in the
                                            predicted order (root)
     bench.py planning                      the solver's time
+    bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000 and 10000
+                                           operators of four shapes
     bench.py all
 
 Both sides of a ratio are measured in one run, in turn (A B A B ...), pinned to the same processors,
@@ -26,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 
+import growth
 import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -178,8 +181,8 @@ def bench_planning():
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["step", "hosts", "servers", "prediction", "order", "planning", "all"])
-    parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4")
+    parser.add_argument("what", choices=["step", "hosts", "servers", "prediction", "order", "planning", "compile", "all"])
+    parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators")
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
     parser.add_argument("--keep", metavar="FOLDER", help="keep what is made there, and use what already is")
@@ -203,6 +206,9 @@ def main(words):
             bench_order(chosen.models, chosen, folder)
         if chosen.what in ("planning", "all"):
             bench_planning()
+        if chosen.what in ("compile", "all"):
+            sizes = chosen.models if chosen.what == "compile" else ()
+            growth.bench(folder, [int(size) for size in sizes] or growth.SIZES)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def compile_measured(folder, name, batch, cluster, times, planner):
     """A plan by a cluster file and a profile that were measured; its folder and predicted step."""
     plan = folder / f"{times.stem}-{cluster.stem}-{planner.replace(':', '')}.plan"
     words = ["--cluster", str(cluster), "--profile", str(times), "--batch", str(batch), "--planner", planner]
-    run([SYNCLINE, "compile", str(model_file(folder, name)), *words, "-o", str(plan)])
+    run([SYNCLINE, "compile", "--quiet", str(model_file(folder, name)), *words, "-o", str(plan)])
     return plan, json.loads((plan / "plan.json").read_text())["predicted"]["step"]
 
 
@@ -87,7 +87,7 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
     device = {key: round(share * rate, 1) for key, rate in PROCESSOR.items()}
     cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth, **device) + servers)
     words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy", *extra]
-    run([SYNCLINE, "compile", str(model), *words, "-o", str(plan)])
+    run([SYNCLINE, "compile", "--quiet", str(model), *words, "-o", str(plan)])
     return plan
 
 

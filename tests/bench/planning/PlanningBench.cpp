@@ -133,7 +133,7 @@ bool comparePlanners() {
                   {"56Gb IB, 16 ranks", affine(2.3583678e-4, 4.0594788e-10)},
                   {"1GbE ring, 8 ranks",
                    {Scheme::ring, std::make_shared<AffineCost>(
-                                      formulaCost(Scheme::ring, 8, {5e-5, 8e-9, 1e-10}))}}};
+                                      formulaLine(Scheme::ring, 8, {5e-5, 8e-9, 1e-10}))}}};
   const char *planners[] = {"optimal",  "wfbp",      "single",        "mg-wfbp",
                             "ddp:1MiB", "ddp:25MiB", "horovod:64MiB", "horovod:128MiB"};
   std::printf("\nFinish of the last message over the optimum (161 gradients, 102 MB, backward "
