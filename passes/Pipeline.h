@@ -12,7 +12,7 @@ namespace syncline {
 
 struct PipelineOptions {
   std::string planner = "optimal"; ///< as parsePlanner reads it
-  /// Schemes asked for by name, "LAYERS=SCHEME" (see passes/merge/ForcedSchemes.h).
+  /// Schemes asked for by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
   std::vector<std::string> forced;
 };
 

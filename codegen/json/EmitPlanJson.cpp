@@ -1,7 +1,7 @@
 // Writes what a plan says as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/EmitPlanJson.h"
 
-#include "codegen/json/AgreementJson.h"
+#include "codegen/json/SyncJson.h"
 #include "codegen/json/ProvenanceJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/nn/NN.h"

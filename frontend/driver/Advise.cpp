@@ -3,7 +3,7 @@
 
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanModule.h"
-#include "frontend/driver/SweepRun.h"
+#include "frontend/sweep/SweepRun.h"
 #include "passes/RegisterAll.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // `syncline inspect PLAN --advise ddp`.
 #pragma once
 
-#include "frontend/driver/SweepReport.h"
+#include "frontend/report/SweepReport.h"
 #include "syncline/Status.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // `syncline cluster`: a cluster file from what other programs know of a cluster, or from options.
 #include "frontend/driver/Commands.h"
-#include "frontend/driver/Paths.h"
-#include "frontend/driver/Table.h"
+#include "frontend/files/Paths.h"
+#include "frontend/report/Table.h"
 
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/ClusterKinds.h"

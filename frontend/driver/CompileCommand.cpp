@@ -2,7 +2,7 @@
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
-#include "frontend/driver/Paths.h"
+#include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
 #include "passes/solver/Planner.h"
 #include "runtime/launch/CommandLine.h"

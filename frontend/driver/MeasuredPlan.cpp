@@ -1,7 +1,7 @@
 // The plan's predictions by layer stand in plan.mlir only.
 #include "frontend/driver/MeasuredPlan.h"
 
-#include "codegen/json/PlanFolder.h"
+#include "codegen/folder/PlanFolder.h"
 #include "frontend/driver/PlanModule.h"
 #include "ir/plan/Plan.h"
 #include "passes/RegisterAll.h"

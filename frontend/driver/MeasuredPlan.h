@@ -1,7 +1,7 @@
 // `syncline inspect PLAN --measured TRACE`.
 #pragma once
 
-#include "frontend/driver/Measured.h"
+#include "frontend/report/MeasuredReport.h"
 
 #include <optional>
 #include <string>

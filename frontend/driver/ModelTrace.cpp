@@ -3,7 +3,7 @@
 
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/Profile.h"
-#include "frontend/files/ToAttr.h"
+#include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/ImportLayers.h"
 #include "passes/cost/CostModel.h"
 

@@ -1,9 +1,9 @@
 // plan.mlir, with its hash checked.
 #include "frontend/driver/PlanModule.h"
 
-#include "codegen/json/Hashes.h"
-#include "codegen/json/ParsePlan.h"
-#include "codegen/json/PlanFolder.h"
+#include "codegen/folder/Hashes.h"
+#include "codegen/folder/ParsePlan.h"
+#include "codegen/folder/PlanFolder.h"
 
 using namespace mlir;
 using namespace syncline;

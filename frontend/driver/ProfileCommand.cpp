@@ -1,8 +1,8 @@
 // The command line of `syncline profile`.
 #include "frontend/driver/Commands.h"
-#include "frontend/driver/MeasureProfile.h"
-#include "frontend/driver/Paths.h"
-#include "frontend/driver/TorchTrace.h"
+#include "frontend/profile/MeasureProfile.h"
+#include "frontend/files/Paths.h"
+#include "frontend/profile/TorchTrace.h"
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 #include "syncline/OutputFile.h"

@@ -1,7 +1,7 @@
 // What `syncline simulate` does, without its command line.
 #pragma once
 
-#include "frontend/driver/SweepAxis.h"
+#include "frontend/sweep/SweepAxis.h"
 #include "syncline/Status.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The command line of `syncline simulate`.
 #include "frontend/driver/Commands.h"
-#include "frontend/driver/Paths.h"
+#include "frontend/files/Paths.h"
 #include "frontend/driver/Simulate.h"
 #include "frontend/files/Units.h"
 #include "runtime/launch/CommandLine.h"

@@ -2,15 +2,15 @@
 #include "frontend/driver/Why.h"
 
 #include "frontend/driver/Diagnostics.h"
-#include "frontend/driver/GradientName.h"
+#include "frontend/report/GradientName.h"
 #include "frontend/driver/PlanModule.h"
-#include "frontend/driver/WhyReport.h"
+#include "frontend/report/WhyReport.h"
 #include "ir/plan/Plan.h"
 #include "passes/RegisterAll.h"
-#include "passes/explain/Explain.h"
+#include "passes/explain/ir/Explain.h"
 #include "passes/merge/MergeOps.h"
-#include "passes/solver/Rounding.h"
-#include "passes/solver/joint/JointChecker.h"
+#include "passes/problem/Rounding.h"
+#include "passes/proof/SolutionChecker.h"
 
 using namespace mlir;
 

@@ -5,9 +5,9 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
 #include "ir/sync/Sync.h"
-#include "passes/cost/Offer.h"
+#include "passes/cost/SchemeCatalog.h"
 #include "passes/merge/LayerNames.h"
-#include "passes/merge/SameCost.h"
+#include "passes/check/SameCost.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"

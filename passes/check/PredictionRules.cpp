@@ -3,8 +3,8 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/AloneAttr.h"
-#include "passes/simulate/PredictTimes.h"
-#include "passes/solver/Rounding.h"
+#include "passes/simulate/ir/PredictTimes.h"
+#include "passes/problem/Rounding.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Rules about the problem that stands beside a program: it speaks of its operations. P20.
 #include "passes/check/PlanFacts.h"
 
-#include "passes/merge/SameCost.h"
+#include "passes/check/SameCost.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"

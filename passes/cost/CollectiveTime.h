@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
-#include "passes/solver/CollectiveCost.h"
+#include "passes/problem/CollectiveCost.h"
 
 #include <memory>
 

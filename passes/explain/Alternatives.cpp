@@ -2,7 +2,7 @@
 #include "passes/explain/Alternatives.h"
 
 #include "passes/explain/Forcing.h"
-#include "passes/solver/joint/JointReplay.h"
+#include "passes/solver/Replay.h"
 
 #include <algorithm>
 

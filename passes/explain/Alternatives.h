@@ -3,7 +3,7 @@
 // Pure and thread-safe. Units: seconds and bytes; layers count from zero in backward order.
 #pragma once
 
-#include "passes/solver/joint/JointSolver.h"
+#include "passes/solver/Solver.h"
 
 #include <cstddef>
 #include <optional>

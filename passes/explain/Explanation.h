@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/explain/Alternatives.h"
-#include "passes/explain/Flips.h"
+#include "passes/explain/Crossovers.h"
 
 #include <optional>
 #include <vector>

@@ -4,7 +4,7 @@
 // All functions are pure and thread-safe; layers count from zero in backward order.
 #pragma once
 
-#include "passes/solver/joint/JointProblem.h"
+#include "passes/problem/Problem.h"
 
 #include <cstddef>
 #include <optional>

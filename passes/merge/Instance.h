@@ -1,9 +1,9 @@
 // From timed gradients and a cluster's offer to lanes, ways to travel alone, and riders.
 #pragma once
 
-#include "passes/cost/Offer.h"
+#include "passes/cost/SchemeCatalog.h"
 #include "passes/cost/Timeline.h"
-#include "passes/merge/ForcedSchemes.h"
+#include "passes/merge/RequestedSchemes.h"
 #include "syncline/Status.h"
 
 namespace syncline {

@@ -3,7 +3,7 @@
 
 #include "ir/sync/Sync.h"
 #include "passes/cost/Timeline.h"
-#include "passes/merge/ForcedSchemes.h"
+#include "passes/merge/RequestedSchemes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

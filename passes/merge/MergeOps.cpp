@@ -4,7 +4,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
-#include "passes/solver/TreeCost.h"
+#include "passes/problem/TreeCost.h"
 
 using namespace mlir;
 using namespace syncline;

@@ -3,7 +3,7 @@
 #include "ir/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/merge/MergeOps.h"
-#include "passes/solver/joint/JointChecker.h"
+#include "passes/proof/SolutionChecker.h"
 
 namespace syncline {
 #define GEN_PASS_DEF_SOLVEMERGE

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/simulate/Scenario.h"
-#include "passes/solver/joint/JointProblem.h"
+#include "passes/problem/Problem.h"
 
 #include <string>
 #include <vector>

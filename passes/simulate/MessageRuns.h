@@ -4,7 +4,7 @@
 
 #include "passes/simulate/FlowNetwork.h"
 #include "passes/simulate/Simulation.h"
-#include "passes/simulate/Unfolding.h"
+#include "passes/simulate/MessageExpansion.h"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 // Units: seconds and bytes. No MLIR here: ReadScenario.h makes scenarios from plans.
 #pragma once
 
-#include "passes/solver/CollectiveCost.h"
+#include "passes/problem/CollectiveCost.h"
 #include "syncline/Status.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Coarsen: of the plans that finish earliest, one with few groups.
 #pragma once
 
-#include "passes/solver/MergeProblem.h"
+#include "passes/problem/MergeProblem.h"
 
 #include <cstddef>
 #include <span>

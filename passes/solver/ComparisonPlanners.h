@@ -2,7 +2,7 @@
 // groups (see choicesOfGroups) and needs a valid problem. Sources and what is idealised: README.md.
 #pragma once
 
-#include "passes/solver/MergeProblem.h"
+#include "passes/problem/MergeProblem.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // FinishTimes: the array f of README.md, f(j) = min over i < j of max(f(i), r_j) + T(i+1..j).
 #pragma once
 
-#include "passes/solver/MergeProblem.h"
+#include "passes/problem/MergeProblem.h"
 
 #include <vector>
 

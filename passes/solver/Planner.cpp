@@ -4,8 +4,8 @@
 #include "passes/solver/Coarsen.h"
 #include "passes/solver/ComparisonPlanners.h"
 #include "passes/solver/FinishTimes.h"
-#include "passes/solver/joint/JointPlanners.h"
-#include "passes/solver/joint/JointReplay.h"
+#include "passes/solver/SchemePlanners.h"
+#include "passes/solver/Replay.h"
 #include "syncline/Suggestion.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // people run today, to be compared with on the same problem and the same clock.
 #pragma once
 
-#include "passes/solver/joint/JointSolver.h"
+#include "passes/solver/Solver.h"
 
 #include <cstddef>
 #include <memory>

@@ -21,7 +21,7 @@ TreePlace treePlace(int tree, int rank, int ranks);
 int treeHeight(int ranks);
 
 /// How a message is cut: a block a tree, one tree for what fits into the network's buffers. The
-/// compiler prices the same cut (passes/solver/TreeCost.h).
+/// compiler prices the same cut (passes/problem/TreeCost.h).
 Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes);
 
 } // namespace syncline

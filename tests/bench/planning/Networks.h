@@ -1,7 +1,7 @@
 // Networks: gradients of well-known models in backward order, for the planning bench.
 #pragma once
 
-#include "tests/support/JointBuilder.h"
+#include "tests/support/ProblemBuilder.h"
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 // planners' finish is from the optimum on ResNet-50-like passes. Prints tables; exit code 1 when a
 // time limit is missed, a certificate is refused or a planner beats the optimum.
 #include "passes/solver/Planner.h"
-#include "passes/solver/joint/JointChecker.h"
-#include "tests/bench/planning/JointBench.h"
+#include "passes/proof/SolutionChecker.h"
+#include "tests/bench/planning/SolverBench.h"
 
 #include <chrono>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Folders that take each other's places, where the file system can exchange names and where not.
-#include "codegen/json/PartialFolder.h"
+#include "codegen/folder/PartialFolder.h"
 #include "tests/unit/codegen/PlanModule.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Plan folders are whole, reproducible, and every changed byte is found.
-#include "codegen/json/PlanFolder.h"
+#include "codegen/folder/PlanFolder.h"
 #include "codegen/json/EmitPlanJson.h"
-#include "codegen/json/Hashes.h"
+#include "codegen/folder/Hashes.h"
 #include "ir/cluster/Cluster.h"
 #include "tests/unit/codegen/PlanModule.h"
 

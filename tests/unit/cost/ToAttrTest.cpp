@@ -1,5 +1,5 @@
 // Cluster files and profiles as attributes.
-#include "frontend/files/ToAttr.h"
+#include "frontend/ir/ToAttr.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>

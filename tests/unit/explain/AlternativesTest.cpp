@@ -2,7 +2,7 @@
 #include "passes/explain/Alternatives.h"
 
 #include "Small.h"
-#include "passes/solver/joint/JointReplay.h"
+#include "passes/solver/Replay.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "passes/explain/Forcing.h"
 
 #include "Small.h"
-#include "passes/solver/joint/JointSolver.h"
+#include "passes/solver/Solver.h"
 
 #include <gtest/gtest.h>
 

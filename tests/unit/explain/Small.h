@@ -1,7 +1,7 @@
 // A small problem: three gradients, a ring, a tree and servers in one lane, factors for two.
 #pragma once
 
-#include "passes/solver/joint/JointProblem.h"
+#include "passes/problem/Problem.h"
 
 namespace syncline::explain {
 

@@ -1,7 +1,7 @@
 // The slow obvious judge: a simulated message takes what the solver's formula says it does.
 #include "tests/unit/simulate/Scenes.h"
 
-#include "passes/solver/joint/SchemeCost.h"
+#include "passes/problem/SchemeCost.h"
 
 #include <gtest/gtest.h>
 

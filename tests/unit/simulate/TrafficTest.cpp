@@ -1,7 +1,7 @@
 // What a scheme is said to move is what its busiest node moves, message by message.
 #include "tests/unit/simulate/Scenes.h"
 
-#include "passes/solver/joint/SchemeCost.h"
+#include "passes/problem/SchemeCost.h"
 
 #include <gtest/gtest.h>
 

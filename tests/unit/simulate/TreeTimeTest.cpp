@@ -1,7 +1,7 @@
 // How far the tree's formula is from the trees that run, segment by segment.
 #include "tests/unit/simulate/Scenes.h"
 
-#include "passes/solver/TreeCost.h"
+#include "passes/problem/TreeCost.h"
 
 #include <gtest/gtest.h>
 

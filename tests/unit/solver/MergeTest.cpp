@@ -3,9 +3,9 @@
 #include "passes/solver/Planner.h"
 
 #include "passes/solver/FinishTimes.h"
-#include "passes/solver/Reference.h"
-#include "passes/solver/joint/JointChecker.h"
-#include "tests/unit/solver/RandomProblem.h"
+#include "tests/reference/solver/MergeReference.h"
+#include "passes/proof/SolutionChecker.h"
+#include "tests/unit/solver/RandomMergeProblem.h"
 
 #include <gtest/gtest.h>
 

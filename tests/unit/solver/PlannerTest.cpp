@@ -2,8 +2,8 @@
 #include "passes/solver/Planner.h"
 
 #include "passes/solver/ComparisonPlanners.h"
-#include "passes/solver/joint/JointChecker.h"
-#include "tests/unit/solver/RandomProblem.h"
+#include "passes/proof/SolutionChecker.h"
+#include "tests/unit/solver/RandomMergeProblem.h"
 
 #include <gtest/gtest.h>
 

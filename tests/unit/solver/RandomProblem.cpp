@@ -1,139 +1,101 @@
-// Random costs and backward passes, in the ranges that real ones have: kilobytes to megabytes,
-// microseconds to milliseconds.
+// Random joint problems.
 #include "tests/unit/solver/RandomProblem.h"
 
-#include <cmath>
+#include "tests/reference/solver/ExhaustiveSearch.h"
 
 namespace syncline::solver {
 
 namespace {
 
-/// A jumpy cost of which nothing but its values is known.
-class OpaqueCost final : public CollectiveCost {
-public:
-  OpaqueCost(double latency, double slope) : latency(latency), slope(slope) {}
-  double seconds(std::int64_t bytes) const override {
-    double switchOver = bytes % 7 == 3 ? latency : 0;
-    return latency + slope * static_cast<double>(bytes) + switchOver;
+constexpr Scheme laneSchemes[maxLanes][2] = {{Scheme::ring, Scheme::tree},
+                                             {Scheme::parameterServer, Scheme::parameterServer},
+                                             {Scheme::hierarchical, Scheme::reduceScatter}};
+
+Lane randomLane(Random &random, std::size_t index, CostKind kind) {
+  Lane lane;
+  for (SchemeOption &option : randomOptions(random, kind)) {
+    std::size_t second = lane.options.empty() ? 0 : 1;
+    lane.options.push_back({laneSchemes[index][second], option.cost, random.between(1, 4)});
   }
-
-private:
-  double latency, slope;
-};
-
-std::shared_ptr<const CollectiveCost> table(std::vector<CostPoint> points) {
-  return std::make_shared<TableCost>(*TableCost::create(points));
+  return lane;
 }
 
-std::shared_ptr<const CollectiveCost> concaveTable(Random &random) {
-  std::vector<CostPoint> points;
-  double latency = random.between(1e-5, 1e-3), slope = 1e-8, time = latency;
-  std::int64_t bytes = 1024;
-  for (int i = 0; i < 8; ++i) {
-    points.push_back({bytes, time});
-    slope *= random.between(0.5, 1);
-    time += slope * static_cast<double>(bytes);
-    bytes *= 2;
-  }
-  return table(points);
+/// About as long as the lanes would take, give or take a factor of four.
+SoloOption randomSolo(Random &random, const JointProblem &problem, std::int64_t bytes) {
+  double typical = problem.lanes.front().seconds(bytes);
+  SoloOption solo;
+  solo.seconds = typical * random.between(0.1, 2);
+  solo.rebuild = random.below(3) == 0 ? 0 : typical * random.between(0, 0.7);
+  solo.traffic = static_cast<double>(bytes) * random.between(0.1, 3);
+  return solo;
 }
 
-/// Lines of random slope with jumps between them, down as well as up where `mayFall`. Half of them
-/// jump exactly at multiples of 4,096 bytes, sizes that messages of LayerKind::grid have.
-std::shared_ptr<const CollectiveCost> jumpyTable(Random &random, bool mayFall) {
-  std::vector<CostPoint> points;
-  std::int64_t bytes = random.below(3) == 0 ? 0 : 1 + random.below(4096);
-  double time = random.between(1e-6, 1e-3);
-  bool onGrid = random.below(2) == 0;
-  for (int i = 0, pieces = 2 + static_cast<int>(random.below(6)); i < pieces; ++i) {
-    points.push_back({bytes, time});
-    bytes += 1 + random.below(std::int64_t{1} << (10 + random.below(11)));
-    if (onGrid)
-      bytes |= 4095;
-    time *= random.between(mayFall ? 0.4 : 1, 2);
-    points.push_back({bytes, time});
-    bytes += 1;
-    time *= random.between(mayFall ? 0.3 : 1, 3);
+void addLimits(Random &random, JointProblem &problem) {
+  std::int64_t total = 0, largest = 1;
+  for (const JointLayer &layer : problem.layers) {
+    total += layer.bytes;
+    largest = std::max(largest, layer.bytes);
   }
-  points.push_back({bytes, time});
-  points.push_back({bytes * 2, time * random.between(mayFall ? 0.5 : 1, 2)});
-  return table(points);
-}
-
-std::shared_ptr<const CollectiveCost> randomCost(Random &random, CostKind kind) {
-  double slope = random.between(1e-10, 1e-8);
-  switch (kind) {
-  case CostKind::affine:
-    return std::make_shared<AffineCost>(random.between(1e-5, 2e-3), slope);
-  case CostKind::noLatency:
-    return std::make_shared<AffineCost>(0, slope);
-  case CostKind::hugeLatency:
-    return std::make_shared<AffineCost>(random.between(1, 100), slope);
-  case CostKind::concaveTable:
-    return concaveTable(random);
-  case CostKind::jumpy:
-    return jumpyTable(random, false);
-  case CostKind::falling:
-  case CostKind::mixed:
-    return jumpyTable(random, true);
-  case CostKind::opaque:
-    return std::make_shared<OpaqueCost>(random.between(1e-5, 1e-3), slope);
-  }
-  return nullptr;
+  for (Lane &lane : problem.lanes)
+    if (random.below(2) == 0)
+      lane.largestMessage = largest + random.below(largest + 1);
+  std::size_t limited =
+      static_cast<std::size_t>(random.below(static_cast<std::int64_t>(problem.lanes.size())));
+  problem.lanes[limited].capacity = random.below(total + 1);
 }
 
 } // namespace
 
-std::vector<SchemeOption> randomOptions(Random &random, CostKind kind) {
-  std::vector<SchemeOption> options{{Scheme::ring, randomCost(random, kind)}};
-  if (kind == CostKind::mixed)
-    options.push_back({Scheme::tree, randomCost(random, CostKind::affine)});
-  return options;
-}
-
-std::vector<Layer> randomLayers(Random &random, LayerKind kind, std::size_t count) {
-  std::vector<Layer> layers;
-  double ready = random.between(0, 1e-3);
-  double pace = std::pow(10, random.between(-5, -2));
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t bytes = 1 + random.below(std::int64_t{1} << (6 + random.below(16)));
-    switch (kind) {
-    case LayerKind::spread:
-      ready += random.between(0, pace);
-      break;
-    case LayerKind::backlog:
-      ready += random.between(0, 1e-7);
-      break;
-    case LayerKind::allAtOnce:
-      ready = 0;
-      break;
-    case LayerKind::steps:
-      ready += random.below(5) == 0 ? random.between(0, 5 * pace) : 0;
-      break;
-    case LayerKind::sparse:
-      ready += random.between(0.1, 1);
-      break;
-    case LayerKind::zeroBytes:
-      ready += random.between(0, pace);
-      bytes = random.below(3) == 0 ? bytes : 0;
-      break;
-    case LayerKind::grid:
-      ready = static_cast<double>(i / 2) * 1e-4;
-      bytes = 4096 * random.below(4);
-      break;
-    }
-    layers.push_back({bytes, ready});
-  }
-  return layers;
-}
-
-JointProblem jointOf(const MergeProblem &merge) {
+JointProblem randomJoint(Random &random, const JointMix &mix) {
   JointProblem problem;
-  problem.lanes = {{merge.options, unlimited, unlimited}};
-  for (const Layer &layer : merge.layers)
-    problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
-  problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
+  for (std::size_t lane = 0; lane < mix.lanes; ++lane)
+    problem.lanes.push_back(randomLane(random, lane, mix.cost));
+  std::uint32_t all = (1u << mix.lanes) - 1;
+  for (const Layer &layer : randomLayers(random, mix.kind, mix.layers)) {
+    JointLayer joint{layer.bytes, layer.ready, all, {}, {}};
+    if (random.unit() < mix.soloShare)
+      joint.solos.push_back(randomSolo(random, problem, layer.bytes));
+    if (random.unit() < mix.onlyOneWay) {
+      bool solo = !joint.solos.empty() && random.below(2) == 0;
+      joint.lanes =
+          solo ? 0
+               : 1u << static_cast<unsigned>(random.below(static_cast<std::int64_t>(mix.lanes)));
+      if (!solo)
+        joint.solos.clear();
+    }
+    problem.layers.push_back(std::move(joint));
+  }
+  if (mix.riders)
+    for (std::size_t k = 0; k < mix.layers; ++k)
+      if (random.below(2) == 0) {
+        std::size_t other = random.below(2) == 0 ? k + 1 : k - 1;
+        if (other < mix.layers && !problem.layers[other].solos.empty())
+          problem.layers[k].carrier = other;
+      }
+  double last = problem.layers.empty() ? 0 : problem.layers.back().ready;
+  problem.computeFree = last + (random.below(2) == 0 ? 0 : random.between(0, 1e-3));
+  if (mix.limits)
+    addLimits(random, problem);
   return problem;
+}
+
+JointProblem randomSmallJoint(std::uint64_t seed, std::size_t mostLayers, std::int64_t mostChoices,
+                              bool mayBeOpaque) {
+  for (Random random(seed);;) {
+    JointMix mix;
+    mix.layers = 1 + static_cast<std::size_t>(random.below(static_cast<std::int64_t>(mostLayers)));
+    mix.lanes = 1 + static_cast<std::size_t>(random.below(3));
+    mix.soloShare = random.between(0, 1);
+    mix.onlyOneWay = random.between(0, 1);
+    mix.limits = random.below(3) == 0;
+    mix.cost = allCostKinds[random.below(8)];
+    mix.kind = allLayerKinds[random.below(7)];
+    if (mix.cost == CostKind::opaque && !mayBeOpaque)
+      continue;
+    JointProblem problem = randomJoint(random, mix);
+    if (validate(problem).isOk() && countChoices(problem) <= mostChoices)
+      return problem;
+  }
 }
 
 } // namespace syncline::solver

@@ -1,0 +1,207 @@
+// Unique names, locks, exchange of names, removal.
+#include "codegen/folder/PartialFolder.h"
+
+#include "llvm/Support/Process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace syncline {
+
+namespace {
+
+constexpr int attempts = 100; ///< to take a name that other processes take at the same time
+constexpr std::size_t digits = 6;
+
+Status bad(const std::string &path, const std::string &what) {
+  return Status::badInput("'" + path + "': " + what);
+}
+
+/// Where links end, also where nothing is there yet; nothing where they lead in a circle.
+std::optional<std::string> endOfLinks(const std::string &path) {
+  constexpr int mostLinks = 40; // as the kernel follows
+  fs::path end = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(end, error); ++links) {
+    fs::path next = fs::read_symlink(end, error);
+    if (error || links == mostLinks)
+      return std::nullopt;
+    if (!next.has_filename()) // "folder/"
+      next = next.parent_path();
+    end = end.parent_path() / next; // an absolute `next` replaces what stands before it
+  }
+  return end.string();
+}
+
+fs::path folderOf(const std::string &path) {
+  fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+/// What the names of partial folders for `target` begin with: its own name, as much of it as leaves
+/// room for the rest.
+std::string prefixOf(const std::string &target) {
+  static constexpr char mark[] = ".partial-";
+  const long limit = pathconf(folderOf(target).c_str(), _PC_NAME_MAX);
+  const std::size_t room = static_cast<std::size_t>(limit > 0 ? limit : NAME_MAX);
+  std::string name = fs::path(target).filename().string();
+  const std::size_t more = std::strlen(mark) + digits;
+  if (name.size() + more > room) {
+    name.resize(room - more);
+    while (!name.empty() && (static_cast<unsigned char>(name.back()) & 0xC0) == 0x80)
+      name.pop_back(); // the rest of a character of UTF-8, and then its first byte
+    if (!name.empty() && static_cast<unsigned char>(name.back()) >= 0x80)
+      name.pop_back();
+  }
+  return name + mark;
+}
+
+/// Why a folder has no lock of this process: another process has one or the folder is gone; or the
+/// file system has no locks.
+enum : int { isTaken = -1, hasNoLocks = -2 };
+
+/// An open folder that this process alone has locked, until it closes it or ends.
+int lockFolder(const std::string &path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0)
+    return isTaken;
+  const bool isLocked = flock(folder, LOCK_EX | LOCK_NB) == 0;
+  const int failure = isLocked || errno == EWOULDBLOCK ? isTaken : hasNoLocks;
+  struct stat opened{}, named{};
+  if (isLocked && fstat(folder, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+      opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+    return folder;
+  close(folder);
+  return failure;
+}
+
+/// Removes what killed processes left of partial folders for `target`.
+void removeAbandoned(const std::string &target) {
+  const std::string prefix = prefixOf(target);
+  std::error_code ignored;
+  for (const auto &entry : fs::directory_iterator(folderOf(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() != prefix.size() + digits || name.compare(0, prefix.size(), prefix) != 0 ||
+        name.find_first_not_of("0123456789abcdef", prefix.size()) != std::string::npos)
+      continue;
+    if (const int lock = lockFolder(entry.path().string()); lock >= 0) {
+      fs::remove_all(entry.path(), ignored);
+      close(lock);
+    }
+  }
+}
+
+int renameWith(const std::string &from, const std::string &to, unsigned flags) {
+  return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0 ? 0 : errno;
+}
+
+/// Whether the file system does not know the flag.
+bool isUnknown(int error) { return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP; }
+
+int exchange(const std::string &from, const std::string &to) {
+  int error = renameWith(from, to, RENAME_EXCHANGE);
+  if (error == ENOENT) // nothing there: nothing to exchange
+    error = renameWith(from, to, RENAME_NOREPLACE);
+  if (error == 0) {
+    std::error_code ignored;
+    fs::remove_all(from, ignored); // now what was there; nothing where there was nothing
+  }
+  return error;
+}
+
+int moveAside(const std::string &from, const std::string &to) {
+  std::error_code ignored;
+  const std::string old = from + ".old";
+  const bool replaces = renameWith(to, old, 0) == 0;
+  const int error = renameWith(from, to, 0);
+  if (error == 0)
+    fs::remove_all(old, ignored);
+  else if (replaces && renameWith(old, to, 0) != 0)
+    fs::remove_all(old, ignored); // another one has come, which would have replaced it too
+  return error;
+}
+
+/// Sleeps for a random time, longer on average after each failure, so that processes that want the
+/// same name take turns: at most 20 ms, and 2 s in all attempts together.
+void backOff(int failures) {
+  constexpr unsigned shortest = 50, longest = 20'000; // µs
+  const unsigned limit = std::min(shortest << std::min(failures, 9), longest);
+  usleep(llvm::sys::Process::GetRandomNumber() % limit);
+}
+
+} // namespace
+
+int replaceFolder(const std::string &from, const std::string &to, Swap swap) {
+  int error = 0;
+  for (int i = 0; i < attempts; ++i) {
+    error = swap == Swap::exchange ? exchange(from, to) : moveAside(from, to);
+    if (swap == Swap::exchange && isUnknown(error))
+      return replaceFolder(from, to, Swap::aside);
+    if (error != EEXIST && error != ENOTEMPTY) // another process's came in between
+      return error;
+    backOff(i);
+  }
+  return error;
+}
+
+PartialFolder::~PartialFolder() {
+  std::error_code ignored;
+  if (!path.empty())
+    fs::remove_all(path, ignored);
+  if (lock >= 0)
+    close(lock);
+}
+
+Status PartialFolder::create(const std::string &place) {
+  wanted = place;
+  std::optional<std::string> end = endOfLinks(place);
+  if (!end)
+    return bad(place, std::string("cannot make a folder there: ") + std::strerror(ELOOP));
+  target = *end;
+  removeAbandoned(target);
+  return claim();
+}
+
+/// A folder counts as abandoned until it is locked: where another process removes it, a second one
+/// is made.
+Status PartialFolder::claim() {
+  const std::string prefix = (fs::path(target).parent_path() / prefixOf(target)).string();
+  for (int i = 0; i < attempts; ++i) {
+    char number[digits + 1];
+    std::snprintf(number, sizeof number, "%06x", llvm::sys::Process::GetRandomNumber() & 0xFFFFFFu);
+    const std::string name = prefix + number;
+    if (mkdir(name.c_str(), 0777) != 0) {
+      if (errno == EEXIST)
+        continue;
+      return bad(wanted, std::string("cannot make a folder there: ") + std::strerror(errno));
+    }
+    lock = lockFolder(name);
+    if (lock == isTaken)
+      continue;
+    path = name;
+    return Status::ok();
+  }
+  return bad(wanted, "cannot make a folder there: other processes remove it");
+}
+
+Status PartialFolder::rename() {
+  if (Interruption::pending())
+    return bad(wanted, "interrupted");
+  if (const int error = replaceFolder(path, target))
+    return bad(wanted, std::string("cannot write: ") + std::strerror(error));
+  path.clear();
+  return Status::ok();
+}
+
+} // namespace syncline

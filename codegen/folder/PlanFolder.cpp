@@ -1,0 +1,299 @@
+// Writing and checking plan folders.
+#include "codegen/folder/PlanFolder.h"
+
+#include "codegen/json/EmitPlanJson.h"
+#include "codegen/folder/Hashes.h"
+#include "codegen/folder/ParsePlan.h"
+#include "codegen/folder/PartialFolder.h"
+#include "codegen/nccl/TunerTable.h"
+#include "codegen/step/EmitStep.h"
+#include "codegen/step/Text.h"
+#include "ir/plan/Plan.h"
+#include "syncline/JsonDepth.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+
+using namespace mlir;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace syncline {
+
+namespace {
+
+Status bad(const std::string &path, const std::string &what) {
+  return Status::badInput("'" + path + "': " + what);
+}
+
+Result<std::string> readText(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return bad(path, "cannot open: " + buffer.getError().message());
+  return (*buffer)->getBuffer().str();
+}
+
+Status writeText(const std::string &path, const std::string &text) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (!error) {
+    out << text;
+    out.close();
+    error = out.error();
+    out.clear_error();
+  }
+  return error ? bad(path, "cannot write: " + error.message()) : Status::ok();
+}
+
+std::string moduleText(ModuleOp module, const PlanInfo &info) {
+  std::string text = "// Plan '" + codegen::oneLine(info.name) + "' by Syncline " + info.version +
+                     ". Times are seconds, sizes and offsets bytes; see ir/*/SPEC.md.\n";
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  stream << "\n";
+  return text;
+}
+
+/// A file of the folder that the module gives.
+struct GeneratedFile {
+  std::string name, text;
+};
+
+/// What the program gives for a target: its step and, where NCCL carries its messages, the tuner's
+/// table. Nothing for a trace. Diagnostics become the error.
+Result<std::vector<GeneratedFile>> generate(ModuleOp module, const StepTarget &target,
+                                            const std::string &version,
+                                            const std::string &planner) {
+  auto programs = module.getOps<plan::ProgramOp>();
+  if (programs.empty())
+    return std::vector<GeneratedFile>();
+  std::string message;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    message += (message.empty() ? "" : "; ") + diagnostic.str();
+  });
+  FailureOr<std::string> text = emitStep(*programs.begin(), target, {version, planner});
+  if (failed(text))
+    return Status::error(ErrorKind::internal,
+                         "cannot generate " + target.fileName.str() + ": " + message);
+  std::vector<GeneratedFile> files{{target.fileName.str(), std::move(*text)}};
+  if (target.usesNccl) { // emitPlanJson has seen to it that the cluster says how
+    auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+    files.push_back({tunerTableName.str(), tunerTable(*programs.begin(), spec.getNccl()).text});
+  }
+  return files;
+}
+
+/// `path`: of whoever names the backend.
+Result<const StepTarget *> targetOf(const Json &document, const std::string &path) {
+  const std::string backend = document.value("backend", "");
+  if (const StepTarget *target = findTarget(backend))
+    return target;
+  return bad(path, "unknown backend '" + backend + "'");
+}
+
+Status expectReplaceable(const std::string &folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored))
+    return Status::ok();
+  if (fs::is_directory(folder, ignored) &&
+      (fs::is_empty(folder, ignored) || fs::exists(folder + "/plan.json", ignored)))
+    return Status::ok();
+  return bad(folder, "exists and is not a plan; it is left alone");
+}
+
+Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json &document) {
+  std::vector<std::string> names{"plan.mlir"};
+  if (Status s = writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)); !s)
+    return s;
+  Result<const StepTarget *> target = targetOf(document, partial.file("plan.json"));
+  if (!target)
+    return target.status();
+  Result<std::vector<GeneratedFile>> generated =
+      generate(sources.module, **target, sources.info.version, document["planner"]);
+  if (!generated)
+    return generated.status();
+  for (const GeneratedFile &file : *generated) {
+    if (Status s = writeText(partial.file(file.name), file.text); !s)
+      return s;
+    names.push_back(file.name);
+  }
+  if (!generated->empty()) {
+    if (Status s = (*target)->compile(partial.file((*target)->fileName.str()),
+                                      partial.file("step.so"), sources.includeDirectory);
+        !s)
+      return s;
+    names.push_back("step.so");
+  }
+  for (const PlanFile &file : sources.files) {
+    if (Status s = file.write(partial.file(file.name)); !s)
+      return s;
+    names.push_back(file.name);
+  }
+  for (const std::string &name : names) {
+    Result<std::string> hash = sha256OfFile(partial.file(name));
+    if (!hash)
+      return hash.status();
+    document["hashes"]["files"][name] = *hash;
+  }
+  document["hashes"]["plan"] = planHash(document);
+  return writeText(partial.file("plan.json"), document.dump(1) + "\n");
+}
+
+/// Without a hash a file could be anything: those that a plan is made of must have one.
+Status checkHashedNames(const std::string &folder, const Json &document, const StepTarget &target) {
+  std::vector<std::string> needed{"plan.mlir"};
+  if (document.value("runnable", Json()) == Json(true))
+    needed.insert(needed.end(), {target.fileName.str(), "step.so"});
+  if (needed.size() > 1 && target.usesNccl)
+    needed.push_back(tunerTableName.str());
+  for (const char *name : {"weights.bin", "model.onnx"})
+    if (std::error_code ignored; fs::exists(folder + "/" + name, ignored))
+      needed.push_back(name);
+  for (const std::string &name : needed)
+    if (!document["hashes"]["files"].contains(name))
+      return bad(folder + "/plan.json", "no hash of '" + name + "'");
+  return Status::ok();
+}
+
+Status checkFileHashes(const std::string &folder, const Json &document, const StepTarget &target) {
+  if (Status s = checkHashedNames(folder, document, target); !s)
+    return s;
+  for (const auto &[name, expected] : document["hashes"]["files"].items()) {
+    if (name.find('/') != std::string::npos)
+      return bad(folder + "/plan.json", "'hashes.files' names '" + name + "' outside the folder");
+    Result<std::string> actual = sha256OfFile(folder + "/" + name);
+    if (!actual)
+      return actual.status();
+    if (expected != *actual)
+      return bad(folder + "/" + name,
+                 "the file was changed after it was compiled: its hash differs");
+  }
+  return Status::ok();
+}
+
+/// P27: values lie within the file of values.
+Status checkStoredValues(const std::string &folder, ModuleOp module) {
+  const std::string path = folder + "/weights.bin";
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto tensor : program.getOps<plan::TensorOp>()) {
+      if (!tensor.getValues())
+        continue;
+      const std::uint64_t bytes = plan::denseBytes(cast<MemRefType>(tensor.getType()));
+      std::error_code error;
+      const std::uint64_t size = fs::file_size(path, error);
+      if (error)
+        return bad(path, "cannot open: " + error.message());
+      if (size < bytes || *tensor.getValues() > size - bytes)
+        return bad(path, "P27: expected " + std::to_string(bytes) + " bytes of '" +
+                             tensor.getName().str() + "' at " +
+                             std::to_string(*tensor.getValues()) + ", the file has " +
+                             std::to_string(size));
+    }
+  return Status::ok();
+}
+
+/// The document that the module gives, with the hashes and names of the one that was read.
+Status compareDocument(const std::string &folder, const Json &document, ModuleOp module) {
+  Result<Json> again =
+      emitPlanJson(module, {document.value("version", ""), document.value("name", ""), "", "",
+                            document.value("backend", "")});
+  if (!again)
+    return bad(folder + "/plan.mlir", again.status().message());
+  for (const char *key : {"model", "cluster", "files", "plan"})
+    (*again)["hashes"][key] = document["hashes"].value(key, Json());
+  if (*again == document)
+    return Status::ok();
+  for (const auto &[key, value] : again->items())
+    if (!document.contains(key) || document[key] != value)
+      return bad(folder + "/plan.json", "'" + key + "' differs from what plan.mlir says");
+  return bad(folder + "/plan.json", "it has more than plan.mlir says");
+}
+
+} // namespace
+
+Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
+  std::string target = folder;
+  while (target.size() > 1 && target.back() == '/')
+    target.pop_back();
+  if (Status s = expectReplaceable(target); !s)
+    return s;
+  Result<Json> document = emitPlanJson(sources.module, sources.info);
+  if (!document)
+    return document;
+  PartialFolder partial;
+  if (Status s = partial.create(target); !s)
+    return s;
+  if (Status s = writeFiles(partial, sources, *document); !s)
+    return s;
+  if (Status s = expectReplaceable(target); !s) // what came while the step was compiled
+    return s;
+  if (Status s = partial.rename(); !s)
+    return s;
+  return document;
+}
+
+Result<Json> readPlanJson(const std::string &folder) {
+  const std::string path = folder + "/plan.json";
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    return bad(folder, fs::exists(folder, ignored) ? "expected a plan folder" : "does not exist");
+  Result<std::string> text = readText(path);
+  if (!text)
+    return text.status();
+  if (Status s = checkJsonDepth(*text, "'" + path + "'", mostPlanLevels); !s)
+    return s;
+  Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object())
+    return bad(path, text->empty() ? "the file is empty" : "not a JSON object");
+  const Json schema = document.value("schema", Json());
+  if (schema != planSchema)
+    return bad(path, "expected schema " + std::to_string(planSchema) + ", got " + schema.dump() +
+                         "; compile the model again");
+  const Json hashes = document.value("hashes", Json());
+  if (!hashes.is_object() || !hashes.contains("plan") || !hashes.contains("files") ||
+      !hashes["files"].is_object())
+    return bad(path, "missing 'hashes'");
+  for (const char *key : {"version", "name", "planner", "backend"})
+    if (!document.value(key, Json()).is_string())
+      return bad(path, std::string("missing '") + key + "'");
+  if (hashes["plan"] != planHash(document))
+    return bad(path, "the file was changed after it was compiled: its hash differs");
+  return document;
+}
+
+Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRContext &context) {
+  Result<Json> document = readPlanJson(folder);
+  if (!document)
+    return document.status();
+  Result<const StepTarget *> target = targetOf(*document, folder + "/plan.json");
+  if (!target)
+    return target.status();
+  if (Status s = checkFileHashes(folder, *document, **target); !s)
+    return s;
+  Result<OwningOpRef<ModuleOp>> module = parsePlan(folder + "/plan.mlir", context);
+  if (!module)
+    return module;
+  if (Status s = compareDocument(folder, *document, **module); !s)
+    return s;
+  if (Status s = checkStoredValues(folder, **module); !s)
+    return s;
+  Result<std::vector<GeneratedFile>> generated =
+      generate(**module, **target, document->value("version", ""), document->value("planner", ""));
+  if (!generated)
+    return generated.status();
+  for (const GeneratedFile &file : *generated) {
+    const std::string path = folder + "/" + file.name;
+    Result<std::string> written = readText(path);
+    if (!written)
+      return written.status();
+    if (*written != file.text)
+      return bad(path, "differs from what plan.mlir gives");
+  }
+  return module;
+}
+
+} // namespace syncline

@@ -1,0 +1,302 @@
+// Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
+#include "codegen/json/SyncJson.h"
+
+#include "ir/sync/AloneAttr.h"
+#include "ir/sync/Traffic.h"
+#include "passes/problem/Rounding.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using Json = nlohmann::json;
+
+namespace syncline {
+
+namespace {
+
+Json real(cluster::Real value) { return static_cast<double>(value); }
+
+template <typename T> Json nullable(std::optional<T> value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+template <> Json nullable(std::optional<cluster::Real> value) {
+  return value ? real(*value) : Json(nullptr);
+}
+
+Json costJson(Attribute cost) {
+  if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
+    return {{"kind", "formula"},
+            {"algorithm", cluster::stringifyScheme(formula.getAlgorithm()).str()},
+            {"ranks", formula.getRanks()},
+            {"alpha", real(formula.getAlpha())},
+            {"beta", real(formula.getBeta())},
+            {"gamma", real(formula.getGamma())}};
+  if (auto line = dyn_cast<cluster::AffineAttr>(cost))
+    return {{"kind", "line"}, {"a", real(line.getA())}, {"b", real(line.getB())}};
+  Json points = Json::array();
+  if (auto table = dyn_cast<cluster::TableAttr>(cost))
+    for (const cluster::Point &point : table.getPoints())
+      points.push_back({point.bytes, real(point.seconds)});
+  return {{"kind", "table"}, {"points", points}};
+}
+
+Json linkJson(cluster::LinkAttr link) {
+  if (!link)
+    return nullptr;
+  return {{"alpha", real(link.getAlpha())},
+          {"beta", real(link.getBeta())},
+          {"gamma", real(link.getGamma())}};
+}
+
+Json serversJson(cluster::ServersAttr servers) {
+  if (!servers)
+    return nullptr;
+  return {{"count", servers.getCount()},
+          {"dedicated", servers.getDedicated()},
+          {"link", linkJson(servers.getLink())},
+          {"memory", nullable(servers.getMemory())}};
+}
+
+StringRef layerName(sync::ProblemOp problem, std::int64_t layer) {
+  return cast<StringAttr>(problem.getLayers()[layer]).getValue();
+}
+
+Json relaxationJson(const sync::RelaxationRow &row, std::size_t lanes) {
+  Json json = {real(row.channelWeight), real(row.heldWeight)};
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    json.push_back(real(row.lines[lane].latency));
+    json.push_back(real(row.lines[lane].secondsPerByte));
+  }
+  return json;
+}
+
+Json stateJson(const sync::StateRow &row, std::size_t lanes) {
+  Json json = {real(row.free), real(row.compute), row.held, row.freedom};
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    json.push_back(row.open[lane]);
+  return json;
+}
+
+Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
+  if (!solution.getCertificate())
+    return nullptr;
+  if (auto times = dyn_cast<sync::TimesAttr>(*solution.getCertificate())) {
+    Json list = Json::array();
+    for (cluster::Real value : times.getValues())
+      list.push_back(real(value));
+    return {{"finish_times", list}};
+  }
+  auto proof = cast<sync::StatesAttr>(*solution.getCertificate());
+  const std::size_t lanes = problem.getLanes().size();
+  Json relaxations = Json::array(), states = Json::array();
+  for (const sync::RelaxationRow &row : proof.getRelaxations())
+    relaxations.push_back(relaxationJson(row, lanes));
+  for (std::size_t layers = 0; layers < proof.getEnds().size(); ++layers) {
+    Json list = Json::array();
+    for (const sync::StateRow &row : proof.after(layers))
+      list.push_back(stateJson(row, lanes));
+    states.push_back(list);
+  }
+  return {{"bound", solution.getBound().convertToDouble()},
+          {"relaxations", relaxations},
+          {"states", states}};
+}
+
+/// What a problem says about the messages of its solutions, looked up fast.
+class MessageFacts {
+public:
+  MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution) : problem(problem) {
+    for (sync::SoloAttr solo : problem.soloList())
+      solos[{solo.getLayer(), static_cast<int>(solo.getScheme())}] = solo;
+    const ArrayRef<std::int64_t> pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>()),
+                                 riding = solution.getRiders().value_or(ArrayRef<std::int64_t>());
+    const llvm::DenseSet<std::int64_t> rides(riding.begin(), riding.end());
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (rides.contains(pairs[i]))
+        ridersOf[pairs[i + 1]].push_back(pairs[i]);
+  }
+
+  /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
+  std::optional<double> traffic(sync::MessageAttr message) const {
+    if (message.isSolo()) {
+      if (message.getLayers().size() != 1)
+        return std::nullopt;
+      auto solo = solos.find({message.getLayers().front(), static_cast<int>(message.getScheme())});
+      return solo == solos.end() ? std::nullopt : std::optional<double>(solo->second.getTraffic());
+    }
+    const ArrayAttr lanes = sync::ProblemOp(problem).getLanes();
+    if (*message.getLane() >= static_cast<std::int64_t>(lanes.size()))
+      return std::nullopt;
+    for (sync::OptionAttr option : cast<sync::LaneAttr>(lanes[*message.getLane()]).getOptions())
+      if (option.getScheme() == message.getScheme())
+        return sync::bytesMoved(option, message.getBytes(), sync::isByNccl(problem));
+    return std::nullopt;
+  }
+
+  /// The message's layers, and those that ride with it.
+  Json members(sync::MessageAttr message) const {
+    Json names = Json::array();
+    for (std::int64_t layer : message.getLayers())
+      names.push_back(layerName(problem, layer).str());
+    if (message.isSolo())
+      for (std::int64_t rider : ridersOf.lookup(message.getLayers().front()))
+        names.push_back(layerName(problem, rider).str());
+    return names;
+  }
+
+private:
+  sync::ProblemOp problem;
+  llvm::DenseMap<std::pair<std::int64_t, int>, sync::SoloAttr> solos; ///< by layer and scheme
+  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> ridersOf;
+};
+
+/// Layers and schemes that the problem has; the bytes that a node moves for all messages.
+Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution) {
+  const auto layers = static_cast<std::int64_t>(problem.getLayers().size());
+  const MessageFacts facts(problem, solution);
+  double total = 0;
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
+    if (llvm::any_of(message.getLayers(), [&](std::int64_t layer) { return layer >= layers; }))
+      return Status::badInput("the solution has more layers than its problem");
+    const std::optional<double> traffic = facts.traffic(message);
+    if (!traffic)
+      return Status::badInput(("the solution has a message by '" +
+                               cluster::stringifyScheme(message.getScheme()) +
+                               "', which its problem does not offer")
+                                  .str());
+    total += *traffic;
+  }
+  return total;
+}
+
+/// When the planner's model has all gradients agreed and computation done.
+double finishOf(sync::ProblemOp problem, sync::SolutionOp solution) {
+  return std::max(problem.getBackwardEnd().convertToDouble(),
+                  solution.getFinish().convertToDouble());
+}
+
+} // namespace
+
+Json clusterJson(cluster::SpecAttr spec) {
+  cluster::DeviceAttr device = spec.getDevice();
+  Json overrides = Json::array();
+  for (cluster::OverrideAttr change : spec.getOverrides())
+    overrides.push_back({{"nodes", change.getNodes().vec()},
+                         {"slowdown", real(change.getSlowdown())},
+                         {"link", linkJson(change.getLink())}});
+  Json collectives = Json::array();
+  for (cluster::CollectiveAttr stated : spec.getCollectives())
+    collectives.push_back({{"scheme", cluster::stringifyScheme(stated.getScheme()).str()},
+                           {"cost", costJson(stated.getCost())}});
+  return {{"name", spec.getName().str()},
+          {"ranks", spec.getRanks()},
+          {"devices_per_node", spec.getDevicesPerNode()},
+          {"cards_per_node", spec.getCardsPerNode()},
+          {"device",
+           {{"compute", nullable(device.getCompute())},
+            {"memory", nullable(device.getMemory())},
+            {"launch_overhead", real(device.getLaunchOverhead())},
+            {"memory_size", nullable(device.getMemorySize())}}},
+          {"link", linkJson(spec.getLink())},
+          {"inside", linkJson(spec.getInside())},
+          {"half_duplex", spec.getHalfDuplex()},
+          {"interference", real(spec.getInterference())},
+          {"collectives", collectives},
+          {"servers", serversJson(spec.getServers())},
+          {"largest_message", nullable(spec.getLargestMessage())},
+          {"overrides", overrides}};
+}
+
+Json layersJson(sync::ProblemOp problem) {
+  Json layers = Json::array();
+  for (auto [name, bytes, ready] : llvm::zip(problem.getLayers().getAsRange<StringAttr>(),
+                                             problem.getBytes(), problem.getReady().getValues()))
+    layers.push_back({{"name", name.str()}, {"bytes", bytes}, {"ready", real(ready)}});
+  return layers;
+}
+
+Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
+  if (Result<double> traffic = checkedTraffic(problem, solution); !traffic)
+    return traffic.status();
+  const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
+  plan["planner"] = solution.getPlanner().str();
+  plan["asked"] = Json::array();
+  if (problem.getAsked())
+    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
+      plan["asked"].push_back(text.str());
+  plan["optimal"] = solution.getCertificate().has_value() && solver::isProved(finish, bound);
+  plan["certificate"] = certificateJson(problem, solution);
+  return Status::ok();
+}
+
+Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
+                    sync::PredictionOp prediction) {
+  const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
+  auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
+  return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
+          {"step", prediction.getStep().convertToDouble()},
+          {"forward_end", prediction.getForwardEnd().convertToDouble()},
+          {"backward_end", prediction.getBackwardEnd().convertToDouble()},
+          {"communication_end", prediction.getCommunicationEnd().convertToDouble()},
+          {"rebuilding_end", prediction.getRebuildingEnd().convertToDouble()},
+          {"exposed", prediction.exposedSeconds()},
+          {"updates", prediction.getUpdates().convertToDouble()},
+          {"traffic", *checkedTraffic(problem, solution)},
+          {"planner",
+           {{"step", finish + problem.getUpdates().convertToDouble()},
+            {"finish", finish},
+            {"bound", bound},
+            {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}}}};
+}
+
+Status addPredictedTimes(Json &buckets, sync::ProblemOp problem, sync::SolutionOp solution,
+                         sync::PredictionOp prediction) {
+  const std::size_t count = solution.getMessages().size();
+  if (buckets.size() != count || prediction.getReady().getValues().size() != count)
+    return Status::badInput("the plan has " + std::to_string(buckets.size()) +
+                            " buckets and times of " +
+                            std::to_string(prediction.getReady().getValues().size()) +
+                            ", its solution " + std::to_string(count) + " messages");
+  const MessageFacts facts(problem, solution);
+  for (Json &bucket : buckets) {
+    const auto id = bucket["id"].get<std::size_t>();
+    if (id >= count)
+      return Status::badInput("bucket " + std::to_string(id) + " is no message of the solution");
+    auto message = cast<sync::MessageAttr>(solution.getMessages()[id]);
+    bucket["traffic"] = facts.traffic(message).value_or(0);
+    bucket["ready"] = real(prediction.getReady().getValues()[id]);
+    bucket["start"] = real(prediction.getStart().getValues()[id]);
+    bucket["end"] = real(prediction.getEnd().getValues()[id]);
+    bucket["rebuilt"] = real(prediction.getRebuilt().getValues()[id]);
+    bucket["exposed"] = real(prediction.getExposed().getValues()[id]);
+  }
+  return Status::ok();
+}
+
+Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
+  const MessageFacts facts(problem, solution);
+  Json buckets = Json::array();
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+    buckets.push_back({{"id", buckets.size()},
+                       {"members", facts.members(message)},
+                       {"bytes", message.getBytes()},
+                       {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
+                       {"channel", 0},
+                       {"offset", nullptr},
+                       {"extent", nullptr}});
+  return buckets;
+}
+
+std::int64_t dedicatedServers(cluster::SpecAttr spec, sync::SolutionOp solution) {
+  cluster::ServersAttr servers = spec.getServers();
+  const bool isUsed = llvm::any_of(solution.getMessages().getAsRange<sync::MessageAttr>(),
+                                   [](sync::MessageAttr message) {
+                                     return message.getScheme() == cluster::Scheme::parameterServer;
+                                   });
+  return isUsed && servers && servers.getDedicated() ? servers.getCount() : 0;
+}
+
+} // namespace syncline

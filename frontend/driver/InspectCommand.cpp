@@ -1,0 +1,156 @@
+// `syncline inspect`: a plan's buckets, times and bound as a table, or what differs from another's.
+#include "frontend/driver/Advise.h"
+#include "frontend/driver/Commands.h"
+#include "frontend/driver/MeasuredPlan.h"
+#include "frontend/report/PlanDiff.h"
+#include "frontend/report/PlanReport.h"
+#include "frontend/report/PlanText.h"
+#include "frontend/driver/Why.h"
+
+#include "codegen/folder/PlanFolder.h"
+#include "runtime/launch/NumberChecks.h"
+
+#include "CLI/CLI.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace syncline::driver {
+
+namespace {
+
+struct InspectOptions {
+  std::string plan;
+  std::string other;    ///< to compare with; empty for none
+  std::string why;      ///< a gradient to explain; empty for none
+  std::string advise;   ///< "ddp"; empty for none
+  std::string measured; ///< trace of a run; empty for none
+  std::string maxError; ///< of it; empty for any
+  bool members = false;
+};
+
+/// "a.plan" of "out/a.plan/".
+std::string lastPart(const std::string &folder) {
+  std::string text = folder;
+  while (text.size() > 1 && text.back() == '/')
+    text.pop_back();
+  return std::filesystem::path(text).filename().string();
+}
+
+Result<std::string> compare(const InspectOptions &options, const nlohmann::json &plan) {
+  Result<nlohmann::json> other = readPlanJson(options.other);
+  if (!other)
+    return other.status();
+  std::string left = lastPart(options.plan), right = lastPart(options.other);
+  if (left == right) {
+    left = options.plan;
+    right = options.other;
+  }
+  return planDiff({plan, left}, {*other, right});
+}
+
+Result<std::string> reportOn(const InspectOptions &options) {
+  if (!options.why.empty())
+    return whyGradient(options.plan, options.why);
+  if (!options.advise.empty())
+    return adviseDdp(options.plan);
+  Result<nlohmann::json> plan = readPlanJson(options.plan);
+  if (!plan)
+    return plan.status();
+  if (!options.other.empty())
+    return compare(options, *plan);
+  Result<std::string> report = planReport(*plan, options.members);
+  if (!report)
+    return Status::badInput("'" + options.plan + "/plan.json': " + report.status().message());
+  return report;
+}
+
+/// The report stands also where the errors are larger than they may be.
+Status inspectMeasured(const InspectOptions &options) {
+  constexpr double usualTolerance = 0.05;
+  double limit = usualTolerance;
+  if (!options.maxError.empty()) {
+    Result<double> parsed = parseFraction(options.maxError, "--max-error");
+    if (!parsed)
+      return parsed.status();
+    limit = *parsed;
+  }
+  Result<Comparison> comparison = measurePlan(options.plan, options.measured, limit);
+  if (!comparison)
+    return comparison.status();
+  std::fputs(comparison->report.c_str(), stdout);
+  if (options.maxError.empty() || std::fabs(comparison->worst) <= limit)
+    return Status::ok();
+  std::fflush(stdout);
+  return Status::badInput(comparison->whose + " ends " + percent(std::fabs(comparison->worst)) +
+                          (comparison->worst < 0 ? " earlier" : " later") +
+                          " than predicted, expected at most " + percent(limit));
+}
+
+Status inspect(const InspectOptions &options) {
+  if (!options.measured.empty())
+    return inspectMeasured(options);
+  Result<std::string> report = reportOn(options);
+  if (!report)
+    return report.status();
+  std::fputs(report->c_str(), stdout);
+  return Status::ok();
+}
+
+} // namespace
+
+Command addInspect(CLI::App &app) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App *command = app.add_subcommand("inspect", "Show a plan's buckets, times and bound");
+  command->footer("Examples:\n"
+                  "  syncline inspect model.plan --why fc.weight\n"
+                  "  syncline inspect model.plan --diff ddp.plan");
+  command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
+  command->add_flag("--members", options->members, "Name every gradient of every bucket");
+  command
+      ->add_option("--diff", options->other,
+                   "Compare with this plan instead: predictions, and what travels otherwise")
+      ->type_name("PLAN")
+      ->check(someText())
+      ->excludes("--members");
+  command
+      ->add_option("--why", options->why,
+                   "Explain one gradient instead: what every scheme costs, what the choice saves, "
+                   "where it would be another; a parameter, a layer, the beginning of either, or a "
+                   "glob")
+      ->type_name("LAYER")
+      ->check(someText())
+      ->excludes("--members")
+      ->excludes("--diff");
+  command
+      ->add_option("--advise", options->advise,
+                   "Say instead what a user of PyTorch's DistributedDataParallel can carry back "
+                   "(ddp): bucket_cap_mb, and the step with it beside the default's and the plan's")
+      ->type_name("SYSTEM")
+      ->check(CLI::IsMember({"ddp"}))
+      ->excludes("--members")
+      ->excludes("--diff")
+      ->excludes("--why");
+  auto *measured = command
+                       ->add_option("--measured", options->measured,
+                                    "Compare with what 'syncline run --trace' wrote: every bucket "
+                                    "and the step, predicted and measured, worst first")
+                       ->type_name("TRACE")
+                       ->check(someText())
+                       ->excludes("--members")
+                       ->excludes("--diff")
+                       ->excludes("--why")
+                       ->excludes("--advise");
+  command
+      ->add_option("--max-error", options->maxError,
+                   "With --measured: fail where the step or a bucket ends further from its "
+                   "prediction; a part such as 5%")
+      ->type_name("PART")
+      ->check(someText())
+      ->needs(measured);
+  return [options] { return inspect(*options); };
+}
+
+} // namespace syncline::driver

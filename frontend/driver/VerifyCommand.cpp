@@ -1,0 +1,121 @@
+// `syncline verify`: a plan's files, checks and proofs, without the solver.
+#include "frontend/driver/Commands.h"
+#include "frontend/driver/Diagnostics.h"
+#include "frontend/files/Paths.h"
+
+#include "codegen/folder/Hashes.h"
+#include "codegen/folder/PlanFolder.h"
+#include "passes/Passes.h"
+#include "passes/RegisterAll.h"
+#include "passes/solver/Planner.h"
+#include "runtime/launch/NumberChecks.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include "CLI/CLI.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+using namespace mlir;
+
+namespace syncline::driver {
+
+namespace {
+
+struct VerifyOptions {
+  std::string plan;
+  std::string model, cluster; ///< files to compare with; empty for none
+};
+
+/// The hash of what the plan was made from, by the file where one is given.
+Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
+                   const std::string &what, const std::string &file) {
+  const nlohmann::json stated = hashes.value(what, nlohmann::json());
+  const std::string digest = stated.is_string() ? stated.get<std::string>() : "";
+  if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return Status::badInput("'" + options.plan + "/plan.json': 'hashes." + what +
+                            "': expected 64 hexadecimal digits");
+  if (file.empty())
+    return Status::ok();
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
+    return Status::badInput("'" + file + "': expected a regular file");
+  Result<std::string> hash = sha256OfFile(file);
+  if (!hash)
+    return hash.status();
+  return *hash == digest ? Status::ok()
+                         : Status::badInput("'" + options.plan + "' was not made from '" + file +
+                                            "': its hash differs");
+}
+
+/// What plan.json says of where the plan comes from.
+Status checkOrigin(const VerifyOptions &options) {
+  Result<nlohmann::json> document = readPlanJson(options.plan);
+  if (!document)
+    return document.status();
+  const nlohmann::json &hashes = (*document)["hashes"];
+  if (Status s = checkSource(options, hashes, "model", options.model); !s)
+    return s;
+  if (Status s = checkSource(options, hashes, "cluster", options.cluster); !s)
+    return s;
+  const std::string planner = (*document)["planner"];
+  if (!solver::parsePlanner(planner))
+    return Status::badInput("'" + options.plan + "/plan.json': S17: no planner has the name '" +
+                            planner + "'");
+  return Status::ok();
+}
+
+Status verify(const VerifyOptions &options) {
+  const std::string &folder = options.plan;
+  if (Status s = checkOrigin(options); !s)
+    return s;
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  DiagnosticCollector diagnostics(&context);
+  Result<OwningOpRef<ModuleOp>> module = verifyPlanFolder(folder, context);
+  if (!module)
+    return module.status();
+  PassManager passes(&context);
+  passes.addPass(createCheckSolutions());
+  passes.addPass(createCheckPlan());
+  passes.addPass(createCheckRunnable());
+  if (failed(passes.run(module->get())))
+    return diagnostics.status("'" + folder + "' fails a check without a reason");
+  std::printf("%s: files unchanged, plan valid, bound proved\n", folder.c_str());
+  return Status::ok();
+}
+
+} // namespace
+
+Command addVerify(CLI::App &app) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App *command =
+      app.add_subcommand("verify", "Check a plan's files, rules and proofs, without the solver");
+  command->footer("Example:\n  syncline verify model.plan --model model.onnx --cluster lab.yaml");
+  command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
+  command
+      ->add_option(
+          "--model", options->model,
+          "Also compare this model or layer trace with the one that the plan was made from")
+      ->type_name("FILE")
+      ->check(someText());
+  command
+      ->add_option(
+          "--cluster", options->cluster,
+          "Also compare this cluster file, or a sample's, with the one that the plan was made for")
+      ->type_name("FILE")
+      ->check(someText());
+  return [options]() -> Status {
+    Result<std::string> cluster = findCluster(options->cluster);
+    if (!cluster)
+      return cluster.status();
+    options->cluster = *cluster;
+    return verify(*options);
+  };
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,88 @@
+// Structs to attributes; values were checked when the files were read.
+#include "frontend/ir/ToAttr.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+
+namespace syncline::files {
+
+/// Both enums spell their schemes alike.
+static cluster::Scheme schemeOf(Scheme scheme) { return *cluster::symbolizeScheme(name(scheme)); }
+
+static Attribute costAttr(const CollectiveTime &time, int64_t ranks, MLIRContext *context) {
+  if (const auto *formula = std::get_if<FormulaCost>(&time))
+    return cluster::FormulaAttr::get(context, schemeOf(formula->algorithm), ranks, formula->alpha,
+                                     formula->beta, formula->gamma);
+  if (const auto *line = std::get_if<AffineCost>(&time))
+    return cluster::AffineAttr::get(context, line->a, line->b);
+  SmallVector<cluster::Point> points;
+  for (const TableCost::Point &point : std::get<TableCost>(time).points)
+    points.push_back({point.bytes, point.seconds});
+  return cluster::TableAttr::get(context, points);
+}
+
+static std::optional<cluster::Real> real(const std::optional<double> &value) {
+  return value ? std::optional<cluster::Real>(*value) : std::nullopt;
+}
+
+static cluster::LinkAttr linkAttr(const Link &link, MLIRContext *context) {
+  return cluster::LinkAttr::get(context, link.latency, 1 / link.bandwidth, link.secondsPerReduce);
+}
+
+static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *context) {
+  return link ? linkAttr(*link, context) : cluster::LinkAttr();
+}
+
+cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
+  const auto reached = [&](const std::optional<double> &rate) {
+    return rate ? real(*rate * file.device.efficiency) : std::nullopt;
+  };
+  auto device =
+      cluster::DeviceAttr::get(context, reached(file.device.compute), reached(file.device.memory),
+                               file.device.launchOverhead, file.device.memorySize);
+  SmallVector<cluster::CollectiveAttr> collectives;
+  for (const StatedCost &stated : file.collectives)
+    collectives.push_back(cluster::CollectiveAttr::get(context, schemeOf(stated.scheme),
+                                                       costAttr(stated.time, file.ranks, context)));
+  cluster::ServersAttr servers;
+  if (file.servers)
+    servers =
+        cluster::ServersAttr::get(context, file.servers->count, file.servers->dedicated,
+                                  linkAttr(file.servers->link, context), file.servers->memory);
+  SmallVector<cluster::OverrideAttr> overrides;
+  for (const NodeOverride &change : file.overrides)
+    overrides.push_back(cluster::OverrideAttr::get(context, change.nodes, change.slowdown,
+                                                   linkAttr(change.network, context)));
+  return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode,
+                                file.cardsPerNode, device, linkAttr(file.network, context),
+                                linkAttr(file.inside, context), file.halfDuplex, file.interference,
+                                collectives, servers, file.largestMessage, overrides,
+                                /*nccl=*/{});
+}
+
+DictionaryAttr provenanceAttr(const ClusterFile &cluster, const std::string &profile,
+                              MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries;
+  if (!cluster.device.kind.empty())
+    entries.push_back(builder.getNamedAttr("device", builder.getStringAttr(cluster.device.kind)));
+  if (cluster.device.efficiency != 1)
+    entries.push_back(
+        builder.getNamedAttr("efficiency", builder.getF64FloatAttr(cluster.device.efficiency)));
+  if (!profile.empty())
+    entries.push_back(builder.getNamedAttr("profile", builder.getStringAttr(profile)));
+  return builder.getDictionaryAttr(entries);
+}
+
+DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> layers;
+  for (const auto &[name, times] : profile.operations)
+    layers.push_back(builder.getNamedAttr(
+        name, cluster::TimesAttr::get(context, times.forward, real(times.backward))));
+  return builder.getDictionaryAttr(layers);
+}
+
+} // namespace syncline::files

@@ -1,0 +1,167 @@
+// One plan, several processes, the first one's times.
+#include "frontend/profile/MeasureProfile.h"
+
+#include "codegen/folder/PlanFolder.h"
+#include "frontend/profile/ChildProcesses.h"
+#include "frontend/files/Paths.h"
+#include "frontend/report/PlanText.h"
+#include "frontend/files/ClusterFile.h"
+#include "frontend/files/TextFile.h"
+#include "runtime/launch/ProgressLine.h"
+#include "syncline/OutputFile.h"
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+namespace syncline::driver {
+namespace {
+
+/// What a plan of one rank needs to be made; its predictions are of no interest.
+constexpr const char *kOneRank = "name: one rank\n"
+                                 "ranks: 1\n"
+                                 "device: {compute: 50 GFLOP/s, memory: 10 GB/s}\n"
+                                 "network: {bandwidth: 10 Gb/s, latency: 20 us}\n";
+
+std::string program(const char *name) { return (executableFolder() / name).string(); }
+
+/// Shows what is done, and for how long now.
+std::function<void()> telling(ProgressLine &progress, const std::string &what) {
+  return [&progress, what, start = Clock::now()] {
+    progress.show("profiling: " + what + ", " + std::to_string(std::lround(secondsSince(start))) +
+                  " s");
+  };
+}
+
+Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children,
+                                 ProgressLine &progress) {
+  const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
+  if (Status written = writeWholeFile(cluster, kOneRank); !written)
+    return written;
+  std::vector<std::string> words{program("syncline"), "compile", "--quiet", options.source,
+                                 "--cluster",         cluster,   "-o",      plan};
+  words.insert(words.end(), options.compiling.begin(), options.compiling.end());
+  auto child = children.start(words);
+  if (!child)
+    return child.status();
+  if (Status s = children.wait(*child, telling(progress, "compiling " + options.source)); !s)
+    return s;
+  return plan;
+}
+
+/// Where they come from a file that says how many devices a node has.
+Result<int> checkedRanks(std::int64_t devices, const std::string &path) {
+  if (devices >= 1 && devices <= kMostRanks)
+    return static_cast<int>(devices);
+  return Status::badInput("'" + path + "': expected 1 to " + std::to_string(kMostRanks) +
+                          " devices a node, to run as ranks side by side, got " +
+                          std::to_string(devices) + "; '-n' says how many");
+}
+
+/// The devices of a node, as the cluster file or else the plan says.
+Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::ClusterFile> &cluster,
+                    bool isPlan) {
+  if (options.ranks)
+    return *options.ranks;
+  if (cluster)
+    return checkedRanks(cluster->devicesPerNode, options.cluster);
+  if (!isPlan)
+    return 1;
+  Result<nlohmann::json> plan = readPlanJson(options.source);
+  if (!plan)
+    return plan.status();
+  std::int64_t devices = 1;
+  Result<std::string> read = guarded([&] {
+    devices = plan->at("cluster").at("devices_per_node").get<std::int64_t>();
+    return std::string();
+  });
+  return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
+}
+
+/// How a rank runs alone: on the plan's backend, which is `run`'s to refuse; of GPUs each rank has
+/// its own.
+std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
+                                  const std::string &backend, int rank) {
+  std::vector<std::string> words{program("syncline-run"),
+                                 plan,
+                                 "--alone",
+                                 "--lr",
+                                 "1e-6",
+                                 "--momentum",
+                                 std::to_string(options.momentum),
+                                 "--threads",
+                                 std::to_string(options.threads),
+                                 "--backend",
+                                 backend};
+  if (backend != "cpu")
+    words.insert(words.end(), {"--device", std::to_string(rank)});
+  if (!options.precision.empty())
+    words.insert(words.end(), {"--precision", options.precision});
+  return words;
+}
+
+/// All but the first run until they are ended with `children`; the first starts when they do.
+Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
+                const std::string &times, ChildProcesses &children, ProgressLine &progress) {
+  Result<nlohmann::json> document = readPlanJson(plan);
+  if (!document)
+    return document.status();
+  const std::string backend = document->at("backend");
+  auto processor = [&](int rank) { return options.pin ? rank : -1; };
+  std::vector<ChildProcesses::Child> others;
+  for (int rank = 1; rank < ranks; ++rank) {
+    std::vector<std::string> endless = runWords(options, plan, backend, rank);
+    endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
+    auto child = children.start(endless, processor(rank));
+    if (!child)
+      return child.status();
+    others.push_back(std::move(*child));
+  }
+  for (ChildProcesses::Child &other : others)
+    if (Status s = children.waitForOutput(other); !s)
+      return s;
+  std::vector<std::string> words = runWords(options, plan, backend, 0);
+  words.insert(words.end(), {"--op-times", times});
+  auto first = children.start(words, processor(0));
+  const std::string what = "measuring operations until the median step stands still, 60 s at most";
+  return first ? children.wait(*first, telling(progress, what)) : first.status();
+}
+
+} // namespace
+
+Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
+  std::error_code ignored;
+  const bool isPlan = std::filesystem::is_directory(options.source, ignored);
+  std::optional<files::ClusterFile> cluster;
+  if (!options.cluster.empty()) {
+    Result<files::ClusterFile> read = files::readClusterFile(options.cluster);
+    if (!read)
+      return read.status();
+    cluster = std::move(*read);
+  }
+  Result<int> ranks = ranksOf(options, cluster, isPlan);
+  if (!ranks)
+    return ranks.status();
+  ChildProcesses children;
+  if (Status s = children.create(); !s)
+    return s;
+  ProgressLine progress(/*isShown=*/true);
+  Result<std::string> plan = isPlan ? options.source : compileModel(options, children, progress);
+  if (!plan)
+    return plan.status();
+  const std::string times = children.file("times.json");
+  if (Status s = runRanks(options, *plan, *ranks, times, children, progress); !s)
+    return s;
+  constexpr std::size_t mostBytes = std::size_t{1} << 30;
+  Result<std::string> text = files::readTextFile(times, mostBytes);
+  if (!text)
+    return text.status();
+  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  Result<MeasuredProfile> measured =
+      profileOfTimes(json, *ranks * options.threads > usableProcessors());
+  if (measured)
+    measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
+  return measured;
+}
+
+} // namespace syncline::driver

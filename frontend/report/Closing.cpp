@@ -1,0 +1,32 @@
+// A plan in a line.
+#include "frontend/report/Closing.h"
+
+#include "frontend/report/PlanText.h"
+#include "frontend/files/FormatUnits.h"
+#include "runtime/launch/CommandLine.h"
+
+namespace syncline::driver {
+
+using files::formatBytes;
+using files::formatSeconds;
+
+/// "12 messages, 97.5 MiB; predicted step 193 ms, exposed 62.1 ms (32.18 %), gap 0.00 % (optimal)".
+static std::string planSummary(const nlohmann::json &plan) {
+  std::int64_t bytes = 0;
+  const nlohmann::json &buckets = plan.at("buckets"), &predicted = plan.at("predicted");
+  for (const nlohmann::json &bucket : buckets)
+    bytes += bucket.at("bytes").get<std::int64_t>();
+  const double step = predicted.at("step"), exposed = predicted.at("exposed");
+  return std::to_string(buckets.size()) + (buckets.size() == 1 ? " message, " : " messages, ") +
+         formatBytes(bytes) + "; predicted step " + formatSeconds(step) + ", exposed " +
+         formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) + "), gap " +
+         percent(predicted.at("planner").at("gap")) +
+         (plan.at("optimal").get<bool>() ? " (optimal)" : "");
+}
+
+Result<std::string> compileClosing(const nlohmann::json &plan, const std::string &folder) {
+  return guarded(
+      [&] { return closingLines(folder, planSummary(plan), {"syncline", "inspect", folder}); });
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,272 @@
+// Two plans, decision by decision.
+#include "frontend/report/PlanDiff.h"
+
+#include "frontend/report/PlanReport.h"
+#include "frontend/report/PlanText.h"
+#include "frontend/report/Table.h"
+#include "frontend/files/FormatUnits.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace syncline::driver {
+
+namespace {
+
+using nlohmann::json;
+
+/// How one plan treats its gradients.
+struct Decisions {
+  std::vector<std::string> gradients; ///< in backward order
+  std::vector<const json *> buckets;
+  std::unordered_map<std::string, std::size_t> bucketOf;
+
+  explicit Decisions(const json &plan) {
+    for (const json &layer : plan.at("layers"))
+      gradients.push_back(layer.at("name"));
+    for (const json &bucket : plan.at("buckets")) {
+      (void)memberSummary(bucket.at("members")); // has some
+      for (const json &member : bucket.at("members"))
+        bucketOf.emplace(member.get<std::string>(), buckets.size());
+      buckets.push_back(&bucket);
+    }
+    for (const std::string &name : gradients)
+      if (!bucketOf.contains(name))
+        throw SchemaError{"no bucket has the gradient '" + printable(name) + "'"};
+  }
+
+  bool has(const std::string &gradient) const { return bucketOf.contains(gradient); }
+  const json &bucket(const std::string &gradient) const { return *buckets[bucketOf.at(gradient)]; }
+};
+
+/// A bucket's members that the other plan has too, sorted.
+std::vector<std::string> matesIn(const Decisions &other, const json &bucket) {
+  std::vector<std::string> mates;
+  for (const json &member : bucket.at("members"))
+    if (auto name = member.get<std::string>(); other.has(name))
+      mates.push_back(std::move(name));
+  std::ranges::sort(mates);
+  return mates;
+}
+
+/// Neighbouring gradients whose decisions differ alike.
+struct Run {
+  std::string first, last;
+  std::size_t count = 0;
+};
+
+/// The decisions of two plans on the gradients that both have.
+class Comparison {
+public:
+  Comparison(const json &left, const json &right) : sides{Decisions(left), Decisions(right)} {
+    for (const std::string &gradient : sides[0].gradients)
+      if (sides[1].has(gradient))
+        add(gradient);
+  }
+
+  std::size_t common() const { return compared; }
+  const std::vector<Run> &runs() const { return found; }
+
+  /// "ring, alone", "ring, with fc.weight .. conv1.bias (6)".
+  std::string describe(std::size_t side, const Run &run) const {
+    const json &bucket = sides[side].bucket(run.first);
+    std::string text = printable(bucket.at("scheme"));
+    if (bucket.at("members").size() == 1)
+      return text + (run.count > 1 ? ", each alone" : ", alone");
+    return text + ", in " + memberSummary(bucket.at("members"));
+  }
+
+  /// Names that only this side has.
+  std::vector<std::string> onlyIn(std::size_t side) const {
+    std::vector<std::string> names;
+    for (const std::string &gradient : sides[side].gradients)
+      if (!sides[1 - side].has(gradient))
+        names.push_back(gradient);
+    return names;
+  }
+
+private:
+  void add(const std::string &gradient) {
+    ++compared;
+    if (!differs(gradient)) {
+      isOpen = false;
+      return;
+    }
+    if (isOpen && alike(0, found.back().last, gradient) && alike(1, found.back().last, gradient)) {
+      found.back().last = gradient;
+      ++found.back().count;
+      return;
+    }
+    found.push_back({gradient, gradient, 1});
+    isOpen = true;
+  }
+
+  bool differs(const std::string &gradient) {
+    const json &a = sides[0].bucket(gradient), &b = sides[1].bucket(gradient);
+    if (a.at("scheme") != b.at("scheme"))
+      return true;
+    // Of a bucket the answer is the same for every member: two buckets are compared once.
+    auto [same, isNew] = sameMates.try_emplace(
+        std::pair(sides[0].bucketOf.at(gradient), sides[1].bucketOf.at(gradient)), false);
+    if (isNew)
+      same->second = matesIn(sides[1], a) == matesIn(sides[0], b);
+    return !same->second;
+  }
+
+  /// In one bucket, or each alone by the same scheme.
+  bool alike(std::size_t side, const std::string &one, const std::string &other) const {
+    const json &a = sides[side].bucket(one), &b = sides[side].bucket(other);
+    return &a == &b || (a.at("members").size() == 1 && b.at("members").size() == 1 &&
+                        a.at("scheme") == b.at("scheme"));
+  }
+
+  std::array<Decisions, 2> sides;
+  std::map<std::pair<std::size_t, std::size_t>, bool> sameMates;
+  std::vector<Run> found;
+  std::size_t compared = 0;
+  bool isOpen = false;
+};
+
+std::string value(const json &entry) {
+  if (entry.is_null())
+    return "-";
+  return entry.is_string() ? printable(entry) : entry.dump();
+}
+
+/// The schemes that were asked for.
+std::string askedText(const json &plan) {
+  std::string text;
+  for (const json &entry : plan.at("asked"))
+    text += (text.empty() ? "" : " and ") + printable(entry);
+  return text.empty() ? "-" : text;
+}
+
+/// Of what the plans were made for, what differs.
+std::string headerText(const NamedPlan &left, const NamedPlan &right) {
+  Table table({{""}, {left.name}, {right.name}});
+  auto compare = [&](const std::string &title, const json &a, const json &b) {
+    if (a != b)
+      table.addRow({title, value(a), value(b)});
+  };
+  const json &a = left.plan, &b = right.plan;
+  compare("model", a.at("name"), b.at("name"));
+  compare("cluster", a.at("cluster").at("name"), b.at("cluster").at("name"));
+  // Under the same name there may be different files.
+  auto compareFiles = [&](const char *key, bool sameName) {
+    const json &one = a.at("hashes").at(key), &other = b.at("hashes").at(key);
+    if (sameName && one != other)
+      table.addRow(
+          {std::string(key) + " file", value(one).substr(0, 12), value(other).substr(0, 12)});
+  };
+  compareFiles("model", a.at("name") == b.at("name"));
+  compareFiles("cluster", a.at("cluster").at("name") == b.at("cluster").at("name"));
+  for (const char *key : {"planner", "ranks", "servers", "batch", "backend"})
+    compare(key, a.at(key), b.at(key));
+  auto nccl = [](const json &plan) {
+    std::string text = ncclText(plan);
+    return text.empty() ? json() : json(std::move(text));
+  };
+  compare("messages by NCCL", nccl(a), nccl(b));
+  compare("asked for", askedText(a), askedText(b));
+  return table.isEmpty() ? "" : table.toString() + "\n";
+}
+
+std::string ratio(double before, double after) {
+  if (before == after)
+    return "1.00x";
+  if (before == 0)
+    return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2fx", after / before);
+  return text;
+}
+
+std::string predictions(const NamedPlan &left, const NamedPlan &right) {
+  Table table({{"predicted"},
+               {left.name, Align::right},
+               {right.name, Align::right},
+               {"ratio", Align::right}});
+  auto add = [&](const char *title, const char *key,
+                 const std::function<std::string(double)> &print) {
+    double a = left.plan.at("predicted").at(key), b = right.plan.at("predicted").at(key);
+    table.addRow({title, print(a), print(b), ratio(a, b)});
+  };
+  auto seconds = [](double value) { return files::formatSeconds(value); };
+  add("step", "step", seconds);
+  add("communication ends", "communication_end", seconds);
+  add("exposed", "exposed", seconds);
+  add("traffic of a node", "traffic", formatTraffic);
+  const std::size_t a = left.plan.at("buckets").size(), b = right.plan.at("buckets").size();
+  table.addRow({"messages", std::to_string(a), std::to_string(b),
+                ratio(static_cast<double>(a), static_cast<double>(b))});
+  return table.toString() + "\n";
+}
+
+std::string decisions(const Comparison &comparison, const NamedPlan &left, const NamedPlan &right) {
+  if (comparison.runs().empty())
+    return "same decisions\n";
+  Table table({{"gradients"}, {left.name}, {right.name}});
+  std::size_t differing = 0;
+  for (const Run &run : comparison.runs()) {
+    table.addRow({rangeSummary(printable(run.first), printable(run.last), run.count),
+                  comparison.describe(0, run), comparison.describe(1, run)});
+    differing += run.count;
+  }
+  return table.toString() + "\n" + std::to_string(differing) + " of " +
+         std::to_string(comparison.common()) + " gradients travel otherwise\n";
+}
+
+std::string only(const std::vector<std::string> &names, const std::string &where) {
+  constexpr std::size_t most = 8;
+  if (names.empty())
+    return {};
+  std::string text = "only in " + where + ":";
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i ? ", " : " ") + printable(names[i]);
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text + "\n";
+}
+
+/// What both reports need of a plan; an error says which plan is wrong.
+Status checkPlan(const NamedPlan &named) {
+  Result<std::string> text = guarded([&] {
+    (void)Decisions(named.plan);
+    for (const char *key : {"model", "cluster"})
+      (void)named.plan.at("hashes").at(key).get<std::string>();
+    (void)named.plan.at("cluster").at("name").get<std::string>();
+    return std::string();
+  });
+  if (text)
+    text = planReport(named.plan, /*allMembers=*/false);
+  if (text)
+    return Status::ok();
+  return Status::badInput("'" + named.name + "': " + text.status().message());
+}
+
+} // namespace
+
+Result<std::string> planDiff(const NamedPlan &left, const NamedPlan &right) {
+  for (const NamedPlan *plan : {&left, &right})
+    if (Status s = checkPlan(*plan); !s)
+      return s;
+  bool nothingCommon = false;
+  Result<std::string> text = guarded([&] {
+    const Comparison comparison(left.plan, right.plan);
+    nothingCommon = comparison.common() == 0 &&
+                    !(left.plan.at("layers").empty() && right.plan.at("layers").empty());
+    return headerText(left, right) + predictions(left, right) + decisions(comparison, left, right) +
+           only(comparison.onlyIn(0), left.name) + only(comparison.onlyIn(1), right.name);
+  });
+  if (text && nothingCommon)
+    return Status::badInput("'" + left.name + "' and '" + right.name +
+                            "' have no gradient in common");
+  return text;
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,169 @@
+// A plan as text for people.
+#include "frontend/report/PlanReport.h"
+
+#include "frontend/report/PlanText.h"
+#include "frontend/report/Provenance.h"
+#include "frontend/report/Table.h"
+#include "frontend/report/Throughput.h"
+#include "frontend/files/FormatUnits.h"
+
+#include <algorithm>
+
+using namespace syncline;
+using namespace syncline::driver;
+using files::formatBytes;
+using files::formatSeconds;
+
+/// What the table's columns mean.
+static const char *const columnMeaning =
+    "traffic: what a node sends and receives for it; ready: the last rank has it at hand; exposed: "
+    "computation waits so long\nfor it, on the rank that waits least\n";
+
+/// "1 server", "4 ranks".
+static std::string counted(std::int64_t count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+static std::string header(const nlohmann::json &plan) {
+  std::string text = "plan " + printable(plan.at("name")) + ", planner " +
+                     printable(plan.at("planner")) + ", " +
+                     counted(plan.at("ranks").get<std::int64_t>(), "rank");
+  if (std::int64_t servers = plan.at("servers"); servers > 0)
+    text += " and " + counted(servers, "server");
+  if (plan.at("batch").is_number())
+    text += ", batch " + std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
+  const nlohmann::json &asked = plan.at("asked");
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    text += (i == 0 ? ", asked for " : " and ") + printable(asked[i]);
+  if (!plan.at("runnable").get<bool>())
+    text += ", from a layer trace: to read, not to run";
+  return text + "\n\n";
+}
+
+/// ", rebuilding at 938 ms" where gradients are rebuilt from factors once all messages have ended.
+static std::string rebuilding(const nlohmann::json &predicted) {
+  double last = predicted.at("rebuilding_end");
+  return last > predicted.at("communication_end").get<double>()
+             ? ", rebuilding at " + formatSeconds(last)
+             : "";
+}
+
+/// What the plan takes, in virtual time.
+static std::string prediction(const nlohmann::json &predicted) {
+  double step = predicted.at("step"), exposed = predicted.at("exposed");
+  return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
+         formatSeconds(predicted.at("backward_end")) + ", communication at " +
+         formatSeconds(predicted.at("communication_end")) + rebuilding(predicted) + ", exposed " +
+         formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
+         "), updates take " + formatSeconds(predicted.at("updates")) + "\n";
+}
+
+/// Samples a second and scaling, on a line of their own; empty where the plan does not say.
+static std::string throughput(const nlohmann::json &plan) {
+  const nlohmann::json &predicted = plan.at("predicted");
+  auto numberOr0 = [](const nlohmann::json &value) {
+    return value.is_number() ? value.get<double>() : 0;
+  };
+  const Throughput rate{plan.at("ranks"), numberOr0(plan.at("batch")), predicted.at("step"),
+                        numberOr0(predicted.value("alone", nlohmann::json()))};
+  const std::string text = throughputText(rate);
+  return text.empty() ? "" : text + "\n";
+}
+
+/// Where the times come from, and which nodes hold the others up.
+static std::string sources(const nlohmann::json &plan) {
+  if (!plan.contains("cluster") || !plan.contains("provenance"))
+    return "";
+  return provenanceText(plan.at("provenance"), plan.at("cluster")) +
+         slowNodesText(plan.at("cluster"));
+}
+
+/// What is proved, which is said of the planner's model and its finish.
+static std::string proof(const nlohmann::json &plan) {
+  const nlohmann::json &planner = plan.at("predicted").at("planner");
+  double gap = planner.at("gap");
+  std::string text = "in the planner's model (messages do not slow computation, updates come last) "
+                     "all gradients exist at " +
+                     formatSeconds(planner.at("finish")) + ", and ";
+  text += plan.at("asked").empty() ? "no plan" : "no plan with the schemes asked for";
+  text += " finishes before " + formatSeconds(planner.at("bound")) + ": ";
+  text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
+                                         : "gap " + percent(gap) + "\n";
+  return text;
+}
+
+std::string syncline::driver::ncclText(const nlohmann::json &plan) {
+  const nlohmann::json nccl = plan.value("nccl", nlohmann::json());
+  if (nccl.is_null())
+    return "";
+  std::string text = nccl.at("protocol").is_string() ? "protocol " + printable(nccl.at("protocol"))
+                                                     : "any protocol";
+  return text + ", " +
+         (nccl.at("channels").is_number()
+              ? counted(nccl.at("channels").get<std::int64_t>(), "channel")
+              : "any channels");
+}
+
+/// Who carries the messages of a plan for GPUs, and what that leaves out.
+static std::string carrier(const nlohmann::json &plan) {
+  const std::string how = ncclText(plan);
+  return how.empty() ? ""
+                     : "for backend " + printable(plan.at("backend")) +
+                           ": NCCL carries the messages, " + how +
+                           "; it has no recursive-doubling, halving-doubling, hierarchical or "
+                           "dedicated servers\n";
+}
+
+static std::string totals(const nlohmann::json &plan) {
+  std::int64_t bytes = 0;
+  for (const nlohmann::json &bucket : plan.at("buckets"))
+    bytes += bucket.at("bytes").get<std::int64_t>();
+  return "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
+         " of gradients, " + formatTraffic(plan.at("predicted").at("traffic")) +
+         " to and from a node\n" + carrier(plan) + prediction(plan.at("predicted")) +
+         throughput(plan) + proof(plan) + sources(plan);
+}
+
+/// Whether some gradient exists only a while after its message: it is rebuilt from factors.
+static bool isRebuilt(const nlohmann::json &bucket) {
+  return bucket.at("rebuilt").get<double>() > bucket.at("end").get<double>();
+}
+
+static std::string report(const nlohmann::json &plan, bool allMembers) {
+  std::vector<Table::Column> columns{{"bucket", Align::right},  {"members"},
+                                     {"bytes", Align::right},   {"scheme"},
+                                     {"traffic", Align::right}, {"ready", Align::right},
+                                     {"start", Align::right},   {"end", Align::right},
+                                     {"exposed", Align::right}};
+  const nlohmann::json &buckets = plan.at("buckets");
+  const bool rebuilds = std::ranges::any_of(buckets, isRebuilt);
+  if (rebuilds)
+    columns.push_back({"rebuilt", Align::right});
+  const std::size_t width = columns.size();
+  Table table(std::move(columns));
+  for (const nlohmann::json &bucket : buckets) {
+    std::vector<std::string> row{std::to_string(bucket.at("id").get<std::int64_t>()),
+                                 memberSummary(bucket.at("members")),
+                                 formatBytes(bucket.at("bytes")),
+                                 printable(bucket.at("scheme")),
+                                 formatTraffic(bucket.at("traffic")),
+                                 formatSeconds(bucket.at("ready")),
+                                 formatSeconds(bucket.at("start")),
+                                 formatSeconds(bucket.at("end")),
+                                 formatSeconds(bucket.at("exposed"))};
+    if (rebuilds)
+      row.push_back(isRebuilt(bucket) ? formatSeconds(bucket.at("rebuilt")) : "");
+    table.addRow(std::move(row));
+    if (allMembers && bucket.at("members").size() > 1)
+      for (const nlohmann::json &member : bucket.at("members")) {
+        std::vector<std::string> line(width);
+        line[1] = "  " + printable(member);
+        table.addRow(std::move(line));
+      }
+  }
+  return header(plan) + table.toString() + columnMeaning + totals(plan);
+}
+
+Result<std::string> syncline::driver::planReport(const nlohmann::json &plan, bool allMembers) {
+  return guarded([&] { return report(plan, allMembers); });
+}

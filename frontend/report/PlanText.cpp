@@ -1,0 +1,56 @@
+// Pieces of text that reports on plans share.
+#include "frontend/report/PlanText.h"
+
+#include "frontend/files/FormatUnits.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace syncline::driver {
+
+std::string percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * fraction);
+  return text;
+}
+
+std::string printable(const nlohmann::json &name) {
+  auto text = name.get<std::string>();
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return text;
+}
+
+std::string rangeSummary(const std::string &first, const std::string &last, std::size_t count) {
+  return count == 1 ? first : first + " .. " + last + " (" + std::to_string(count) + ")";
+}
+
+std::string memberSummary(const nlohmann::json &members) {
+  if (!members.is_array() || members.empty())
+    throw SchemaError{"a bucket has no members"};
+  return rangeSummary(printable(members.front()), printable(members.back()), members.size());
+}
+
+std::string formatTraffic(double bytes) {
+  // A hand-written plan may say anything; what no integer holds is no amount.
+  if (!(std::fabs(bytes) < 9e18))
+    throw SchemaError{"expected traffic in bytes, got " + std::to_string(bytes)};
+  return files::formatBytes(std::llround(bytes));
+}
+
+Result<std::string> guarded(const std::function<std::string()> &report) {
+  try {
+    return report();
+  } catch (const SchemaError &error) {
+    return Status::badInput("the plan does not follow its schema: " + error.message);
+  } catch (const nlohmann::json::exception &error) {
+    // "[json.exception.out_of_range.403] key 'ranks' not found"
+    const std::string text = error.what();
+    const std::size_t end = text.find("] ");
+    return Status::badInput("the plan does not follow its schema: " +
+                            (end == std::string::npos ? text : text.substr(end + 2)));
+  }
+}
+
+} // namespace syncline::driver

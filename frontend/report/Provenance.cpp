@@ -1,0 +1,97 @@
+// What was measured, and what was taken from a data sheet.
+#include "frontend/report/Provenance.h"
+
+#include "frontend/report/PlanText.h"
+#include "frontend/files/FormatUnits.h"
+
+#include <cstdio>
+
+namespace syncline::driver {
+
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+/// "15.7 TFLOP/s, 900 GB/s": as the file has them, of which kernels reach `efficiency`.
+std::string ratesOf(const nlohmann::json &device, double efficiency) {
+  std::string text;
+  if (device.at("compute").is_number())
+    text = files::formatComputeRate(device.at("compute").get<double>() / efficiency);
+  if (device.at("memory").is_number())
+    text += (text.empty() ? "" : ", ") +
+            files::formatByteRate(device.at("memory").get<double>() / efficiency);
+  return text;
+}
+
+/// "estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s), which kernels ..".
+std::string estimate(const nlohmann::json &provenance, const nlohmann::json &cluster) {
+  const double efficiency = provenance.at("efficiency");
+  const bool isSheet = provenance.at("device").is_string();
+  std::string text = "estimated from ";
+  if (efficiency < 1)
+    text += number(100 * efficiency) + " % of ";
+  text += isSheet ? "the data sheet's peak" : "the cluster file's rates";
+  if (const std::string rates = ratesOf(cluster.at("device"), efficiency); !rates.empty())
+    text += " (" + (isSheet ? printable(provenance.at("device")) + ": " : "") + rates + ")";
+  if (isSheet && efficiency == 1)
+    text += "; real kernels reach less: --profile, or device.efficiency";
+  return text;
+}
+
+std::string compute(const nlohmann::json &provenance, const nlohmann::json &cluster) {
+  const std::string times = provenance.at("times");
+  if (times == "trace")
+    return "as the layer trace says";
+  if (times != "profile")
+    return estimate(provenance, cluster);
+  const std::int64_t measured = provenance.at("measured"), all = provenance.at("operations");
+  std::string text = "profile";
+  if (provenance.at("profile").is_string())
+    text += " " + printable(provenance.at("profile"));
+  text += ", " + std::to_string(measured) + " of " + std::to_string(all) + " operations";
+  return measured < all ? text + "; the others " + estimate(provenance, cluster) : text;
+}
+
+/// The schemes whose times the cluster file states as measured: lines or tables.
+std::string measuredSchemes(const nlohmann::json &cluster) {
+  std::string names;
+  for (const nlohmann::json &stated : cluster.at("collectives"))
+    if (stated.at("cost").at("kind") != "formula")
+      names += (names.empty() ? "" : ", ") + printable(stated.at("scheme"));
+  return names;
+}
+
+} // namespace
+
+std::string provenanceText(const nlohmann::json &provenance, const nlohmann::json &cluster) {
+  if (provenance.is_null())
+    return "";
+  const std::string measured = measuredSchemes(cluster);
+  return "compute: " + compute(provenance, cluster) + "\nlinks: " +
+         (measured.empty() ? "nominal, by the cluster file's bandwidth and latency"
+                           : "calibrated, the cluster file states the times of " + measured) +
+         "\n";
+}
+
+std::string slowNodesText(const nlohmann::json &cluster) {
+  std::string text;
+  for (const nlohmann::json &change : cluster.at("overrides")) {
+    const double slowdown = change.at("slowdown");
+    if (slowdown <= 1)
+      continue;
+    const auto nodes = change.at("nodes").get<std::vector<std::int64_t>>();
+    for (std::size_t i = 0; i < nodes.size() && i < 4; ++i)
+      text += (i == 0 ? (nodes.size() == 1 ? "node " : "nodes ") : ", ") + std::to_string(nodes[i]);
+    text += nodes.size() > 4 ? " .. (" + std::to_string(nodes.size()) + ")" : "";
+    text += std::string(nodes.size() == 1 ? " computes " : " compute ") + number(slowdown) +
+            " times as long (overrides of the cluster file): every step waits for " +
+            (nodes.size() == 1 ? "it\n" : "them\n");
+  }
+  return text;
+}
+
+} // namespace syncline::driver

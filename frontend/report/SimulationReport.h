@@ -1,0 +1,39 @@
+// A simulation as text for people and as JSON.
+#pragma once
+
+#include "frontend/report/Stragglers.h"
+#include "frontend/report/Throughput.h"
+#include "passes/simulate/Simulation.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace syncline::driver {
+
+/// What a simulation does not know.
+struct SimulationContext {
+  std::string plan;         ///< for people
+  std::string hash;         ///< of the plan
+  std::string cluster;      ///< its name
+  bool isElsewhere = false; ///< another cluster than the plan's, or ranks that differ
+  double predicted = 0;     ///< the plan's step, seconds
+  std::optional<std::int64_t> samples = {}; ///< of one rank in a step, where known
+  double alone = 0;                         ///< seconds of one device's step that sends nothing
+  std::string provenance = {};              ///< whole lines: where times come from
+  std::optional<Stragglers> stragglers = {};
+};
+
+/// The step and what is exposed of it, samples a second, what slow ranks cost, where times come
+/// from, how busy every kind of resource is, and the critical path, neighbouring operations of a
+/// phase taken together.
+std::string simulationReport(const simulate::Scenario &scenario,
+                             const simulate::Simulation &simulation,
+                             const SimulationContext &context);
+
+/// The same, every number: README.md has the keys.
+nlohmann::json simulationJson(const simulate::Scenario &scenario,
+                              const simulate::Simulation &simulation,
+                              const SimulationContext &context);
+
+} // namespace syncline::driver

@@ -1,0 +1,214 @@
+// A sweep as a small SVG: times above, scaling efficiency below.
+#include "frontend/report/SweepReport.h"
+
+#include "frontend/report/PlanText.h"
+#include "frontend/files/FormatUnits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace syncline::driver {
+
+namespace {
+
+/// The times' panel from top to middle, the efficiency's from below it to bottom.
+constexpr double width = 760, left = 90, right = 130, top = 64, middle = 330, lower = 356,
+                 bottom = 436, noteHeight = 16;
+
+std::string escaped(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    switch (c) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&quot;";
+      break;
+    default:
+      result += c;
+    }
+  return result;
+}
+
+std::string format(const char *pattern, auto... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+/// A logarithmic axis: from a value to a fraction of it.
+struct LogScale {
+  double least, most;
+  double place(double value) const {
+    return most > least ? std::log(std::max(value, least) / least) / std::log(most / least) : 0.5;
+  }
+};
+
+/// 1, 2 and 5 times powers of ten within the scale; powers of ten alone where those are many.
+std::vector<double> roundTicks(const LogScale &scale) {
+  const bool isWide = scale.most / scale.least > 2e3;
+  std::vector<double> ticks;
+  for (double power = std::pow(10, std::floor(std::log10(scale.least))); power <= scale.most;
+       power *= 10)
+    for (double digit : {1.0, 2.0, 5.0})
+      if (const double tick = digit * power;
+          tick >= scale.least && tick <= scale.most && (digit == 1 || !isWide))
+        ticks.push_back(tick);
+  return ticks;
+}
+
+std::string line(double x1, double y1, double x2, double y2, const char *colour) {
+  return format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x1, y1,
+                x2, y2, colour);
+}
+
+std::string text(double x, double y, const char *anchor, const std::string &words,
+                 const char *colour = "black") {
+  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor,
+                colour) +
+         escaped(words) + "</text>\n";
+}
+
+class Plot {
+public:
+  explicit Plot(const Sweep &sweep) : sweep(sweep), across{}, up{} {
+    for (const SweepPoint &point : sweep.points)
+      values.push_back(point.value);
+    for (const LeftOut &value : sweep.leftOut)
+      values.push_back(value.value);
+    std::ranges::sort(values);
+    across = {values.front(), values.back()};
+    double most = 0, least = 1e300;
+    for (const SweepPoint &point : sweep.points) {
+      most = std::max({most, point.step, point.exposed});
+      for (double seconds : {point.step, point.compute, point.exposed})
+        if (seconds > 0)
+          least = std::min(least, seconds);
+    }
+    // What is exposed may be next to nothing: three decades are enough to see.
+    up = {std::max(std::min(least, most), most * 1e-3) / 1.2, most * 1.2};
+  }
+
+  std::string draw(const std::string &title) const {
+    const double height = bottom + 56 + noteHeight * static_cast<double>(sweep.leftOut.size());
+    std::string svg = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
+                             "font-family=\"sans-serif\" font-size=\"12\">\n"
+                             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+                             width, height);
+    svg += format("<text x=\"%g\" y=\"24\" font-size=\"14\">", left) + escaped(title) + "</text>\n";
+    svg += text(left, 46, "start", "times; both axes are logarithmic");
+    svg += axes();
+    // The widest first, so that the step shows where it is all computation.
+    svg += series("compute", "#888888", &SweepPoint::compute, 1, 5);
+    svg += series("step", "#1f4e9c", &SweepPoint::step, 0, 2);
+    svg += series("exposed", "#c0392b", &SweepPoint::exposed, 2, 2);
+    return svg + efficiency() + leftOut() + "</svg>\n";
+  }
+
+private:
+  double x(double value) const { return left + across.place(value) * (width - left - right); }
+  double y(double seconds) const { return middle - up.place(seconds) * (middle - top); }
+  double yShare(double share) const { return bottom - std::min(share, 1.0) * (bottom - lower); }
+
+  /// Labels that do not touch; the last value has one, before those that would touch it.
+  std::vector<double> labelled() const {
+    constexpr double apart = 66;
+    std::vector<double> chosen;
+    for (double value : values)
+      if (chosen.empty() || x(value) - x(chosen.back()) >= apart)
+        chosen.push_back(value);
+    if (chosen.back() != values.back()) {
+      while (chosen.size() > 1 && x(values.back()) - x(chosen.back()) < apart)
+        chosen.pop_back();
+      chosen.push_back(values.back());
+    }
+    return chosen;
+  }
+
+  std::string axes() const {
+    std::string svg;
+    for (double value : labelled()) {
+      svg += line(x(value), top, x(value), middle, "#dddddd");
+      svg += line(x(value), lower, x(value), bottom, "#dddddd");
+      svg += text(x(value), bottom + 18, "middle", axisValue(sweep.axis.kind, value));
+    }
+    svg += text((left + width - right) / 2, bottom + 38, "middle",
+                std::string(axisName(sweep.axis.kind)));
+    for (double seconds : roundTicks(up)) {
+      svg += line(left, y(seconds), width - right, y(seconds), "#dddddd");
+      svg += text(left - 8, y(seconds) + 4, "end", files::formatSeconds(seconds, 1));
+    }
+    return svg;
+  }
+
+  std::string polyline(const std::vector<std::pair<double, double>> &places, const char *colour,
+                       int stroke) const {
+    std::string points, dots;
+    for (auto [across, down] : places) {
+      points += format("%.1f,%.1f ", across, down);
+      dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"%s\"/>\n", across, down,
+                     1.5 + stroke / 1.5, colour);
+    }
+    return format("<polyline fill=\"none\" stroke-width=\"%d\" stroke=\"%s\" points=\"", stroke,
+                  colour) +
+           points + "\"/>\n" + dots;
+  }
+
+  std::string series(const char *name, const char *colour, double SweepPoint::*member, int row,
+                     int stroke) const {
+    std::vector<std::pair<double, double>> places;
+    for (const SweepPoint &point : sweep.points)
+      if (point.*member > 0)
+        places.emplace_back(x(point.value), y(point.*member));
+    return polyline(places, colour, stroke) +
+           text(width - right + 16, top + 16 + 20 * row, "start",
+                places.empty() ? std::string(name) + ": none" : name, colour);
+  }
+
+  std::string efficiency() const {
+    std::vector<std::pair<double, double>> places;
+    for (const SweepPoint &point : sweep.points)
+      if (const double share = point.throughput().efficiency(); share > 0)
+        places.emplace_back(x(point.value), yShare(share));
+    std::string svg;
+    for (int percent : {0, 50, 100}) {
+      svg += line(left, yShare(percent / 100.0), width - right, yShare(percent / 100.0), "#dddddd");
+      svg += text(left - 8, yShare(percent / 100.0) + 4, "end", std::to_string(percent) + " %");
+    }
+    return svg + polyline(places, "#1e8449", 2) +
+           text(width - right + 16, (lower + bottom) / 2, "start", "efficiency", "#1e8449");
+  }
+
+  std::string leftOut() const {
+    std::string svg;
+    double down = bottom + 56;
+    for (const LeftOut &value : sweep.leftOut) {
+      svg += text(x(value.value), middle - 4, "middle", "\u00d7", "#c0392b");
+      svg += text(left, down, "start",
+                  "\u00d7 " + axisValue(sweep.axis.kind, value.value) + ": " + value.reason,
+                  "#c0392b");
+      down += noteHeight;
+    }
+    return svg;
+  }
+
+  const Sweep &sweep;
+  std::vector<double> values; ///< points' and those left out, ascending
+  LogScale across, up;
+};
+
+} // namespace
+
+std::string sweepSvg(const Sweep &sweep, const std::string &title) {
+  return Plot(sweep).draw(title);
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,176 @@
+// A sweep's points, and where they differ.
+#include "frontend/report/SweepReport.h"
+
+#include "frontend/report/PlanText.h"
+#include "frontend/report/Table.h"
+#include "frontend/files/FormatUnits.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace syncline::driver {
+
+using files::formatSeconds;
+
+int SweepPoint::messageCount() const {
+  return static_cast<int>(std::set<int>(messages.begin(), messages.end()).size());
+}
+
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+/// "ring 12, factors 3": gradients by scheme.
+std::string schemeSummary(const SweepPoint &point) {
+  std::string text;
+  for (solver::Scheme scheme : solver::allSchemes())
+    if (auto count = std::ranges::count(point.schemes, scheme); count > 0)
+      text += (text.empty() ? "" : ", ") + std::string(solver::schemeName(scheme)) + " " +
+              std::to_string(count);
+  return text;
+}
+
+/// Groups of gradients that travel together, numbers apart.
+bool isGroupedAlike(const SweepPoint &a, const SweepPoint &b) {
+  std::map<int, int> there, back;
+  for (std::size_t i = 0; i < a.messages.size(); ++i)
+    if (there.try_emplace(a.messages[i], b.messages[i]).first->second != b.messages[i] ||
+        back.try_emplace(b.messages[i], a.messages[i]).first->second != a.messages[i])
+      return false;
+  return true;
+}
+
+/// "fc6, fc7: ring to factors; 3 messages in place of 5"; empty where nothing differs, or one of
+/// the two sends nothing.
+std::string differences(const Sweep &sweep, const SweepPoint &before, const SweepPoint &after) {
+  if (before.schemes.empty() || after.schemes.empty())
+    return "";
+  std::map<std::pair<solver::Scheme, solver::Scheme>, std::vector<std::string>> changed;
+  for (std::size_t i = 0; i < after.schemes.size(); ++i)
+    if (before.schemes[i] != after.schemes[i])
+      changed[{before.schemes[i], after.schemes[i]}].push_back(printable(sweep.gradients[i]));
+  std::string text;
+  for (const auto &[schemes, names] : changed)
+    text += (text.empty() ? "" : "; ") + rangeSummary(names.front(), names.back(), names.size()) +
+            " by " + std::string(solver::schemeName(schemes.second)) + " instead of " +
+            std::string(solver::schemeName(schemes.first));
+  if (!isGroupedAlike(before, after)) {
+    text += text.empty() ? "" : "; ";
+    if (before.messageCount() == after.messageCount())
+      text += "other groups in " + std::to_string(after.messageCount()) + " messages";
+    else
+      text += std::to_string(after.messageCount()) + " messages instead of " +
+              std::to_string(before.messageCount());
+  }
+  return text;
+}
+
+std::string leftOutText(const Sweep &sweep) {
+  std::string text;
+  for (const LeftOut &value : sweep.leftOut)
+    text += "left out: " + std::string(axisName(sweep.axis.kind)) + " " +
+            axisValue(sweep.axis.kind, value.value) + ": " + value.reason + "\n";
+  return text;
+}
+
+/// "most samples/s: 5120 at batch 128"; nothing where they are unknown or there is one point.
+std::string bestText(const Sweep &sweep) {
+  const auto best = std::ranges::max_element(sweep.points, {}, [](const SweepPoint &point) {
+    return point.throughput().samplesPerSecond();
+  });
+  const double rate = best->throughput().samplesPerSecond();
+  return rate <= 0 || sweep.points.size() == 1 ? ""
+                                               : "most samples/s: " + formatRate(rate) + " at " +
+                                                     std::string(axisName(sweep.axis.kind)) + " " +
+                                                     axisValue(sweep.axis.kind, best->value) + "\n";
+}
+
+/// How decisions differ from point to point.
+std::string flipsText(const Sweep &sweep) {
+  if (!sweep.replanned)
+    return "\ndecisions are the plan's at every point\n";
+  std::string flips;
+  for (std::size_t i = 1; i < sweep.points.size(); ++i)
+    if (std::string what = differences(sweep, sweep.points[i - 1], sweep.points[i]); !what.empty())
+      flips += "  at " + axisValue(sweep.axis.kind, sweep.points[i].value) + ": " + what + "\n";
+  return flips.empty() ? "\nplanned anew at every point; the decisions are the same\n"
+                       : "\nplanned anew at every point; decisions change\n" + flips;
+}
+
+/// A cell that may hold commas, as in RFC 4180.
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text)
+    result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+std::string csvRow(SweepAxis::Kind kind, const SweepPoint &point) {
+  const Throughput rate = point.throughput();
+  auto known = [](double value) { return value > 0 ? number(value) : std::string(); };
+  return number(csvValue(kind, point.value)) + "," + number(point.step) + "," +
+         number(point.compute) + "," + number(point.exposed) + "," +
+         number(point.communicationEnd) + "," + std::to_string(point.messageCount()) + "," +
+         known(rate.samplesPerSecond()) + "," + known(rate.efficiency()) + ",\n";
+}
+
+} // namespace
+
+std::string sweepTable(const Sweep &sweep) {
+  Table table({{std::string(axisName(sweep.axis.kind)), Align::right},
+               {"step", Align::right},
+               {"compute", Align::right},
+               {"exposed", Align::right},
+               {"", Align::right},
+               {"samples/s", Align::right},
+               {"efficiency", Align::right},
+               {"messages", Align::right},
+               {"gradients by scheme"}});
+  bool hasWhole = false;
+  for (const SweepPoint &point : sweep.points) {
+    hasWhole |= point.hasWhole;
+    const Throughput rate = point.throughput();
+    table.addRow({axisValue(sweep.axis.kind, point.value), formatSeconds(point.step, 4),
+                  formatSeconds(point.compute), formatSeconds(point.exposed),
+                  percent(point.step > 0 ? point.exposed / point.step : 0),
+                  rate.samplesPerSecond() > 0 ? formatRate(rate.samplesPerSecond()) : "-",
+                  rate.efficiency() > 0 ? percent(rate.efficiency()) : "-",
+                  std::to_string(point.messageCount()) + (point.hasWhole ? "*" : ""),
+                  schemeSummary(point)});
+  }
+  std::string text = table.toString();
+  if (hasWhole)
+    text += "* too long to simulate round by round: messages take the time that planners give "
+            "them\n";
+  return text + leftOutText(sweep) +
+         "compute: of the slowest rank, without waiting; exposed: the rank that waits least waits "
+         "so long for messages;\n" +
+         throughputMeaning + "\n" + bestText(sweep) + flipsText(sweep);
+}
+
+std::string sweepCsv(const Sweep &sweep) {
+  const SweepAxis::Kind kind = sweep.axis.kind;
+  std::string text = std::string(csvColumn(kind)) +
+                     ",step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
+                     "efficiency,left_out\n";
+  auto missing = sweep.leftOut.begin();
+  auto addMissing = [&](double below) {
+    for (; missing != sweep.leftOut.end() && missing->value < below; ++missing)
+      text += number(csvValue(kind, missing->value)) + ",,,,,,,," + quoted(missing->reason) + "\n";
+  };
+  for (const SweepPoint &point : sweep.points) {
+    addMissing(point.value);
+    text += csvRow(kind, point);
+  }
+  addMissing(std::numeric_limits<double>::infinity());
+  return text;
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,225 @@
+// An explanation, line by line.
+#include "frontend/report/WhyReport.h"
+
+#include "frontend/report/PlanText.h"
+#include "frontend/report/Table.h"
+#include "frontend/files/FormatUnits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace syncline::driver {
+
+using namespace explain;
+using files::formatBytes;
+using files::formatSeconds;
+
+namespace {
+
+std::string nameOf(solver::Scheme scheme) { return std::string(solver::schemeName(scheme)); }
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string rangeText(const std::vector<std::string> &names) {
+  return rangeSummary(printable(names.front()), printable(names.back()), names.size());
+}
+
+/// Why 'inspect' has other times, and which.
+std::string virtualTimes(const WhyContext &context) {
+  if (!context.simulated)
+    return "";
+  const VirtualTimes &times = *context.simulated;
+  std::string text = "these and all times below are the planner's model's: messages do not slow "
+                     "computation, updates come last,\nand a rank computes its own share of a "
+                     "gradient by factors in the backward pass. In virtual time, as 'inspect'\n"
+                     "has it, the message is ready at " +
+                     formatSeconds(times.ready) + " and on the channel from " +
+                     formatSeconds(times.start) + " to " + formatSeconds(times.end);
+  if (times.rebuilt > times.end)
+    text += ", rebuilt at " + formatSeconds(times.rebuilt);
+  return text + "; the step takes " + formatSeconds(times.step, 4) + ", here " +
+         formatSeconds(times.plannersStep, 4) + "\n";
+}
+
+std::string heading(const Explanation &explanation, const WhyContext &context) {
+  const solver::JointMessage &message = explanation.message;
+  std::string text = printable(context.gradient) + ": " + formatBytes(context.bytes) +
+                     ", ready at " + formatSeconds(context.ready) + ", by " +
+                     nameOf(explanation.chosen);
+  if (explanation.rides)
+    text += " with " + printable(context.carrier) + ", whose factors it is computed from";
+  else if (context.mates.empty())
+    text += " alone" + (context.riders.empty() ? "" : ", and with it " + rangeText(context.riders));
+  else
+    text += " in a bucket of " + formatBytes(message.bytes) + " with " + rangeText(context.mates);
+  text +=
+      "\non the channel from " + formatSeconds(message.start) + " to " + formatSeconds(message.end);
+  if (message.rebuilt > message.end)
+    text += ", rebuilt at " + formatSeconds(message.rebuilt);
+  text += "; chosen by planner " + printable(context.planner);
+  if (context.optimal)
+    text += context.isAsked ? ", proved optimal for the schemes asked for" : ", proved optimal";
+  return text + "\n" + virtualTimes(context) + "\n";
+}
+
+/// What the table would list if somebody else carried the messages.
+std::string leftOut(const WhyContext &context) {
+  std::string names;
+  for (const std::string &name : context.leftOut)
+    names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "" : "not offered, as NCCL carries the messages: " + names + "\n";
+}
+
+std::string schemesTable(const Explanation &explanation, const WhyContext &context) {
+  const bool hasBucket = std::ranges::any_of(
+      explanation.alternatives, [](const Alternative &entry) { return entry.bucket.has_value(); });
+  std::vector<Table::Column> columns{{""},
+                                     {"scheme"},
+                                     {"channel", Align::right},
+                                     {"rebuild", Align::right},
+                                     {"traffic", Align::right},
+                                     {"exists at", Align::right}};
+  if (hasBucket) {
+    columns.push_back({"bucket", Align::right});
+    columns.push_back({"it exists at", Align::right});
+  }
+  columns.push_back({"best step", Align::right});
+  Table table(std::move(columns));
+  for (const Alternative &entry : explanation.alternatives) {
+    std::vector<std::string> row{entry.isChosen ? "*" : "",
+                                 nameOf(entry.scheme),
+                                 formatSeconds(entry.alone.channel),
+                                 entry.alone.rebuild > 0 ? formatSeconds(entry.alone.rebuild) : "",
+                                 formatTraffic(entry.alone.traffic),
+                                 formatSeconds(entry.alone.exists)};
+    if (hasBucket) {
+      row.push_back(entry.bucket ? formatSeconds(entry.bucket->channel) : "");
+      row.push_back(entry.bucket ? formatSeconds(entry.bucket->exists) : "");
+    }
+    row.push_back(entry.finish ? formatSeconds(*entry.finish + context.updates, 4) : "-");
+    table.addRow(std::move(row));
+  }
+  std::string text = table.toString() +
+                     "of the gradient alone: channel: how long its message has the channel; "
+                     "rebuild: how long computing it from\ngathered factors takes; traffic: what a "
+                     "node sends and receives; exists at: when it is agreed, and rebuilt,\nif the "
+                     "rest of the plan stayed\n";
+  if (hasBucket)
+    text += "bucket, it exists at: how long its whole bucket has the channel, and when that "
+            "exists\n";
+  return text + "best step: with the rest planned anew around it\n" + leftOut(context) + "\n";
+}
+
+/// "4.33 ms (1.2 %) later", "at the same time".
+std::string later(double finish, double than) {
+  const double difference = finish - than;
+  if (difference <= 1e-9 * than)
+    return "at the same time";
+  return formatSeconds(difference) + " (" + percent(difference / than) + ") later";
+}
+
+std::string savings(const Explanation &explanation, double updates) {
+  const Alternative *chosen = explanation.chosenOne(), *next = explanation.nextBest();
+  if (!chosen || !chosen->finish || !next)
+    return explanation.alternatives.size() == 1
+               ? "nothing else is offered for it, or --scheme has decided\n"
+               : "what it saves cannot be said: its lane's limits allow no other plan\n";
+  const double finish = *chosen->finish + updates, other = *next->finish + updates;
+  if (std::fabs(other - finish) <= 1e-9 * finish)
+    return "it makes no difference: by " + nameOf(next->scheme) +
+           ", the next best, the step ends at the same time\n";
+  if (other < finish)
+    return "it costs " + formatSeconds(finish - other) + " (" + percent((finish - other) / finish) +
+           "): by " + nameOf(next->scheme) + " the step could end earlier\n";
+  return "it saves " + formatSeconds(other - finish) + " (" + percent((other - finish) / finish) +
+         ") over the next best, " + nameOf(next->scheme) + "\n";
+}
+
+std::string byteRule(const Explanation &explanation, double updates) {
+  if (!explanation.byteRule)
+    return "Poseidon's rule of bytes has nothing to compare: no factors, or no servers\n";
+  const ByteRule &rule = *explanation.byteRule;
+  std::string text = "Poseidon's rule of bytes: factors move " + formatTraffic(rule.factorBytes) +
+                     ", servers " + formatTraffic(rule.serverBytes) + ": " + nameOf(rule.scheme);
+  if (rule.scheme == explanation.chosen)
+    return text + ", as chosen\n";
+  auto entry = std::ranges::find(explanation.alternatives, rule.scheme, &Alternative::scheme);
+  const Alternative *chosen = explanation.chosenOne();
+  if (entry == explanation.alternatives.end() || !entry->finish || !chosen || !chosen->finish)
+    return text + ", not as chosen\n";
+  return text + ", with which the step would end at best " +
+         later(*entry->finish + updates, *chosen->finish + updates) + "\n";
+}
+
+/// "2.50 Gb/s", "12 nodes", "64 samples a rank", "2 times the batch".
+std::string valueOn(const Axis &axis, double value) {
+  switch (axis.kind) {
+  case Axis::Kind::bandwidth:
+    return axis.isMultiple ? number(value) + " times the bandwidth"
+                           : number(8e-9 * value) + " Gb/s";
+  case Axis::Kind::batch:
+    return axis.isMultiple
+               ? number(value) + " times the batch"
+               : std::to_string(std::llround(value)) + (value == 1 ? " sample" : " samples");
+  case Axis::Kind::nodes:
+    return std::to_string(std::llround(value)) + (value == 1 ? " node" : " nodes");
+  }
+  return {};
+}
+
+std::string nameOf(Axis::Kind kind) {
+  switch (kind) {
+  case Axis::Kind::bandwidth:
+    return "bandwidth";
+  case Axis::Kind::batch:
+    return "batch";
+  case Axis::Kind::nodes:
+    return "nodes";
+  }
+  return {};
+}
+
+std::string axisText(const Axis &axis) {
+  auto at = [&](double value) { return valueOn(axis, value); };
+  std::string text = "  " + nameOf(axis.kind) + ", " + at(axis.range.planned) + " in the plan: ";
+  if (!axis.flips.below && !axis.flips.above)
+    return text + "at none between " + at(axis.range.least) + " and " + at(axis.range.most) + "\n";
+  if (axis.flips.below)
+    text += "up to " + at(axis.flips.below->at) + ": " + nameOf(axis.flips.below->choice);
+  if (axis.flips.above)
+    text += std::string(axis.flips.below ? "; " : "") + "from " + at(axis.flips.above->at) +
+            " on: " + nameOf(axis.flips.above->choice);
+  return text + "\n";
+}
+
+std::string flips(const Explanation &explanation, const WhyContext &context) {
+  if (explanation.axes.empty())
+    return "\na lone rank has nothing to send, whatever the choice\n";
+  std::string text = "\nwhere planner " + printable(context.planner) +
+                     " would choose otherwise, all else as it is:\n";
+  for (const Axis &axis : explanation.axes)
+    text += axisText(axis);
+  if (!explanation.measured.empty()) {
+    std::string names;
+    for (solver::Scheme scheme : explanation.measured)
+      names += (names.empty() ? "" : ", ") + nameOf(scheme);
+    text += "  bandwidth, nodes: the cluster file states measured times (" + names +
+            "), which hold for its own links and ranks\n";
+  }
+  return text;
+}
+
+} // namespace
+
+std::string whyReport(const Explanation &explanation, const WhyContext &context) {
+  return heading(explanation, context) + schemesTable(explanation, context) +
+         savings(explanation, context.updates) + byteRule(explanation, context.updates) +
+         flips(explanation, context);
+}
+
+} // namespace syncline::driver

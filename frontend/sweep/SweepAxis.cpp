@@ -1,0 +1,185 @@
+// Axes of a sweep, and their values.
+#include "frontend/sweep/SweepAxis.h"
+
+#include "frontend/files/FormatUnits.h"
+#include "frontend/files/Units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace syncline::driver {
+
+namespace {
+
+using Kind = SweepAxis::Kind;
+
+constexpr Kind kinds[] = {Kind::bandwidth, Kind::latency, Kind::ranks, Kind::nodes,
+                          Kind::batch,     Kind::slow,    Kind::bucket};
+
+bool isWhole(Kind kind) {
+  return kind == Kind::ranks || kind == Kind::nodes || kind == Kind::batch || kind == Kind::bucket;
+}
+
+Result<double> parseValue(Kind kind, std::string_view text) {
+  switch (kind) {
+  case Kind::bandwidth:
+    return files::parseByteRate(text);
+  case Kind::latency: {
+    Result<double> seconds = files::parseSeconds(text);
+    if (seconds && *seconds <= 0)
+      return Status::badInput("expected a time above zero, got '" + std::string(text) + "'");
+    return seconds;
+  }
+  case Kind::ranks:
+  case Kind::nodes:
+  case Kind::batch: {
+    Result<std::int64_t> count = files::parseCount(text, axisName(kind), 1 << 20);
+    if (!count)
+      return count.status();
+    return static_cast<double>(*count);
+  }
+  case Kind::slow:
+    return files::parseFactor(text);
+  case Kind::bucket: {
+    Result<std::int64_t> bytes = files::parseBytes(text);
+    if (!bytes)
+      return bytes.status();
+    if (*bytes == 0)
+      return Status::badInput("expected a size above zero, got '" + std::string(text) + "'");
+    return static_cast<double>(*bytes);
+  }
+  }
+  return Status::badInput("unknown axis");
+}
+
+Status usage(const std::string &what) {
+  return Status::error(ErrorKind::badUsage, "--sweep: " + what);
+}
+
+/// "VALUE,VALUE,.." as one list, "FIRST..LAST" and "VALUE" as the two ends.
+Result<std::vector<double>> parseValues(Kind kind, std::string_view text) {
+  const std::string_view separator = text.find("..") != std::string_view::npos ? ".." : ",";
+  std::vector<double> values;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    Result<double> value = parseValue(kind, text.substr(at, end - at));
+    if (!value)
+      return value.status();
+    if (!values.empty() && separator == "," && *value <= values.back())
+      return Status::badInput("expected values that ascend");
+    values.push_back(*value);
+    at = end + separator.size();
+  }
+  if (separator == ".." && values.size() > 2)
+    return Status::badInput("expected one '..'");
+  if (values.back() < values.front())
+    return Status::badInput("expected the smaller value first");
+  return values;
+}
+
+/// What is said of one kind, everywhere.
+struct KindText {
+  std::string_view name, column;
+};
+
+KindText textOf(Kind kind) {
+  switch (kind) {
+  case Kind::bandwidth:
+    return {"bandwidth", "bandwidth_bit_per_s"};
+  case Kind::latency:
+    return {"latency", "latency_s"};
+  case Kind::ranks:
+    return {"ranks", "ranks"};
+  case Kind::nodes:
+    return {"nodes", "nodes"};
+  case Kind::batch:
+    return {"batch", "batch_samples_per_rank"};
+  case Kind::slow:
+    return {"slow", "slow_factor"};
+  case Kind::bucket:
+    return {"bucket", "bucket_bytes"};
+  }
+  return {};
+}
+
+} // namespace
+
+std::string_view axisName(Kind kind) { return textOf(kind).name; }
+
+std::string_view csvColumn(Kind kind) { return textOf(kind).column; }
+
+double csvValue(Kind kind, double value) { return kind == Kind::bandwidth ? 8 * value : value; }
+
+Result<SweepAxis> parseSweep(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const auto kind =
+      std::ranges::find(kinds, text.substr(0, std::min(equals, text.size())), axisName);
+  if (equals == std::string_view::npos || kind == std::end(kinds))
+    return usage(
+        "expected bandwidth, latency, ranks, nodes, batch, slow or bucket with a range, as "
+        "in 'bandwidth=1Gb/s..100Gb/s', or a list, as in 'ranks=4,8,16', got '" +
+        std::string(text) + "'");
+  const std::string_view range = text.substr(equals + 1);
+  Result<std::vector<double>> values = parseValues(*kind, range);
+  if (!values)
+    return usage("'" + std::string(text) + "': " + values.status().message());
+  SweepAxis axis{*kind, values->front(), values->back()};
+  if (range.find(',') != std::string_view::npos)
+    axis.listed = std::move(*values);
+  return axis;
+}
+
+std::vector<double> sweepValues(const SweepAxis &axis, std::optional<int> points,
+                                int devicesPerNode) {
+  if (!axis.listed.empty())
+    return axis.listed;
+  std::vector<double> values;
+  if (points && axis.last > axis.first) {
+    for (int i = 0; i < *points; ++i)
+      values.push_back(axis.first *
+                       std::pow(axis.last / axis.first, static_cast<double>(i) / (*points - 1)));
+    values.back() = axis.last;
+  } else {
+    for (double value = axis.first; value < axis.last * (1 - 1e-9); value *= 2)
+      values.push_back(value);
+    values.push_back(axis.last);
+  }
+  if (!isWhole(axis.kind))
+    return values;
+  std::vector<double> whole{axis.first};
+  for (double value : values) {
+    const bool isNodes = axis.kind == Kind::ranks && value > devicesPerNode;
+    const double step = isNodes ? devicesPerNode : 1;
+    const double rounded = std::round(value / step) * step;
+    if (rounded > whole.back() && rounded < axis.last)
+      whole.push_back(rounded);
+  }
+  if (axis.last > whole.back())
+    whole.push_back(axis.last);
+  return whole;
+}
+
+std::string axisValue(Kind kind, double value) {
+  char text[32];
+  switch (kind) {
+  case Kind::bandwidth:
+    std::snprintf(text, sizeof text, "%.4g Gb/s", value * 8e-9);
+    return text;
+  case Kind::latency:
+    return files::formatSeconds(value);
+  case Kind::bucket:
+    return files::formatBytes(std::llround(value), 4);
+  case Kind::ranks:
+  case Kind::nodes:
+  case Kind::batch:
+  case Kind::slow:
+    std::snprintf(text, sizeof text, "%.4g", value);
+    if (isWhole(kind))
+      return std::to_string(std::llround(value));
+    return text;
+  }
+  return {};
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,308 @@
+// The same problem elsewhere, decided anew or as it was.
+#include "frontend/sweep/SweepRun.h"
+
+#include "passes/simulate/SimulationSize.h"
+#include "frontend/files/FormatUnits.h"
+#include "passes/simulate/Simulation.h"
+#include "passes/solver/Planner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline::driver {
+
+namespace {
+
+using simulate::Scenario;
+using simulate::Simulation;
+using solver::JointPlan;
+using solver::JointProblem;
+using Kind = SweepAxis::Kind;
+
+/// The network's latency, the servers' and that of formulas over the network.
+cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
+  mlir::MLIRContext *context = spec.getContext();
+  auto slow = [&](cluster::LinkAttr link) {
+    return link ? cluster::LinkAttr::get(context, seconds, link.getBeta(), link.getGamma()) : link;
+  };
+  llvm::SmallVector<cluster::CollectiveAttr> collectives;
+  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
+    auto formula = mlir::dyn_cast<cluster::FormulaAttr>(stated.getCost());
+    collectives.push_back(
+        formula ? cluster::CollectiveAttr::get(
+                      context, stated.getScheme(),
+                      cluster::FormulaAttr::get(context, formula.getAlgorithm(), formula.getRanks(),
+                                                seconds, formula.getBeta(), formula.getGamma()))
+                : stated);
+  }
+  cluster::ServersAttr servers = spec.getServers();
+  if (servers)
+    servers = cluster::ServersAttr::get(context, servers.getCount(), servers.getDedicated(),
+                                        slow(servers.getLink()), servers.getMemory());
+  llvm::SmallVector<cluster::OverrideAttr> overrides;
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    overrides.push_back(cluster::OverrideAttr::get(context, own.getNodes(), own.getSlowdown(),
+                                                   slow(own.getLink())));
+  return cluster::SpecAttr::get(context, spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
+                                spec.getCardsPerNode(), spec.getDevice(), slow(spec.getLink()),
+                                spec.getInside(), spec.getHalfDuplex(), spec.getInterference(),
+                                collectives, servers, spec.getLargestMessage(), overrides,
+                                spec.getNccl());
+}
+
+/// Where one value of an axis leads.
+struct Place {
+  simulate::Elsewhere where;
+  double slowest = 1;  ///< of rank 0
+  std::string planner; ///< in place of the plan's
+};
+
+/// Whole nodes, or one rank, or a part of one node.
+Status expectWholeNodes(cluster::SpecAttr cluster, std::int64_t ranks) {
+  const std::int64_t devices = cluster.getDevicesPerNode();
+  if (ranks < devices || ranks % devices == 0)
+    return Status::ok();
+  return Status::badInput("expected a multiple of " + std::to_string(devices) +
+                          " ranks, which a node has, or fewer");
+}
+
+class Sweeper {
+public:
+  Sweeper(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+          const SimulateOptions &options)
+      : plan(plan), cluster(cluster), options(options) {}
+
+  Result<SweepPoint> at(Kind kind, double value) const {
+    Result<Place> place = placeOf(kind, value);
+    if (!place)
+      return place.status();
+    const bool isAlone = place->where.cluster.getRanks() == 1;
+    Result<SweepPoint> point = isAlone ? simulateAlone(*place) : simulateThere(*place);
+    if (!point)
+      return point;
+    point->value = value;
+    point->ranks = place->where.cluster.getRanks();
+    point->samples = static_cast<double>(plan.samples().value_or(0)) * place->where.batch;
+    for (const simulate::Operation &op : plan.alone(place->where.batch).operations)
+      point->alone += op.seconds;
+    return point;
+  }
+
+private:
+  Result<Place> placeOf(Kind kind, double value) const {
+    Place place{.where = {cluster}, .planner = plan.planner()};
+    explain::Change change;
+    switch (kind) {
+    case Kind::bandwidth:
+      change.bandwidth = value * cluster.getLink().getBeta();
+      break;
+    case Kind::latency:
+      place.where.cluster = withLatency(cluster, value);
+      break;
+    case Kind::ranks:
+      change.ranks = std::llround(value);
+      break;
+    case Kind::nodes:
+      change.ranks = std::llround(value) * cluster.getDevicesPerNode();
+      break;
+    case Kind::batch:
+      place.where.batch = value / static_cast<double>(*plan.samples());
+      break;
+    case Kind::slow:
+      place.slowest = value;
+      break;
+    case Kind::bucket:
+      place.planner = "ddp:" + std::to_string(std::llround(value)) + "B";
+      break;
+    }
+    if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
+        kind == Kind::ranks && !whole)
+      return whole;
+    Result<cluster::SpecAttr> there = explain::changed(place.where.cluster, change);
+    if (!there)
+      return there.status();
+    place.where.cluster = *there;
+    return place;
+  }
+
+  Result<Simulation> run(Scenario &scenario) const {
+    scenario.steps = options.steps;
+    scenario.jitter = options.jitter;
+    scenario.seed = options.seed;
+    if (Status fits = expectFits(scenario, {}); !fits)
+      return fits;
+    return simulate::runScenario(scenario);
+  }
+
+  Result<SweepPoint> simulateAlone(const Place &place) const {
+    const JointProblem &problem = plan.problem().asPlanned();
+    if (Status fits = expectMemory(plan.memory(problem, {}, place.where), place.where.cluster);
+        !fits)
+      return fits;
+    Scenario scenario = plan.alone(place.where.batch);
+    for (cluster::OverrideAttr own : place.where.cluster.getOverrides())
+      if (own.getNodes().front() == 0)
+        scenario.machines.slowdown = {own.getSlowdown()};
+    if (Status slowed = slowDown(scenario.machines, place.slowest); !slowed)
+      return slowed;
+    Result<Simulation> simulation = run(scenario);
+    if (!simulation)
+      return simulation.status();
+    SweepPoint point = pointOf(scenario, *simulation, problem, {});
+    point.schemes.clear();
+    point.messages.clear();
+    return point;
+  }
+
+  Result<SweepPoint> simulateThere(const Place &place) const {
+    const simulate::Elsewhere &where = place.where;
+    Result<JointProblem> posed = plan.problem().poseOn(where.cluster, where.batch);
+    if (!posed)
+      return posed.status();
+    simulate::Machines machines = simulate::machinesOf(where.cluster);
+    if (Status slowed = slowDown(machines, place.slowest); !slowed)
+      return slowed;
+    Result<JointPlan> decisions = decide(*posed, place, machines);
+    if (!decisions)
+      return decisions.status();
+    if (Status fits = expectMemory(plan.memory(*posed, *decisions, where), where.cluster); !fits)
+      return fits;
+    Result<Scenario> scenario = plan.withDecisions(*posed, *decisions, where);
+    if (!scenario)
+      return scenario.status();
+    scenario->machines.slowdown = machines.slowdown;
+    Result<Simulation> simulation = run(*scenario);
+    if (!simulation)
+      return simulation.status();
+    return pointOf(*scenario, *simulation, *posed, *decisions);
+  }
+
+  /// Every rank waits for the slowest, so that a planner sees gradients as late as that has them:
+  /// `posed` has them as late as the cluster's slowest node does.
+  Result<JointPlan> decide(const JointProblem &posed, const Place &place,
+                           const simulate::Machines &machines) const {
+    if (!options.replan)
+      return plan.decisions();
+    Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(place.planner);
+    if (!planner)
+      return planner.status();
+    const double slowest = slowestOf(machines) / cluster::slowdown(place.where.cluster);
+    JointProblem waiting = posed;
+    waiting.computeFree *= slowest;
+    for (solver::JointLayer &layer : waiting.layers) {
+      layer.ready *= slowest;
+      for (solver::SoloOption &solo : layer.solos)
+        solo.rebuild *= slowest;
+    }
+    Result<solver::PlanResult> planned = (*planner)->plan(waiting);
+    if (!planned)
+      return planned.status();
+    return std::move(planned->plan);
+  }
+
+  Status slowDown(simulate::Machines &machines, double slowest) const {
+    auto slow = [&](int rank, double factor) {
+      machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
+      machines.slowdown[static_cast<std::size_t>(rank)] *= factor;
+    };
+    if (slowest != 1)
+      slow(0, slowest);
+    for (auto [rank, factor] : options.slow) {
+      if (rank >= machines.ranks)
+        return Status::badInput("--slow: there is no rank " + std::to_string(rank) + " of " +
+                                std::to_string(machines.ranks));
+      slow(rank, factor);
+    }
+    return Status::ok();
+  }
+
+  static double slowestOf(const simulate::Machines &machines) {
+    return machines.slowdown.empty() ? 1 : *std::ranges::max_element(machines.slowdown);
+  }
+
+  static SweepPoint pointOf(const Scenario &scenario, const Simulation &simulation,
+                            const JointProblem &posed, const JointPlan &decisions) {
+    SweepPoint point{.step = simulation.stepSeconds(),
+                     .exposed = simulation.exposed(scenario),
+                     .communicationEnd = simulation.communicationEnd(0),
+                     .hasWhole = std::ranges::count(simulation.isWhole, true) > 0,
+                     .schemes = std::vector<solver::Scheme>(posed.layers.size()),
+                     .messages = std::vector<int>(posed.layers.size(), -1)};
+    const double slowest = slowestOf(scenario.machines);
+    for (const simulate::Operation &op : scenario.operations)
+      point.compute += op.seconds * slowest;
+    for (std::size_t i = 0; i < decisions.messages.size(); ++i)
+      for (std::size_t layer : decisions.messages[i].layers) {
+        point.schemes[layer] = decisions.scheme(posed, decisions.messages[i]);
+        point.messages[layer] = static_cast<int>(i);
+      }
+    for (std::size_t rider : decisions.riders) {
+      const std::size_t carrier = *posed.layers[rider].carrier;
+      point.schemes[rider] = point.schemes[carrier];
+      point.messages[rider] = point.messages[carrier];
+    }
+    return point;
+  }
+
+  const simulate::SimulatedPlan &plan;
+  cluster::SpecAttr cluster;
+  const SimulateOptions &options;
+};
+
+/// Whether the axis makes sense for this plan on this cluster.
+Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster, Kind kind,
+                 bool replan) {
+  const std::string name = "--sweep " + std::string(axisName(kind)) + ": ";
+  if (kind == Kind::batch && !plan.samples())
+    return Status::badInput(name + "the trace does not say how many samples a rank has (column K)");
+  if (kind == Kind::bucket && !replan)
+    return Status::error(ErrorKind::badUsage,
+                         name + "every size is planned anew, got '--replan no'");
+  if (kind == Kind::batch || kind == Kind::slow || kind == Kind::bucket)
+    return Status::ok();
+  for (cluster::CollectiveAttr stated : cluster.getCollectives())
+    if (!mlir::isa<cluster::FormulaAttr>(stated.getCost()))
+      return Status::badInput(name + "cluster '" + cluster.getName().str() +
+                              "' states a measured time of '" +
+                              cluster::stringifyScheme(stated.getScheme()).str() +
+                              "', which holds for its own links and ranks");
+  if (kind != Kind::ranks && kind != Kind::nodes && !cluster.getLink())
+    return Status::badInput(name + "cluster '" + cluster.getName().str() + "' has no network");
+  return Status::ok();
+}
+
+} // namespace
+
+Status expectMemory(std::optional<std::int64_t> needed, cluster::SpecAttr cluster) {
+  const std::optional<std::int64_t> size = cluster.getDevice().getMemorySize();
+  if (!needed || !size || *needed <= *size)
+    return Status::ok();
+  return Status::badInput("needs " + files::formatBytes(*needed) +
+                          " of memory on every device, cluster '" + cluster.getName().str() +
+                          "' has devices of " + files::formatBytes(*size));
+}
+
+Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+                       const SweepAxis &axis, const SimulateOptions &options) {
+  if (Status possible = checkAxis(plan, cluster, axis.kind, options.replan); !possible)
+    return possible;
+  Sweep sweep{axis, options.replan, plan.names(), {}};
+  const Sweeper sweeper(plan, cluster, options);
+  for (double value :
+       sweepValues(axis, options.points, static_cast<int>(cluster.getDevicesPerNode()))) {
+    Result<SweepPoint> point = sweeper.at(axis.kind, value);
+    if (point)
+      sweep.points.push_back(std::move(*point));
+    else if (point.status().kind() == ErrorKind::badInput)
+      sweep.leftOut.push_back({value, point.status().message()});
+    else
+      return point.status();
+  }
+  if (!sweep.points.empty())
+    return sweep;
+  const LeftOut &first = sweep.leftOut.front();
+  return Status::badInput("at " + std::string(axisName(axis.kind)) + " " +
+                          axisValue(axis.kind, first.value) + ": " + first.reason);
+}
+
+} // namespace syncline::driver

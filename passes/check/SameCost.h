@@ -1,0 +1,18 @@
+// Whether attributes of problems state the same, up to rounding: another machine may round
+// otherwise.
+#pragma once
+
+#include "ir/sync/Sync.h"
+#include "passes/problem/Rounding.h"
+
+namespace syncline {
+
+using solver::differ;
+
+bool isSameCost(mlir::Attribute a, mlir::Attribute b);
+/// Whether both are there, with the same scheme, cost and traffic.
+bool isSameOption(sync::OptionAttr a, sync::OptionAttr b);
+/// Whether they have the same options in the same order, and the same limits.
+bool isSameLane(sync::LaneAttr a, sync::LaneAttr b);
+
+} // namespace syncline

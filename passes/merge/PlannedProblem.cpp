@@ -1,0 +1,232 @@
+// The same problem at other costs.
+#include "passes/merge/PlannedProblem.h"
+
+#include "ir/sync/Traffic.h"
+#include "passes/cost/CollectiveTime.h"
+#include "passes/merge/MergeOps.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace syncline::explain {
+
+namespace {
+
+cluster::LinkAttr faster(cluster::LinkAttr link, double times) {
+  if (!link)
+    return link;
+  return cluster::LinkAttr::get(link.getContext(), link.getAlpha(), link.getBeta() / times,
+                                link.getGamma());
+}
+
+/// From the planned cluster's costs to the changed one's.
+class Repricing {
+public:
+  /// `slower`: how many times as long operations take.
+  Repricing(const cost::Offer &before, const cost::Offer &after, double slower)
+      : before(before), after(after), slower(slower) {}
+
+  /// Of a merging scheme. The same cost where nothing has changed, to the last bit.
+  Result<solver::SchemeOption> option(const solver::SchemeOption &planned) const {
+    const cluster::Scheme scheme = toClusterScheme(planned.scheme);
+    sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
+    if (!from || !to)
+      return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
+                              "' is not offered there");
+    // A shard is 1/P of the bytes.
+    const double updates =
+        scheme == cluster::Scheme::reduceScatter
+            ? slower * static_cast<double>(before.ranks) / static_cast<double>(after.ranks)
+            : 1;
+    if (from == to && updates == 1)
+      return planned;
+    Result<std::shared_ptr<const solver::CollectiveCost>> old =
+        cost::collectiveTime(from.getCost());
+    Result<std::shared_ptr<const solver::CollectiveCost>> now = cost::collectiveTime(to.getCost());
+    if (!old || !now)
+      return old ? now.status() : old.status();
+    solver::SchemeOption result{planned.scheme, std::move(*now), to.getTraffic(),
+                                sync::shortTraffic(to, after.byNccl)};
+    if (const double extra = updates * cost::extraPerByte(*planned.cost, **old); extra > 0)
+      result.cost =
+          std::move(*cost::collectiveTime(cost::costAttr(to.getContext(), *result.cost, extra)));
+    return result;
+  }
+
+  /// Of a gradient of so many bytes, which travels alone.
+  Result<solver::SoloOption> solo(const solver::SoloOption &planned, std::int64_t bytes,
+                                  double batch) const {
+    solver::SoloOption result = planned;
+    if (planned.scheme == solver::Scheme::factors) {
+      if (!after.gather)
+        return Status::badInput("'factors' is not offered there");
+      result.factorBytes = std::llround(static_cast<double>(planned.factorBytes) * batch);
+      if (before.gather != after.gather || batch != 1) {
+        result.seconds = cost::gatherSeconds(after, result.factorBytes);
+        result.traffic = cost::gatherTraffic(after, result.factorBytes);
+      }
+      const double others = static_cast<double>(after.ranks - 1) /
+                            static_cast<double>(std::max<std::int64_t>(before.ranks - 1, 1));
+      result.rebuild *= others * batch * slower;
+      return result;
+    }
+    const cluster::Scheme scheme = toClusterScheme(planned.scheme);
+    sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
+    if (!from || !to)
+      return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
+                              "' is not offered there");
+    if (from == to)
+      return result;
+    result.seconds += (*cost::collectiveTime(to.getCost()))->seconds(bytes) -
+                      (*cost::collectiveTime(from.getCost()))->seconds(bytes);
+    result.traffic = sync::bytesMoved(to, bytes, after.byNccl);
+    return result;
+  }
+
+private:
+  const cost::Offer &before, &after;
+  double slower;
+};
+
+bool isMeasured(Attribute cost) { return !isa<cluster::FormulaAttr>(cost); }
+
+/// Every colocated server stands beside a rank, every overridden node has one: as `compile --nodes`
+/// wants it.
+Status expectRoom(cluster::SpecAttr spec, std::int64_t ranks) {
+  const std::string name = "cluster '" + spec.getName().str() + "' ";
+  cluster::ServersAttr servers = spec.getServers();
+  if (servers && !servers.getDedicated() && servers.getCount() > ranks)
+    return Status::badInput(name + "has " + std::to_string(servers.getCount()) +
+                            " servers beside the ranks, expected at most " + std::to_string(ranks) +
+                            ", the ranks");
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    for (std::int64_t node : own.getNodes())
+      if (node * spec.getDevicesPerNode() >= ranks)
+        return Status::badInput(
+            name + "overrides node " + std::to_string(node) + ", expected nodes below " +
+            std::to_string((ranks + spec.getDevicesPerNode() - 1) / spec.getDevicesPerNode()));
+  return Status::ok();
+}
+
+} // namespace
+
+std::int64_t fewestRanks(cluster::SpecAttr spec) {
+  std::int64_t fewest = 1;
+  if (cluster::ServersAttr servers = spec.getServers(); servers && !servers.getDedicated())
+    fewest = servers.getCount();
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    for (std::int64_t node : own.getNodes())
+      fewest = std::max(fewest, node * spec.getDevicesPerNode() + 1);
+  return fewest;
+}
+
+Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change) {
+  MLIRContext *context = spec.getContext();
+  const std::int64_t ranks = change.ranks.value_or(spec.getRanks());
+  if (Status room = expectRoom(spec, ranks); !room)
+    return room;
+  llvm::SmallVector<cluster::CollectiveAttr> collectives;
+  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
+    Attribute cost = stated.getCost();
+    if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
+      cost = cluster::FormulaAttr::get(context, formula.getAlgorithm(), ranks, formula.getAlpha(),
+                                       formula.getBeta() / change.bandwidth, formula.getGamma());
+    collectives.push_back(cluster::CollectiveAttr::get(context, stated.getScheme(), cost));
+  }
+  cluster::ServersAttr servers = spec.getServers();
+  if (servers)
+    servers =
+        cluster::ServersAttr::get(context, servers.getCount(), servers.getDedicated(),
+                                  faster(servers.getLink(), change.bandwidth), servers.getMemory());
+  llvm::SmallVector<cluster::OverrideAttr> overrides;
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    overrides.push_back(cluster::OverrideAttr::get(context, own.getNodes(), own.getSlowdown(),
+                                                   faster(own.getLink(), change.bandwidth)));
+  return cluster::SpecAttr::get(
+      context, spec.getName(), ranks, std::min(ranks, spec.getDevicesPerNode()),
+      spec.getCardsPerNode(), spec.getDevice(), faster(spec.getLink(), change.bandwidth),
+      faster(spec.getInside(), change.bandwidth), spec.getHalfDuplex(), spec.getInterference(),
+      collectives, servers, spec.getLargestMessage(), overrides, spec.getNccl());
+}
+
+FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::SpecAttr spec) {
+  FailureOr<solver::JointProblem> problem = toJointProblem(op);
+  if (failed(problem))
+    return failure();
+  Result<cost::Offer> offer = cost::offerOf(spec);
+  if (!offer)
+    return op.emitOpError(offer.status().message());
+  return PlannedProblem(std::move(*problem), spec, std::move(*offer));
+}
+
+std::vector<solver::Scheme> PlannedProblem::measured() const {
+  std::vector<solver::Scheme> schemes;
+  for (cluster::CollectiveAttr stated : spec.getCollectives())
+    if (isMeasured(stated.getCost()))
+      schemes.push_back(toSolverScheme(stated.getScheme()));
+  return schemes;
+}
+
+Result<solver::JointProblem> PlannedProblem::pose(const Change &change) const {
+  Result<cluster::SpecAttr> there = changed(spec, change);
+  return there ? poseOn(*there, change.batch) : there.status();
+}
+
+/// The limits that lanes have there. Servers that cannot hold all gradients there, but could where
+/// the problem was posed, would need a lane of their own, so that no choice would mean what it did.
+static Status limitLanes(solver::JointProblem &problem, const cost::Offer &offer) {
+  std::int64_t total = 0;
+  for (const solver::JointLayer &layer : problem.layers)
+    total += layer.bytes;
+  const bool isTight = offer.serverMemory && total > *offer.serverMemory;
+  for (solver::Lane &lane : problem.lanes) {
+    lane.largestMessage = offer.largestMessage.value_or(solver::unlimited);
+    const bool hasServers = std::ranges::count(lane.options, solver::Scheme::parameterServer,
+                                               &solver::SchemeOption::scheme) > 0;
+    if (isTight && hasServers && lane.options.size() > 1)
+      return Status::badInput("servers hold " + std::to_string(*offer.serverMemory) +
+                              " B there and all gradients are " + std::to_string(total) +
+                              " B, where the plan was made servers could hold them all");
+    lane.capacity = isTight && hasServers ? *offer.serverMemory : solver::unlimited;
+  }
+  return Status::ok();
+}
+
+Result<solver::JointProblem> PlannedProblem::poseOn(cluster::SpecAttr other, double batch) const {
+  Result<cost::Offer> offer = cost::offerOf(other);
+  if (!offer)
+    return offer.status();
+  const double slower = slowerOn(other);
+  const Repricing repricing(planned, *offer, slower);
+  solver::JointProblem posed = problem;
+  posed.computeFree *= batch * slower;
+  if (Status limited = limitLanes(posed, *offer); !limited)
+    return limited;
+  for (solver::Lane &lane : posed.lanes)
+    for (solver::SchemeOption &option : lane.options) {
+      Result<solver::SchemeOption> priced = repricing.option(option);
+      if (!priced)
+        return priced.status();
+      option = std::move(*priced);
+    }
+  for (solver::JointLayer &layer : posed.layers) {
+    layer.ready *= batch * slower;
+    for (solver::SoloOption &solo : layer.solos) {
+      Result<solver::SoloOption> priced = repricing.solo(solo, layer.bytes, batch);
+      if (!priced)
+        return priced.status();
+      solo = *priced;
+    }
+  }
+  if (Status valid = solver::validate(posed); !valid)
+    return valid;
+  return posed;
+}
+
+double PlannedProblem::slowerOn(cluster::SpecAttr other) const {
+  return cluster::slowdown(other) / cluster::slowdown(spec);
+}
+
+} // namespace syncline::explain

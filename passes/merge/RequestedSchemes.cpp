@@ -1,0 +1,78 @@
+// Patterns of layers and the schemes they ask for.
+#include "passes/merge/RequestedSchemes.h"
+
+#include "syncline/Suggestion.h"
+
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+
+namespace syncline {
+
+using cluster::Scheme;
+
+static std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
+
+static std::optional<Scheme> schemeNamed(StringRef name) {
+  if (name == "ps")
+    return Scheme::parameterServer;
+  if (name == "sfb")
+    return Scheme::factors;
+  return cluster::symbolizeScheme(name);
+}
+
+static Result<llvm::GlobPattern> patternOf(StringRef glob) {
+  llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(glob);
+  if (!pattern)
+    return Status::badInput("expected a pattern of layers such as 'fc*', got " + quoted(glob) +
+                            ": " + llvm::toString(pattern.takeError()));
+  return std::move(*pattern);
+}
+
+Result<ForcedScheme> parseForcedScheme(StringRef text) {
+  const auto [glob, name] = text.rsplit('=');
+  if (!text.contains('=') || glob.empty())
+    return Status::badInput("expected LAYERS=SCHEME, as in 'fc*=factors', got " + quoted(text));
+  if (Result<llvm::GlobPattern> pattern = patternOf(glob); !pattern)
+    return pattern.status();
+  if (std::optional<Scheme> scheme = schemeNamed(name))
+    return ForcedScheme{glob.str(), *scheme};
+  std::vector<std::string_view> known;
+  for (unsigned i = 0; i <= cluster::getMaxEnumValForScheme(); ++i)
+    known.push_back(cluster::stringifyScheme(static_cast<Scheme>(i)));
+  known.insert(known.end(), {"ps", "sfb"});
+  return Status::badInput("unknown scheme " + quoted(name) + " for " + quoted(glob) +
+                          suggestion(std::string_view(name), known));
+}
+
+/// What else could have been meant, among all names of all gradients.
+static std::string namesNear(const std::string &glob, ArrayRef<GradientNames> gradients) {
+  std::vector<std::string_view> names;
+  for (const GradientNames &gradient : gradients)
+    names.insert(names.end(), gradient.begin(), gradient.end());
+  return names.empty() ? "" : suggestionOfMany(glob, names);
+}
+
+Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames> gradients,
+                                                         ArrayRef<ForcedScheme> patterns) {
+  std::vector<std::optional<Scheme>> forced(gradients.size());
+  for (const ForcedScheme &entry : patterns) {
+    Result<llvm::GlobPattern> pattern = patternOf(entry.glob);
+    if (!pattern)
+      return pattern.status();
+    bool isUsed = false;
+    auto fits = [&](const std::string &name) { return pattern->match(name); };
+    for (std::size_t k = 0; k < gradients.size(); ++k)
+      if (llvm::any_of(gradients[k], fits)) {
+        forced[k] = entry.scheme;
+        isUsed = true;
+      }
+    if (!isUsed)
+      return Status::badInput(
+          "no layer matches " + quoted(entry.glob) + ", which shall travel by " +
+          quoted(cluster::stringifyScheme(entry.scheme)) + namesNear(entry.glob, gradients));
+  }
+  return forced;
+}
+
+} // namespace syncline

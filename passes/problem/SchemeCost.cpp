@@ -1,0 +1,118 @@
+// The schemes' formulas.
+#include "passes/problem/SchemeCost.h"
+
+#include "passes/problem/TreeCost.h"
+
+#include <algorithm>
+
+namespace syncline::solver {
+
+namespace {
+
+/// A server on every rank: each sends every other its block, then the sum of its own. 2(P-1)
+/// messages and the bytes of a ring; the two rounds do not overlap.
+AffineCost symmetricCost(const ServerLayout &layout) {
+  LinkRates link = layout.worker;
+  if (layout.duplex == Duplex::half)
+    link.secondsPerByte *= 2;
+  return formulaLine(Scheme::ring, layout.workers, link);
+}
+
+/// Servers on the first S < P ranks, in two rounds that do not overlap. Ranks that only work push
+/// everything, to S servers; servers keep their own block, sum P-1 and answer P-1.
+AffineCost colocatedCost(const ServerLayout &layout) {
+  double p = layout.workers, s = layout.servers;
+  double serverOut = (s - 1) / s, serverIn = (p - 1) / s;
+  double busiest =
+      layout.duplex == Duplex::full ? std::max(1.0, serverIn) : std::max(1.0, serverOut + serverIn);
+  const LinkRates &link = layout.worker;
+  return {(s + p - 1) * link.latency,
+          2 * busiest * link.secondsPerByte + serverIn * link.reduceSecondsPerByte};
+}
+
+/// A worker pushes to S servers, a server answers P workers; the push's bytes are the pull's.
+std::shared_ptr<const CollectiveCost> dedicatedCost(const ServerLayout &layout) {
+  double p = layout.workers, s = layout.servers;
+  double phase = std::max(layout.worker.secondsPerByte, p / s * layout.server.secondsPerByte);
+  double summed = (p - 1) / s * layout.server.reduceSecondsPerByte;
+  double latency = s * layout.worker.latency + p * layout.server.latency;
+  double slope = 2 * phase + summed;
+  if (layout.pieceBytes <= 0)
+    return std::make_shared<AffineCost>(latency, slope);
+  // Opposite directions of full duplex links carry both at once.
+  double paced = std::max(layout.duplex == Duplex::full ? phase : 2 * phase, summed);
+  std::int64_t piece = layout.pieceBytes * layout.servers; // of every server's block
+  double first = latency + slope * static_cast<double>(piece);
+  CostPoint points[] = {
+      {0, latency}, {piece, first}, {2 * piece, first + paced * static_cast<double>(piece)}};
+  return std::make_shared<TableCost>(*TableCost::create(points));
+}
+
+constexpr std::int64_t longBytes = oneTreeBytes + 1; ///< of every message that is not short
+
+AffineCost sum(const AffineCost &a, const AffineCost &b) {
+  return {a.latency() + b.latency(), a.secondsPerByte() + b.secondsPerByte()};
+}
+
+} // namespace
+
+std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &layout) {
+  if (layout.workers <= 1)
+    return std::make_shared<AffineCost>(0, 0);
+  if (layout.dedicated)
+    return dedicatedCost(layout);
+  return std::make_shared<AffineCost>(layout.servers == layout.workers ? symmetricCost(layout)
+                                                                       : colocatedCost(layout));
+}
+
+AffineCost allGatherCost(int ranks, const LinkRates &rates) {
+  double others = ranks - 1;
+  return {others * rates.latency, others * rates.secondsPerByte};
+}
+
+AffineCost HierarchicalCost::total() const { return sum(sum(scatter, exchange), gather); }
+
+HierarchicalCost hierarchicalCost(const NodeLayout &layout) {
+  double d = layout.devicesPerNode, n = layout.nodes;
+  const LinkRates &in = layout.inside, &out = layout.between;
+  AffineCost scatter((d - 1) * in.latency,
+                     (d - 1) / d * (in.secondsPerByte + in.reduceSecondsPerByte));
+  AffineCost gather((d - 1) * in.latency, (d - 1) / d * in.secondsPerByte);
+  // Each of the d devices exchanges N/d bytes; d / linksPerNode of them share a card. Each reduces
+  // its own part.
+  double wire = 2 * (n - 1) / n / layout.linksPerNode * out.secondsPerByte;
+  double reduce = (n - 1) / n / d * out.reduceSecondsPerByte;
+  return {scatter, AffineCost(2 * (n - 1) * out.latency, wire + reduce), gather};
+}
+
+double parameterServerTraffic(const ServerLayout &layout) {
+  double p = layout.workers, s = layout.servers;
+  if (layout.workers <= 1)
+    return 0;
+  return layout.dedicated ? 2 : 2 * (p + s - 2) / s;
+}
+
+std::optional<double> shortTraffic(Scheme scheme, int ranks) {
+  if (scheme != Scheme::tree || ranks <= 2)
+    return std::nullopt;
+  return treeTraffic(ranks, oneTreeBytes);
+}
+
+double ringTraffic(int ranks) { return formulaTraffic(Scheme::ring, ranks, longBytes); }
+
+double allGatherTraffic(int ranks) { return 2.0 * (ranks - 1); }
+
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
+  std::vector<SchemeOption> options;
+  for (Scheme scheme : allSchemes())
+    if (hasFormula(scheme))
+      options.push_back({scheme, formulaCost(scheme, ranks, rates),
+                         formulaTraffic(scheme, ranks, longBytes), shortTraffic(scheme, ranks)});
+  return options;
+}
+
+SchemeOption serverOption(const ServerLayout &layout) {
+  return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
+}
+
+} // namespace syncline::solver

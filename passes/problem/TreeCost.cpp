@@ -1,0 +1,133 @@
+// Places, cuts and times of the runtime's two trees.
+#include "passes/problem/TreeCost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace syncline::solver {
+
+namespace {
+
+// The runtime's constants (Transport::bufferedBytes, TreeAllReduce's longest segment); a test
+// compares what follows from them.
+constexpr std::int64_t wholeBytes = 64 << 10; ///< a half up to here goes in one segment
+constexpr std::int64_t segmentBytes = 128 << 10;
+
+/// The root of the subtree over positions [first, last); -1 when it is empty.
+int rootOf(int first, int last) {
+  return last > first ? first + (1 << treeHeight(last - first)) - 1 : -1;
+}
+
+} // namespace
+
+TreeCut treeCut(std::int64_t bytes) {
+  if (bytes <= oneTreeBytes)
+    return {1, 1};
+  const std::int64_t half = bytes - bytes / 2;
+  const std::int64_t least = half > wholeBytes ? 2 : 1;
+  return {2, std::max(least, half / segmentBytes + (half % segmentBytes > 0))};
+}
+
+int treeHeight(int ranks) { return std::bit_width(static_cast<unsigned>(ranks)) - 1; }
+
+TreePlace treePlace(int tree, int rank, int ranks) {
+  auto rankAt = [&](int position) { return (position - tree + ranks) % ranks; };
+  const int position = (rank + tree) % ranks;
+  TreePlace place;
+  int first = 0, last = ranks;
+  for (int root = rootOf(first, last); root != position; root = rootOf(first, last)) {
+    place.parent = rankAt(root);
+    ++place.depth;
+    (position < root ? last : first) = position < root ? root : root + 1;
+  }
+  for (int child : {rootOf(first, position), rootOf(position + 1, last)})
+    if (child >= 0)
+      place.children.push_back(rankAt(child));
+  return place;
+}
+
+namespace {
+
+/// What a message's time is made of; README.md, "The tree", derives it.
+class TreeTimes {
+public:
+  TreeTimes(int ranks, const LinkRates &rates) : rates(rates) {
+    const auto count = static_cast<unsigned>(ranks);
+    const bool isFull = std::has_single_bit(count + 1), hasLoneRoot = std::has_single_bit(count);
+    const int height = treeHeight(ranks);
+    way = 4 * height - (hasLoneRoot ? 2 : isFull ? 0 : 1);
+    latency = (3 * height - (isFull ? 0 : 1)) * rates.latency;
+    beat = treeTraffic(ranks, oneTreeBytes + 1) * rates.secondsPerByte +
+           (ranks == 2 ? 1 : 2) * rates.reduceSecondsPerByte;
+  }
+
+  double seconds(std::int64_t bytes, TreeCut cut) const {
+    return latency + slope(cut) * static_cast<double>(bytes);
+  }
+  /// The first size that takes `level` seconds in this cut.
+  std::int64_t sizeAt(double level, TreeCut cut) const {
+    return static_cast<std::int64_t>(std::ceil((level - latency) / slope(cut)));
+  }
+
+private:
+  double slope(TreeCut cut) const {
+    const auto segments = static_cast<double>(cut.segments);
+    const double first = way * (rates.secondsPerByte + rates.reduceSecondsPerByte / 2);
+    return ((segments - 1) * beat + first) / (cut.trees * segments);
+  }
+
+  LinkRates rates;
+  int way = 0;        ///< F: segments that pass the links on the first one's way
+  double latency = 0; ///< seconds
+  double beat = 0;    ///< seconds per byte of a segment
+};
+
+} // namespace
+
+std::shared_ptr<const CollectiveCost> treeCost(int ranks, const LinkRates &rates) {
+  if (ranks <= 1)
+    return std::make_shared<AffineCost>(0, 0);
+  const TreeTimes times(ranks, rates);
+  std::vector<CostPoint> points{{0, times.seconds(0, {})}};
+  auto add = [&](std::int64_t bytes) {
+    points.push_back({bytes, times.seconds(bytes, treeCut(bytes))});
+  };
+  // The last sizes of one tree, of two with one segment each, of two with two.
+  for (std::int64_t end : {oneTreeBytes, 2 * wholeBytes, 4 * segmentBytes}) {
+    const CostPoint before = points.back();
+    // Where the finer cut is faster, the cost waits until the bytes have made up for that.
+    if (const TreeCut cut = treeCut(end); times.seconds(before.bytes + 1, cut) < before.seconds)
+      points.push_back({times.sizeAt(before.seconds, cut), before.seconds});
+    add(end);
+  }
+  add(8 * segmentBytes); // from here on a segment more every 256 KiB: one line
+  return std::make_shared<TableCost>(*TableCost::create(points));
+}
+
+double treeTraffic(int ranks, std::int64_t bytes) {
+  if (ranks <= 1)
+    return 0;
+  // Of one tree: a parent and two children, both ways. Of two, with half of the bytes each: those,
+  // and of the other tree, where the same rank is a leaf, a parent.
+  return treeCut(bytes).trees == 1 ? 2 * std::min(ranks - 1, 3) : std::min(ranks, 4);
+}
+
+double treeCardLoad(int nodes, int devices) {
+  // More nodes or devices than these have no more edges between them, or few.
+  constexpr int mostNodes = 8, mostDevices = 64;
+  nodes = std::min(nodes, mostNodes);
+  devices = std::min(devices, mostDevices);
+  const int ranks = nodes * devices;
+  std::vector<int> leaving(static_cast<std::size_t>(nodes));
+  for (int tree = 0; tree < 2; ++tree)
+    for (int rank = 0; rank < ranks; ++rank)
+      if (const int parent = treePlace(tree, rank, ranks).parent;
+          parent >= 0 && parent / devices != rank / devices) {
+        ++leaving[static_cast<std::size_t>(rank / devices)];
+        ++leaving[static_cast<std::size_t>(parent / devices)];
+      }
+  return *std::ranges::max_element(leaving) / 2.0;
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,283 @@
+// Checks certificates of joint bounds: that every plan is in a listed state or provably late, or
+// where no states are listed, that none of those the judge derives ends before the bound.
+#include "passes/proof/MergeChecker.h"
+#include "passes/proof/BoundLimits.h"
+#include "passes/proof/Rejections.h"
+
+#include <tuple>
+
+namespace syncline::solver {
+
+namespace {
+
+using Kind = JointRejectionKind;
+using Verdict = std::optional<JointRejection>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// What the judge knows of a lane.
+struct LaneFacts {
+  bool nondecreasing = true;
+  std::size_t lastMember = 0; ///< one past the last layer that fits
+};
+
+class BoundCheck {
+public:
+  BoundCheck(const JointProblem &problem, const JointCertificate &certificate)
+      : problem(problem), proof(certificate), limits(problem, certificate),
+        n(problem.layers.size()), lanes(problem.lanes.size()), limited(problem.limitedLane()) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      for (const SchemeOption &option : problem.lanes[lane].options)
+        facts[lane].nondecreasing &= neverFalls(*option.cost);
+      for (std::size_t k = 0; k < n; ++k)
+        if (limits.fits(k, lane))
+          facts[lane].lastMember = k + 1;
+    }
+  }
+
+  Verdict run() {
+    if (!isCheckedTime(proof.bound))
+      return rejectJointly(Kind::boundNotATime, "expected a finite bound >= 0, got ", proof.bound);
+    if (!proof.states.empty() && proof.states.size() != n + 1)
+      return rejectJointly(Kind::statesCount, "expected no list of states or ", n + 1, ", got ",
+                           proof.states.size());
+    if (Verdict verdict = checkNumbers())
+      return verdict;
+    if (Verdict verdict = limits.prepare())
+      return verdict;
+    PlanState start;
+    start.free = n > 0 ? problem.layers[0].ready : 0;
+    start.compute = problem.computeFree;
+    if (n == 0 && isBefore(start.compute, proof.bound))
+      return rejectJointly(Kind::boundBeaten, "expected a bound of at most ", start.compute,
+                           " s, got ", proof.bound, " s");
+    if (n == 0 || limits.isLate(start, 0))
+      return std::nullopt;
+    return proof.states.empty() ? derive(start) : checkLists(start);
+  }
+
+private:
+  Verdict checkNumbers() const {
+    for (std::size_t k = 0; k < proof.states.size(); ++k)
+      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
+        if (!isState(proof.states[k][i]))
+          return rejectJointly(Kind::notAState, "state ", i + 1, " after layer ", k,
+                               ": expected finite times >= 0 and bytes >= 0");
+    return std::nullopt;
+  }
+
+  static bool isState(const PlanState &state) {
+    return isCheckedTime(state.free) && isCheckedTime(state.compute) && state.held >= 0 &&
+           std::ranges::all_of(state.open,
+                               [](std::int64_t bytes) { return bytes >= PlanState::closed; });
+  }
+
+  static bool neverFalls(const CollectiveCost &cost) {
+    std::span<const CostSegment> pieces = cost.segments();
+    if (pieces.empty())
+      return false;
+    double previous = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      double last = i + 1 < pieces.size() ? cost.seconds(pieces[i + 1].firstByte - 1) : infinity;
+      if (pieces[i].base < previous || pieces[i].slope < 0 || last < pieces[i].base)
+        return false;
+      previous = last;
+    }
+    return true;
+  }
+
+  bool isNoWorse(const PlanState &a, const PlanState &b, double tolerance) const {
+    bool good = a.free <= b.free * (1 + tolerance) && a.compute <= b.compute * (1 + tolerance) &&
+                a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
+    for (std::size_t lane = 0; lane < lanes && good; ++lane)
+      good =
+          facts[lane].nondecreasing ? a.open[lane] <= b.open[lane] : a.open[lane] == b.open[lane];
+    return good;
+  }
+
+  /// Every step from the listed states leads to a listed or a late one.
+  Verdict checkLists(const PlanState &start) const {
+    if (!isCovered(start, 0))
+      return rejectJointly(Kind::startNotCovered, "the state before layer 1 is not covered");
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
+        if (Verdict verdict = checkSteps(proof.states[k][i], k, i))
+          return verdict;
+    return std::nullopt;
+  }
+
+  bool isCovered(const PlanState &state, std::size_t k) const {
+    if (limits.isLate(state, k))
+      return true;
+    return std::ranges::any_of(proof.states[k], [&](const PlanState &listed) {
+      return isNoWorse(listed, state, replayRounding);
+    });
+  }
+
+  Verdict checkSteps(const PlanState &state, std::size_t k, std::size_t index) const {
+    Verdict verdict;
+    forEachStep(state, k, [&](const PlanState &after) {
+      if (verdict)
+        return;
+      double finish = std::max(after.free, after.compute);
+      if (k + 1 == n && isBefore(finish, proof.bound, proofRounding))
+        verdict = rejectJointly(Kind::boundBeaten, "a plan through state ", index + 1,
+                                " after layer ", k, " ends at ", finish, " s");
+      else if (k + 1 < n && !isCovered(after, k + 1))
+        verdict = rejectJointly(Kind::stepNotCovered, "layer ", k + 1, ": a step from state ",
+                                index + 1, " leads to one that is not covered (channel free at ",
+                                after.free, " s, device at ", after.compute, " s)");
+    });
+    return verdict;
+  }
+
+  /// Follows every plan that is not late, layer by layer, and drops those that another is no worse
+  /// than.
+  Verdict derive(const PlanState &start) const {
+    std::vector<PlanState> states{start}, next;
+    for (std::size_t k = 0; k < n; ++k) {
+      next.clear();
+      double earliest = infinity;
+      for (const PlanState &state : states)
+        forEachStep(state, k, [&](const PlanState &after) {
+          if (k + 1 == n)
+            earliest = std::min(earliest, std::max(after.free, after.compute));
+          else if (!limits.isLate(after, k + 1))
+            next.push_back(after);
+        });
+      if (isBefore(earliest, proof.bound, proofRounding))
+        return rejectJointly(Kind::boundBeaten, "expected no plan to end before ", proof.bound,
+                             " s, got one that ends at ", earliest, " s");
+      dropWorse(next);
+      if (next.size() > mostDerived)
+        return rejectJointly(Kind::tooManyStates, "layer ", k + 1, ": expected at most ",
+                             mostDerived, " states that the relaxations leave open, got ",
+                             next.size());
+      std::swap(states, next);
+    }
+    return std::nullopt;
+  }
+
+  /// Those with the least times first; a state is compared with the latest few that stay.
+  void dropWorse(std::vector<PlanState> &states) const {
+    std::ranges::sort(states, {}, [](const PlanState &s) {
+      return std::tie(s.free, s.compute, s.open, s.held, s.freedom);
+    });
+    constexpr std::size_t compared = 200;
+    std::size_t kept = 0;
+    for (const PlanState &state : states) {
+      std::size_t first = kept > compared ? kept - compared : 0;
+      bool isWorse = false;
+      for (std::size_t j = kept; j > first && !isWorse; --j)
+        isWorse = isNoWorse(states[j - 1], state, 1e-14);
+      if (!isWorse)
+        states[kept++] = state;
+    }
+    states.resize(kept);
+  }
+
+  /// Calls visit(state after layer k) for all that layer k may do, unless a bucket is left open
+  /// that nobody can close.
+  template <typename Visit>
+  void forEachStep(const PlanState &state, std::size_t k, const Visit &visit) const {
+    const JointLayer &layer = problem.layers[k];
+    auto arrive = [&](PlanState after) {
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (after.open[lane] != PlanState::closed && facts[lane].lastMember <= k + 1)
+          return;
+      if (k + 1 < n)
+        after.free = std::max(after.free, problem.layers[k + 1].ready);
+      visit(after);
+    };
+
+    for (const SoloOption &solo : layer.solos) {
+      PlanState after = state;
+      if (!limits.settlePairs(after, k, true, false))
+        continue;
+      after.free = std::max(state.free, layer.ready) + solo.seconds;
+      if (solo.rebuild > 0)
+        after.compute = std::max(state.compute, after.free) + solo.rebuild;
+      arrive(after);
+    }
+    if (PlanState after = state; layer.carrier && limits.settlePairs(after, k, false, true))
+      arrive(after);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      PlanState after = state;
+      std::int64_t bytes = layer.bytes + std::max<std::int64_t>(0, state.open[lane]);
+      if (!limits.fits(k, lane) || bytes > problem.lanes[lane].largestMessage ||
+          !limits.settlePairs(after, k, false, false))
+        continue;
+      if (limited && *limited == lane) {
+        after.held += layer.bytes;
+        if (after.held > problem.lanes[lane].capacity)
+          continue;
+      }
+      after.open[lane] = bytes;
+      arrive(after);
+      double least = infinity;
+      for (const SchemeOption &option : problem.lanes[lane].options)
+        least = std::min(least, option.cost->seconds(bytes));
+      after.open[lane] = PlanState::closed;
+      after.free = std::max(state.free, layer.ready) + least;
+      arrive(after);
+    }
+  }
+
+  /// More would take longer to check than to plan.
+  static constexpr std::size_t mostDerived = 10'000;
+
+  const JointProblem &problem;
+  const JointCertificate &proof;
+  BoundLimits limits;
+  std::size_t n, lanes;
+  std::optional<std::size_t> limited;
+  std::array<LaneFacts, maxLanes> facts;
+};
+
+} // namespace
+
+std::optional<JointRejection> checkJointBound(const JointProblem &problem,
+                                              const JointCertificate &certificate) {
+  return BoundCheck(problem, certificate).run();
+}
+
+static Verdict checkFinish(double bound, double finish, bool optimal) {
+  if (!isCheckedTime(finish) || isBefore(finish, bound, proofRounding))
+    return rejectJointly(Kind::boundUndercut, "expected the plan to finish at ", bound,
+                         " s or later, got ", finish, " s");
+  if (optimal && isBefore(bound, finish, proofRounding))
+    return rejectJointly(Kind::boundNotReached, "expected the plan to finish at ", bound,
+                         " s, got ", finish, " s");
+  return std::nullopt;
+}
+
+std::optional<JointRejection> checkJointCertificate(const JointProblem &problem,
+                                                    const JointCertificate &certificate,
+                                                    double finish, bool optimal) {
+  if (Verdict verdict = checkJointBound(problem, certificate))
+    return verdict;
+  return checkFinish(certificate.bound, finish, optimal);
+}
+
+template <typename Found> static std::optional<std::string> messageOf(const Found &rejection) {
+  return rejection ? std::optional(rejection->message) : std::nullopt;
+}
+
+std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof) {
+  if (const auto *joint = std::get_if<JointCertificate>(&proof))
+    return messageOf(checkJointBound(problem, *joint));
+  if (std::optional<MergeProblem> plain = plainProblem(problem))
+    return messageOf(checkBound(*plain, std::get<Certificate>(proof)));
+  return rejectJointly(Kind::notPlain, "expected relaxations and states, since the problem is more "
+                                       "than merging, got finish times")
+      .message;
+}
+
+std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof,
+                                      double finish, bool optimal) {
+  if (std::optional<std::string> wrong = checkProof(problem, proof))
+    return wrong;
+  return messageOf(checkFinish(boundOf(problem, proof), finish, optimal));
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,163 @@
+// Relaxations and what they prove, computed from the problem alone.
+#include "passes/proof/BoundLimits.h"
+
+#include "passes/proof/Rejections.h"
+
+namespace syncline::solver {
+
+using Kind = JointRejectionKind;
+using Verdict = std::optional<JointRejection>;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most) {
+  auto isUnderAt = [&](std::int64_t bytes) {
+    return !isBefore(cost.seconds(bytes),
+                     line.latency + line.secondsPerByte * static_cast<double>(bytes));
+  };
+  std::span<const CostSegment> pieces = cost.segments();
+  if (pieces.empty())
+    return line.latency == 0 && line.secondsPerByte == 0;
+  for (std::size_t i = 0; i < pieces.size() && pieces[i].firstByte <= most; ++i) {
+    std::int64_t last = i + 1 < pieces.size() ? pieces[i + 1].firstByte - 1 : most;
+    if (!isUnderAt(pieces[i].firstByte) || !isUnderAt(std::min(last, most)))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+BoundLimits::BoundLimits(const JointProblem &problem, const JointCertificate &certificate)
+    : problem(problem), proof(certificate), pairs(problem), n(problem.layers.size()),
+      lanes(problem.lanes.size()), limited(problem.limitedLane()) {}
+
+Verdict BoundLimits::prepare() {
+  for (std::size_t i = 0; i < proof.relaxations.size(); ++i)
+    if (Verdict verdict = checkRelaxation(i))
+      return verdict;
+  for (const Relaxation &relaxation : proof.relaxations)
+    limits.push_back(limitsOf(relaxation));
+  return std::nullopt;
+}
+
+/// A line under a cost's corners is under the cost, as far as messages go.
+Verdict BoundLimits::checkRelaxation(std::size_t index) const {
+  const Relaxation &relaxation = proof.relaxations[index];
+  if (!(relaxation.channelWeight >= 0 && relaxation.channelWeight <= 1))
+    return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
+                         ": expected a weight within [0, 1], got ", relaxation.channelWeight);
+  if (!isCheckedTime(relaxation.heldWeight))
+    return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
+                         ": expected a finite weight of held bytes >= 0, got ",
+                         relaxation.heldWeight);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const Relaxation::Line &line = relaxation.lines[lane];
+    std::int64_t most = 0;
+    for (std::size_t k = 0; k < n; ++k)
+      most += fits(k, lane) ? problem.layers[k].bytes : 0;
+    most = std::min(most, problem.lanes[lane].largestMessage);
+    bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
+    for (const SchemeOption &option : problem.lanes[lane].options)
+      isUnder = isUnder && liesUnder(line, *option.cost, most);
+    if (!isUnder)
+      return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1, ": the line ",
+                           line.latency, " s + ", line.secondsPerByte,
+                           " s/B is not under every cost of lane ", lane + 1);
+  }
+  return std::nullopt;
+}
+
+/// Solvers drop what cannot improve by 1e-12; rounding on the way to either side is far less.
+bool BoundLimits::isTooLate(double reached, double limit) const {
+  return reached >= limit - 4e-12 * proof.bound;
+}
+
+/// Where pairs never overlap, one bit of freedom says all about them, and limits depend on it.
+std::size_t BoundLimits::freedoms() const { return pairs.most == 1 ? 2 : 1; }
+
+/// Per layer count, set of open lanes and freedom: at which weighted time a plan is late for the
+/// bound, whatever it does next. README.md, "The bound".
+std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
+  double w = relaxation.channelWeight;
+  std::size_t width = freedoms() << lanes;
+  std::vector<double> limit((n + 1) * width, -infinity);
+  limit[n * width] = proof.bound;
+  if (limited)
+    limit[n * width] +=
+        relaxation.heldWeight * static_cast<double>(problem.lanes[*limited].capacity);
+  for (std::size_t k = n; k-- > 0;) {
+    const JointLayer &layer = problem.layers[k];
+    double next = k + 1 < n ? problem.layers[k + 1].ready : 0;
+    for (std::size_t from = 0; from < width; ++from) {
+      std::size_t set = from % (std::size_t{1} << lanes);
+      auto through = [&](std::size_t to, double occupied, double rebuild, bool isSolo, bool rides) {
+        PlanState state;
+        state.freedom = from >> lanes;
+        if (freedoms() > 1 && !settlePairs(state, k, isSolo, rides))
+          return -infinity;
+        double after = limit[(k + 1) * width + (state.freedom << lanes) + to];
+        double device = problem.computeFree + rebuild;
+        if (rebuild > 0)
+          device = std::max(device, layer.ready + occupied + rebuild);
+        double reached = w * std::max(layer.ready + occupied, next) + (1 - w) * device;
+        return isTooLate(reached, after) ? -infinity : after - w * occupied - (1 - w) * rebuild;
+      };
+      double most = layer.carrier ? through(set, 0, 0, false, true) : -infinity;
+      for (const SoloOption &solo : layer.solos)
+        most = std::max(most, through(set, solo.seconds, solo.rebuild, true, false));
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (fits(k, lane)) {
+          const Relaxation::Line &line = relaxation.lines[lane];
+          double body = line.secondsPerByte * static_cast<double>(layer.bytes);
+          std::size_t bit = std::size_t{1} << lane;
+          // Bytes in a bucket that stays open are owed, but do not occupy the channel yet.
+          double price =
+              limited == lane ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
+          most = std::max(most, through(set | bit, 0, 0, false, false) - w * body - price);
+          most = std::max(most, through(set & ~bit, line.latency + body, 0, false, false) - price);
+        }
+      limit[k * width + from] = most;
+    }
+  }
+  return limit;
+}
+
+bool BoundLimits::isLate(const PlanState &state, std::size_t k) const {
+  if (isTooLate(state.compute, proof.bound))
+    return true;
+  std::size_t set = freedoms() > 1 ? (state.freedom & 1) << lanes : 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    set |= std::size_t{state.open[lane] != PlanState::closed} << lane;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const Relaxation &relaxation = proof.relaxations[i];
+    double owed = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      owed += relaxation.lines[lane].secondsPerByte *
+              static_cast<double>(std::max<std::int64_t>(state.open[lane], 0));
+    double w = relaxation.channelWeight;
+    double reached = w * (state.free + owed) + (1 - w) * state.compute +
+                     relaxation.heldWeight * static_cast<double>(state.held);
+    if (isTooLate(reached, limits[i][k * (freedoms() << lanes) + set]))
+      return true;
+  }
+  return false;
+}
+
+bool BoundLimits::settlePairs(PlanState &state, std::size_t k, bool isSolo, bool rides) const {
+  for (const PairBits::Pair &pair : pairs.ofLayer[k]) {
+    bool leavesFree = pair.carries ? isSolo : !rides;
+    if (pair.opens && leavesFree)
+      state.freedom |= pair.bit;
+    if (!pair.opens) {
+      if (!leavesFree && (state.freedom & pair.bit) == 0)
+        return false;
+      state.freedom &= ~pair.bit;
+    }
+  }
+  return true;
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,35 @@
+// MergeChecker: the judge of certificates of merging alone (see checkJointPlan for plans). Shares
+// no code with any planner, runs in release builds and stands in a library of its own
+// (SynclineMergeCheck), so that a plan can be verified without the solver.
+//
+// Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
+// Thread-safe.
+#pragma once
+
+#include "passes/problem/MergeProblem.h"
+
+#include <optional>
+#include <string>
+
+namespace syncline::solver {
+
+/// Why a certificate is rejected. The numbers are stable; README.md lists them.
+enum class RejectionKind {
+  certificateLength = 20,  ///< the certificate has not one entry more than there are layers
+  certificateOrigin = 21,  ///< entry 0 is not 0
+  certificateNumber = 22,  ///< an entry is negative or not finite
+  certificateTooLate = 23, ///< an entry is later than a message from an earlier entry allows
+};
+
+struct Rejection {
+  RejectionKind kind;
+  std::string message; ///< "M23: entry 3: ...", layers counted from 1
+};
+
+/// Nothing when no plan can finish before the certificate's last entry: entry 0 is 0 and entry j is
+/// at most max(entry i, r_j) + T(i+1..j) for all i < j. Looks at every pair, except where r_j plus
+/// the least time of a straight piece already settles it: n^2/2 at worst. Precondition: the
+/// problem is valid.
+std::optional<Rejection> checkBound(const MergeProblem &problem, const Certificate &certificate);
+
+} // namespace syncline::solver

@@ -1,0 +1,30 @@
+// JointRejections: what the two halves of the joint checker share: tolerances and messages.
+#pragma once
+
+#include "passes/problem/Rounding.h"
+#include "passes/proof/SolutionChecker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace syncline::solver {
+
+inline bool isCheckedTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+inline bool isBefore(double a, double b, double part = replayRounding) {
+  return a < b - part * std::max(std::abs(a), std::abs(b));
+}
+
+inline bool isOther(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
+
+template <typename... Parts>
+JointRejection rejectJointly(JointRejectionKind kind, const Parts &...parts) {
+  std::ostringstream text;
+  text.precision(17);
+  text << 'J' << static_cast<int>(kind) << ": ";
+  (text << ... << parts);
+  return {kind, text.str()};
+}
+
+} // namespace syncline::solver

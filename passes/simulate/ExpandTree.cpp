@@ -1,0 +1,122 @@
+// The runtime's trees, segment by segment.
+#include "passes/simulate/MessageExpansion.h"
+
+#include "passes/problem/TreeCost.h"
+
+#include <map>
+
+namespace syncline::simulate {
+
+namespace {
+
+using solver::TreeCut;
+using solver::TreePlace;
+
+/// Follows every rank through its program, beat by beat (runtime/transport/collectives): a rank at
+/// depth d handles segment i on its way up at beat i + H - d and on its way down at beat i + H + d,
+/// H being the trees' height; so whatever a rank receives was sent a beat before.
+class TreeUnfolder {
+public:
+  TreeUnfolder(std::int64_t bytes, const Topology &topology)
+      : topology(topology), ranks(topology.machines().ranks), cut(solver::treeCut(bytes)),
+        share(1.0 / cut.trees / static_cast<double>(cut.segments)), unfolding(ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      last.push_back(rank);
+      for (int tree = 0; tree < cut.trees; ++tree)
+        places.push_back(solver::treePlace(tree, rank, ranks));
+    }
+  }
+
+  Unfolding unfold() {
+    const int height = solver::treeHeight(ranks);
+    for (std::int64_t beat = 0; beat < cut.segments + 2 * height; ++beat)
+      for (int rank = 0; rank < ranks; ++rank)
+        for (int tree = 0; tree < cut.trees; ++tree) {
+          const std::int64_t arrived = beat - height, depth = placeOf(rank, tree).depth;
+          if (isSegment(arrived + depth))
+            goUp(rank, tree);
+          if (isSegment(arrived - depth))
+            goDown(rank, tree);
+        }
+    for (const auto &[wire, segments] : wires)
+      last[wire.from] = after(last[wire.from], segments.back(), 0);
+    unfolding.finish(last);
+    return std::move(unfolding);
+  }
+
+private:
+  struct Wire {
+    int from, to, tree;
+    auto operator<=>(const Wire &) const = default;
+  };
+
+  bool isSegment(std::int64_t segment) const { return segment >= 0 && segment < cut.segments; }
+  const TreePlace &placeOf(int rank, int tree) const { return places[rank * cut.trees + tree]; }
+
+  /// The program goes on while a segment leaves; wires carry one segment behind the other, each
+  /// beside the others. The first on a wire pays the latency, and that of the `before` sends that
+  /// its rank begins at the same time; those behind it keep their distance.
+  void send(int from, int to, int tree, int before = 0) {
+    const Topology::Hop hop = topology.hop(from, to);
+    std::vector<int> &wire = wires[{from, to, tree}];
+    const int part = unfolding.add(
+        {.delay = wire.empty() ? (1 + before) * hop.latency : 0, .share = share, .path = hop.path});
+    unfolding.order(last[from], part);
+    if (!wire.empty())
+      unfolding.order(wire.back(), part);
+    wire.push_back(part);
+  }
+
+  /// The next segment on the wire; summed where `adds`.
+  void receive(int from, int to, int tree, bool adds) {
+    std::size_t &next = taken[{from, to, tree}];
+    const int segment = wires[{from, to, tree}][next++];
+    last[to] = after(last[to], segment, adds ? share * topology.reduceSecondsPerByte(to) : 0);
+  }
+
+  int after(int one, int other, double secondsPerByte) {
+    const int part = unfolding.add({.delayPerByte = secondsPerByte});
+    unfolding.order(one, part);
+    unfolding.order(other, part);
+    return part;
+  }
+
+  void goUp(int rank, int tree) {
+    const TreePlace &place = placeOf(rank, tree);
+    for (int child : place.children)
+      receive(child, rank, tree, true);
+    if (place.parent >= 0)
+      send(rank, place.parent, tree);
+  }
+
+  void goDown(int rank, int tree) {
+    const TreePlace &place = placeOf(rank, tree);
+    if (place.parent >= 0)
+      receive(place.parent, rank, tree, false);
+    for (int before = 0; int child : place.children)
+      send(rank, child, tree, before++);
+  }
+
+  const Topology &topology;
+  const int ranks;
+  const TreeCut cut;
+  const double share; ///< of the message, that a segment has
+  Unfolding unfolding;
+  std::vector<TreePlace> places;          ///< by rank and tree
+  std::vector<int> last;                  ///< a rank's latest part
+  std::map<Wire, std::vector<int>> wires; ///< parts sent
+  std::map<Wire, std::size_t> taken;      ///< how many of them have been received
+};
+
+} // namespace
+
+Unfolding unfoldTree(std::int64_t bytes, const Topology &topology) {
+  return TreeUnfolder(bytes, topology).unfold();
+}
+
+double treePartsOf(std::int64_t bytes, int ranks) {
+  const TreeCut cut = solver::treeCut(bytes);
+  return 4.0 * (ranks - 1) * cut.trees * static_cast<double>(cut.segments) + ranks;
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,32 @@
+// Counts; in doubles, as products of what users give may be too large for integers.
+#include "passes/simulate/SimulationSize.h"
+
+#include "passes/simulate/MessageRuns.h"
+
+namespace syncline::driver {
+
+Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted) {
+  constexpr double mostKept = 40e6, mostOnPath = 2e6, mostTraced = 4e6;
+  const double ranks =
+      simulate::MessageRuns::canFold(scenario) ? 1 : static_cast<double>(scenario.machines.ranks);
+  const double ofRank = static_cast<double>(scenario.steps) *
+                        static_cast<double>(scenario.operations.size() + scenario.messages.size());
+  struct Limit {
+    bool isAsked;
+    double count, most;
+    const char *what;
+  };
+  for (const Limit &limit : {Limit{true, ofRank * ranks, mostKept, "in memory"},
+                             Limit{wanted.path, ofRank, mostOnPath, "in a row"},
+                             Limit{wanted.trace, ofRank * ranks, mostTraced, "in a trace"}})
+    if (limit.isAsked && limit.count > limit.most)
+      return Status::badInput("expected at most " +
+                              std::to_string(static_cast<std::int64_t>(limit.most)) +
+                              " operations and messages " + limit.what + ", got " +
+                              std::to_string(static_cast<std::int64_t>(ofRank / scenario.steps)) +
+                              " a step in " + std::to_string(scenario.steps) + " steps of " +
+                              std::to_string(static_cast<std::int64_t>(ranks)) + " ranks");
+  return Status::ok();
+}
+
+} // namespace syncline::driver

@@ -1,0 +1,180 @@
+// One rank in place of all.
+#include "passes/simulate/MessageExpansion.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace syncline::simulate {
+
+namespace {
+
+using solver::Scheme;
+
+/// One part after the other.
+class Chain {
+public:
+  Chain() : unfolding(1) {}
+
+  void add(const Part &part) {
+    const int number = unfolding.add(part);
+    unfolding.order(last, number);
+    last = number;
+  }
+  /// A round: the latency, the share over the hop, then the sum of what has come.
+  void round(const Topology::Hop &hop, double share, double reduceSecondsPerByte) {
+    add({.delay = hop.latency, .delayPerByte = owed, .share = share, .path = hop.path});
+    owed = share * reduceSecondsPerByte;
+  }
+  /// Time that the next part takes first.
+  void pause(double secondsPerByte) { owed += secondsPerByte; }
+
+  Unfolding finish() {
+    if (owed > 0)
+      add({.delayPerByte = owed});
+    unfolding.finish({last});
+    return std::move(unfolding);
+  }
+
+private:
+  Unfolding unfolding;
+  int last = 0;
+  double owed = 0; ///< seconds per byte, of the sum that the next part waits for
+};
+
+/// n - 1 rounds of share / n.
+void addRing(Chain &chain, int count, double share, const Topology::Hop &hop, double reduce) {
+  for (int i = 1; i < count; ++i)
+    chain.round(hop, share / count, reduce);
+}
+
+void addHierarchical(Chain &chain, const Topology &topology) {
+  const Machines &machines = topology.machines();
+  const int devices = machines.devicesPerNode, nodes = machines.nodes();
+  const Topology::Hop inside = topology.foldedInside(), between = topology.foldedHop(devices);
+  addRing(chain, devices, 1, inside, machines.inside->reduceSecondsPerByte);
+  addRing(chain, nodes, 1.0 / devices, between, topology.reduceSecondsPerByte(0));
+  addRing(chain, nodes, 1.0 / devices, between, 0);
+  addRing(chain, devices, 1, inside, 0);
+}
+
+/// One worker and its servers: pushing, summing and pulling, piece behind piece.
+Unfolding foldServers(const Message &message, const Topology &topology) {
+  const Machines &machines = topology.machines();
+  const auto bytes = static_cast<double>(message.bytes);
+  const double whole = static_cast<double>(machines.serverPiece) * machines.servers;
+  const double perByte = static_cast<double>(machines.ranks - 1) / machines.servers *
+                         machines.serverLink.reduceSecondsPerByte;
+  Unfolding result(1);
+  int push = 0, sum = -1, pull = -1;
+  for (double left = bytes; left > 0; left -= whole) {
+    const double share = std::min(left, whole) / bytes;
+    const bool isFirst = pull < 0;
+    const Topology::Hop out = topology.foldedToServers(true),
+                        back = topology.foldedToServers(false);
+    const int pushed = result.add(
+        {.delay = isFirst ? machines.servers * out.latency : 0, .share = share, .path = out.path});
+    const int summed = result.add({.delayPerByte = share * perByte});
+    const int pulled = result.add(
+        {.delay = isFirst ? machines.ranks * back.latency : 0, .share = share, .path = back.path});
+    result.order(push, pushed);
+    result.order(pushed, summed);
+    result.order(summed, pulled);
+    if (!isFirst) {
+      result.order(sum, summed);
+      result.order(pull, pulled);
+    }
+    push = pushed;
+    sum = summed;
+    pull = pulled;
+  }
+  result.finish({std::max(pull, 0)});
+  return result;
+}
+
+} // namespace
+
+bool isSymmetric(const Message &message, const Machines &machines) {
+  const bool isFlat = machines.devicesPerNode == 1;
+  switch (message.scheme) {
+  case Scheme::ring:
+  case Scheme::reduceScatter:
+  case Scheme::factors:
+    return isFlat;
+  case Scheme::tree:
+    return false;
+  case Scheme::recursiveDoubling:
+  case Scheme::halvingDoubling:
+    return isFlat && std::has_single_bit(static_cast<unsigned>(machines.ranks));
+  case Scheme::hierarchical:
+    return true;
+  case Scheme::parameterServer:
+    return machines.dedicated ||
+           (isFlat && (machines.servers == 0 || machines.servers == machines.ranks));
+  }
+  return false;
+}
+
+double foldedPartsOf(const Message &message, const Machines &machines) {
+  const double p = machines.ranks, levels = std::ceil(std::log2(p));
+  switch (message.scheme) {
+  case Scheme::ring:
+  case Scheme::reduceScatter:
+    return 2 * p;
+  case Scheme::factors:
+    return p;
+  case Scheme::recursiveDoubling:
+    return levels;
+  case Scheme::halvingDoubling:
+    return 2 * levels;
+  case Scheme::hierarchical:
+    return 2.0 * (machines.devicesPerNode + machines.nodes());
+  case Scheme::parameterServer:
+  case Scheme::tree: // does not fold
+    break;
+  }
+  if (!machines.dedicated)
+    return 2 * p;
+  return 3 + 3 * static_cast<double>(message.bytes) /
+                 (static_cast<double>(machines.serverPiece) * machines.servers);
+}
+
+Unfolding fold(const Message &message, const Topology &topology) {
+  const Machines &machines = topology.machines();
+  const int ranks = machines.ranks;
+  if (!scales(message, machines))
+    return foldServers(message, topology);
+  const Topology::Hop both = topology.foldedHop(1);
+  const double reduce = topology.reduceSecondsPerByte(0);
+  Chain chain;
+  switch (message.scheme) {
+  case Scheme::ring:
+  case Scheme::reduceScatter:
+  case Scheme::parameterServer: // on every rank: a block to each, then a sum to each
+    addRing(chain, ranks, 1, both, reduce);
+    chain.pause(message.shardUpdate);
+    addRing(chain, ranks, 1, both, 0);
+    break;
+  case Scheme::factors:
+    addRing(chain, ranks, ranks, both, 0);
+    break;
+  case Scheme::recursiveDoubling:
+    for (int groups = 1; groups < ranks; groups *= 2)
+      chain.round(both, 1, reduce);
+    break;
+  case Scheme::halvingDoubling:
+    for (int groups = 2; groups <= ranks; groups *= 2)
+      chain.round(both, 1.0 / groups, reduce);
+    for (int groups = ranks; groups > 1; groups /= 2)
+      chain.round(both, 1.0 / groups, 0);
+    break;
+  case Scheme::tree: // does not fold
+    break;
+  case Scheme::hierarchical:
+    addHierarchical(chain, topology);
+    break;
+  }
+  return chain.finish();
+}
+
+} // namespace syncline::simulate

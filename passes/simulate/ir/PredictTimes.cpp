@@ -1,0 +1,90 @@
+// Pass `predict-times`: simulates a step once and writes down what it took.
+#include "passes/simulate/ir/PredictTimes.h"
+
+#include "ir/plan/Plan.h"
+#include "ir/sync/AloneAttr.h"
+#include "ir/sync/Sync.h"
+#include "passes/Passes.h"
+#include "passes/simulate/ir/ReadScenario.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace syncline {
+#define GEN_PASS_DEF_PREDICTTIMES
+#include "passes/Passes.h.inc"
+} // namespace syncline
+
+using namespace mlir;
+
+namespace syncline::simulate {
+
+Result<Prediction> predictPlan(ModuleOp module) {
+  Result<SimulatedPlan> plan = SimulatedPlan::create(module);
+  if (!plan)
+    return plan.status();
+  Result<Scenario> scenario = plan->asPlanned(plan->problem().cluster());
+  if (!scenario)
+    return scenario.status();
+  Result<Prediction> prediction = predictStep(std::move(*scenario));
+  if (prediction)
+    for (const Operation &op : plan->alone(1).operations)
+      prediction->alone += op.seconds;
+  return prediction;
+}
+
+namespace {
+
+sync::TimesAttr listOf(MLIRContext *context, const Prediction &prediction,
+                       double PredictedMessage::*time) {
+  llvm::SmallVector<cluster::Real> values;
+  for (const PredictedMessage &message : prediction.messages)
+    values.push_back(message.*time);
+  return sync::TimesAttr::get(context, values);
+}
+
+void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
+  OpBuilder builder(solution->getContext());
+  builder.setInsertionPointAfter(solution);
+  auto list = [&](double PredictedMessage::*time) {
+    return listOf(builder.getContext(), prediction, time);
+  };
+  auto seconds = [&](double time) { return builder.getF64FloatAttr(time); };
+  auto op = builder.create<sync::PredictionOp>(
+      solution.getLoc(), solution.getProblemAttr(), list(&PredictedMessage::ready),
+      list(&PredictedMessage::start), list(&PredictedMessage::end),
+      list(&PredictedMessage::rebuilt), list(&PredictedMessage::exposed),
+      seconds(prediction.forwardEnd), seconds(prediction.backwardEnd),
+      seconds(prediction.communicationEnd), seconds(prediction.rebuildingEnd),
+      seconds(prediction.updates), seconds(prediction.step));
+  op->setAttr(sync::aloneAttr, seconds(prediction.alone));
+}
+
+void setTimes(plan::ProgramOp program, const Prediction &prediction) {
+  for (auto bucket : program.getOps<plan::BucketOp>()) {
+    if (bucket.getId() >= prediction.messages.size())
+      continue; // P19 says so
+    const PredictedMessage &message = prediction.messages[bucket.getId()];
+    bucket.setReady(llvm::APFloat(message.ready));
+    bucket.setStart(llvm::APFloat(message.start));
+    bucket.setEnd(llvm::APFloat(message.end));
+  }
+}
+
+struct PredictTimes : syncline::impl::PredictTimesBase<PredictTimes> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Result<Prediction> prediction = predictPlan(module);
+    if (!prediction) {
+      module.emitError("cannot be simulated: ") << prediction.status().message();
+      return signalPassFailure();
+    }
+    for (auto old : llvm::make_early_inc_range(module.getOps<sync::PredictionOp>()))
+      old.erase();
+    writeDown(*module.getOps<sync::SolutionOp>().begin(), *prediction);
+    for (auto program : module.getOps<plan::ProgramOp>())
+      setTimes(program, *prediction);
+  }
+};
+
+} // namespace
+} // namespace syncline::simulate

@@ -1,0 +1,113 @@
+// Operation by operation.
+#include "passes/simulate/ir/ReadProgram.h"
+
+#include "passes/simulate/IssueOrder.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace syncline::simulate {
+
+namespace {
+
+std::string nameOf(plan::BucketOp bucket) {
+  std::vector<std::string> members;
+  for (StringAttr member : bucket.getMembers().getAsRange<StringAttr>())
+    members.push_back(member.str());
+  return summary(members);
+}
+
+Phase phaseOf(plan::Phase phase) {
+  switch (phase) {
+  case plan::Phase::forward:
+    return Phase::forward;
+  case plan::Phase::backward:
+    return Phase::backward;
+  case plan::Phase::update:
+    return Phase::update;
+  }
+  llvm_unreachable("every phase is named above");
+}
+
+/// A program's operations, one by one.
+class ProgramReader {
+public:
+  Scenario read(plan::ProgramOp program) {
+    const auto buckets = program.getOps<plan::BucketOp>();
+    scenario.messages.resize(static_cast<std::size_t>(llvm::range_size(buckets)));
+    for (plan::BucketOp bucket : buckets)
+      addBucket(bucket);
+    for (mlir::Operation &op : program.getBody().front())
+      add(&op);
+    return std::move(scenario);
+  }
+
+private:
+  using Kind = Operation::Kind;
+
+  /// Buckets may be declared in any order: operations name them by number. Where numbers leave one
+  /// out, nothing issues its message, which validate() refuses.
+  void addBucket(plan::BucketOp bucket) {
+    if (bucket.getId() >= scenario.messages.size())
+      return;
+    declared.insert(bucket.getId());
+    const solver::Scheme scheme = *solver::parseScheme(bucket.getScheme().str());
+    const auto bytes = static_cast<std::int64_t>(bucket.getBytes());
+    scenario.messages[bucket.getId()] = {.name = nameOf(bucket),
+                                         .scheme = scheme,
+                                         .bytes = bytes,
+                                         .channel = static_cast<int>(bucket.getChannel())};
+  }
+
+  void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
+    scenario.operations.push_back({.kind = kind,
+                                   .phase = phase,
+                                   .seconds = seconds,
+                                   .message = isKnown(bucket) ? static_cast<int>(bucket) : -1});
+  }
+
+  /// Whether there is such a bucket; where not, validate() refuses the scenario.
+  bool isKnown(std::uint64_t bucket) const { return declared.contains(bucket); }
+
+  void addCompute(mlir::Operation *op, StringRef layer) {
+    scenario.operations.push_back(
+        {.phase = phase, .layer = layer.str(), .seconds = plan::secondsOf(op)});
+  }
+
+  void add(mlir::Operation *op) {
+    if (auto marker = dyn_cast<plan::PhaseOp>(op))
+      phase = phaseOf(marker.getPhase());
+    else if (auto call = dyn_cast<plan::CallOp>(op))
+      addCompute(op, call.getLayer());
+    else if (auto loop = dyn_cast<plan::PointwiseOp>(op))
+      addCompute(op, loop.getLayer());
+    else if (auto issue = dyn_cast<plan::IssueOp>(op))
+      addStep(Kind::issue, issue.getBucket());
+    else if (auto gather = dyn_cast<plan::GatherOp>(op))
+      addGather(gather);
+    else if (auto wait = dyn_cast<plan::WaitOp>(op))
+      addStep(Kind::wait, wait.getBucket());
+    else if (auto update = dyn_cast<plan::UpdateOp>(op))
+      addStep(Kind::update, update.getBucket(), plan::secondsOf(op));
+  }
+
+  void addGather(plan::GatherOp gather) {
+    std::int64_t bytes = 0;
+    for (Value factor : gather.getIns())
+      bytes += plan::denseBytes(cast<MemRefType>(factor.getType()));
+    if (isKnown(gather.getBucket()))
+      scenario.messages[gather.getBucket()].bytes = bytes;
+    addStep(Kind::issue, gather.getBucket());
+  }
+
+  Scenario scenario;
+  std::set<std::uint64_t> declared; ///< buckets that are messages
+  Phase phase = Phase::forward;
+};
+
+} // namespace
+
+Scenario readProgram(plan::ProgramOp program) { return ProgramReader().read(program); }
+
+} // namespace syncline::simulate

@@ -1,0 +1,276 @@
+// Plans' modules, by MLIR.
+#include "passes/simulate/ir/ReadScenario.h"
+
+#include "ir/cluster/UpdateAttr.h"
+#include "ir/plan/Plan.h"
+#include "passes/cost/CollectiveTime.h"
+#include "passes/cost/CostModel.h"
+#include "passes/cost/SchemeCatalog.h"
+#include "passes/lower/MemoryElsewhere.h"
+#include "passes/merge/MergeOps.h"
+#include "passes/simulate/IssueOrder.h"
+#include "passes/simulate/ir/ReadProgram.h"
+#include "passes/proof/SolutionChecker.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace syncline::simulate {
+
+namespace {
+
+using cluster::Scheme;
+
+solver::LinkRates rates(cluster::LinkAttr link) {
+  return {link.getAlpha(), link.getBeta(), link.getGamma()};
+}
+
+template <typename Op> Op firstOf(ModuleOp module) {
+  auto range = module.getOps<Op>();
+  return range.empty() ? Op() : *range.begin();
+}
+
+/// A line, a table, or a formula with constants of its own: a time that the network does not
+/// decide. Of NCCL's Tree only its cost is known.
+bool isStated(cluster::SpecAttr spec, Scheme scheme) {
+  if (spec.getNccl() && scheme == Scheme::tree)
+    return true;
+  for (cluster::CollectiveAttr stated : spec.getCollectives())
+    if (stated.getScheme() == scheme)
+      return !cost::isOfNetwork(spec, stated.getCost());
+  return false;
+}
+
+Result<std::shared_ptr<const solver::CollectiveCost>>
+costOf(cluster::SpecAttr spec, const cost::Offer &offer, Scheme scheme) {
+  Attribute cost;
+  if (scheme == Scheme::factors)
+    cost = offer.gather;
+  else if (sync::OptionAttr option = offer.option(scheme))
+    cost = option.getCost();
+  if (!cost) { // not offered, but possible: what it would cost alone
+    const solver::Scheme name = toSolverScheme(scheme);
+    cluster::LinkAttr link = cluster::slowestLink(spec);
+    if (!link || !solver::hasFormula(name))
+      return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
+                              cluster::stringifyScheme(scheme).str() + "' costs");
+    return solver::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link));
+  }
+  Result<std::shared_ptr<const solver::CollectiveCost>> time = cost::collectiveTime(cost);
+  if (!time)
+    return time.status();
+  return std::move(*time);
+}
+
+/// What the messages cost on a cluster, and its machines.
+Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
+  scenario.machines = machinesOf(spec);
+  Result<cost::Offer> offer = cost::offerOf(spec);
+  if (!offer)
+    return offer.status();
+  for (Message &message : scenario.messages) {
+    const Scheme scheme = toClusterScheme(message.scheme);
+    auto cost = costOf(spec, *offer, scheme);
+    if (!cost)
+      return cost.status();
+    message.cost = std::move(*cost);
+    message.isStated = isStated(spec, scheme);
+    message.shardUpdate = message.scheme == solver::Scheme::reduceScatter ? shardUpdate : 0;
+  }
+  return Status::ok();
+}
+
+/// Seconds per byte that a reduce-scatter takes besides its collective, as `offer` has that: its
+/// share of the update.
+double shardUpdateOf(const solver::JointProblem &problem, const cost::Offer &offer) {
+  if (!offer.reduceScatter)
+    return 0;
+  for (const solver::Lane &lane : problem.lanes)
+    for (const solver::SchemeOption &option : lane.options)
+      if (option.scheme == solver::Scheme::reduceScatter)
+        return cost::extraPerByte(*option.cost,
+                                  **cost::collectiveTime(offer.reduceScatter.getCost()));
+  return 0;
+}
+
+/// A trace's layers, forward and back.
+std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
+  std::vector<Operation> operations;
+  auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
+  for (sync::LayerOp layer : layers)
+    operations.push_back({.layer = layer.getName().str(),
+                          .seconds = slowdown * layer.getForward().convertToDouble()});
+  for (sync::LayerOp layer : llvm::reverse(layers))
+    operations.push_back({.phase = Phase::backward,
+                          .layer = layer.getName().str(),
+                          .seconds = slowdown * layer.getBackward().convertToDouble()});
+  return operations;
+}
+
+/// Times are those of the cluster's slowest node; scenarios state those of one without slowdown.
+void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
+  for (Operation &op : scenario.operations)
+    op.seconds /= cluster::slowdown(spec);
+}
+
+/// What the cost model says of the update of each gradient's parameter, by which a program's
+/// updates are shared out among buckets; nothing where it says nothing.
+std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
+                                  cluster::SpecAttr spec) {
+  constexpr double elementBytes = 4; // f32
+  auto measured = module->getAttrOfType<FloatAttr>(cluster::updateAttr);
+  const auto rate = measured ? std::optional(measured.getValueAsDouble()) : std::nullopt;
+  std::vector<double> seconds;
+  for (std::int64_t count : problem.getBytes()) {
+    const auto bytes = static_cast<double>(count);
+    seconds.push_back(cost::updateSeconds(bytes / elementBytes, bytes, spec.getDevice(), rate));
+  }
+  const bool isKnown = llvm::any_of(seconds, [](double update) { return update > 0; });
+  return isKnown ? seconds : std::vector<double>();
+}
+
+/// Seconds of the updates that are no operations of the problem, since messages by reduce-scatter
+/// carry them out: all shards of each.
+double shardedUpdates(const solver::JointProblem &problem, const solver::JointPlan &plan,
+                      const cost::Offer &offer) {
+  double bytes = 0;
+  for (const solver::JointMessage &message : plan.messages)
+    if (plan.scheme(problem, message) == solver::Scheme::reduceScatter)
+      for (std::size_t layer : message.layers)
+        bytes += static_cast<double>(problem.layers[layer].bytes);
+  return bytes > 0 ? bytes * shardUpdateOf(problem, offer) * static_cast<double>(offer.ranks) : 0;
+}
+
+} // namespace
+
+Machines machinesOf(cluster::SpecAttr spec) {
+  Machines machines{.ranks = static_cast<int>(spec.getRanks()),
+                    .devicesPerNode = static_cast<int>(spec.getDevicesPerNode()),
+                    .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
+                    .halfDuplex = spec.getHalfDuplex(),
+                    .interference = cluster::interference(spec)};
+  if (spec.getLink())
+    machines.network = rates(spec.getLink());
+  if (spec.getInside())
+    machines.inside = rates(spec.getInside());
+  if (cluster::ServersAttr servers = spec.getServers()) {
+    machines.servers = static_cast<int>(servers.getCount());
+    machines.dedicated = servers.getDedicated();
+    machines.serverLink = rates(servers.getLink());
+  }
+  for (cluster::OverrideAttr own : spec.getOverrides())
+    for (std::int64_t node : own.getNodes()) {
+      if (own.getLink())
+        machines.nodeNetwork[static_cast<int>(node)] = rates(own.getLink());
+      if (double(own.getSlowdown()) == 1)
+        continue;
+      machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
+      const std::int64_t first = node * machines.devicesPerNode;
+      for (std::int64_t rank = first;
+           rank < std::min<std::int64_t>(first + machines.devicesPerNode, machines.ranks); ++rank)
+        machines.slowdown[static_cast<std::size_t>(rank)] = own.getSlowdown();
+    }
+  return machines;
+}
+
+Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
+  auto problem = firstOf<sync::ProblemOp>(module);
+  auto solution = firstOf<sync::SolutionOp>(module);
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  if (!problem || !solution || !spec)
+    return Status::badInput("expected a problem, its solution and a cluster");
+  FailureOr<explain::PlannedProblem> planned = explain::PlannedProblem::create(problem, spec);
+  if (failed(planned))
+    return Status::badInput("not a problem");
+  SimulatedPlan result(std::move(*planned));
+  FailureOr<solver::JointPlan> plan = toPlan(solution, result.posed.asPlanned());
+  if (failed(plan))
+    return Status::badInput("not a solution");
+  if (auto rejection = solver::checkJointPlan(result.posed.asPlanned(), *plan))
+    return Status::badInput(rejection->message);
+  result.module = module;
+  result.plan = std::move(*plan);
+  result.plannerName = solution.getPlanner().str();
+  for (StringAttr name : problem.getLayers().getAsRange<StringAttr>())
+    result.gradientNames.push_back(name.str());
+  result.batchSamples = samplesOf(module);
+  result.forwardEnd = problem.getForwardEnd().convertToDouble();
+  result.updates = problem.getUpdates().convertToDouble();
+  if (firstOf<plan::ProgramOp>(module))
+    result.updateWeights = updateSeconds(module, problem, spec);
+  if (auto prediction = firstOf<sync::PredictionOp>(module))
+    result.predicted = prediction.getStep().convertToDouble();
+  return result;
+}
+
+Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
+  Scenario scenario;
+  if (auto program = firstOf<plan::ProgramOp>(module)) {
+    scenario = readProgram(program);
+  } else {
+    auto trace = firstOf<sync::TraceOp>(module);
+    const solver::JointProblem &problem = posed.asPlanned();
+    scenario = issueMessages(trace ? operationsOf(trace, cluster::slowdown(posed.cluster()))
+                                   : simulate::operationsOf(problem, forwardEnd, gradientNames),
+                             problem, plan, gradientNames, {updates});
+  }
+  undoSlowdown(scenario, posed.cluster());
+  const double shardUpdate =
+      shardUpdateOf(posed.asPlanned(), posed.offer()) * posed.slowerOn(cluster);
+  if (Status placed = place(scenario, cluster, shardUpdate); !placed)
+    return placed;
+  return scenario;
+}
+
+Result<Scenario> SimulatedPlan::withDecisions(const solver::JointProblem &problem,
+                                              const solver::JointPlan &decisions,
+                                              const Elsewhere &where) const {
+  const double slower = posed.slowerOn(where.cluster); // as the posed problem's times are
+  Result<cost::Offer> offer = cost::offerOf(where.cluster);
+  if (!offer)
+    return offer.status();
+  Scenario scenario = issueMessages(
+      simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
+      decisions, gradientNames, {updates * slower, updateWeights});
+  if (firstOf<plan::ProgramOp>(module)) // a trace's layers are run as they are
+    moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
+  undoSlowdown(scenario, where.cluster);
+  if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *offer)); !placed)
+    return placed;
+  return scenario;
+}
+
+Scenario SimulatedPlan::alone(double batch) const {
+  const solver::JointProblem &problem = posed.asPlanned();
+  const double slowdown = cluster::slowdown(posed.cluster()),
+               updating = updates + shardedUpdates(problem, plan, posed.offer());
+  Scenario scenario;
+  scenario.operations = {
+      {.layer = "forward", .seconds = forwardEnd * batch / slowdown},
+      {.phase = Phase::backward,
+       .layer = "backward",
+       .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
+      {.phase = Phase::update, .layer = "updates", .seconds = updating / slowdown}};
+  return scenario;
+}
+
+std::optional<std::int64_t> SimulatedPlan::memory(const solver::JointProblem &problem,
+                                                  const solver::JointPlan &decisions,
+                                                  const Elsewhere &where) const {
+  auto program = firstOf<plan::ProgramOp>(module);
+  if (!program)
+    return std::nullopt;
+  lower::MemoryNeed need{.batch =
+                             std::llround(static_cast<double>(program.getBatch()) * where.batch),
+                         .ranks = where.cluster.getRanks()};
+  for (const solver::JointMessage &message : decisions.messages)
+    if (message.isSolo && decisions.scheme(problem, message) == solver::Scheme::factors) {
+      const std::size_t layer = message.layers.front();
+      need.factors[gradientNames[layer]] = problem.layers[layer].solos[message.option].factorBytes;
+    }
+  return lower::memoryElsewhere(program, need);
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,189 @@
+// The label search.
+#include "passes/solver/Labels.h"
+
+#include "passes/solver/PlanSteps.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace syncline::solver {
+
+namespace {
+
+struct Label {
+  PlanState state;
+  double slack = 0;
+  std::uint32_t parent = 0; ///< among the labels of the layer before
+  Choice choice;
+};
+
+/// How a label came about; all that is needed once its layer is done.
+struct Step {
+  std::uint32_t parent;
+  Choice choice;
+};
+
+bool isNondecreasing(const CollectiveCost &cost) {
+  std::span<const CostSegment> segments = cost.segments();
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    if (segments[s].slope < 0)
+      return false;
+    if (s + 1 < segments.size() &&
+        cost.seconds(segments[s + 1].firstByte - 1) > segments[s + 1].base)
+      return false;
+  }
+  return !segments.empty();
+}
+
+/// Whether whatever can follow one state can follow another too, and ends no later.
+class Dominance {
+public:
+  explicit Dominance(const JointProblem &problem) : lanes(problem.lanes.size()) {
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      nondecreasing[lane] =
+          std::ranges::all_of(problem.lanes[lane].options, [](const SchemeOption &option) {
+            return isNondecreasing(*option.cost);
+          });
+  }
+
+  bool operator()(const PlanState &a, const PlanState &b) const {
+    if (a.free > b.free * (1 + 1e-14) || a.compute > b.compute * (1 + 1e-14) || a.held > b.held ||
+        (b.freedom & ~a.freedom))
+      return false;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      if (nondecreasing[lane] ? a.open[lane] > b.open[lane] : a.open[lane] != b.open[lane])
+        return false;
+    return true;
+  }
+
+private:
+  std::size_t lanes;
+  std::array<bool, maxLanes> nondecreasing{};
+};
+
+auto sortKey(const PlanState &s) {
+  return std::tie(s.free, s.compute, s.open[0], s.open[1], s.open[2], s.held);
+}
+
+/// The least of every number over some states: a state that has less in one is worse than none.
+class Floor {
+public:
+  bool isAbove(const PlanState &state) const {
+    bool above = state.compute * (1 + 1e-14) < compute || state.held < held;
+    for (std::size_t lane = 0; lane < maxLanes; ++lane)
+      above |= state.open[lane] < open[lane];
+    return above;
+  }
+  void add(const PlanState &state) {
+    compute = std::min(compute, state.compute);
+    held = std::min(held, state.held);
+    for (std::size_t lane = 0; lane < maxLanes; ++lane)
+      open[lane] = std::min(open[lane], state.open[lane]);
+  }
+
+private:
+  double compute = std::numeric_limits<double>::infinity();
+  std::int64_t held = unlimited;
+  std::array<std::int64_t, maxLanes> open{unlimited, unlimited, unlimited};
+};
+
+/// Keeps, of labels equal in what follows, the first found: solos, then closed buckets, then open.
+void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
+  std::ranges::stable_sort(
+      labels, [](const Label &a, const Label &b) { return sortKey(a.state) < sortKey(b.state); });
+  // A late label's dominator is likely among the latest kept; further back, comparing costs
+  // more than carrying a superfluous label.
+  constexpr std::size_t window = 200;
+  std::size_t kept = 0;
+  Floor floor;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    bool superfluous = false;
+    std::size_t least = kept > window ? kept - window : 0;
+    if (floor.isAbove(labels[i].state))
+      least = kept;
+    for (std::size_t j = kept; j-- > least && !superfluous;)
+      superfluous = dominates(labels[j].state, labels[i].state);
+    if (superfluous)
+      continue;
+    floor.add(labels[i].state);
+    if (kept != i)
+      labels[kept] = labels[i];
+    ++kept;
+  }
+  labels.resize(kept);
+}
+
+/// Keeps those with the most slack; whether any had to go.
+bool cutDown(std::vector<Label> &labels, std::size_t most) {
+  if (labels.size() <= most)
+    return false;
+  std::ranges::stable_sort(labels, std::greater<>(), &Label::slack);
+  labels.resize(most);
+  return true;
+}
+
+std::vector<Choice> trace(const std::vector<std::vector<Step>> &history, std::uint32_t last) {
+  std::vector<Choice> choices(history.size());
+  for (std::size_t k = history.size(); k-- > 0;) {
+    choices[k] = history[k][last].choice;
+    last = history[k][last].parent;
+  }
+  return choices;
+}
+
+std::vector<PlanState> statesOf(const std::vector<Label> &labels) {
+  std::vector<PlanState> states;
+  states.reserve(labels.size());
+  for (const Label &label : labels)
+    states.push_back(label.state);
+  return states;
+}
+
+} // namespace
+
+LabelSearch searchLabels(const JointProblem &problem, const StateBound &bound, double target,
+                         std::size_t most, bool proving,
+                         std::vector<std::vector<PlanState>> *kept) {
+  PlanSteps steps(problem);
+  Dominance dominates(problem);
+  LabelSearch result;
+  std::vector<std::vector<Step>> history;
+  std::vector<Label> labels, next;
+  if (PlanState root = steps.root(); bound.isViable(bound.slack(root, 0)))
+    labels.push_back({root, 0, 0, {}});
+  auto keep = [&] {
+    if (kept)
+      kept->push_back(statesOf(labels));
+  };
+  keep();
+  for (std::size_t k = 0; k < problem.layers.size(); ++k) {
+    next.clear();
+    for (std::uint32_t parent = 0; parent < labels.size(); ++parent)
+      steps.forEach(labels[parent].state, k, [&](Choice choice, const PlanState &state) {
+        if (double slack = bound.slack(state, k + 1); bound.isViable(slack))
+          next.push_back({state, slack, parent, choice});
+      });
+    removeDominated(next, dominates);
+    result.isCut |= cutDown(next, most);
+    result.labels += next.size();
+    if (result.isCut && proving)
+      return result;
+    std::vector<Step> layerSteps;
+    layerSteps.reserve(next.size());
+    for (const Label &label : next)
+      layerSteps.push_back({label.parent, label.choice});
+    history.push_back(std::move(layerSteps));
+    std::swap(labels, next);
+    keep();
+  }
+
+  auto ends = [](const Label &label) { return PlanSteps::finish(label.state); };
+  if (auto best = std::ranges::min_element(labels, {}, ends); best != labels.end()) {
+    result.finish = ends(*best);
+    if (result.finish < target)
+      result.choices = trace(history, static_cast<std::uint32_t>(best - labels.begin()));
+  }
+  return result;
+}
+
+} // namespace syncline::solver

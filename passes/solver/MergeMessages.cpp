@@ -1,0 +1,116 @@
+// Merges buckets while there is time to spare.
+#include "passes/solver/MergeMessages.h"
+
+#include "passes/solver/Replay.h"
+
+#include <algorithm>
+
+namespace syncline::solver {
+
+namespace {
+
+class Merger {
+public:
+  Merger(const JointProblem &problem, JointPlan plan, double deadline)
+      : problem(problem), plan(std::move(plan)), deadline(deadline * (1 + 1e-13)) {
+    for (const JointMessage &message : this->plan.messages)
+      seconds.push_back(secondsOf(message));
+    setLatest();
+  }
+
+  JointPlan run() {
+    std::vector<JointMessage> &messages = plan.messages;
+    for (std::size_t later = messages.size(); later-- > 0;) {
+      if (messages[later].isSolo)
+        continue;
+      // The nearest earlier bucket of the lane, again and again.
+      for (std::size_t earlier = later; earlier-- > 0;) {
+        if (messages[earlier].isSolo || messages[earlier].lane != messages[later].lane)
+          continue;
+        if (!mergeIfHarmless(earlier, later))
+          break;
+        --later;
+      }
+    }
+    return replay(problem, choicesOf(problem, plan));
+  }
+
+private:
+  double rebuildOf(const JointMessage &message) const {
+    return message.isSolo ? problem.layers[message.layers.front()].solos[message.option].rebuild
+                          : 0;
+  }
+
+  double secondsOf(const JointMessage &message) const {
+    return message.isSolo
+               ? problem.layers[message.layers.front()].solos[message.option].seconds
+               : problem.lanes[message.lane].options[message.option].cost->seconds(message.bytes);
+  }
+
+  /// When each message may end at the latest, all later ones unchanged.
+  void setLatest() {
+    latest.resize(plan.messages.size());
+    double channel = deadline, device = deadline;
+    for (std::size_t i = plan.messages.size(); i-- > 0;) {
+      const JointMessage &message = plan.messages[i];
+      if (double rebuild = rebuildOf(message); rebuild > 0) {
+        device -= rebuild;
+        channel = std::min(channel, device);
+      }
+      latest[i] = channel;
+      channel -= seconds[i];
+    }
+  }
+
+  /// Whether message `later` ends in time when `earlier` goes as part of it. Those between start no
+  /// later than before.
+  bool endsInTime(std::size_t earlier, std::size_t later, std::int64_t bytes) const {
+    const std::vector<JointMessage> &messages = plan.messages;
+    double free = earlier > 0 ? messages[earlier - 1].end : 0;
+    for (std::size_t i = earlier + 1; i < later; ++i)
+      free = std::max(free, messages[i].ready) + seconds[i];
+    double end =
+        std::max(free, messages[later].ready) + problem.lanes[messages[later].lane].seconds(bytes);
+    return end <= latest[later];
+  }
+
+  bool mergeIfHarmless(std::size_t earlier, std::size_t later) {
+    std::vector<JointMessage> &messages = plan.messages;
+    std::int64_t bytes = messages[earlier].bytes + messages[later].bytes;
+    if (bytes > problem.lanes[messages[later].lane].largestMessage ||
+        !endsInTime(earlier, later, bytes))
+      return false;
+    std::vector<std::size_t> members;
+    std::ranges::merge(messages[earlier].layers, messages[later].layers,
+                       std::back_inserter(members));
+    messages[later].layers = std::move(members);
+    messages[later].bytes = bytes;
+    messages[later].option = problem.lanes[messages[later].lane].bestOption(bytes);
+    seconds[later] = secondsOf(messages[later]);
+    auto at = static_cast<std::ptrdiff_t>(earlier);
+    messages.erase(messages.begin() + at);
+    seconds.erase(seconds.begin() + at);
+    double free = earlier > 0 ? messages[earlier - 1].end : 0;
+    for (std::size_t i = earlier; i < messages.size(); ++i) {
+      messages[i].start = std::max(free, messages[i].ready);
+      free = messages[i].end = messages[i].start + seconds[i];
+    }
+    setLatest();
+    return true;
+  }
+
+  const JointProblem &problem;
+  JointPlan plan;
+  double deadline;
+  std::vector<double> seconds, latest;
+};
+
+} // namespace
+
+JointPlan mergeMessages(const JointProblem &problem, JointPlan plan, double deadline) {
+  if (plan.messages.empty())
+    return plan;
+  return Merger(problem, std::move(plan), deadline).run();
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,117 @@
+// Narrow label searches for a good plan, then a wide one for the proof.
+#include "passes/solver/Solver.h"
+
+#include "passes/solver/Replay.h"
+#include "passes/solver/Labels.h"
+#include "passes/solver/MergeMessages.h"
+#include "passes/solver/InitialSolution.h"
+#include "passes/solver/StateBound.h"
+
+#include <algorithm>
+
+namespace syncline::solver {
+
+namespace {
+
+/// Bisects between a target that is proved and one that is not.
+template <typename Proves>
+double greatestProved(double proved, double open, int steps, Proves proves) {
+  for (int step = 0; step < steps && open > proved * (1 + 1e-12); ++step) {
+    double middle = (proved + open) / 2;
+    (proves(middle) ? proved : open) = middle;
+  }
+  return proved;
+}
+
+/// States a search may keep after a layer: more where there are few layers.
+std::size_t widestSearch(const JointProblem &problem, const JointOptions &options) {
+  std::size_t layers = problem.layers.size() + 1;
+  std::size_t wide = std::max(options.width, options.labels / layers) / problem.lanes.size();
+  return std::max<std::size_t>(1, std::min(wide, options.mostLabels / layers));
+}
+
+/// One run: the best plan so far and the best bound so far.
+class Search {
+public:
+  Search(const JointProblem &problem, const JointOptions &options)
+      : problem(problem), widest(widestSearch(problem, options)) {
+    certificate().relaxations = chooseRelaxations(problem);
+    result.plan = startingPlan(problem);
+  }
+
+  JointResult run() {
+    certificate().bound = boundAtRoot();
+    for (std::size_t width : {std::size_t{24}, std::size_t{160}, widest})
+      if (!result.optimal() && width <= widest)
+        improve(width);
+    // What the wide search had to cut leaves a gap; lower targets leave fewer states alive.
+    for (int step = 0; step < 6 && !result.optimal(); ++step)
+      if (double target = (certificate().bound + unproved()) / 2; !prove(target))
+        tooHard = target;
+    result.plan = mergeMessages(problem, std::move(result.plan), result.plan.finish);
+    return std::move(result);
+  }
+
+private:
+  JointCertificate &certificate() { return result.certificate; }
+  double unproved() const { return std::min(tooHard, result.plan.finish); }
+
+  void accept(const LabelSearch &search) {
+    if (search.choices)
+      result.plan = replay(problem, *search.choices);
+    result.labels += search.labels;
+  }
+
+  /// What the relaxations prove without any search.
+  double boundAtRoot() const {
+    PlanState root;
+    root.free = problem.layers.front().ready;
+    root.compute = problem.computeFree;
+    auto isHopeless = [&](double target) {
+      StateBound bound(problem, result.certificate.relaxations, target);
+      return !bound.isViable(bound.slack(root, 0));
+    };
+    if (isHopeless(result.plan.finish))
+      return result.plan.finish;
+    return greatestProved(problem.computeFree, result.plan.finish, 40, isHopeless);
+  }
+
+  /// A search for anything better; optimal when nothing is cut.
+  void improve(std::size_t width) {
+    double target = result.plan.finish;
+    StateBound bound(problem, certificate().relaxations, target);
+    LabelSearch search = searchLabels(problem, bound, target, width);
+    accept(search);
+    if (!search.isCut)
+      certificate().bound = result.plan.finish;
+  }
+
+  /// A search that shows that nothing ends before the target, or what does.
+  bool prove(double target) {
+    StateBound bound(problem, certificate().relaxations, target);
+    LabelSearch search = searchLabels(problem, bound, target, widest, true);
+    accept(search);
+    if (search.isCut)
+      return false;
+    certificate().bound = search.choices ? result.plan.finish : target;
+    return true;
+  }
+
+  const JointProblem &problem;
+  std::size_t widest;
+  double tooHard = std::numeric_limits<double>::infinity(); ///< the least target that prove missed
+  JointResult result;
+};
+
+} // namespace
+
+JointResult solveJoint(const JointProblem &problem, const JointOptions &options) {
+  if (!problem.layers.empty())
+    return Search(problem, options).run();
+  JointResult result;
+  result.plan = replay(problem, {});
+  result.certificate.bound = result.plan.finish;
+  return result;
+}
+
+} // namespace syncline::solver

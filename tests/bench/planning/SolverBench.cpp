@@ -1,0 +1,114 @@
+// Plans networks jointly on clusters that offer every scheme.
+#include "tests/bench/planning/SolverBench.h"
+
+#include "passes/solver/Planner.h"
+#include "passes/proof/SolutionChecker.h"
+#include "tests/bench/planning/Networks.h"
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+namespace syncline::solver {
+
+namespace {
+
+double secondsOf(const std::function<void()> &work) {
+  auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// How servers stand beside the all-reduces.
+enum class Servers { merged, ownLane, limited };
+
+const char *nameOf(Servers servers) {
+  switch (servers) {
+  case Servers::merged:
+    return "one lane";
+  case Servers::ownLane:
+    return "servers in a lane";
+  case Servers::limited:
+    return "servers hold 60 MB";
+  }
+  return "";
+}
+
+JointProblem problemOf(const Network &network, double gigabit, int ranks, Servers servers) {
+  LinkRates link{2e-5, 8e-9 / gigabit, 5e-11};
+  ClusterOffer offer;
+  offer.ranks = ranks;
+  offer.collectives = formulaCollectives(ranks, link);
+  offer.servers = serverOption({ranks, ranks / 2, true, link, link, Duplex::full});
+  if (servers != Servers::merged)
+    offer.serverMemory = servers == Servers::limited ? 60'000'000 : std::int64_t{1} << 50;
+  offer.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, link));
+  JointProblem problem =
+      buildJointProblem(network.gradients, offer, network.gradients.back().ready);
+  if (servers == Servers::ownLane)
+    problem.lanes.back().capacity = unlimited;
+  return problem;
+}
+
+/// The worst of several networks.
+struct Worst {
+  double solve = 0, check = 0, gap = 0;
+  std::size_t relaxations = 0;
+  bool refused = false;
+
+  void add(const JointProblem &problem) {
+    PlanResult result;
+    auto planner = *parsePlanner("optimal");
+    double solving = secondsOf([&] { result = *planner->plan(problem); });
+    double checking = secondsOf([&] {
+      if (auto rejection = checkJointPlan(problem, result.plan))
+        refuse(rejection->message);
+      if (auto wrong = checkProof(problem, result.proof, result.plan.finish, result.optimal()))
+        refuse(*wrong);
+    });
+    const auto &certificate = std::get<JointCertificate>(result.proof);
+    solve = std::max(solve, solving);
+    check = std::max(check, checking);
+    gap = std::max(gap, result.gap());
+    relaxations = std::max(relaxations, certificate.relaxations.size());
+  }
+
+private:
+  void refuse(const std::string &why) {
+    std::printf("refused: %s\n", why.c_str());
+    refused = true;
+  }
+};
+
+} // namespace
+
+bool benchJointPlanning() {
+  std::printf(
+      "\nJoint planning, the worst of 1, 10, 40 and 100 Gb/s and 4 and 16 ranks\n\n"
+      "| network | layers | servers | solve (ms) | limit (ms) | check (ms) | gap | relaxations |"
+      " good |\n|---|---|---|---|---|---|---|---|---|\n");
+  struct Case {
+    Network network;
+    double limit;
+  };
+  const Case cases[] = {{vgg16(32), 0.2},        {resNet(50, 32), 0.2},   {resNet(152, 32), 0.2},
+                        {transformer(16), 0.2},  {transformer(128), 0.2}, {transformer(2048), 0.2},
+                        {synthetic(10'000), 5.0}};
+  bool good = true;
+  for (const Case &one : cases)
+    for (Servers servers : {Servers::merged, Servers::ownLane, Servers::limited}) {
+      Worst worst;
+      for (double gigabit : {1.0, 10.0, 40.0, 100.0})
+        for (int ranks : {4, 16})
+          worst.add(problemOf(one.network, gigabit, ranks, servers));
+      bool inTime = !worst.refused && worst.solve <= one.limit;
+      good &= inTime;
+      std::printf("| %s | %zu | %s | %.1f | %.0f | %.1f | %.1e | %zu | %s |\n",
+                  one.network.name.c_str(), one.network.gradients.size(), nameOf(servers),
+                  worst.solve * 1e3, one.limit * 1e3, worst.check * 1e3, worst.gap,
+                  worst.relaxations, inTime ? "yes" : "NO");
+    }
+  return good;
+}
+
+} // namespace syncline::solver

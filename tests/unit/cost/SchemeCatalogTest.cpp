@@ -1,0 +1,138 @@
+// What nodes with several devices and cards, and nodes that are slower, make of a cluster's costs.
+#include "passes/cost/SchemeCatalog.h"
+#include "passes/cost/CollectiveTime.h"
+#include "tests/unit/cost/Parsed.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline::cost {
+namespace {
+
+using cluster::Scheme;
+
+/// The offer of 8 ranks, 4 a node, over links of alpha 0 and beta 1 s/B; `rest` is added to the
+/// spec. The text starts with a comma.
+struct Lab {
+  explicit Lab(std::string_view rest, std::string_view link = "beta = 1.0")
+      : parsed(""), offer(Status::badInput("no spec")) {
+    auto spec = mlir::dyn_cast_or_null<cluster::SpecAttr>(parsed.attr(
+        "#cluster.spec<name = \"lab\", ranks = 8, devicesPerNode = 4, device = <launchOverhead = "
+        "0.0>, link = <alpha = 0.0, " +
+        std::string(link) + ", gamma = 0.0>" + std::string(rest) + ">"));
+    EXPECT_TRUE(spec) << parsed.error;
+    if (spec)
+      offer = offerOf(spec);
+    EXPECT_TRUE(offer) << offer.status().message();
+  }
+
+  double seconds(Scheme scheme, std::int64_t bytes = 1 << 20) {
+    return (*collectiveTime(offer->option(scheme).getCost()))->seconds(bytes);
+  }
+  double gather(std::int64_t bytes = 1 << 20) { return gatherSeconds(*offer, bytes); }
+
+  Parsed parsed;
+  Result<Offer> offer;
+};
+
+constexpr double n = 1 << 20;
+/// Of 8 ranks: 4 segments in each of two trees, the first on its way while 10 pass a link, each
+/// further one 4.
+constexpr double tree = n / 8 * (3 * 4 + 10);
+const std::string kInside = ", inside = <alpha = 0.0, beta = 0.125, gamma = 0.0>";
+
+// Around a ring one message at a time leaves a node; the doubling schemes' four devices share its
+// card, and so do workers. Trees have three edges' halves between two nodes of four.
+TEST(Offer, devicesShareACard) {
+  Lab lab("");
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::ring), 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::reduceScatter), 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::tree), 1.5 * tree);
+  EXPECT_DOUBLE_EQ(lab.gather(), 7 * n);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::halvingDoubling), 4 * 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::recursiveDoubling), 4 * 3 * n);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::parameterServer), 4 * 2 * n * 7 / 8);
+}
+
+// Cards of a node carry its messages together.
+TEST(Offer, cards) {
+  Lab lab(", cardsPerNode = 4");
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::ring), 2 * n * 7 / 8 / 4);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::tree), 1.5 * tree / 4);
+  EXPECT_DOUBLE_EQ(lab.gather(), 7 * n / 4);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::halvingDoubling), 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::parameterServer), 2 * n * 7 / 8);
+}
+
+// Hierarchical all-reduces divide what goes between the nodes among the cards.
+TEST(Offer, cardsHierarchical) {
+  const double inside = 2 * 0.75 * 0.125 * n;
+  EXPECT_DOUBLE_EQ(Lab(kInside).seconds(Scheme::hierarchical), inside + n);
+  EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 4").seconds(Scheme::hierarchical),
+                   inside + n / 4);
+}
+
+// Cards are of no more use than what is inside the node lets through.
+TEST(Offer, insideLimitsCards) {
+  EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 64").seconds(Scheme::ring),
+                   2 * n * 7 / 8 * 0.125);
+}
+
+// Half duplex doubles what the cards carry, not what is inside.
+TEST(Offer, halfDuplex) {
+  EXPECT_DOUBLE_EQ(Lab(", cardsPerNode = 4, halfDuplex = true").seconds(Scheme::ring),
+                   2 * 2 * n * 7 / 8 / 4);
+  EXPECT_DOUBLE_EQ(Lab(", halfDuplex = true").seconds(Scheme::tree), 2 * 1.5 * tree);
+  EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 64, halfDuplex = true").seconds(Scheme::ring),
+                   2 * n * 7 / 8 * 0.125);
+}
+
+// The slowest link sets the pace of all; a faster one is of no use unless every node has it.
+TEST(Offer, slowestLink) {
+  auto override = [](std::string_view nodes, std::string_view beta) {
+    return ", overrides = [<nodes = " + std::string(nodes) +
+           ", link = <alpha = 0.0, beta = " + std::string(beta) + ", gamma = 0.0>>]";
+  };
+  EXPECT_DOUBLE_EQ(Lab(override("[1]", "10.0")).seconds(Scheme::ring), 10 * 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(Lab(override("[1]", "10.0")).gather(), 10 * 7 * n);
+  EXPECT_DOUBLE_EQ(Lab(override("[1]", "10.0")).seconds(Scheme::parameterServer),
+                   10 * 4 * 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(Lab(override("[1]", "0.5")).seconds(Scheme::ring), 2 * n * 7 / 8);
+  EXPECT_DOUBLE_EQ(Lab(override("[0, 1]", "0.5")).seconds(Scheme::ring), n * 7 / 8);
+}
+
+// A stated formula over the network's own constants is what the network gives; other constants are
+// taken as they stand.
+TEST(Offer, statedFormula) {
+  auto ring = [](std::string_view beta) {
+    return Lab(", cardsPerNode = 2, collectives = [<ring, #cluster.formula<algorithm = ring, ranks "
+               "= 8, alpha = 0.0, beta = " +
+               std::string(beta) + ", gamma = 0.0>>]")
+        .seconds(Scheme::ring);
+  };
+  EXPECT_DOUBLE_EQ(ring("1.0"), n * 7 / 8);
+  EXPECT_DOUBLE_EQ(ring("3.0"), 3 * 2 * n * 7 / 8);
+}
+
+// The slowest device computes for all; every value is of the nodes that there are.
+TEST(Slowest, deviceAndLink) {
+  Parsed parsed("");
+  auto spec = [&](std::string_view overrides) {
+    return mlir::cast<cluster::SpecAttr>(parsed.attr(
+        "#cluster.spec<name = \"n\", ranks = 3, device = <compute = 6.0, memory = 3.0, "
+        "launchOverhead = 1.0, memorySize = 5>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, "
+        "overrides = [" +
+        std::string(overrides) + "]>"));
+  };
+  EXPECT_EQ(slowestDevice(spec("<nodes = [1], slowdown = 1.5>, <nodes = [2], slowdown = 0.5>")),
+            parsed.attr("#cluster.device<compute = 4.0, memory = 2.0, launchOverhead = 1.5, "
+                        "memorySize = 5>"));
+  EXPECT_EQ(slowdown(spec("<nodes = [1], slowdown = 0.5>")), 1);
+  EXPECT_EQ(slowdown(spec("<nodes = [0, 1, 2], slowdown = 0.5>")), 0.5);
+  EXPECT_EQ(slowestLink(spec("<nodes = [0], link = <alpha = 0.5, beta = 4.0, gamma = 0.0>>, "
+                             "<nodes = [1, 2], link = <alpha = 0.25, beta = 2.0, gamma = 3.0>>")),
+            parsed.attr("#cluster.link<alpha = 0.5, beta = 4.0, gamma = 3.0>"));
+  EXPECT_EQ(slowestLink(spec("<nodes = [0], slowdown = 2.0>")), spec("").getLink());
+}
+
+} // namespace
+} // namespace syncline::cost

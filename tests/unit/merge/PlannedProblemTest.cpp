@@ -1,0 +1,286 @@
+// A problem posed for another cluster is the problem that the passes pose for that cluster.
+#include "passes/explain/ir/Explain.h"
+
+#include "passes/Passes.h"
+#include "passes/RegisterAll.h"
+#include "passes/solver/Planner.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace syncline;
+using namespace syncline::explain;
+
+namespace {
+
+struct Posed {
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+
+  PlannedProblem problem() const {
+    ModuleOp op = module.get();
+    auto spec = op->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+    return *PlannedProblem::create(*op.getOps<sync::ProblemOp>().begin(), spec);
+  }
+};
+
+constexpr const char *device = "device = <compute = 1.0e12, launchOverhead = 0.0>";
+
+/// A cluster with servers of its own; `times` the bandwidth.
+std::string clusterOf(int ranks, double times, const std::string &more = "") {
+  const std::string beta = std::to_string(8e-3 / times) + "e-6";
+  const std::string link = "<alpha = 5.0e-5, beta = " + beta + ", gamma = 1.0e-10>";
+  return "name = \"lab\", ranks = " + std::to_string(ranks) + ", " + device + ", link = " + link +
+         ", servers = <count = 2, dedicated = true, link = " + link + ">" + more;
+}
+
+/// Three layers of so many samples, the last one a matrix; passes pose the problem.
+Posed pose(const std::string &spec, int samples, const std::string &forced = "") {
+  const std::string k = std::to_string(samples), time = std::to_string(samples) + ".0e-4";
+  const std::string text = "module attributes {cluster.spec = #cluster.spec<" + spec +
+                           ">} { sync.trace @net {\n" + "sync.layer \"conv1\" bytes 4000 forward " +
+                           time + " backward " + time + "\n" +
+                           "sync.layer \"conv2\" bytes 80000 forward " + time + " backward " +
+                           time + "\n" + "sync.layer \"fc\" bytes 4096000 forward " + time +
+                           " backward " + time + " matmul [1024, 1000, " + k + "]\n} }";
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  Posed posed{std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED), {}};
+  posed.context->loadAllAvailableDialects();
+  posed.module = parseSourceString<ModuleOp>(text, posed.context.get());
+  PassManager passes(posed.context.get());
+  PoseProblemOptions options;
+  llvm::SmallVector<std::string> patterns;
+  if (!forced.empty())
+    patterns.push_back(forced);
+  options.forced = patterns;
+  passes.addPass(createPoseProblem(options));
+  EXPECT_TRUE(posed.module && succeeded(passes.run(*posed.module)));
+  return posed;
+}
+
+void expectNear(double a, double b, const char *what) {
+  EXPECT_NEAR(a, b, 1e-9 * std::abs(b)) << what;
+}
+
+void expectSame(const solver::JointProblem &a, const solver::JointProblem &b) {
+  ASSERT_EQ(a.lanes.size(), b.lanes.size());
+  expectNear(a.computeFree, b.computeFree, "computeFree");
+  for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
+    ASSERT_EQ(a.lanes[lane].options.size(), b.lanes[lane].options.size());
+    EXPECT_EQ(a.lanes[lane].capacity, b.lanes[lane].capacity);
+    EXPECT_EQ(a.lanes[lane].largestMessage, b.lanes[lane].largestMessage);
+    for (std::size_t i = 0; i < a.lanes[lane].options.size(); ++i) {
+      const auto &one = a.lanes[lane].options[i], &other = b.lanes[lane].options[i];
+      EXPECT_EQ(one.scheme, other.scheme);
+      expectNear(one.traffic, other.traffic, "traffic");
+      for (std::int64_t bytes : {0, 1, 4000, 1 << 20, 1 << 22, 1 << 28})
+        expectNear(one.cost->seconds(bytes), other.cost->seconds(bytes),
+                   solver::schemeName(one.scheme).data());
+    }
+  }
+  ASSERT_EQ(a.layers.size(), b.layers.size());
+  for (std::size_t k = 0; k < a.layers.size(); ++k) {
+    expectNear(a.layers[k].ready, b.layers[k].ready, "ready");
+    ASSERT_EQ(a.layers[k].solos.size(), b.layers[k].solos.size());
+    for (std::size_t i = 0; i < a.layers[k].solos.size(); ++i) {
+      const auto &one = a.layers[k].solos[i], &other = b.layers[k].solos[i];
+      expectNear(one.seconds, other.seconds, "solo");
+      expectNear(one.rebuild, other.rebuild, "rebuild");
+      expectNear(one.traffic, other.traffic, "solo traffic");
+      EXPECT_EQ(one.factorBytes, other.factorBytes);
+    }
+  }
+}
+
+/// The problem planned on `from`, posed on `to`.
+Result<solver::JointProblem> posedOn(const std::string &from, const std::string &to) {
+  const Posed planned = pose(from, 32);
+  const std::string text = "#cluster.spec<" + to + ">";
+  return planned.problem().poseOn(
+      cast<cluster::SpecAttr>(parseAttribute(text, planned.context.get())), 1);
+}
+
+/// The cluster with so much memory for each of two servers, and such a largest message; 0 is no
+/// limit. All gradients are 4,180,000 B.
+std::string limited(std::int64_t memory, std::int64_t largest) {
+  const std::string link = "<alpha = 5.0e-5, beta = 8.0e-9, gamma = 1.0e-10>";
+  return "name = \"lab\", ranks = 8, " + std::string(device) + ", link = " + link +
+         ", servers = <count = 2, dedicated = true, link = " + link +
+         (memory ? ", memory = " + std::to_string(memory) : "") + ">" +
+         (largest ? ", largestMessage = " + std::to_string(largest) : "");
+}
+
+} // namespace
+
+// To the last bit: what is planned is what is explained.
+TEST(Repose, NoChangeIsNoChange) {
+  const Posed posed = pose(clusterOf(8, 1), 32);
+  const PlannedProblem planned = posed.problem();
+  Result<solver::JointProblem> same = planned.pose({});
+  ASSERT_TRUE(same);
+  const solver::JointProblem &before = planned.asPlanned();
+  for (std::size_t i = 0; i < before.lanes[0].options.size(); ++i)
+    EXPECT_EQ(same->lanes[0].options[i].cost->seconds(12345678),
+              before.lanes[0].options[i].cost->seconds(12345678));
+  EXPECT_EQ(same->layers[0].solos[0].seconds, before.layers[0].solos[0].seconds);
+  EXPECT_EQ(same->layers[0].solos[0].rebuild, before.layers[0].solos[0].rebuild);
+}
+
+TEST(Repose, OnOtherBandwidths) {
+  const Posed planned = pose(clusterOf(8, 1), 32);
+  for (double times : {0.25, 2.0, 64.0})
+    expectSame(*planned.problem().pose({.bandwidth = times}),
+               pose(clusterOf(8, times), 32).problem().asPlanned());
+}
+
+TEST(Repose, OnOtherNumbersOfRanks) {
+  const Posed planned = pose(clusterOf(8, 1), 32);
+  for (int ranks : {2, 5, 100})
+    expectSame(*planned.problem().pose({.ranks = ranks}),
+               pose(clusterOf(ranks, 1), 32).problem().asPlanned());
+}
+
+TEST(Repose, WithOtherBatches) {
+  const Posed planned = pose(clusterOf(8, 1), 32);
+  for (int samples : {1, 16, 320})
+    expectSame(*planned.problem().pose({.batch = samples / 32.0}),
+               pose(clusterOf(8, 1), samples).problem().asPlanned());
+}
+
+// Servers with limited memory keep their lane, nodes of several devices their hierarchical scheme.
+TEST(Repose, KeepsLanes) {
+  const std::string nodes = ", devicesPerNode = 4";
+  auto spec = [&](int ranks, double times) {
+    return clusterOf(ranks, times,
+                     ", inside = <alpha = 1.0e-5, beta = " + std::to_string(1e-4 / times) +
+                         "e-6, gamma = 0.0>") +
+           nodes;
+  };
+  const Posed planned = pose(spec(8, 1), 32);
+  expectSame(*planned.problem().pose({.bandwidth = 4, .ranks = 12}),
+             pose(spec(12, 4), 32).problem().asPlanned());
+}
+
+// What --scheme decided stays decided.
+TEST(Repose, KeepsForcedSchemes) {
+  const Posed planned = pose(clusterOf(8, 1), 32, "conv*=parameter-server");
+  ASSERT_EQ(planned.problem().asPlanned().lanes.size(), 2u);
+  expectSame(*planned.problem().pose({.bandwidth = 2, .ranks = 16}),
+             pose(clusterOf(16, 2), 32, "conv*=parameter-server").problem().asPlanned());
+}
+
+TEST(Repose, SaysWhatIsMeasured) {
+  EXPECT_TRUE(pose(clusterOf(8, 1), 32).problem().measured().empty());
+  const Posed stated = pose(
+      clusterOf(8, 1, ", collectives = [<ring, #cluster.affine<a = 1.0e-3, b = 1.0e-9>>]"), 32);
+  EXPECT_EQ(stated.problem().measured(), std::vector<solver::Scheme>{solver::Scheme::ring});
+}
+
+// Times are those of the slowest node, here and there.
+TEST(Repose, OnSlowerNodes) {
+  const std::string slow = ", overrides = [<nodes = [3], slowdown = 8.0>]",
+                    slower = ", overrides = [<nodes = [0, 2], slowdown = 10.0>]";
+  const std::string specs[] = {clusterOf(8, 1), clusterOf(8, 1, slow), clusterOf(8, 1, slower)};
+  for (const std::string &from : specs)
+    for (const std::string &to : specs)
+      expectSame(*posedOn(from, to), pose(to, 32).problem().asPlanned());
+}
+
+// The limits are those of the cluster that it is posed for.
+TEST(Repose, TakesTheOtherClustersLimits) {
+  const auto tight = [](std::int64_t largest) { return limited(2'000'000, largest); };
+  expectSame(*posedOn(limited(0, 0), limited(0, 5'000'000)),
+             pose(limited(0, 5'000'000), 32).problem().asPlanned());
+  expectSame(*posedOn(tight(5'000'000), limited(1'500'000, 0)),
+             pose(limited(1'500'000, 0), 32).problem().asPlanned());
+  // Servers that have room there keep their lane.
+  Result<solver::JointProblem> roomy = posedOn(tight(0), limited(0, 0));
+  ASSERT_TRUE(roomy);
+  ASSERT_EQ(roomy->lanes.size(), 2u);
+  EXPECT_EQ(roomy->lanes[1].capacity, solver::unlimited);
+}
+
+TEST(Repose, RefusesServersThatGetTight) {
+  Result<solver::JointProblem> posed = posedOn(limited(0, 0), limited(2'000'000, 0));
+  ASSERT_FALSE(posed);
+  EXPECT_EQ(posed.status().kind(), ErrorKind::badInput);
+  EXPECT_EQ(posed.status().message(),
+            "servers hold 4000000 B there and all gradients are 4180000 B, where the plan was made "
+            "servers could hold them all");
+}
+
+// Colocated servers stand beside ranks, and a node that is overridden is there.
+TEST(Repose, RefusesTooFewRanks) {
+  const std::string network = ", link = <alpha = 5.0e-5, beta = 8.0e-9, gamma = 0.0>",
+                    start = "name = \"lab\", ranks = 8, " + std::string(device) + network;
+  const Posed six = pose(start + ", servers = <count = 6, dedicated = false, link = <alpha = "
+                                 "5.0e-5, beta = 8.0e-9, gamma = 0.0>>",
+                         32);
+  const cluster::SpecAttr servers = six.problem().cluster();
+  EXPECT_EQ(changed(servers, {.ranks = 9})->getServers().getCount(), 6);
+  EXPECT_EQ(changed(servers, {.ranks = 5}).status().message(),
+            "cluster 'lab' has 6 servers beside the ranks, expected at most 5, the ranks");
+  EXPECT_EQ(fewestRanks(servers), 6);
+
+  const Posed slow = pose(start + ", overrides = [<nodes = [1, 3], slowdown = 2.0>]", 32);
+  const cluster::SpecAttr overridden = slow.problem().cluster();
+  EXPECT_TRUE(changed(overridden, {.ranks = 4}));
+  EXPECT_EQ(changed(overridden, {.ranks = 3}).status().message(),
+            "cluster 'lab' overrides node 3, expected nodes below 3");
+  EXPECT_EQ(fewestRanks(overridden), 4);
+  EXPECT_FALSE(slow.problem().pose({.ranks = 2}));
+}
+
+// Fewer nodes than the cluster file speaks of are not looked at.
+TEST(Explain, AsksForNodesThatThereCanBe) {
+  const Posed posed = pose(clusterOf(8, 1, ", overrides = [<nodes = [4], slowdown = 2.0>]"), 32);
+  const PlannedProblem planned = posed.problem();
+  auto planner = *solver::parsePlanner("ps");
+  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  Result<Explanation> explanation = explain::explain(planned, plan, "ps", 0, 32);
+  ASSERT_TRUE(explanation);
+  EXPECT_EQ(explanation->axes[2].range.least, 5);
+}
+
+// Of every axis the planned value chooses what is planned; both sides of a flip differ.
+TEST(Explain, FlipsAreWhereThePlannerChangesItsMind) {
+  const Posed posed = pose(clusterOf(8, 1), 32);
+  const PlannedProblem planned = posed.problem();
+  auto planner = *solver::parsePlanner("ps");
+  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  Result<Explanation> servers = explain::explain(planned, plan, "ps", 0, 32);
+  ASSERT_TRUE(servers);
+  ASSERT_EQ(servers->axes.size(), 3u);
+  for (const Axis &axis : servers->axes) // whatever happens, this planner stays with its servers
+    EXPECT_FALSE(axis.flips.below || axis.flips.above);
+
+  auto rule = *solver::parsePlanner("poseidon");
+  const solver::JointPlan byRule = rule->plan(planned.asPlanned())->plan;
+  Result<Explanation> poseidon = explain::explain(planned, byRule, "poseidon", 0, 32);
+  ASSERT_TRUE(poseidon);
+  // 2(P-1)K(M+N) elements against 2MN: 2 * 7 * 32 * 2024 = 906,752 against 2,048,000.
+  EXPECT_EQ(poseidon->chosen, solver::Scheme::factors);
+  ASSERT_TRUE(poseidon->byteRule);
+  EXPECT_DOUBLE_EQ(poseidon->byteRule->factorBytes, 4 * 906752.0);
+  EXPECT_DOUBLE_EQ(poseidon->byteRule->serverBytes, 4 * 2048000.0);
+  // K = 72.3 samples; P - 1 = 15.8 ranks.
+  EXPECT_FALSE(poseidon->axes[0].flips.above);
+  EXPECT_EQ(poseidon->axes[1].flips.above->at, 73);
+  EXPECT_EQ(poseidon->axes[2].flips.above->at, 17);
+  EXPECT_EQ(poseidon->axes[2].flips.above->choice, solver::Scheme::parameterServer);
+  EXPECT_FALSE(explain::explain(planned, byRule, "nobody", 0, 32));
+}
+
+// Nothing is sent, so nothing changes anything.
+TEST(Explain, ALoneRankHasNoFlips) {
+  const Posed posed = pose(clusterOf(1, 1), 32);
+  const PlannedProblem planned = posed.problem();
+  auto planner = *solver::parsePlanner("optimal");
+  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  EXPECT_TRUE(explain::explain(planned, plan, "optimal", 0, 32)->axes.empty());
+}

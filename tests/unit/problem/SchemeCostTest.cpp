@@ -1,0 +1,173 @@
+// Scheme costs against Poseidon's published table and by hand.
+#include "passes/problem/SchemeCost.h"
+
+#include "tests/support/ProblemBuilder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace syncline::solver {
+namespace {
+
+/// As many digits as the table prints.
+std::string printed(const char *format, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+constexpr FactorShape fc6{25088, 4096, 32}, fc7{4096, 4096, 32}, fc8{4096, 1000, 32};
+constexpr FactorShape fc8Of22k{4096, 21841, 32}, googLeNet{1024, 1000, 128}, resNet{2048, 1000, 32};
+
+double serverElements(const FactorShape &shape, int ranks) {
+  ServerLayout layout;
+  layout.workers = layout.servers = ranks;
+  return parameterServerTraffic(layout) * static_cast<double>(shape.inputs * shape.outputs) / 1e6;
+}
+
+double factorElements(const FactorShape &shape, int ranks) {
+  double bytes = allGatherTraffic(ranks) * static_cast<double>(shape.factorBytes());
+  return bytes / shape.elementBytes / 1e6;
+}
+
+/// The ranks, not rounded, at which both move as much: what servers move is in proportion to
+/// (P-1)/P, what factors do to P-1.
+double crossover(const FactorShape &shape) {
+  return 8 * serverElements(shape, 8) / factorElements(shape, 8);
+}
+
+bool prefersFactors(const FactorShape &shape, int ranks) {
+  return factorElements(shape, ranks) <= serverElements(shape, ranks);
+}
+
+TEST(Traffic, CrossesOverWhereTheTableSays) {
+  EXPECT_EQ(printed("%.0f", crossover(fc6)), "220");
+  EXPECT_EQ(printed("%.0f", crossover(fc7)), "128");
+  EXPECT_EQ(printed("%.0f", crossover(fc8)), "50");
+  EXPECT_EQ(printed("%.0f", crossover(fc8Of22k)), "216");
+  EXPECT_EQ(printed("%.1f", crossover(googLeNet)), "7.9");
+  EXPECT_EQ(printed("%.0f", crossover(resNet)), "42");
+  EXPECT_EQ(printed("%.0f", crossover({9216, 4096, 256})), "22");
+  EXPECT_EQ(printed("%.0f", crossover({4096, 4096, 256})), "16");
+  EXPECT_EQ(printed("%.1f", crossover({4096, 1000, 256})), "6.3");
+}
+
+TEST(Traffic, PrefersFactorsBelowTheCrossover) {
+  EXPECT_TRUE(prefersFactors(googLeNet, 7));
+  EXPECT_FALSE(prefersFactors(googLeNet, 8));
+  for (const FactorShape &shape : {fc6, fc7, fc8})
+    for (int ranks : {8, 16, 32})
+      EXPECT_TRUE(prefersFactors(shape, ranks));
+  EXPECT_FALSE(prefersFactors(fc8, 51));
+}
+
+TEST(Traffic, OfALayerIsTheTables) {
+  struct Row {
+    FactorShape shape;
+    const char *format;
+    const char *servers8, *factors8, *servers16, *factors16;
+    const char *serverFormat;
+  };
+  const Row rows[] = {{fc6, "%.1f", "359.7", "13.1", "385.4", "28.0", "%.1f"},
+                      {fc7, "%.2f", "58.7", "3.67", "62.9", "7.86", "%.1f"},
+                      {fc8, "%.2f", "14.3", "2.28", "15.4", "4.89", "%.1f"},
+                      {fc8Of22k, "%.1f", "313.1", "11.6", "335.5", "24.9", "%.1f"},
+                      {googLeNet, "%.2f", "3.58", "3.63", "3.84", "7.77", "%.2f"},
+                      {resNet, "%.2f", "7.17", "1.37", "7.68", "2.93", "%.2f"}};
+  for (const Row &row : rows) {
+    EXPECT_EQ(printed(row.serverFormat, serverElements(row.shape, 8)), row.servers8);
+    EXPECT_EQ(printed(row.serverFormat, serverElements(row.shape, 16)), row.servers16);
+    EXPECT_EQ(printed(row.format, factorElements(row.shape, 8)), row.factors8);
+    EXPECT_EQ(printed(row.format, factorElements(row.shape, 16)), row.factors16);
+  }
+}
+
+LinkRates rates(double alpha, double beta, double gamma) { return {alpha, beta, gamma}; }
+
+/// A tie with the ring goes to the ring, which stands first: so it must be one, to the last bit.
+TEST(ParameterServerCost, OfAServerOnEveryRankIsARings) {
+  for (int ranks : {1, 2, 3, 4, 7, 16, 100})
+    for (std::int64_t bytes : {0, 1, 4096, 123456789}) {
+      LinkRates link = rates(3.7e-5, 7.9e-10, 1.3e-11);
+      ServerLayout layout{ranks, ranks, false, link, {}, Duplex::full};
+      EXPECT_EQ(parameterServerCost(layout)->seconds(bytes),
+                formulaLine(Scheme::ring, ranks, link).seconds(bytes));
+    }
+  std::vector<SchemeOption> options = formulaCollectives(6, rates(1e-5, 1e-9, 1e-11));
+  options.resize(1);
+  options.push_back(serverOption({6, 6, false, rates(1e-5, 1e-9, 1e-11), {}, Duplex::full}));
+  EXPECT_EQ(fastestOption(options, 1 << 20), 0u);
+}
+
+TEST(ParameterServerCost, CountsAColocatedServersMessages) {
+  // 4 ranks: 3 blocks pushed, 3 sums pulled; each server sums the other three's quarters.
+  ServerLayout layout{4, 4, false, rates(1, 2, 8), {}, Duplex::full};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 6 + 2 * 75 * 2 + 75 * 8);
+  layout.duplex = Duplex::half;
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 6 + 4 * 75 * 2 + 75 * 8);
+  // Servers on 2 of the 4: others push 2 blocks, a server takes 3 halves and answers 3.
+  layout = {4, 2, false, rates(1, 2, 8), {}, Duplex::full};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 3 + 2 * 150 * 2 + 150 * 8);
+  // Half duplex: a server sends 1 half beside the 3 it takes.
+  layout.duplex = Duplex::half;
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 3 + 2 * 200 * 2 + 150 * 8);
+}
+
+TEST(ParameterServerCost, CountsADedicatedServersMessages) {
+  // A worker sends to 2 servers, a server answers 4 workers.
+  ServerLayout layout{4, 2, true, rates(1, 0, 0), rates(10, 0, 0), Duplex::full};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(0), 2 * 1 + 4 * 10);
+  // A single worker asks nobody.
+  layout.workers = 1;
+  EXPECT_EQ(parameterServerCost(layout)->seconds(100), 0);
+  EXPECT_EQ(parameterServerTraffic(layout), 0);
+}
+
+TEST(ParameterServerCost, FewDedicatedServersAreTheBottleneck) {
+  ServerLayout layout{4, 2, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 0};
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 200);
+  layout.server.secondsPerByte = 0.25; // faster links than the workers'
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 100);
+  layout.server.reduceSecondsPerByte = 2; // three halves added to the first
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 100 + 2 * 150);
+}
+
+/// Beyond the first piece of every block, pulls run beside pushes: dedicated servers then beat any
+/// all-reduce.
+TEST(ParameterServerCost, OverlapsPieces) {
+  ServerLayout layout{4, 4, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 5};
+  auto cost = parameterServerCost(layout);
+  EXPECT_DOUBLE_EQ(cost->seconds(20), 40);
+  EXPECT_DOUBLE_EQ(cost->seconds(100), 40 + 80);
+  EXPECT_LT(cost->seconds(100), formulaLine(Scheme::ring, 4, layout.worker).seconds(100));
+  layout.duplex = Duplex::half; // both directions share the link
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 40 + 160);
+  layout.duplex = Duplex::full;
+  layout.server.reduceSecondsPerByte = 4; // 3/4 of it per byte: summing sets the pace
+  EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 20 * 5 + 80 * 3);
+}
+
+TEST(SchemeCost, FactorsGrowWithRanksAndSamples) {
+  FactorShape shape{10, 20, 3};
+  EXPECT_EQ(shape.bytes(), 800);
+  Factors factors = factorsOf(shape, 100);
+  EXPECT_EQ(factors.bytes, 3 * 30 * 4);
+  EXPECT_DOUBLE_EQ(factors.rebuild, 2.0 * 3 * 200 / 100);
+  EXPECT_DOUBLE_EQ(allGatherCost(5, rates(1, 2, 0)).seconds(factors.bytes),
+                   4 * (1 + 3 * 30 * 4 * 2.0));
+  EXPECT_EQ(allGatherCost(1, rates(1, 2, 0)).seconds(factors.bytes), 0);
+}
+
+TEST(SchemeCost, HierarchicalSharesANodesCards) {
+  NodeLayout layout{2, 4, 1, rates(0, 1, 0), rates(1, 10, 0)};
+  HierarchicalCost cost = hierarchicalCost(layout);
+  EXPECT_DOUBLE_EQ(cost.scatter.seconds(100), 75);
+  EXPECT_DOUBLE_EQ(cost.exchange.seconds(100), 2 + 10 * 100);
+  EXPECT_DOUBLE_EQ(cost.total().seconds(100), 75 + 1002 + 75);
+  layout.linksPerNode = 4;
+  EXPECT_DOUBLE_EQ(hierarchicalCost(layout).exchange.seconds(100), 2 + 10 * 25);
+}
+
+} // namespace
+} // namespace syncline::solver

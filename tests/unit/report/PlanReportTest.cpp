@@ -1,0 +1,183 @@
+// A plan for people: what is said, and what is refused.
+#include "frontend/report/PlanReport.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using nlohmann::json;
+
+namespace {
+
+/// Two buckets; the backward pass ends at 2 ms, the second message at 3 ms.
+json smallPlan() {
+  return json::parse(R"({
+    "name": "small", "planner": "optimal", "asked": [], "ranks": 4, "servers": 0, "batch": 16,
+    "runnable": true,
+    "optimal": true,
+    "buckets": [
+      {"id": 0, "members": ["fc.weight", "fc.bias"], "bytes": 2048, "scheme": "ring",
+       "traffic": 6144, "ready": 0.001, "start": 0.001, "end": 0.0015,
+       "rebuilt": 0.0015, "exposed": 0.0},
+      {"id": 1, "members": ["conv.weight"], "bytes": 1024, "scheme": "ring",
+       "traffic": 3072, "ready": 0.002, "start": 0.002, "end": 0.003,
+       "rebuilt": 0.003, "exposed": 0.00075}],
+    "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
+                  "rebuilding_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
+                  "planner": {"step": 0.0045, "finish": 0.0035, "bound": 0.0034, "gap": 0.0}}})");
+}
+
+std::string reportOf(const json &plan, bool allMembers = false) {
+  Result<std::string> report = driver::planReport(plan, allMembers);
+  return report ? *report : report.status().message();
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(PlanReport, SaysWhatThePlanIs) {
+  EXPECT_TRUE(
+      contains(reportOf(smallPlan()), "plan small, planner optimal, 4 ranks, batch 16 a rank\n"));
+}
+
+// Exposed is how long computation waits for a message, as the plan says.
+TEST(PlanReport, ListsBuckets) {
+  const std::string report = reportOf(smallPlan());
+  EXPECT_TRUE(contains(report, "fc.weight .. fc.bias (2)")) << report;
+  EXPECT_TRUE(contains(report, "1.50 ms      0 s\n")) << report;
+  EXPECT_TRUE(contains(report, "3.00 ms   750 us\n")) << report;
+}
+
+TEST(PlanReport, Totals) {
+  const std::string report = reportOf(smallPlan());
+  EXPECT_TRUE(contains(report, "2 messages, 3072 B of gradients, 9216 B to and from a node\n"))
+      << report;
+  EXPECT_TRUE(contains(report,
+                       "\npredicted step 4.00 ms in virtual time: backward ends at 2.00 ms, "
+                       "communication at 3.00 ms, exposed 1.00 ms (25.00 %), updates take "
+                       "500 us\n"))
+      << report;
+}
+
+// Four ranks of 16 samples in 4 ms; one device alone would take 3.
+TEST(PlanReport, SaysHowFastItTrainsAndHowItScales) {
+  json plan = smallPlan();
+  EXPECT_TRUE(contains(reportOf(plan), "\n16000 samples/s on 4 ranks\n")) << reportOf(plan);
+  plan["predicted"]["alone"] = 0.003;
+  EXPECT_TRUE(contains(reportOf(plan),
+                       "\n16000 samples/s on 4 ranks, scaling efficiency 75.00 % of one device "
+                       "alone (3.000 ms a step)\n"))
+      << reportOf(plan);
+}
+
+// Where times come from stands below, and who holds the others up.
+TEST(PlanReport, SaysWhereTimesComeFrom) {
+  json plan = smallPlan();
+  plan["cluster"] = json::parse(R"({
+    "device": {"compute": 1e9, "memory": 1e9}, "collectives": [],
+    "overrides": [{"nodes": [2], "slowdown": 2.0, "link": null}]})");
+  plan["provenance"] = json::parse(R"({"times": "profile", "profile": "P.json", "operations": 9,
+    "measured": 9, "device": null, "efficiency": 1.0})");
+  EXPECT_TRUE(reportOf(plan).ends_with(
+      "\ncompute: profile P.json, 9 of 9 operations\n"
+      "links: nominal, by the cluster file's bandwidth and latency\n"
+      "node 2 computes 2 times as long (overrides of the cluster file): every step waits for "
+      "it\n"))
+      << reportOf(plan);
+}
+
+// What is proved is said of the planner's finish, not of the predicted step.
+TEST(PlanReport, SaysWhichNumberIsThePlanners) {
+  const std::string report = reportOf(smallPlan());
+  EXPECT_TRUE(contains(report,
+                       "\nin the planner's model (messages do not slow computation, updates come "
+                       "last) all gradients exist at 3.50 ms, and no plan finishes before 3.40 ms: "
+                       "optimal, proved by the certificate\n"))
+      << report;
+}
+
+TEST(PlanReport, NamesEveryMemberWhenAsked) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "  fc.bias\n"));
+  EXPECT_TRUE(contains(reportOf(smallPlan(), true), "  fc.bias\n"));
+}
+
+// Servers of their own are processes to start besides the ranks.
+TEST(PlanReport, CountsServers) {
+  json plan = smallPlan();
+  plan["servers"] = 2;
+  EXPECT_TRUE(contains(reportOf(plan), ", 4 ranks and 2 servers, batch 16 a rank\n"));
+  plan["servers"] = 1;
+  EXPECT_TRUE(contains(reportOf(plan), ", 4 ranks and 1 server, batch"));
+}
+
+// A message by factors ends before its gradients exist; other plans do not have the column.
+TEST(PlanReport, SaysWhenGradientsAreRebuilt) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "rebuilt"));
+  json plan = smallPlan();
+  plan["buckets"][0]["scheme"] = "factors";
+  plan["buckets"][0]["rebuilt"] = 0.0025;
+  const std::string report = reportOf(plan);
+  EXPECT_TRUE(contains(report, "exposed  rebuilt\n")) << report;
+  EXPECT_TRUE(contains(report, "factors   6144 B  1.00 ms  1.00 ms  1.50 ms      0 s  2.50 ms\n"))
+      << report;
+  EXPECT_TRUE(contains(report, "3.00 ms   750 us\n")) << report;
+  EXPECT_TRUE(contains(report, "communication at 3.00 ms, exposed")) << report;
+  plan["buckets"][0]["rebuilt"] = 0.0035;
+  plan["predicted"]["rebuilding_end"] = 0.0035;
+  EXPECT_TRUE(contains(reportOf(plan), "communication at 3.00 ms, rebuilding at 3.50 ms, exposed"));
+}
+
+// The word stands only where it is proved.
+TEST(PlanReport, SaysOptimalOnlyWhereProved) {
+  EXPECT_TRUE(contains(reportOf(smallPlan()), "optimal, proved by the certificate"));
+  json plan = smallPlan();
+  plan["planner"] = "wfbp";
+  plan["optimal"] = false;
+  plan["predicted"]["planner"]["gap"] = 0.5;
+  EXPECT_FALSE(contains(reportOf(plan), "optimal"));
+  EXPECT_TRUE(contains(reportOf(plan), "gap 50.00 %"));
+}
+
+// What was asked for narrows what is proved.
+TEST(PlanReport, NamesTheSchemesAskedFor) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "asked"));
+  json plan = smallPlan();
+  plan["asked"] = {"fc*=factors", "*=ring"};
+  const std::string report = reportOf(plan);
+  EXPECT_TRUE(contains(report, "batch 16 a rank, asked for fc*=factors and *=ring\n")) << report;
+  EXPECT_TRUE(contains(report, ", and no plan with the schemes asked for finishes before 3.40 ms: "
+                               "optimal, proved by the certificate\n"))
+      << report;
+}
+
+TEST(PlanReport, OfATraceIsNotToRun) {
+  json plan = smallPlan();
+  plan["runnable"] = false;
+  plan["batch"] = nullptr;
+  EXPECT_TRUE(contains(reportOf(plan), "4 ranks, from a layer trace: to read, not to run"));
+}
+
+// A name with control characters does not reach the terminal as it is.
+TEST(PlanReport, ShowsNoControlCharacters) {
+  json plan = smallPlan();
+  plan["buckets"][1]["members"][0] = "a\n\x1b[31m";
+  EXPECT_TRUE(contains(reportOf(plan), "a??[31m"));
+}
+
+// A plan that was edited by hand is bad input, whatever is missing.
+TEST(PlanReport, RefusesWhatIsNoPlan) {
+  const json whole = smallPlan();
+  for (const auto &[key, value] : whole.items()) {
+    json plan = whole;
+    plan.erase(key);
+    Result<std::string> report = driver::planReport(plan, false);
+    ASSERT_FALSE(report.isOk()) << key;
+    EXPECT_EQ(report.status().exitCode(), 1);
+    EXPECT_TRUE(contains(report.status().message(), "'" + key + "'")) << report.status().message();
+  }
+  json plan = whole;
+  plan["buckets"][0]["members"] = json::array();
+  EXPECT_EQ(reportOf(plan), "the plan does not follow its schema: a bucket has no members");
+}

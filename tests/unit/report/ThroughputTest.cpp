@@ -1,0 +1,78 @@
+// Samples a second, scaling, and where times come from.
+#include "frontend/report/Throughput.h"
+#include "frontend/report/Provenance.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline::driver;
+using nlohmann::json;
+
+namespace {
+
+json device(json compute, json memory) { return {{"compute", compute}, {"memory", memory}}; }
+
+json cluster(const json &collectives = json::array(), const json &overrides = json::array()) {
+  return {
+      {"device", device(15.7e12, 9e11)}, {"collectives", collectives}, {"overrides", overrides}};
+}
+
+json provenance(const char *times, int measured, json kind, double efficiency) {
+  return {{"times", times},       {"profile", "P.json"}, {"operations", 127},
+          {"measured", measured}, {"device", kind},      {"efficiency", efficiency}};
+}
+
+std::string firstLine(const std::string &text) { return text.substr(0, text.find('\n')); }
+
+} // namespace
+
+// 4 ranks of 32 samples in 0.1 s; one of them alone would take 80 ms.
+TEST(ThroughputTest, CountsAllRanksAndComparesWithOne) {
+  const Throughput four{4, 32, 0.1, 0.08};
+  EXPECT_DOUBLE_EQ(four.samplesPerSecond(), 1280);
+  EXPECT_DOUBLE_EQ(four.efficiency(), 0.8);
+  EXPECT_EQ(throughputText(four),
+            "1280 samples/s on 4 ranks, scaling efficiency 80.00 % of one device alone (80.00 ms a "
+            "step)");
+  EXPECT_EQ(throughputText({1, 32, 0.1, 0.1}), "320.0 samples/s on 1 rank");
+  EXPECT_EQ(throughputText({4, 0, 0.1, 0.08}),
+            "scaling efficiency 80.00 % of one device alone (80.00 ms a step)");
+  EXPECT_EQ(throughputText({4, 0, 0.1, 0}), "");
+}
+
+TEST(ProvenanceTest, SaysWhatWasMeasured) {
+  EXPECT_EQ(firstLine(provenanceText(provenance("profile", 127, nullptr, 1), cluster())),
+            "compute: profile P.json, 127 of 127 operations");
+  EXPECT_EQ(firstLine(provenanceText(provenance("profile", 100, nullptr, 1), cluster())),
+            "compute: profile P.json, 100 of 127 operations; the others estimated from the cluster "
+            "file's rates (15.7 TFLOP/s, 900 GB/s)");
+  EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "v100", 1), cluster())),
+            "compute: estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s); real "
+            "kernels reach less: --profile, or device.efficiency");
+  EXPECT_EQ(
+      firstLine(provenanceText(provenance("rates", 0, "v100", 0.7), cluster())),
+      "compute: estimated from 70 % of the data sheet's peak (v100: 22.4 TFLOP/s, 1.29 TB/s)");
+  EXPECT_EQ(firstLine(provenanceText(provenance("trace", 0, nullptr, 1), cluster())),
+            "compute: as the layer trace says");
+  EXPECT_EQ(provenanceText(json(), cluster()), "");
+}
+
+// A formula is derived from rates, a line or table was measured.
+TEST(ProvenanceTest, SaysWhetherLinksAreCalibrated) {
+  const json line = {{"scheme", "ring"}, {"cost", {{"kind", "line"}, {"a", 1}, {"b", 1}}}},
+             formula = {{"scheme", "tree"}, {"cost", {{"kind", "formula"}}}};
+  EXPECT_TRUE(provenanceText(provenance("rates", 0, nullptr, 1), cluster(json::array({formula})))
+                  .ends_with("\nlinks: nominal, by the cluster file's bandwidth and latency\n"));
+  EXPECT_TRUE(
+      provenanceText(provenance("rates", 0, nullptr, 1), cluster(json::array({line, formula})))
+          .ends_with("\nlinks: calibrated, the cluster file states the times of ring\n"));
+}
+
+TEST(ProvenanceTest, NamesSlowNodes) {
+  const json slow = {{"nodes", {3}}, {"slowdown", 1.5}}, two = {{"nodes", {0, 2}}, {"slowdown", 2}},
+             fast = {{"nodes", {1}}, {"slowdown", 0.5}};
+  EXPECT_EQ(slowNodesText(cluster(json::array(), json::array({slow, two, fast}))),
+            "node 3 computes 1.5 times as long (overrides of the cluster file): every step waits "
+            "for it\n"
+            "nodes 0, 2 compute 2 times as long (overrides of the cluster file): every step waits "
+            "for them\n");
+}

@@ -1,0 +1,168 @@
+// An explanation as text.
+#include "frontend/report/WhyReport.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using namespace syncline::explain;
+using driver::WhyContext;
+using solver::Scheme;
+
+namespace {
+
+/// 'fc' by factors, from 10 to 12 ms, rebuilt at 20 ms; by the ring it would end at 25 ms.
+Explanation byFactors() {
+  Explanation explanation;
+  explanation.chosen = Scheme::factors;
+  explanation.message.layers = {0};
+  explanation.message.isSolo = true;
+  explanation.message.bytes = 4000;
+  explanation.message.start = 0.010;
+  explanation.message.end = 0.012;
+  explanation.message.rebuilt = 0.020;
+  explanation.alternatives = {{.scheme = Scheme::ring,
+                               .isChosen = false,
+                               .alone = {0.005, 0, 12000, 0.015},
+                               .bucket = {},
+                               .finish = 0.025},
+                              {.scheme = Scheme::factors,
+                               .isChosen = true,
+                               .alone = {0.002, 0.003, 1000, 0.020},
+                               .bucket = {},
+                               .finish = 0.020}};
+  explanation.byteRule = ByteRule{1000, 12000, Scheme::factors};
+  return explanation;
+}
+
+WhyContext context() {
+  return {.gradient = "fc.weight",
+          .bytes = 4000,
+          .ready = 0.009,
+          .planner = "optimal",
+          .optimal = true,
+          .carrier = "",
+          .mates = {},
+          .riders = {},
+          .updates = 0};
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(WhyReport, Heading) {
+  EXPECT_TRUE(whyReport(byFactors(), context())
+                  .starts_with("fc.weight: 4000 B, ready at 9.00 ms, by factors alone\n"
+                               "on the channel from 10.0 ms to 12.0 ms, rebuilt at 20.0 ms; chosen "
+                               "by planner optimal, proved optimal\n\n"));
+  WhyContext asked = context();
+  asked.isAsked = true;
+  EXPECT_TRUE(contains(whyReport(byFactors(), asked),
+                       "planner optimal, proved optimal for the schemes asked for\n\n"));
+  WhyContext unproved = context();
+  unproved.optimal = false;
+  unproved.mates = {"conv2", "conv1"};
+  const std::string text = whyReport(byFactors(), unproved);
+  EXPECT_TRUE(contains(text, "by factors in a bucket of 4000 B with conv2 .. conv1 (2)\n"));
+  EXPECT_FALSE(contains(text, "proved"));
+}
+
+TEST(WhyReport, OfARider) {
+  Explanation explanation = byFactors();
+  explanation.rides = true;
+  WhyContext rider = context();
+  rider.gradient = "fc.bias";
+  rider.carrier = "fc.weight";
+  EXPECT_TRUE(contains(whyReport(explanation, rider),
+                       "by factors with fc.weight, whose factors it is computed from\n"));
+  WhyContext carrier = context();
+  carrier.riders = {"fc.bias"};
+  EXPECT_TRUE(contains(whyReport(byFactors(), carrier), "by factors alone, and with it fc.bias\n"));
+}
+
+TEST(WhyReport, OfALoneRank) {
+  EXPECT_TRUE(whyReport(byFactors(), context())
+                  .ends_with("\na lone rank has nothing to send, whatever the choice\n"));
+}
+
+// The chosen scheme is marked; a bucket's columns are there where there is one.
+TEST(WhyReport, TableOfSchemes) {
+  EXPECT_TRUE(contains(whyReport(byFactors(), context()),
+                       "   scheme   channel  rebuild   traffic  exists at  best step\n"
+                       "   ring     5.00 ms           11.7 KiB    15.0 ms   25.00 ms\n"
+                       "*  factors  2.00 ms  3.00 ms    1000 B    20.0 ms   20.00 ms\n"))
+      << whyReport(byFactors(), context());
+  Explanation merged = byFactors();
+  merged.alternatives[0].bucket = Trip{0.006, 0, 20000, 0.016};
+  EXPECT_TRUE(contains(whyReport(merged, context()),
+                       "exists at   bucket  it exists at  best step\n"
+                       "   ring     5.00 ms           11.7 KiB    15.0 ms  6.00 ms       16.0 ms   "
+                       "25.00 ms\n"))
+      << whyReport(merged, context());
+}
+
+// Updates follow the finish and are part of the step.
+TEST(WhyReport, Savings) {
+  EXPECT_TRUE(contains(whyReport(byFactors(), context()),
+                       "it saves 5.00 ms (25.00 %) over the next best, ring\n"));
+  WhyContext late = context();
+  late.updates = 0.080;
+  EXPECT_TRUE(contains(whyReport(byFactors(), late), "it saves 5.00 ms (5.00 %) over"));
+  Explanation same = byFactors();
+  same.alternatives[0].finish = 0.020;
+  EXPECT_TRUE(contains(whyReport(same, context()),
+                       "it makes no difference: by ring, the next best, the step ends at the same "
+                       "time\n"));
+  Explanation worse = byFactors();
+  worse.alternatives[0].finish = 0.010;
+  EXPECT_TRUE(contains(whyReport(worse, context()),
+                       "it costs 10.0 ms (50.00 %): by ring the step could end earlier\n"));
+  Explanation only = byFactors();
+  only.alternatives.erase(only.alternatives.begin());
+  EXPECT_TRUE(contains(whyReport(only, context()), "nothing else is offered for it"));
+}
+
+TEST(WhyReport, RuleOfBytes) {
+  EXPECT_TRUE(contains(whyReport(byFactors(), context()),
+                       "factors move 1000 B, servers 11.7 KiB: factors, as chosen\n"));
+  Explanation other = byFactors();
+  other.byteRule = ByteRule{30000, 12000, Scheme::ring};
+  EXPECT_TRUE(contains(whyReport(other, context()),
+                       ": ring, with which the step would end at best 5.00 ms (25.00 %) later\n"));
+  other.byteRule = ByteRule{30000, 12000, Scheme::parameterServer};
+  EXPECT_TRUE(contains(whyReport(other, context()), ": parameter-server, not as chosen\n"));
+  other.byteRule.reset();
+  EXPECT_TRUE(contains(whyReport(other, context()), "has nothing to compare"));
+}
+
+TEST(WhyReport, Flips) {
+  Explanation explanation = byFactors();
+  Axis bandwidth{.kind = Axis::Kind::bandwidth, .range = {1.25e9, 1.25e8, 1.25e10}};
+  bandwidth.flips.above = {2.5e9, Scheme::ring};
+  Axis batch{.kind = Axis::Kind::batch, .range = {32, 1, 64, 1}};
+  Axis nodes{.kind = Axis::Kind::nodes, .range = {8, 2, 1024, 1}};
+  nodes.flips.below = {4, Scheme::tree};
+  nodes.flips.above = {12, Scheme::parameterServer};
+  explanation.axes = {bandwidth, batch, nodes};
+  EXPECT_TRUE(whyReport(explanation, context())
+                  .ends_with("\n"
+                             "where planner optimal would choose otherwise, all else as it is:\n"
+                             "  bandwidth, 10 Gb/s in the plan: from 20 Gb/s on: ring\n"
+                             "  batch, 32 samples in the plan: at none between 1 sample and 64 "
+                             "samples\n"
+                             "  nodes, 8 nodes in the plan: up to 4 nodes: tree; from 12 nodes on: "
+                             "parameter-server\n"))
+      << whyReport(explanation, context());
+}
+
+// What is measured holds for its own machines.
+TEST(WhyReport, SaysWhatCannotBeVaried) {
+  Explanation explanation = byFactors();
+  explanation.axes = {{.kind = Axis::Kind::batch, .range = {32, 1, 64, 1}}};
+  explanation.measured = {Scheme::ring, Scheme::tree};
+  EXPECT_TRUE(contains(whyReport(explanation, context()),
+                       "  bandwidth, nodes: the cluster file states measured times (ring, tree), "
+                       "which hold for its own links and ranks\n"));
+}

@@ -1,0 +1,99 @@
+// Ranges on the command line, and the values between their ends.
+#include "frontend/sweep/SweepAxis.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using namespace syncline::driver;
+
+TEST(SweepAxisTest, ReadsARangeWithUnits) {
+  Result<SweepAxis> axis = parseSweep("bandwidth=1Gb/s..100Gb/s");
+  ASSERT_TRUE(axis) << axis.status().message();
+  EXPECT_EQ(axis->kind, SweepAxis::Kind::bandwidth);
+  EXPECT_DOUBLE_EQ(axis->first, 1.25e8);
+  EXPECT_DOUBLE_EQ(axis->last, 1.25e10);
+  axis = parseSweep("bucket=1MiB..200MiB");
+  ASSERT_TRUE(axis) << axis.status().message();
+  EXPECT_EQ(axis->kind, SweepAxis::Kind::bucket);
+  EXPECT_EQ(axis->last, 200 << 20);
+  axis = parseSweep("ranks=16");
+  ASSERT_TRUE(axis);
+  EXPECT_EQ(axis->first, axis->last);
+}
+
+// A list's values are the points, as they were typed.
+TEST(SweepAxisTest, ReadsAList) {
+  Result<SweepAxis> axis = parseSweep("ranks=4,6,16");
+  ASSERT_TRUE(axis) << axis.status().message();
+  EXPECT_EQ(sweepValues(*axis, {}, 4), (std::vector<double>{4, 6, 16}));
+  EXPECT_EQ(sweepValues(*axis, 20, 4), (std::vector<double>{4, 6, 16}));
+}
+
+TEST(SweepAxisTest, RefusesWhatIsNoRange) {
+  for (const char *text : {"",
+                           "bandwidth",
+                           "speed=1..2",
+                           "bandwidth=1..2",
+                           "latency=0s..1ms",
+                           "ranks=0..4",
+                           "ranks=1.5..4",
+                           "slow=-1..2",
+                           "slow=1..x",
+                           "batch=8..4",
+                           "slow=nan..2",
+                           "slow=0x10",
+                           "slow=1..1e308",
+                           "ranks=..4",
+                           "ranks=4..",
+                           "ranks=8,4",
+                           "ranks=4,4",
+                           "ranks=4,",
+                           "ranks=4,8..16",
+                           "ranks=1..2..4",
+                           "nodes=0..8",
+                           "bucket=0B..1MiB",
+                           "bucket=25"}) {
+    Result<SweepAxis> axis = parseSweep(text);
+    ASSERT_FALSE(axis) << text;
+    EXPECT_EQ(axis.status().exitCode(), 2) << text;
+  }
+}
+
+TEST(SweepAxisTest, DoublesAndKeepsBothEnds) {
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 6}, {}, 1), (std::vector<double>{1, 2, 4, 6}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 4}, {}, 1), (std::vector<double>{1, 2, 4}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 3, 3}, 5, 1), (std::vector<double>{3}));
+}
+
+TEST(SweepAxisTest, SpreadsPointsGeometrically) {
+  const std::vector<double> values = sweepValues({SweepAxis::Kind::latency, 1e-6, 1e-3}, 4, 1);
+  ASSERT_EQ(values.size(), 4u);
+  EXPECT_NEAR(values[1], 1e-5, 1e-12);
+  EXPECT_EQ(values[3], 1e-3);
+}
+
+// Between the ends ranks are a part of one node or whole nodes; what was typed stays.
+TEST(SweepAxisTest, RanksAreWholeNodes) {
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 2, 32}, {}, 8),
+            (std::vector<double>{2, 4, 8, 16, 32}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 3, 30}, {}, 8),
+            (std::vector<double>{3, 6, 16, 24, 30}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::batch, 1, 4}, 20, 1), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::nodes, 1, 8}, {}, 8), (std::vector<double>{1, 2, 4, 8}));
+}
+
+TEST(SweepAxisTest, WritesValuesForPeople) {
+  EXPECT_EQ(axisValue(SweepAxis::Kind::bandwidth, 1.25e9), "10 Gb/s");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::latency, 5e-5), "50.0 us");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::ranks, 2048), "2048");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::slow, 1.5), "1.5");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::bucket, 25 << 20), "25.00 MiB");
+}
+
+// A file's reader has the header alone to know the unit.
+TEST(SweepAxisTest, ColumnsHaveUnits) {
+  EXPECT_EQ(csvColumn(SweepAxis::Kind::bandwidth), "bandwidth_bit_per_s");
+  EXPECT_EQ(csvValue(SweepAxis::Kind::bandwidth, 1.25e9), 1e10);
+  EXPECT_EQ(csvColumn(SweepAxis::Kind::latency), "latency_s");
+  EXPECT_EQ(csvValue(SweepAxis::Kind::batch, 32), 32);
+}
