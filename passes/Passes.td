@@ -113,11 +113,11 @@ def InsertGradients : Pass<"insert-gradients", "::syncline::nn::StepOp"> {
 }
 
 def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
-  let summary = "states which ways every gradient has: an instance of P1 or of the joint choice";
+  let summary = "states which ways every gradient has: an instance of P1 or of the choice";
   let description = [{
     Assumes: the module has `cluster.spec` and either a `sync.trace` or an `nn.step` that is differentiated, timed and has its
-    `sync.gradient` operations. Ensures: a `sync.problem @merge` with one layer a gradient, in the order in which they are ready; lanes and
-    solos are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `forced` rules out.
+    `sync.gradient` operations. Ensures: a `sync.problem @merge` with one layer a gradient, in the order in which they are ready; merge classes and
+    factor options are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `requested` rules out.
     Fails: as poseInstance says (passes/merge/Instance.h), with a diagnostic at the step or trace.
 
     ```mlir
@@ -127,13 +127,13 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
     }
     // After, before the same trace
     sync.problem @merge layers ["fc"] bytes [30] ready <[6.0]>
-      lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 0.5, b = 0.0>, traffic = 3.0>]>]
+      merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.5, b = 0.0>, traffic = 3.0>]>]
       forward_end 3.0 backward_end 6.0 updates 0.0
     ```
   }];
   let options = [
-    ListOption<"forced", "forced", "std::string",
-               "schemes asked for by name, LAYERS=SCHEME with a pattern of layers, e.g. fc*=factors; the last that matches counts">,
+    ListOption<"requested", "requested", "std::string",
+               "schemes requested by name, LAYERS=SCHEME with a pattern of layers, e.g. fc*=factors; the last that matches counts">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
@@ -236,8 +236,8 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
 
     ```mlir
     plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0   // before: the solution's
-    sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>      // after
-      forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+    sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>      // after
+      forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
     ```
   }];
   let dependentDialects = ["::syncline::sync::SyncDialect"];

@@ -33,7 +33,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   passes.nest<nn::StepOp>().addPass(createCost());
   passes.nest<nn::StepOp>().addPass(createInsertGradients());
   PoseProblemOptions posing;
-  posing.forced = options.forced;
+  posing.requested = options.requested;
   passes.addPass(createPoseProblem(posing));
   passes.addPass(createSolveMerge(SolveMergeOptions{options.planner}));
   passes.addPass(createCheckSolutions());

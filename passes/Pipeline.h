@@ -12,8 +12,8 @@ namespace syncline {
 
 struct PipelineOptions {
   std::string planner = "optimal"; ///< as parsePlanner reads it
-  /// Schemes asked for by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
-  std::vector<std::string> forced;
+  /// Schemes requested by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
+  std::vector<std::string> requested;
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module holds an `nn.step` (or

@@ -52,8 +52,8 @@ std::int64_t packWidth(plan::PointwiseOp loop, std::int64_t floatBytes = 4) {
 
 /// Names the launcher for floats that may lie as bf16: packs are as wide as these allow.
 std::string roundedLauncher(plan::PointwiseOp loop) {
-  constexpr size_t mostOperands = 64; // bits of the mask
-  if (!loop.getFlat() || loop.getNumOperands() > mostOperands ||
+  constexpr size_t maxOperands = 64; // bits of the mask
+  if (!loop.getFlat() || loop.getNumOperands() > maxOperands ||
       llvm::none_of(loop.getOperands(), isFloat))
     return "";
   return "&launchRounded<$, " + std::to_string(packWidth(loop, 2)) + ">";

@@ -30,12 +30,12 @@ Status bad(const std::string &path, const std::string &what) {
 
 /// Where links end, also where nothing is there yet; nothing where they lead in a circle.
 std::optional<std::string> endOfLinks(const std::string &path) {
-  constexpr int mostLinks = 40; // as the kernel follows
+  constexpr int maxLinks = 40; // as the kernel follows
   fs::path end = path;
   std::error_code error;
   for (int links = 0; fs::is_symlink(end, error); ++links) {
     fs::path next = fs::read_symlink(end, error);
-    if (error || links == mostLinks)
+    if (error || links == maxLinks)
       return std::nullopt;
     if (!next.has_filename()) // "folder/"
       next = next.parent_path();

@@ -1,10 +1,10 @@
 // Writing and checking plan folders.
 #include "codegen/folder/PlanFolder.h"
 
-#include "codegen/json/EmitPlanJson.h"
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PartialFolder.h"
+#include "codegen/json/EmitPlanJson.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
 #include "codegen/step/Text.h"
@@ -244,7 +244,7 @@ Result<Json> readPlanJson(const std::string &folder) {
   Result<std::string> text = readText(path);
   if (!text)
     return text.status();
-  if (Status s = checkJsonDepth(*text, "'" + path + "'", mostPlanLevels); !s)
+  if (Status s = checkJsonDepth(*text, "'" + path + "'", maxPlanLevels); !s)
     return s;
   Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object())

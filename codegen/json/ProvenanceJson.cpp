@@ -22,7 +22,7 @@ StringRef layerOf(Operation *op) {
   return {};
 }
 
-/// By layer that takes time: whether it has a backward pass, what is rebuilt in it included.
+/// By layer that takes time: whether it has a backward pass, what is reconstructed in it included.
 std::map<StringRef, bool> timedLayers(plan::ProgramOp program) {
   std::map<StringRef, bool> layers;
   bool isForward = true;

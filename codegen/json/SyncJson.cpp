@@ -64,19 +64,19 @@ StringRef layerName(sync::ProblemOp problem, std::int64_t layer) {
   return cast<StringAttr>(problem.getLayers()[layer]).getValue();
 }
 
-Json relaxationJson(const sync::RelaxationRow &row, std::size_t lanes) {
+Json relaxationJson(const sync::RelaxationRow &row, std::size_t mergeClasses) {
   Json json = {real(row.channelWeight), real(row.heldWeight)};
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    json.push_back(real(row.lines[lane].latency));
-    json.push_back(real(row.lines[lane].secondsPerByte));
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
+    json.push_back(real(row.lines[mergeClass].latency));
+    json.push_back(real(row.lines[mergeClass].secondsPerByte));
   }
   return json;
 }
 
-Json stateJson(const sync::StateRow &row, std::size_t lanes) {
+Json stateJson(const sync::StateRow &row, std::size_t mergeClasses) {
   Json json = {real(row.free), real(row.compute), row.held, row.freedom};
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    json.push_back(row.open[lane]);
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+    json.push_back(row.open[mergeClass]);
   return json;
 }
 
@@ -90,14 +90,14 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
     return {{"finish_times", list}};
   }
   auto proof = cast<sync::StatesAttr>(*solution.getCertificate());
-  const std::size_t lanes = problem.getLanes().size();
+  const std::size_t mergeClasses = problem.getMergeClasses().size();
   Json relaxations = Json::array(), states = Json::array();
   for (const sync::RelaxationRow &row : proof.getRelaxations())
-    relaxations.push_back(relaxationJson(row, lanes));
+    relaxations.push_back(relaxationJson(row, mergeClasses));
   for (std::size_t layers = 0; layers < proof.getEnds().size(); ++layers) {
     Json list = Json::array();
     for (const sync::StateRow &row : proof.after(layers))
-      list.push_back(stateJson(row, lanes));
+      list.push_back(stateJson(row, mergeClasses));
     states.push_back(list);
   }
   return {{"bound", solution.getBound().convertToDouble()},
@@ -109,28 +109,34 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
 class MessageFacts {
 public:
   MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution) : problem(problem) {
-    for (sync::SoloAttr solo : problem.soloList())
-      solos[{solo.getLayer(), static_cast<int>(solo.getScheme())}] = solo;
-    const ArrayRef<std::int64_t> pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>()),
-                                 riding = solution.getRiders().value_or(ArrayRef<std::int64_t>());
-    const llvm::DenseSet<std::int64_t> rides(riding.begin(), riding.end());
+    for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
+      factorOptions[{factorOption.getLayer(), static_cast<int>(factorOption.getScheme())}] =
+          factorOption;
+    const ArrayRef<std::int64_t> pairs = problem.getPiggybacks().value_or(ArrayRef<std::int64_t>()),
+                                 piggybacked =
+                                     solution.getPiggybacks().value_or(ArrayRef<std::int64_t>());
+    const llvm::DenseSet<std::int64_t> isPiggyback(piggybacked.begin(), piggybacked.end());
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-      if (rides.contains(pairs[i]))
-        ridersOf[pairs[i + 1]].push_back(pairs[i]);
+      if (isPiggyback.contains(pairs[i]))
+        piggybacksOf[pairs[i + 1]].push_back(pairs[i]);
   }
 
   /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
   std::optional<double> traffic(sync::MessageAttr message) const {
-    if (message.isSolo()) {
+    if (message.isFactors()) {
       if (message.getLayers().size() != 1)
         return std::nullopt;
-      auto solo = solos.find({message.getLayers().front(), static_cast<int>(message.getScheme())});
-      return solo == solos.end() ? std::nullopt : std::optional<double>(solo->second.getTraffic());
+      auto factorOption =
+          factorOptions.find({message.getLayers().front(), static_cast<int>(message.getScheme())});
+      return factorOption == factorOptions.end()
+                 ? std::nullopt
+                 : std::optional<double>(factorOption->second.getTraffic());
     }
-    const ArrayAttr lanes = sync::ProblemOp(problem).getLanes();
-    if (*message.getLane() >= static_cast<std::int64_t>(lanes.size()))
+    const ArrayAttr mergeClasses = sync::ProblemOp(problem).getMergeClasses();
+    if (*message.getMergeClass() >= static_cast<std::int64_t>(mergeClasses.size()))
       return std::nullopt;
-    for (sync::OptionAttr option : cast<sync::LaneAttr>(lanes[*message.getLane()]).getOptions())
+    for (sync::OptionAttr option :
+         cast<sync::MergeClassAttr>(mergeClasses[*message.getMergeClass()]).getOptions())
       if (option.getScheme() == message.getScheme())
         return sync::bytesMoved(option, message.getBytes(), sync::isByNccl(problem));
     return std::nullopt;
@@ -141,16 +147,17 @@ public:
     Json names = Json::array();
     for (std::int64_t layer : message.getLayers())
       names.push_back(layerName(problem, layer).str());
-    if (message.isSolo())
-      for (std::int64_t rider : ridersOf.lookup(message.getLayers().front()))
-        names.push_back(layerName(problem, rider).str());
+    if (message.isFactors())
+      for (std::int64_t piggyback : piggybacksOf.lookup(message.getLayers().front()))
+        names.push_back(layerName(problem, piggyback).str());
     return names;
   }
 
 private:
   sync::ProblemOp problem;
-  llvm::DenseMap<std::pair<std::int64_t, int>, sync::SoloAttr> solos; ///< by layer and scheme
-  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> ridersOf;
+  llvm::DenseMap<std::pair<std::int64_t, int>, sync::FactorOptionAttr>
+      factorOptions; ///< by layer and scheme
+  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacksOf;
 };
 
 /// Layers and schemes that the problem has; the bytes that a node moves for all messages.
@@ -223,11 +230,11 @@ Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp soluti
     return traffic.status();
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   plan["planner"] = solution.getPlanner().str();
-  plan["asked"] = Json::array();
-  if (problem.getAsked())
-    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
-      plan["asked"].push_back(text.str());
-  plan["optimal"] = solution.getCertificate().has_value() && solver::isProved(finish, bound);
+  plan["requested"] = Json::array();
+  if (problem.getRequested())
+    for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>())
+      plan["requested"].push_back(text.str());
+  plan["optimal"] = solution.getCertificate().has_value() && problem::isProved(finish, bound);
   plan["certificate"] = certificateJson(problem, solution);
   return Status::ok();
 }
@@ -241,7 +248,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},
           {"communication_end", prediction.getCommunicationEnd().convertToDouble()},
-          {"rebuilding_end", prediction.getRebuildingEnd().convertToDouble()},
+          {"reconstruction_end", prediction.getReconstructionEnd().convertToDouble()},
           {"exposed", prediction.exposedSeconds()},
           {"updates", prediction.getUpdates().convertToDouble()},
           {"traffic", *checkedTraffic(problem, solution)},
@@ -270,7 +277,7 @@ Status addPredictedTimes(Json &buckets, sync::ProblemOp problem, sync::SolutionO
     bucket["ready"] = real(prediction.getReady().getValues()[id]);
     bucket["start"] = real(prediction.getStart().getValues()[id]);
     bucket["end"] = real(prediction.getEnd().getValues()[id]);
-    bucket["rebuilt"] = real(prediction.getRebuilt().getValues()[id]);
+    bucket["reconstructed"] = real(prediction.getReconstructed().getValues()[id]);
     bucket["exposed"] = real(prediction.getExposed().getValues()[id]);
   }
   return Status::ok();

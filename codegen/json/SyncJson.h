@@ -16,7 +16,7 @@ nlohmann::json clusterJson(cluster::SpecAttr spec);
 /// Gradients in backward order, as the planner saw them.
 nlohmann::json layersJson(sync::ProblemOp problem);
 
-/// Sets `planner`, `asked`, `optimal` and `certificate`. badInput where a message travels by a
+/// Sets `planner`, `requested`, `optimal` and `certificate`. badInput where a message travels by a
 /// scheme that its problem does not offer, or a layer that there is not.
 Status addAgreement(nlohmann::json &plan, sync::ProblemOp problem, sync::SolutionOp solution);
 

@@ -94,7 +94,7 @@ private:
     for (Operation &op : program.getBody().front()) {
       if (auto tensor = dyn_cast<plan::TensorOp>(op)) {
         tensorRows.push_back(ops.declare(tensor));
-        mostDimensions = std::max(mostDimensions, cast<MemRefType>(tensor.getType()).getRank());
+        maxDimensions = std::max(maxDimensions, cast<MemRefType>(tensor.getType()).getRank());
         continue;
       }
       if (auto bucket = dyn_cast<plan::BucketOp>(op)) {
@@ -147,7 +147,7 @@ private:
         "\n// Tensors: name, space, type, rank, shape, offset, reserved; d_ is the gradient of a "
         "parameter,\n// 0 an operand that is absent.\n" +
         places(ops.tensorNames(), 1) +
-        table("constexpr TensorRow<" + std::to_string(mostDimensions) + "> tensors[]", tensorRows);
+        table("constexpr TensorRow<" + std::to_string(maxDimensions) + "> tensors[]", tensorRows);
     return text + table("constexpr BucketInfo buckets[]", bucketRows) +
            "\n// Operations: layer, operands, numbers, reals, as syncline/StepTables.h says." +
            table("constexpr Row rows[]", rows) + closing();
@@ -169,7 +169,7 @@ private:
     const auto span = [&](StringRef name, bool isThere) {
       return isThere ? scope + name.str() : std::string("{}");
     };
-    const std::string rowType = "TensorRow<" + std::to_string(mostDimensions) + ">";
+    const std::string rowType = "TensorRow<" + std::to_string(maxDimensions) + ">";
     return text + "  tell(step, std::span<const " + rowType + ">(" +
            (tensorRows.empty() ? "" : scope + "tensors") +
            "),\n       {.buckets = " + span("buckets", !bucketRows.empty()) +
@@ -186,7 +186,7 @@ private:
   Windows windows;
   StepOps ops;
   std::vector<std::string> tensorRows, bucketRows, rows;
-  std::int64_t mostDimensions = 1;
+  std::int64_t maxDimensions = 1;
 };
 
 } // namespace

@@ -29,14 +29,13 @@ static std::string rowText(const std::string &op, const std::string &layer,
 
 std::string TableRow::text() const {
   const llvm::ArrayRef<std::string> all(reals);
-  std::string lines =
-      rowText(op, layer,
-              {partOf(operands, 0, Row::mostOperands), partOf(numbers, 0, Row::mostNumbers), all});
+  std::string lines = rowText(
+      op, layer, {partOf(operands, 0, Row::maxOperands), partOf(numbers, 0, Row::maxNumbers), all});
   for (size_t row = 1;
-       row * Row::mostOperands < operands.size() || row * Row::mostNumbers < numbers.size(); ++row)
+       row * Row::maxOperands < operands.size() || row * Row::maxNumbers < numbers.size(); ++row)
     lines += "\n    " + rowText("more", "",
-                                {partOf(operands, row, Row::mostOperands),
-                                 partOf(numbers, row, Row::mostNumbers)});
+                                {partOf(operands, row, Row::maxOperands),
+                                 partOf(numbers, row, Row::maxNumbers)});
   return lines;
 }
 

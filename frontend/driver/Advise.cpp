@@ -3,6 +3,7 @@
 
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanModule.h"
+#include "frontend/report/AdviceReport.h"
 #include "frontend/sweep/SweepRun.h"
 #include "passes/RegisterAll.h"
 
@@ -13,10 +14,12 @@ namespace syncline::driver {
 namespace {
 
 /// The plan's own step, of the same kind as the sizes': its decisions where it was planned.
-Result<SweepPoint> planPoint(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster) {
-  SimulateOptions kept;
+Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
+                                    cluster::SpecAttr cluster) {
+  sweep::SweepOptions kept;
   kept.replan = false;
-  Result<Sweep> sweep = runSweep(plan, cluster, {SweepAxis::Kind::slow, 1, 1}, kept);
+  Result<sweep::Sweep> sweep =
+      sweep::runSweep(plan, cluster, {sweep::SweepAxis::Kind::slow, 1, 1}, kept);
   if (!sweep)
     return sweep.status();
   return sweep->points.front();
@@ -42,17 +45,17 @@ Result<std::string> adviseDdp(const std::string &folder) {
                             "': one rank sends nothing, whatever DistributedDataParallel's "
                             "buckets");
   std::int64_t bytes = 0;
-  for (const solver::JointLayer &layer : plan->problem().asPlanned().layers)
+  for (const problem::Layer &layer : plan->problem().asPlanned().layers)
     bytes += layer.bytes;
-  Result<SweepPoint> own = planPoint(*plan, cluster);
+  Result<sweep::SweepPoint> own = planPoint(*plan, cluster);
   if (!own)
     return own.status();
-  const std::vector<double> sizes = ddpSizes(bytes);
-  Result<Sweep> sweep =
-      runSweep(*plan, cluster, {SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, {});
+  const std::vector<double> sizes = report::ddpSizes(bytes);
+  Result<sweep::Sweep> sweep = sweep::runSweep(
+      *plan, cluster, {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, {});
   if (!sweep)
     return sweep.status();
-  return ddpAdvice(*sweep, *own, bytes);
+  return report::ddpAdvice(*sweep, *own, bytes);
 }
 
 } // namespace syncline::driver

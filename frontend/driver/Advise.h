@@ -1,10 +1,8 @@
 // `syncline inspect PLAN --advise ddp`.
 #pragma once
 
-#include "frontend/report/SweepReport.h"
 #include "syncline/Status.h"
 
-#include <cstdint>
 #include <string>
 
 namespace syncline::driver {
@@ -14,13 +12,5 @@ namespace syncline::driver {
 /// DDP's default and the plan itself, from one planning and simulation a size. badInput where the
 /// folder is no plan, DDP's rule has no answer for it, or one rank sends nothing.
 Result<std::string> adviseDdp(const std::string &folder);
-
-/// The sizes tried: as many MiB as people write, up to the first that holds all gradients.
-std::vector<double> ddpSizes(std::int64_t gradientBytes);
-
-/// `sizes` has one point a size and DDP's default among them; `plan` is the plan's own step,
-/// simulated alike. Among sizes within 0.1 % of the shortest step the nearest to the default is
-/// advised.
-std::string ddpAdvice(const Sweep &sizes, const SweepPoint &plan, std::int64_t gradientBytes);
 
 } // namespace syncline::driver

@@ -87,9 +87,12 @@ Status readSources(ClusterOptions &options) {
 }
 
 Status listSamples() {
-  Table table({{"name"}, {"nodes", Align::right}, {"devices a node", Align::right}, {"what"}});
-  for (const std::string &sample : sampleClusters()) {
-    Result<std::string> path = findSampleCluster(sample);
+  report::Table table({{"name"},
+                       {"nodes", report::Align::right},
+                       {"devices a node", report::Align::right},
+                       {"what"}});
+  for (const std::string &sample : files::sampleClusters()) {
+    Result<std::string> path = files::findSampleCluster(sample);
     Result<files::ClusterFile> file = path ? files::readClusterFile(*path) : path.status();
     if (!file)
       return file.status();

@@ -5,16 +5,16 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
-#include "frontend/report/Closing.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
-#include "frontend/files/Paths.h"
 #include "frontend/driver/RunPipeline.h"
-#include "frontend/ir/TraceModule.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/files/Paths.h"
 #include "frontend/ir/ToAttr.h"
+#include "frontend/ir/TraceModule.h"
 #include "frontend/onnx/ImportOnnx.h"
+#include "frontend/report/Closing.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/NN.h"
@@ -66,7 +66,7 @@ Result<Source> readLayers(const CompileOptions &options, MLIRContext &context) {
   if (!trace)
     return trace.status();
   Source source;
-  source.module = traceModule(*trace, options.model, context);
+  source.module = frontend::traceModule(*trace, options.model, context);
   source.layers = files::formatLayerTrace(*trace);
   return source;
 }
@@ -76,7 +76,7 @@ Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
     return readLayers(options, context);
   if (!isTrace(options.model))
     return readModel(options, context);
-  Result<OwningOpRef<ModuleOp>> module = readTraceModule(options.model, context);
+  Result<OwningOpRef<ModuleOp>> module = frontend::readTraceModule(options.model, context);
   if (!module)
     return module.status();
   Source source;
@@ -86,9 +86,9 @@ Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
 
 /// The cluster with so many nodes. Measured times of collectives hold for the file's only.
 Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes) {
-  constexpr std::int64_t mostRanks = 1 << 20; // as a cluster file
-  if (nodes > mostRanks / cluster.devicesPerNode)
-    return Status::badInput("--nodes: expected at most " + std::to_string(mostRanks) +
+  constexpr std::int64_t maxRanks = 1 << 20; // as a cluster file
+  if (nodes > maxRanks / cluster.devicesPerNode)
+    return Status::badInput("--nodes: expected at most " + std::to_string(maxRanks) +
                             " ranks in all, got " + std::to_string(nodes) + " nodes with " +
                             std::to_string(cluster.devicesPerNode) + " each");
   const std::int64_t ranks = nodes * cluster.devicesPerNode;
@@ -145,11 +145,12 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   if (options.nodes)
     if (Status s = setNodes(options.cluster, *cluster, *options.nodes); !s)
       return s;
-  module->setAttr(cluster::specAttr, cluster::withNccl(files::toAttr(*cluster, module.getContext()),
-                                                       ncclOf(options, module.getContext())));
+  module->setAttr(cluster::specAttr,
+                  cluster::withNccl(frontend::toAttr(*cluster, module.getContext()),
+                                    ncclOf(options, module.getContext())));
   const std::string profileName = std::filesystem::path(options.profile).filename().string();
   module->setAttr(cluster::provenanceAttr,
-                  files::provenanceAttr(*cluster, profileName, module.getContext()));
+                  frontend::provenanceAttr(*cluster, profileName, module.getContext()));
   if (options.profile.empty())
     return Status::ok();
   Result<files::Profile> profile = files::readProfile(options.profile);
@@ -158,7 +159,7 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   if (Status s = checkBatch(options, *profile, module); !s)
     return s;
   Builder builder(module.getContext());
-  module->setAttr(cluster::profileAttr, files::toAttr(*profile, module.getContext()));
+  module->setAttr(cluster::profileAttr, frontend::toAttr(*profile, module.getContext()));
   if (profile->update)
     module->setAttr(cluster::updateAttr, builder.getF64FloatAttr(*profile->update));
   return Status::ok();
@@ -236,8 +237,8 @@ Result<PlanInfo> describe(const CompileOptions &options) {
 
 Status checkSchemes(const CompileOptions &options) {
   for (const std::string &text : options.schemes)
-    if (Result<ForcedScheme> forced = parseForcedScheme(text); !forced)
-      return Status::error(ErrorKind::badUsage, "--scheme: " + forced.status().message());
+    if (Result<RequestedScheme> requested = parseRequestedScheme(text); !requested)
+      return Status::error(ErrorKind::badUsage, "--scheme: " + requested.status().message());
   return Status::ok();
 }
 
@@ -276,7 +277,7 @@ Status compile(const CompileOptions &options) {
   if (Status fits = checkMemory(options.cluster, *source->module); !fits)
     return fits;
   DiagnosticCollector diagnostics(&context);
-  PlanSources sources{*source->module, *info, runtimeIncludes(), std::move(source->files)};
+  PlanSources sources{*source->module, *info, files::runtimeIncludes(), std::move(source->files)};
   Result<nlohmann::json> plan = writePlan(options.output, sources);
   if (!plan)
     return plan.status();
@@ -287,7 +288,7 @@ Status compile(const CompileOptions &options) {
   if (options.quiet)
     return Status::ok();
   noteSlowNodes(*source->module);
-  Result<std::string> closing = compileClosing(*plan, options.output);
+  Result<std::string> closing = report::compileClosing(*plan, options.output);
   if (closing)
     std::fputs(closing->c_str(), stderr);
   return closing.status();

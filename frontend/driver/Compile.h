@@ -26,7 +26,7 @@ struct CompileOptions {
   std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> nodes; ///< in place of the cluster file's
-  std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseForcedScheme reads it
+  std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it
   std::vector<std::string> freeze;
   bool dropout = true;
   bool quiet = false;                             ///< says nothing of what was written

@@ -26,8 +26,8 @@ static std::string schemeHelp() {
   std::string text = "Send gradients that match this glob by one scheme; may be repeated, the last "
                      "that matches counts. Planners other than 'optimal' need a pattern of all "
                      "gradients, such as '*=ring'. Schemes: ";
-  for (solver::Scheme scheme : solver::allSchemes())
-    text += std::string(solver::schemeName(scheme)) + ", ";
+  for (problem::Scheme scheme : problem::allSchemes())
+    text += std::string(problem::schemeName(scheme)) + ", ";
   return text + "ps (parameter-server), sfb (factors)";
 }
 
@@ -49,7 +49,7 @@ static void addNccl(CLI::App &command, CompileOptions &options) {
       .add_option("--nccl-channels", options.ncclChannels,
                   "Channels of each of NCCL's collectives, 1 to 64, with --backend cuda; default: "
                   "NCCL's choice")
-      ->check(CLI::Range(std::int64_t{1}, cluster::mostNcclChannels))
+      ->check(CLI::Range(std::int64_t{1}, cluster::maxNcclChannels))
       ->type_name("N")
       ->group("Planning");
 }
@@ -180,7 +180,7 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (!options->writeLayers.empty() && !options->planOnly)
       return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
-    Result<std::string> cluster = findCluster(options->cluster);
+    Result<std::string> cluster = files::findCluster(options->cluster);
     if (!cluster)
       return cluster.status();
     options->cluster = *cluster;

@@ -2,10 +2,10 @@
 #include "frontend/driver/Advise.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/MeasuredPlan.h"
+#include "frontend/driver/Why.h"
 #include "frontend/report/PlanDiff.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
-#include "frontend/driver/Why.h"
 
 #include "codegen/folder/PlanFolder.h"
 #include "runtime/launch/NumberChecks.h"
@@ -48,7 +48,7 @@ Result<std::string> compare(const InspectOptions &options, const nlohmann::json 
     left = options.plan;
     right = options.other;
   }
-  return planDiff({plan, left}, {*other, right});
+  return report::planDiff({plan, left}, {*other, right});
 }
 
 Result<std::string> reportOn(const InspectOptions &options) {
@@ -61,7 +61,7 @@ Result<std::string> reportOn(const InspectOptions &options) {
     return plan.status();
   if (!options.other.empty())
     return compare(options, *plan);
-  Result<std::string> report = planReport(*plan, options.members);
+  Result<std::string> report = report::planReport(*plan, options.members);
   if (!report)
     return Status::badInput("'" + options.plan + "/plan.json': " + report.status().message());
   return report;
@@ -77,16 +77,17 @@ Status inspectMeasured(const InspectOptions &options) {
       return parsed.status();
     limit = *parsed;
   }
-  Result<Comparison> comparison = measurePlan(options.plan, options.measured, limit);
+  Result<report::Comparison> comparison = measurePlan(options.plan, options.measured, limit);
   if (!comparison)
     return comparison.status();
   std::fputs(comparison->report.c_str(), stdout);
   if (options.maxError.empty() || std::fabs(comparison->worst) <= limit)
     return Status::ok();
   std::fflush(stdout);
-  return Status::badInput(comparison->whose + " ends " + percent(std::fabs(comparison->worst)) +
+  return Status::badInput(comparison->whose + " ends " +
+                          report::percent(std::fabs(comparison->worst)) +
                           (comparison->worst < 0 ? " earlier" : " later") +
-                          " than predicted, expected at most " + percent(limit));
+                          " than predicted, expected at most " + report::percent(limit));
 }
 
 Status inspect(const InspectOptions &options) {

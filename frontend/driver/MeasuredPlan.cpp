@@ -13,8 +13,8 @@ using namespace mlir;
 
 namespace syncline::driver {
 
-static LayerSeconds layersOf(ModuleOp module) {
-  LayerSeconds layers;
+static report::LayerSeconds layersOf(ModuleOp module) {
+  report::LayerSeconds layers;
   module.walk([&](Operation *op) {
     auto seconds = op->getAttrOfType<FloatAttr>("seconds");
     if (!seconds)
@@ -27,8 +27,8 @@ static LayerSeconds layersOf(ModuleOp module) {
   return layers;
 }
 
-Result<Comparison> measurePlan(const std::string &folder, const std::string &trace,
-                               double tolerance) {
+Result<report::Comparison> measurePlan(const std::string &folder, const std::string &trace,
+                                       double tolerance) {
   Result<nlohmann::json> plan = readPlanJson(folder);
   if (!plan)
     return plan.status();
@@ -42,7 +42,7 @@ Result<Comparison> measurePlan(const std::string &folder, const std::string &tra
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();
-  return compareMeasured(*plan, layersOf(**module), *read, tolerance, trace);
+  return report::compareMeasured(*plan, layersOf(**module), *read, tolerance, trace);
 }
 
 Result<double> parseFraction(const std::string &text, const std::string &option) {

@@ -146,7 +146,7 @@ Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRCont
       return read.status();
     profile = std::move(*read);
   }
-  cluster::DeviceAttr device = files::toAttr(*cluster, &context).getDevice();
+  cluster::DeviceAttr device = frontend::toAttr(*cluster, &context).getDevice();
   return Timing(options, device, std::move(profile)).time(*model);
 }
 

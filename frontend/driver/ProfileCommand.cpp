@@ -1,7 +1,7 @@
 // The command line of `syncline profile`.
 #include "frontend/driver/Commands.h"
-#include "frontend/profile/MeasureProfile.h"
 #include "frontend/files/Paths.h"
+#include "frontend/profile/MeasureProfile.h"
 #include "frontend/profile/TorchTrace.h"
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
@@ -17,7 +17,7 @@ namespace syncline::driver {
 namespace {
 
 /// Options of `compile` that say which step is measured: passed on as they are.
-void addModelOptions(CLI::App &command, ProfileOptions &options) {
+void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
   struct Passed {
     const char *name, *type, *help;
   };
@@ -42,7 +42,7 @@ void addModelOptions(CLI::App &command, ProfileOptions &options) {
         ->group("Model");
 }
 
-void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
+void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
   const char *group = "Measuring";
   command
       .add_option("--cluster", options.cluster,
@@ -56,7 +56,7 @@ void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
                   "Ranks side by side, which share processors and memory as in a run, but do not "
                   "talk; the first one's times count; default: devices-per-node of the cluster or "
                   "the plan, else 1")
-      ->check(CLI::Range(1, kMostRanks))
+      ->check(CLI::Range(1, profile::kMostRanks))
       ->type_name("N")
       ->group(group);
   command.add_flag("--pin", options.pin, "Rank i on processor i, modulo their number")
@@ -74,7 +74,7 @@ void addMeasuringOptions(CLI::App &command, ProfileOptions &options) {
       ->group(group);
 }
 
-void addDeviceOptions(CLI::App &command, ProfileOptions &options) {
+void addDeviceOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_option("--precision", options.precision,
                   "Of products and convolutions on GPUs, as the run will have it: fp32 (default), "
@@ -84,7 +84,7 @@ void addDeviceOptions(CLI::App &command, ProfileOptions &options) {
       ->group("Measuring");
 }
 
-void addImport(CLI::App &command, ProfileOptions &options) {
+void addImport(CLI::App &command, profile::ProfileOptions &options) {
   auto *trace = command
                     .add_option("--from-trace", options.trace,
                                 "Take times from a trace instead: one that 'syncline run --trace' "
@@ -114,7 +114,7 @@ bool isModel(const std::string &source) {
   return !source.empty() && !std::filesystem::is_directory(source, ignored);
 }
 
-Status checkUsage(const ProfileOptions &options) {
+Status checkUsage(const profile::ProfileOptions &options) {
   if (options.source.empty() && options.trace.empty())
     return Status::error(ErrorKind::badUsage,
                          "profile: expected a model, a plan or '--from-trace'");
@@ -124,7 +124,7 @@ Status checkUsage(const ProfileOptions &options) {
   return expectWritableFile(options.output);
 }
 
-Status write(const ProfileOptions &options, const files::Profile &profile) {
+Status write(const profile::ProfileOptions &options, const files::Profile &profile) {
   if (Status s = writeWholeFile(options.output, files::formatProfile(profile)); !s)
     return s;
   const std::string model = isModel(options.source) ? options.source : "MODEL";
@@ -136,27 +136,27 @@ Status write(const ProfileOptions &options, const files::Profile &profile) {
   return Status::ok();
 }
 
-Status profile(const ProfileOptions &options) {
+Status profile(const profile::ProfileOptions &options) {
   if (Status s = checkUsage(options); !s)
     return s;
   if (!options.trace.empty()) {
-    Result<ImportedProfile> imported = importTrace(options.trace, options.map);
+    Result<profile::ImportedProfile> imported = profile::importTrace(options.trace, options.map);
     if (!imported)
       return imported.status();
-    std::fprintf(stderr, "%s", importSummary(*imported).c_str());
+    std::fprintf(stderr, "%s", profile::importSummary(*imported).c_str());
     return write(options, imported->profile);
   }
-  Result<MeasuredProfile> measured = measureProfile(options);
+  Result<profile::MeasuredProfile> measured = profile::measureProfile(options);
   if (!measured)
     return measured.status();
-  std::fprintf(stderr, "%s", profileSummary(*measured).c_str());
+  std::fprintf(stderr, "%s", profile::profileSummary(*measured).c_str());
   return write(options, measured->profile);
 }
 
 } // namespace
 
 Command addProfile(CLI::App &app) {
-  auto options = std::make_shared<ProfileOptions>();
+  auto options = std::make_shared<profile::ProfileOptions>();
   CLI::App *command = app.add_subcommand(
       "profile", "Measure what every operation of a model takes on this machine");
   command->footer("Example:\n"
@@ -171,7 +171,7 @@ Command addProfile(CLI::App &app) {
   addDeviceOptions(*command, *options);
   addImport(*command, *options);
   return [options]() -> Status {
-    Result<std::string> cluster = findCluster(options->cluster);
+    Result<std::string> cluster = files::findCluster(options->cluster);
     if (!cluster)
       return cluster.status();
     options->cluster = *cluster;

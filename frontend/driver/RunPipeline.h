@@ -9,7 +9,7 @@
 namespace syncline::driver {
 
 /// Runs every pass, verifiers and judges included. badInput where a pass refuses what the user
-/// asked for (ir/Refusal.h); internal where the compiler refuses what it made itself.
+/// requested (ir/Refusal.h); internal where the compiler refuses what it made itself.
 Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options);
 
 } // namespace syncline::driver

@@ -1,20 +1,20 @@
 // From a plan folder to a simulation, or to a sweep of them.
 #include "frontend/driver/Simulate.h"
 
-#include "codegen/json/SyncJson.h"
 #include "codegen/folder/PlanFolder.h"
+#include "codegen/json/SyncJson.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanModule.h"
+#include "frontend/files/ClusterFile.h"
+#include "frontend/ir/ToAttr.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/SimulationReport.h"
-#include "passes/simulate/SimulationSize.h"
 #include "frontend/report/SimulationTrace.h"
 #include "frontend/report/SweepReport.h"
 #include "frontend/sweep/SweepRun.h"
-#include "frontend/files/ClusterFile.h"
-#include "frontend/ir/ToAttr.h"
 #include "passes/RegisterAll.h"
+#include "passes/simulate/SimulationSize.h"
 #include "passes/simulate/ir/ReadScenario.h"
 #include "syncline/OutputFile.h"
 
@@ -43,19 +43,21 @@ Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
 }
 
 /// What the report needs besides the simulation.
-Result<SimulationContext> contextOf(const SimulateOptions &options, const SimulatedPlan &plan,
-                                    cluster::SpecAttr cluster, const nlohmann::json &document) {
-  SimulationContext context{.plan = document.at("name"),
-                            .hash = document.at("hashes").at("plan"),
-                            .cluster = cluster.getName().str(),
-                            .isElsewhere = cluster != plan.problem().cluster() ||
-                                           options.jitter > 0 || !options.slow.empty(),
-                            .predicted = plan.predictedStep(),
-                            .samples = plan.samples()};
+Result<report::SimulationContext> contextOf(const SimulateOptions &options,
+                                            const SimulatedPlan &plan, cluster::SpecAttr cluster,
+                                            const nlohmann::json &document) {
+  report::SimulationContext context{.plan = document.at("name"),
+                                    .hash = document.at("hashes").at("plan"),
+                                    .cluster = cluster.getName().str(),
+                                    .isElsewhere = cluster != plan.problem().cluster() ||
+                                                   options.jitter > 0 || !options.slow.empty(),
+                                    .predicted = plan.predictedStep(),
+                                    .samples = plan.samples()};
   for (const simulate::Operation &op : plan.alone(1).operations)
     context.alone += op.seconds;
   Result<std::string> provenance = guarded([&] {
-    return provenanceText(document.value("provenance", nlohmann::json()), clusterJson(cluster));
+    return report::provenanceText(document.value("provenance", nlohmann::json()),
+                                  clusterJson(cluster));
   });
   if (!provenance)
     return provenance.status();
@@ -65,7 +67,7 @@ Result<SimulationContext> contextOf(const SimulateOptions &options, const Simula
 
 Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
                     cluster::SpecAttr cluster, const nlohmann::json &document) {
-  if (Status fits = expectMemory(
+  if (Status fits = sweep::expectMemory(
           plan.memory(plan.problem().asPlanned(), plan.decisions(), {cluster}), cluster);
       !fits)
     return Status::badInput("the plan " + fits.message());
@@ -77,55 +79,57 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   scenario->steps = options.steps;
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;
-  if (Status fits = expectFits(*scenario, {.path = true, .trace = !options.trace.empty()}); !fits)
+  if (Status fits =
+          simulate::expectFits(*scenario, {.path = true, .trace = !options.trace.empty()});
+      !fits)
     return fits;
   Result<Simulation> simulation = simulate::runScenario(*scenario);
   if (!simulation)
     return simulation.status();
-  Result<SimulationContext> context = contextOf(options, plan, cluster, document);
+  Result<report::SimulationContext> context = contextOf(options, plan, cluster, document);
   if (!context)
     return context.status();
-  Result<std::optional<Stragglers>> stragglers =
-      findStragglers(*scenario, *simulation, plan.samples());
+  Result<std::optional<report::Stragglers>> stragglers =
+      report::findStragglers(*scenario, *simulation, plan.samples());
   if (!stragglers)
     return stragglers.status();
   context->stragglers = std::move(*stragglers);
   if (!options.trace.empty())
-    if (Status written =
-            writeWholeFile(options.trace, simulationTrace(*scenario, *simulation, context->hash));
+    if (Status written = writeWholeFile(
+            options.trace, report::simulationTrace(*scenario, *simulation, context->hash));
         !written)
       return written;
   const std::string text =
-      options.json ? simulationJson(*scenario, *simulation, *context)
+      options.json ? report::simulationJson(*scenario, *simulation, *context)
                              .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
                          "\n"
-                   : simulationReport(*scenario, *simulation, *context);
+                   : report::simulationReport(*scenario, *simulation, *context);
   std::fputs(text.c_str(), stdout);
   return Status::ok();
 }
 
 Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
                 cluster::SpecAttr cluster, const nlohmann::json &document) {
-  Result<SimulationContext> context = contextOf(options, plan, cluster, document);
+  Result<report::SimulationContext> context = contextOf(options, plan, cluster, document);
   if (!context)
     return context.status();
-  for (const SweepAxis &axis : options.sweeps) {
-    Result<Sweep> sweep = runSweep(plan, cluster, axis, options);
+  for (const sweep::SweepAxis &axis : options.sweeps) {
+    Result<sweep::Sweep> sweep = sweep::runSweep(plan, cluster, axis, options);
     if (!sweep)
       return sweep.status();
     if (!options.csv.empty())
-      if (Status written = writeWholeFile(options.csv, sweepCsv(*sweep)); !written)
+      if (Status written = writeWholeFile(options.csv, report::sweepCsv(*sweep)); !written)
         return written;
     if (!options.plot.empty())
       if (Status written = writeWholeFile(
               options.plot,
-              sweepSvg(
+              report::sweepSvg(
                   *sweep,
-                  printable(document.at("name")) + " on " + cluster.getName().str() + ", " +
+                  report::printable(document.at("name")) + " on " + cluster.getName().str() + ", " +
                       (options.replan ? "planned anew by " + plan.planner() : "decisions kept")));
           !written)
         return written;
-    std::fputs((sweepTable(*sweep) + "\n").c_str(), stdout);
+    std::fputs((report::sweepTable(*sweep) + "\n").c_str(), stdout);
   }
   std::fputs(context->provenance.c_str(), stdout);
   return Status::ok();
@@ -156,7 +160,7 @@ Status simulatePlan(const SimulateOptions &options) {
     Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
     if (!file)
       return file.status();
-    cluster = cluster::withNccl(files::toAttr(*file, &context), cluster.getNccl());
+    cluster = cluster::withNccl(frontend::toAttr(*file, &context), cluster.getNccl());
   }
   if (options.sweeps.empty())
     return simulateOnce(options, *plan, cluster, *document);

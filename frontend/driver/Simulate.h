@@ -1,29 +1,21 @@
 // What `syncline simulate` does, without its command line.
 #pragma once
 
-#include "frontend/sweep/SweepAxis.h"
+#include "frontend/sweep/SweepOptions.h"
 #include "syncline/Status.h"
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace syncline::driver {
 
-struct SimulateOptions {
+/// `slow`, `jitter`, `seed` and `steps` hold for one simulation and for every point of a sweep.
+struct SimulateOptions : sweep::SweepOptions {
   std::string plan;    ///< folder
   std::string cluster; ///< YAML; empty: the plan's
-  std::uint64_t seed = 0;
-  double jitter = 0;                        ///< 0.05 is 5 %
-  std::vector<std::pair<int, double>> slow; ///< ranks, and how many times as long they compute
-  int steps = 1;
   bool json = false;
   std::string trace; ///< file to write; empty for none
-  std::vector<SweepAxis> sweeps;
-  std::optional<int> points; ///< of a sweep; doubling where absent
-  bool replan = true;
+  std::vector<sweep::SweepAxis> sweeps;
   std::string csv, plot; ///< files to write; of one sweep
 };
 

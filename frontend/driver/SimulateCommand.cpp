@@ -1,7 +1,7 @@
 // The command line of `syncline simulate`.
 #include "frontend/driver/Commands.h"
-#include "frontend/files/Paths.h"
 #include "frontend/driver/Simulate.h"
+#include "frontend/files/Paths.h"
 #include "frontend/files/Units.h"
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
@@ -67,7 +67,7 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
       return usage("--slow: rank " + std::to_string(options.slow.back().first) + " is given twice");
   }
   for (const std::string &text : raw.sweeps) {
-    Result<SweepAxis> axis = parseSweep(text);
+    Result<sweep::SweepAxis> axis = sweep::parseSweep(text);
     if (!axis)
       return axis.status();
     options.sweeps.push_back(*axis);
@@ -86,7 +86,7 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
 }
 
 void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *options) {
-  constexpr int mostPoints = 10'000;
+  constexpr int maxPoints = 10'000;
   CLI::Option *sweep =
       command
           ->add_option(
@@ -103,7 +103,7 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
   command
       ->add_option("--points", options->points,
                    "So many points, in geometric progression; default: doubling")
-      ->check(wholeNumber(2, "points", mostPoints))
+      ->check(wholeNumber(2, "points", maxPoints))
       ->type_name("N")
       ->needs(sweep)
       ->group("Sweeps");
@@ -130,7 +130,7 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
 Command addSimulate(CLI::App &app) {
   auto options = std::make_shared<SimulateOptions>();
   auto raw = std::make_shared<RawOptions>();
-  constexpr int mostSteps = 1'000'000;
+  constexpr int maxSteps = 1'000'000;
   CLI::App *command =
       app.add_subcommand("simulate", "Run a plan in virtual time, here or on another cluster");
   command->footer("Examples:\n"
@@ -164,7 +164,7 @@ Command addSimulate(CLI::App &app) {
       ->allow_extra_args(false)
       ->group("What differs");
   command->add_option("--steps", options->steps, "Steps, one behind the other")
-      ->check(wholeNumber(1, "steps", mostSteps))
+      ->check(wholeNumber(1, "steps", maxSteps))
       ->type_name("N")
       ->capture_default_str()
       ->group("What differs");
@@ -179,7 +179,7 @@ Command addSimulate(CLI::App &app) {
   return [options, raw]() -> Status {
     if (Status ready = finish(*raw, *options); !ready)
       return ready;
-    Result<std::string> cluster = findCluster(options->cluster);
+    Result<std::string> cluster = files::findCluster(options->cluster);
     if (!cluster)
       return cluster.status();
     options->cluster = *cluster;

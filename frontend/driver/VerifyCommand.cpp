@@ -110,7 +110,7 @@ Command addVerify(CLI::App &app) {
       ->type_name("FILE")
       ->check(someText());
   return [options]() -> Status {
-    Result<std::string> cluster = findCluster(options->cluster);
+    Result<std::string> cluster = files::findCluster(options->cluster);
     if (!cluster)
       return cluster.status();
     options->cluster = *cluster;

@@ -62,8 +62,8 @@ constexpr auto kBetweenNodes = std::to_array<NamedLink>({
     {"infiniband-xdr", 800 * kGigabit, 5e-6},
 });
 
-// All NVLinks of one device together: 4 of 20 GB/s; 6, 12 and 18 of 25 GB/s. PCIe with 16 lanes,
-// after its encoding.
+// All NVLinks of one device together: 4 of 20 GB/s; 6, 12 and 18 of 25 GB/s. PCIe with 16 merge
+// classes, after its encoding.
 constexpr auto kInsideNode = std::to_array<NamedLink>({
     {"nvlink-p100", 80e9, 3e-6},
     {"nvlink-v100", 150e9, 3e-6},

@@ -1,4 +1,4 @@
-// Quantities for people to read: the inverse of Units.h, rounded to the digits asked for.
+// Quantities for people to read: the inverse of Units.h, rounded to the digits requested.
 #pragma once
 
 #include <cstdint>

@@ -113,7 +113,8 @@ private:
     } else if (!sources.inside && topology && topology->insideBandwidth) {
       const double latency = topology->isNvlink ? kNvlinkLatency : kPcieLatency;
       inside = linkText({.bandwidth = *topology->insideBandwidth, .latency = latency},
-                        topology->isNvlink ? "all NVLinks of a device" : "a device's PCIe lanes");
+                        topology->isNvlink ? "all NVLinks of a device"
+                                           : "a device's PCIe merge classes");
     } else if (!sources.inside && topology) {
       missing.push_back("what joins the devices of a node (--inside)");
     }

@@ -33,11 +33,11 @@ std::optional<double> nvlinkRate(std::int64_t capability) {
   return std::nullopt;
 }
 
-/// Bytes/s each way of so many PCIe lanes of so many gigatransfers, after the encoding: 8 of 10
-/// bits up to the second generation, 128 of 130 later.
-double pcieRate(double gigatransfers, std::int64_t lanes) {
+/// Bytes/s each way of so many PCIe merge classes of so many gigatransfers, after the encoding: 8
+/// of 10 bits up to the second generation, 128 of 130 later.
+double pcieRate(double gigatransfers, std::int64_t mergeClasses) {
   const double data = gigatransfers < 6 ? 0.8 : 128.0 / 130;
-  return gigatransfers * 1e9 / 8 * data * static_cast<double>(lanes);
+  return gigatransfers * 1e9 / 8 * data * static_cast<double>(mergeClasses);
 }
 
 class TopologyReader {
@@ -118,12 +118,12 @@ private:
     }
     nvlinks.push_back(links);
     nvlinkRates.push_back(rate);
-    lanes.push_back(lanesOf(gpu));
+    mergeClasses.push_back(mergeClassesOf(gpu));
     return Status::ok();
   }
 
   /// Of the PCI element that the GPU stands in: "16.0 GT/s PCIe", "16"; often left empty.
-  static std::optional<double> lanesOf(const XMLElement &gpu) {
+  static std::optional<double> mergeClassesOf(const XMLElement &gpu) {
     const tinyxml2::XMLNode *above = gpu.Parent();
     const XMLElement *pci = above ? above->ToElement() : nullptr;
     const char *speed = pci ? pci->Attribute("link_speed") : nullptr;
@@ -162,7 +162,7 @@ private:
     if (none && otherLinks) // AMD's, whose rates are not known here
       return;
     topology.isNvlink = !none;
-    const std::vector<std::optional<double>> &rates = none ? lanes : nvlinkRates;
+    const std::vector<std::optional<double>> &rates = none ? mergeClasses : nvlinkRates;
     if (std::ranges::all_of(rates, [](const auto &rate) { return rate.has_value(); }))
       topology.insideBandwidth = **std::ranges::min_element(rates);
   }
@@ -186,9 +186,9 @@ private:
   std::set<std::string> hosts;
   std::int64_t gpus = 0, displayClasses = 0, networkClasses = 0;
   bool otherLinks = false;
-  std::vector<std::int64_t> nvlinks;                     ///< a GPU
-  std::vector<std::optional<double>> nvlinkRates, lanes; ///< a GPU
-  std::vector<std::int64_t> speeds;                      ///< Mb/s, a net
+  std::vector<std::int64_t> nvlinks;                            ///< a GPU
+  std::vector<std::optional<double>> nvlinkRates, mergeClasses; ///< a GPU
+  std::vector<std::int64_t> speeds;                             ///< Mb/s, a net
 };
 
 /// tinyxml2's reason without its prefix, which repeats the line.

@@ -7,7 +7,7 @@
 
 namespace fs = std::filesystem;
 
-namespace syncline::driver {
+namespace syncline::files {
 
 fs::path executableFolder() {
   std::error_code error;
@@ -50,4 +50,4 @@ Result<std::string> findCluster(const std::string &text) {
   return findSampleCluster(text);
 }
 
-} // namespace syncline::driver
+} // namespace syncline::files

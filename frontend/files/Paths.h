@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::files {
 
 /// The folder of this executable; empty when the kernel does not say.
 std::filesystem::path executableFolder();
@@ -27,4 +27,4 @@ Result<std::string> findSampleCluster(const std::string &name);
 /// reader to say what is wrong.
 Result<std::string> findCluster(const std::string &text);
 
-} // namespace syncline::driver
+} // namespace syncline::files

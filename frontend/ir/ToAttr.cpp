@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace syncline::files {
+namespace syncline::frontend {
 
 /// Both enums spell their schemes alike.
 static cluster::Scheme schemeOf(Scheme scheme) { return *cluster::symbolizeScheme(name(scheme)); }
@@ -85,4 +85,4 @@ DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {
   return builder.getDictionaryAttr(layers);
 }
 
-} // namespace syncline::files
+} // namespace syncline::frontend

@@ -5,7 +5,7 @@
 #include "frontend/files/Profile.h"
 #include "ir/cluster/Cluster.h"
 
-namespace syncline::files {
+namespace syncline::frontend {
 
 /// `cluster` as #cluster.spec: the device's rates are those that its kernels reach. The cluster
 /// dialect must be loaded in `context`.
@@ -19,4 +19,4 @@ mlir::DictionaryAttr toAttr(const Profile &profile, mlir::MLIRContext *context);
 mlir::DictionaryAttr provenanceAttr(const ClusterFile &cluster, const std::string &profile,
                                     mlir::MLIRContext *context);
 
-} // namespace syncline::files
+} // namespace syncline::frontend

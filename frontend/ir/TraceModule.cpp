@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace syncline;
 
-OwningOpRef<ModuleOp> driver::traceModule(const files::LayerTrace &trace, const std::string &path,
-                                          MLIRContext &context) {
+OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, const std::string &path,
+                                            MLIRContext &context) {
   Location place = FileLineColLoc::get(&context, path, 0, 0);
   OwningOpRef<ModuleOp> module = ModuleOp::create(place);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
@@ -31,8 +31,8 @@ OwningOpRef<ModuleOp> driver::traceModule(const files::LayerTrace &trace, const 
   return module;
 }
 
-Result<OwningOpRef<ModuleOp>> driver::readTraceModule(const std::string &path,
-                                                      MLIRContext &context) {
+Result<OwningOpRef<ModuleOp>> frontend::readTraceModule(const std::string &path,
+                                                        MLIRContext &context) {
   Result<files::LayerTrace> trace = files::readLayerTrace(path);
   if (!trace)
     return trace.status();

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::frontend {
 
 /// One `sync.trace` of these layers, named after `path`, which messages name. The sync dialect must
 /// be loaded.
@@ -21,4 +21,4 @@ mlir::OwningOpRef<mlir::ModuleOp> traceModule(const files::LayerTrace &trace,
 Result<mlir::OwningOpRef<mlir::ModuleOp>> readTraceModule(const std::string &path,
                                                           mlir::MLIRContext &context);
 
-} // namespace syncline::driver
+} // namespace syncline::frontend

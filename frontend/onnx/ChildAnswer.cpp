@@ -11,12 +11,12 @@ using namespace syncline;
 
 namespace {
 
-constexpr unsigned mostSeconds = 10;
+constexpr unsigned maxSeconds = 10;
 
 [[noreturn]] void compute(llvm::function_ref<std::string()> compute, int out) {
   const rlimit none{0, 0};
   (void)setrlimit(RLIMIT_CORE, &none); // a crash is expected
-  alarm(mostSeconds);
+  alarm(maxSeconds);
   const std::string answer = compute();
   for (std::size_t at = 0; at < answer.size();) {
     const ssize_t written = write(out, answer.data() + at, answer.size() - at);

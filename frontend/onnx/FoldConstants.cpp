@@ -204,7 +204,7 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
 }
 
 /// How many operands an operator of the fold tables needs.
-static unsigned leastOperands(llvm::StringRef op) {
+static unsigned minOperands(llvm::StringRef op) {
   if (op == "Range" || op == "Where")
     return 3;
   return op == "Gather" || op == "Expand" || op == "Reshape" ? 2 : 1;
@@ -213,7 +213,7 @@ static unsigned leastOperands(llvm::StringRef op) {
 FailureOr<bool> frontend::foldNode(NodeImport &node) {
   FoldFunction fold = findShapeFold(node.op());
   fold = fold ? fold : findElementwiseFold(node.op());
-  if (!fold || node.inputCount() < leastOperands(node.op()) || !node.hasInput(0))
+  if (!fold || node.inputCount() < minOperands(node.op()) || !node.hasInput(0))
     return false;
   llvm::SmallVector<const ConstantTensor *> operands;
   bool fromShape = false;
@@ -225,7 +225,7 @@ FailureOr<bool> frontend::foldNode(NodeImport &node) {
     operands.push_back(node.constant(i));
     fromShape |= operands.back()->fromShape;
   }
-  if (operands.size() < leastOperands(node.op()))
+  if (operands.size() < minOperands(node.op()))
     return false;
   FailureOr<ConstantTensor> result = fold(node, operands);
   if (failed(result))

@@ -18,7 +18,7 @@
 
 namespace fs = std::filesystem;
 
-namespace syncline::driver {
+namespace syncline::profile {
 
 static Status systemError(const std::string &what) {
   return Status::badInput(what + ": " + std::strerror(errno));
@@ -209,4 +209,4 @@ Status ChildProcesses::failureOf(const Child &child, int status) const {
                        last);
 }
 
-} // namespace syncline::driver
+} // namespace syncline::profile

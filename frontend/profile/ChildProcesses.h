@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::profile {
 
 /// A folder for their files, and the processes, in a group of their own. Both are gone when this
 /// object is, also after SIGINT, SIGTERM and SIGHUP, which end the processes first; were this
@@ -47,4 +47,4 @@ private:
 /// Processors that this process may run on, at least 1.
 int usableProcessors();
 
-} // namespace syncline::driver
+} // namespace syncline::profile

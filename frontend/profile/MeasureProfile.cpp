@@ -2,11 +2,11 @@
 #include "frontend/profile/MeasureProfile.h"
 
 #include "codegen/folder/PlanFolder.h"
-#include "frontend/profile/ChildProcesses.h"
-#include "frontend/files/Paths.h"
-#include "frontend/report/PlanText.h"
 #include "frontend/files/ClusterFile.h"
+#include "frontend/files/Paths.h"
 #include "frontend/files/TextFile.h"
+#include "frontend/profile/ChildProcesses.h"
+#include "frontend/report/PlanText.h"
 #include "runtime/launch/ProgressLine.h"
 #include "syncline/OutputFile.h"
 
@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <functional>
 
-namespace syncline::driver {
+namespace syncline::profile {
 namespace {
 
 /// What a plan of one rank needs to be made; its predictions are of no interest.
@@ -23,7 +23,7 @@ constexpr const char *kOneRank = "name: one rank\n"
                                  "device: {compute: 50 GFLOP/s, memory: 10 GB/s}\n"
                                  "network: {bandwidth: 10 Gb/s, latency: 20 us}\n";
 
-std::string program(const char *name) { return (executableFolder() / name).string(); }
+std::string program(const char *name) { return (files::executableFolder() / name).string(); }
 
 /// Shows what is done, and for how long now.
 std::function<void()> telling(ProgressLine &progress, const std::string &what) {
@@ -152,8 +152,8 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   const std::string times = children.file("times.json");
   if (Status s = runRanks(options, *plan, *ranks, times, children, progress); !s)
     return s;
-  constexpr std::size_t mostBytes = std::size_t{1} << 30;
-  Result<std::string> text = files::readTextFile(times, mostBytes);
+  constexpr std::size_t maxBytes = std::size_t{1} << 30;
+  Result<std::string> text = files::readTextFile(times, maxBytes);
   if (!text)
     return text.status();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
@@ -164,4 +164,4 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   return measured;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::profile

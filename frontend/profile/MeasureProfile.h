@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::profile {
 
 /// Side by side on one machine.
 constexpr int kMostRanks = 256;
@@ -32,4 +32,4 @@ struct ProfileOptions {
 /// than kMostRanks, and what the programs that do the work say.
 Result<MeasuredProfile> measureProfile(const ProfileOptions &options);
 
-} // namespace syncline::driver
+} // namespace syncline::profile

@@ -1,8 +1,8 @@
 // Medians by node and phase, and whether they add up to the step.
 #include "frontend/profile/ProfileOfRun.h"
 
-#include "frontend/report/PlanText.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <map>
 #include <numeric>
 
-namespace syncline::driver {
+namespace syncline::profile {
 namespace {
 
 using Json = nlohmann::json;
@@ -47,15 +47,15 @@ struct Times {
   Series steps;
   std::map<std::string, Node> nodes;
   Series updates, nameless; ///< of operations; the latter belong to no node
-  Series surplus;           ///< of rebuilding, what this rank does for the others
+  Series surplus;           ///< of reconstruction, what this rank does for the others
   double updatedBytes = 0;
 };
 
 Series seriesOf(const Json &operation, std::size_t steps) {
   auto seconds = operation.at("seconds").get<Series>();
   if (seconds.size() != steps)
-    throw SchemaError{"an operation has " + std::to_string(seconds.size()) + " times, expected " +
-                      std::to_string(steps)};
+    throw report::SchemaError{"an operation has " + std::to_string(seconds.size()) +
+                              " times, expected " + std::to_string(steps)};
   return seconds;
 }
 
@@ -63,7 +63,7 @@ Times sorted(const Json &json) {
   Times times;
   times.steps = json.at("steps").get<Series>();
   if (times.steps.empty())
-    throw SchemaError{"no step was measured"};
+    throw report::SchemaError{"no step was measured"};
   const std::size_t steps = times.steps.size();
   for (Series *series : {&times.updates, &times.nameless, &times.surplus})
     series->resize(steps);
@@ -80,7 +80,7 @@ Times sorted(const Json &json) {
     } else {
       Node &node = times.nodes[layer];
       node.forward.resize(steps);
-      // Only rebuilding computes in the phase of updates: of `ranks` equal shares.
+      // Only reconstruction computes in the phase of updates: of `ranks` equal shares.
       const double share = phase == "update" ? 1 / ranks : 1;
       addTo(phase == "forward" ? node.forward : node.backward, seconds, share);
       addTo(times.surplus, seconds, 1 - share);
@@ -136,7 +136,7 @@ double mean(const Series &values) {
 
 MeasuredProfile measure(const Json &json, bool sharesProcessors) {
   if (json.at("schema") != 1)
-    throw SchemaError{"expected schema 1, got " + json.at("schema").dump()};
+    throw report::SchemaError{"expected schema 1, got " + json.at("schema").dump()};
   MeasuredProfile measured;
   measured.model = json.at("name").get<std::string>();
   measured.profile.batch = json.at("batch").get<std::int64_t>();
@@ -197,9 +197,10 @@ std::string profileSummary(const MeasuredProfile &m) {
   std::snprintf(rate, sizeof rate, " (%.3g ns/B)", m.profile.update.value_or(0) * 1e9);
   text += (m.profile.update ? rate : "") + std::string("\n");
   text += "operations add up to " + formatSeconds(m.operations) + ", " +
-          percent(m.step > 0 ? m.operations / m.step : 0) + " of the step" + describe(m.kind) +
+          report::percent(m.step > 0 ? m.operations / m.step : 0) + " of the step" +
+          describe(m.kind) +
           (m.addsUp() ? "" : "; expected it within 2 %: the profile is not to be trusted") + "\n";
   return text;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::profile

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::profile {
 
 /// Seconds.
 struct MeasuredProfile {
@@ -30,15 +30,15 @@ struct MeasuredProfile {
 };
 
 /// Times by node: `forward` is the sum over its operations of that phase, `backward` of the others,
-/// medians over the steps. Weight gradients that are rebuilt from the factors of all ranks count
-/// with one rank's share. Where the medians do not add up to the median step, because operations
-/// are interrupted now and then, all are means over the middle half of the steps instead, which do.
-/// Where ranks share processors (`sharesProcessors`), all are means over all steps: a step that is
-/// shorter than the scheduler's slice is rarely interrupted, but then for long. Errors: badInput
-/// for another document.
+/// medians over the steps. Weight gradients that are reconstructed from the factors of all ranks
+/// count with one rank's share. Where the medians do not add up to the median step, because
+/// operations are interrupted now and then, all are means over the middle half of the steps
+/// instead, which do. Where ranks share processors (`sharesProcessors`), all are means over all
+/// steps: a step that is shorter than the scheduler's slice is rarely interrupted, but then for
+/// long. Errors: badInput for another document.
 Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, bool sharesProcessors = false);
 
 /// Some lines for people: model, steps, sums, whether they add up.
 std::string profileSummary(const MeasuredProfile &measured);
 
-} // namespace syncline::driver
+} // namespace syncline::profile

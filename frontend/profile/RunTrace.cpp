@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace syncline::driver {
+namespace syncline::profile {
 namespace {
 
 using files::TraceEvent;
@@ -71,4 +71,4 @@ Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::st
   return imported;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::profile

@@ -1,11 +1,11 @@
 // Events to nodes: by name and order, backward by sequence number, kernels by external id.
 #include "frontend/profile/TorchTrace.h"
 
-#include "frontend/report/Median.h"
-#include "frontend/report/PlanText.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
+#include "frontend/report/Median.h"
+#include "frontend/report/PlanText.h"
 #include "syncline/JsonDepth.h"
 #include "syncline/Suggestion.h"
 
@@ -13,7 +13,7 @@
 #include <limits>
 #include <set>
 
-namespace syncline::driver {
+namespace syncline::profile {
 namespace {
 
 using files::TraceEvent;
@@ -180,16 +180,17 @@ decltype(EventMap::operations) operationsFrom(const nlohmann::json &json) {
       "'operations': expected an object of node names, or lists of them, by event, got ";
   const auto found = json.find("operations");
   if (found == json.end())
-    throw SchemaError{expected + "none"};
+    throw report::SchemaError{expected + "none"};
   if (!found->is_object())
-    throw SchemaError{expected + found->type_name()};
+    throw report::SchemaError{expected + found->type_name()};
   decltype(EventMap::operations) operations;
   for (const auto &[event, nodes] : found->items()) {
     const bool isList =
         nodes.is_array() && std::ranges::all_of(nodes, [](auto &n) { return n.is_string(); });
     if (!nodes.is_string() && !isList)
-      throw SchemaError{expected + (nodes.is_array() ? "a list of others" : nodes.type_name()) +
-                        " of '" + event.substr(0, 60) + "'"};
+      throw report::SchemaError{expected +
+                                (nodes.is_array() ? "a list of others" : nodes.type_name()) +
+                                " of '" + event.substr(0, 60) + "'"};
     if (isList)
       operations[event] = nodes.get<std::vector<std::string>>();
     else
@@ -201,22 +202,23 @@ decltype(EventMap::operations) operationsFrom(const nlohmann::json &json) {
 EventMap mapFrom(const nlohmann::json &json) {
   EventMap map;
   if (!json.is_object() || !json.contains("schema") || json["schema"] != 1)
-    throw SchemaError{"expected \"schema\": 1"};
+    throw report::SchemaError{"expected \"schema\": 1"};
   for (const auto &[key, value] : json.items()) {
     constexpr std::string_view known[] = {"schema", "name", "batch", "operations"};
     if (std::ranges::find(known, key) == std::end(known))
-      throw SchemaError{"unknown key '" + key + "'" + suggestion(key, known)};
+      throw report::SchemaError{"unknown key '" + key + "'" + suggestion(key, known)};
   }
   if (json.contains("name")) {
     if (!json["name"].is_string())
-      throw SchemaError{"'name': expected a text, got " + std::string(json["name"].type_name())};
+      throw report::SchemaError{"'name': expected a text, got " +
+                                std::string(json["name"].type_name())};
     map.name = json["name"].get<std::string>();
   }
   if (json.contains("batch")) {
     Result<std::int64_t> batch =
         files::parseCount(json["batch"].dump(), "samples per rank", std::int64_t{1} << 31);
     if (!batch)
-      throw SchemaError{"'batch': " + batch.status().message()};
+      throw report::SchemaError{"'batch': " + batch.status().message()};
     map.batch = *batch;
   }
   map.operations = operationsFrom(json);
@@ -226,15 +228,15 @@ EventMap mapFrom(const nlohmann::json &json) {
 } // namespace
 
 Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName) {
-  constexpr int mostLevels = 8;
-  if (Status s = checkJsonDepth(text, fileName, mostLevels); !s)
+  constexpr int maxLevels = 8;
+  if (Status s = checkJsonDepth(text, fileName, maxLevels); !s)
     return s;
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())
     return Status::badInput(std::string(fileName) + ": not valid JSON");
   try {
     return mapFrom(json);
-  } catch (const SchemaError &bad) {
+  } catch (const report::SchemaError &bad) {
     return Status::badInput(std::string(fileName) + ": " + bad.message);
   }
 }
@@ -289,8 +291,8 @@ Result<ImportedProfile> importTrace(const std::string &trace, const std::string 
                                : "--map: expected which events of '" + trace + "' are which nodes");
   if (isRun)
     return importRun(*read, trace);
-  constexpr std::size_t mostBytes = 64u << 20;
-  Result<std::string> text = files::readTextFile(map, mostBytes);
+  constexpr std::size_t maxBytes = 64u << 20;
+  Result<std::string> text = files::readTextFile(map, maxBytes);
   if (!text)
     return text.status();
   Result<EventMap> events = parseEventMap(*text, map);
@@ -302,7 +304,7 @@ std::string importSummary(const ImportedProfile &imported) {
   return std::to_string(imported.steps) + " steps of " + formatSeconds(imported.step) + ": " +
          std::to_string(imported.profile.operations.size()) + " nodes take " +
          formatSeconds(imported.mapped) + ", " +
-         percent(imported.step > 0 ? imported.mapped / imported.step : 0) + " of one\n";
+         report::percent(imported.step > 0 ? imported.mapped / imported.step : 0) + " of one\n";
 }
 
-} // namespace syncline::driver
+} // namespace syncline::profile

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::profile {
 
 /// Which events are which nodes of the model. Events of one name are all of one node, or the 1st,
 /// 2nd, ... of every step are those of a list.
@@ -43,7 +43,7 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
                                      const std::string &fileName);
 
 /// Times by node of a trace that `syncline run` wrote, medians over the steps of all ranks: what
-/// operations take with messages under way beside them. Rebuilding from factors counts with one
+/// operations take with messages under way beside them. Reconstruction from factors counts with one
 /// rank's share. Errors: badInput for a trace without steps, and
 /// for one that nobody measured.
 Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::string &fileName);
@@ -55,4 +55,4 @@ Result<ImportedProfile> importTrace(const std::string &trace, const std::string 
 /// Steps, nodes, and how much of a step they are.
 std::string importSummary(const ImportedProfile &imported);
 
-} // namespace syncline::driver
+} // namespace syncline::profile

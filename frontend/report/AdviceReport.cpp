@@ -1,14 +1,15 @@
-// Bucket sizes for DistributedDataParallel, as text.
-#include "frontend/driver/Advise.h"
+// Which size of DDP buckets is advised.
+#include "frontend/report/AdviceReport.h"
 
-#include "frontend/report/PlanText.h"
-#include "frontend/report/Table.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
+#include "frontend/report/SweepReport.h"
+#include "frontend/report/Table.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 namespace {
 
@@ -17,15 +18,15 @@ using files::formatSeconds;
 constexpr double mebibyte = 1 << 20, defaultBytes = 25 * mebibyte;
 
 /// How far from the default, in doublings.
-double distance(const SweepPoint &point) {
+double distance(const sweep::SweepPoint &point) {
   return std::fabs(std::log2(point.value / defaultBytes));
 }
 
-const SweepPoint &bestOf(const std::vector<SweepPoint> &points) {
+const sweep::SweepPoint &bestOf(const std::vector<sweep::SweepPoint> &points) {
   constexpr double equal = 1.001;
-  const double shortest = std::ranges::min_element(points, {}, &SweepPoint::step)->step;
-  const SweepPoint *best = nullptr;
-  for (const SweepPoint &point : points)
+  const double shortest = std::ranges::min_element(points, {}, &sweep::SweepPoint::step)->step;
+  const sweep::SweepPoint *best = nullptr;
+  for (const sweep::SweepPoint &point : points)
     if (point.step <= shortest * equal && (!best || distance(point) < distance(*best)))
       best = &point;
   return *best;
@@ -33,8 +34,8 @@ const SweepPoint &bestOf(const std::vector<SweepPoint> &points) {
 
 std::string sizeText(double bytes) { return std::to_string(std::llround(bytes / mebibyte)); }
 
-std::string rateText(const SweepPoint &point) {
-  const double rate = point.throughput().samplesPerSecond();
+std::string rateText(const sweep::SweepPoint &point) {
+  const double rate = throughputOf(point).samplesPerSecond();
   return rate > 0 ? formatRate(rate) : "-";
 }
 
@@ -53,19 +54,20 @@ std::vector<double> ddpSizes(std::int64_t gradientBytes) {
     }
 }
 
-std::string ddpAdvice(const Sweep &sizes, const SweepPoint &plan, std::int64_t gradientBytes) {
-  const SweepPoint &best = bestOf(sizes.points);
+std::string ddpAdvice(const sweep::Sweep &sizes, const sweep::SweepPoint &plan,
+                      std::int64_t gradientBytes) {
+  const sweep::SweepPoint &best = bestOf(sizes.points);
   Table table({{"DistributedDataParallel with"},
                {"step", Align::right},
                {"samples/s", Align::right},
                {"efficiency", Align::right},
                {"messages", Align::right}});
-  auto add = [&](const std::string &name, const SweepPoint &point) {
+  auto add = [&](const std::string &name, const sweep::SweepPoint &point) {
     table.addRow({name, formatSeconds(point.step, 4), rateText(point),
-                  percent(point.throughput().efficiency()), std::to_string(point.messageCount())});
+                  percent(throughputOf(point).efficiency()), std::to_string(point.messageCount())});
   };
   add("bucket_cap_mb=" + sizeText(best.value), best);
-  const auto usual = std::ranges::find(sizes.points, defaultBytes, &SweepPoint::value);
+  const auto usual = std::ranges::find(sizes.points, defaultBytes, &sweep::SweepPoint::value);
   if (usual != sizes.points.end() && best.value != defaultBytes)
     add("bucket_cap_mb=25, its default", *usual);
   add("this plan, run by syncline", plan);
@@ -82,4 +84,4 @@ std::string ddpAdvice(const Sweep &sizes, const SweepPoint &plan, std::int64_t g
          " less memory, a copy of all gradients; the step's prediction does not depend on it\n";
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -1,11 +1,11 @@
 // A plan in a line.
 #include "frontend/report/Closing.h"
 
-#include "frontend/report/PlanText.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
 #include "runtime/launch/CommandLine.h"
 
-namespace syncline::driver {
+namespace syncline::report {
 
 using files::formatBytes;
 using files::formatSeconds;
@@ -29,4 +29,4 @@ Result<std::string> compileClosing(const nlohmann::json &plan, const std::string
       [&] { return closingLines(folder, planSummary(plan), {"syncline", "inspect", folder}); });
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

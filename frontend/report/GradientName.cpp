@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 namespace {
 
@@ -89,4 +89,4 @@ Result<std::size_t> findGradient(std::span<const GradientName> gradients, const 
   return *std::ranges::max_element(*found, {}, [&](std::size_t i) { return gradients[i].bytes; });
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

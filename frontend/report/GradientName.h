@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// A gradient as people may call it.
 struct GradientName {
@@ -23,4 +23,4 @@ struct GradientName {
 /// several layers.
 Result<std::size_t> findGradient(std::span<const GradientName> gradients, const std::string &text);
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -1,17 +1,17 @@
 // Medians over steps and ranks, errors, hints.
 #include "frontend/report/MeasuredReport.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/Median.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 
-namespace syncline::driver {
+namespace syncline::report {
 namespace {
 
 using files::formatSeconds;
@@ -318,4 +318,4 @@ Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
   }
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

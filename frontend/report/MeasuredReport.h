@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// Seconds that a layer's operations take in a step.
 using LayerSeconds = std::map<std::string, double>;
@@ -35,4 +35,4 @@ Result<Comparison> compareMeasured(const nlohmann::json &plan, const LayerSecond
                                    const files::ChromeTrace &trace, double tolerance,
                                    const std::string &traceName);
 
-} // namespace syncline::driver
+} // namespace syncline::report

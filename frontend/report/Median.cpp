@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -11,4 +11,4 @@ double median(std::vector<double> values) {
   return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// Of an even number the mean of the middle two; 0 of none.
 double median(std::vector<double> values);
 
-} // namespace syncline::driver
+} // namespace syncline::report

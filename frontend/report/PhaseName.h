@@ -3,7 +3,7 @@
 
 #include "passes/simulate/Scenario.h"
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// "forward", "backward", "update".
 constexpr const char *phaseName(simulate::Phase phase) {
@@ -18,4 +18,4 @@ constexpr const char *phaseName(simulate::Phase phase) {
   return "";
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

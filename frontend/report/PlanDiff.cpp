@@ -1,10 +1,10 @@
 // Two plans, decision by decision.
 #include "frontend/report/PlanDiff.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 namespace {
 
@@ -138,10 +138,10 @@ std::string value(const json &entry) {
   return entry.is_string() ? printable(entry) : entry.dump();
 }
 
-/// The schemes that were asked for.
-std::string askedText(const json &plan) {
+/// The schemes that were requested.
+std::string requestedText(const json &plan) {
   std::string text;
-  for (const json &entry : plan.at("asked"))
+  for (const json &entry : plan.at("requested"))
     text += (text.empty() ? "" : " and ") + printable(entry);
   return text.empty() ? "-" : text;
 }
@@ -172,7 +172,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
     return text.empty() ? json() : json(std::move(text));
   };
   compare("messages by NCCL", nccl(a), nccl(b));
-  compare("asked for", askedText(a), askedText(b));
+  compare("requested", requestedText(a), requestedText(b));
   return table.isEmpty() ? "" : table.toString() + "\n";
 }
 
@@ -269,4 +269,4 @@ Result<std::string> planDiff(const NamedPlan &left, const NamedPlan &right) {
   return text;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// A plan.json and what to call it: the folder it was read from.
 struct NamedPlan {
@@ -23,4 +23,4 @@ struct NamedPlan {
 /// where the plans have no gradient in common.
 Result<std::string> planDiff(const NamedPlan &left, const NamedPlan &right);
 
-} // namespace syncline::driver
+} // namespace syncline::report

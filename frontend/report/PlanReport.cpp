@@ -1,16 +1,16 @@
 // A plan as text for people.
 #include "frontend/report/PlanReport.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/Table.h"
 #include "frontend/report/Throughput.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 
 using namespace syncline;
-using namespace syncline::driver;
+using namespace syncline::report;
 using files::formatBytes;
 using files::formatSeconds;
 
@@ -32,19 +32,20 @@ static std::string header(const nlohmann::json &plan) {
     text += " and " + counted(servers, "server");
   if (plan.at("batch").is_number())
     text += ", batch " + std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
-  const nlohmann::json &asked = plan.at("asked");
-  for (std::size_t i = 0; i < asked.size(); ++i)
-    text += (i == 0 ? ", asked for " : " and ") + printable(asked[i]);
+  const nlohmann::json &requested = plan.at("requested");
+  for (std::size_t i = 0; i < requested.size(); ++i)
+    text += (i == 0 ? ", requested " : " and ") + printable(requested[i]);
   if (!plan.at("runnable").get<bool>())
     text += ", from a layer trace: to read, not to run";
   return text + "\n\n";
 }
 
-/// ", rebuilding at 938 ms" where gradients are rebuilt from factors once all messages have ended.
-static std::string rebuilding(const nlohmann::json &predicted) {
-  double last = predicted.at("rebuilding_end");
+/// ", reconstruction at 938 ms" where gradients are reconstructed from factors once all messages
+/// have ended.
+static std::string reconstruction(const nlohmann::json &predicted) {
+  double last = predicted.at("reconstruction_end");
   return last > predicted.at("communication_end").get<double>()
-             ? ", rebuilding at " + formatSeconds(last)
+             ? ", reconstruction at " + formatSeconds(last)
              : "";
 }
 
@@ -53,8 +54,8 @@ static std::string prediction(const nlohmann::json &predicted) {
   double step = predicted.at("step"), exposed = predicted.at("exposed");
   return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
          formatSeconds(predicted.at("backward_end")) + ", communication at " +
-         formatSeconds(predicted.at("communication_end")) + rebuilding(predicted) + ", exposed " +
-         formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
+         formatSeconds(predicted.at("communication_end")) + reconstruction(predicted) +
+         ", exposed " + formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
          "), updates take " + formatSeconds(predicted.at("updates")) + "\n";
 }
 
@@ -85,14 +86,14 @@ static std::string proof(const nlohmann::json &plan) {
   std::string text = "in the planner's model (messages do not slow computation, updates come last) "
                      "all gradients exist at " +
                      formatSeconds(planner.at("finish")) + ", and ";
-  text += plan.at("asked").empty() ? "no plan" : "no plan with the schemes asked for";
+  text += plan.at("requested").empty() ? "no plan" : "no plan with the schemes requested";
   text += " finishes before " + formatSeconds(planner.at("bound")) + ": ";
   text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
                                          : "gap " + percent(gap) + "\n";
   return text;
 }
 
-std::string syncline::driver::ncclText(const nlohmann::json &plan) {
+std::string syncline::report::ncclText(const nlohmann::json &plan) {
   const nlohmann::json nccl = plan.value("nccl", nlohmann::json());
   if (nccl.is_null())
     return "";
@@ -124,21 +125,21 @@ static std::string totals(const nlohmann::json &plan) {
          throughput(plan) + proof(plan) + sources(plan);
 }
 
-/// Whether some gradient exists only a while after its message: it is rebuilt from factors.
-static bool isRebuilt(const nlohmann::json &bucket) {
-  return bucket.at("rebuilt").get<double>() > bucket.at("end").get<double>();
+/// Whether some gradient exists only a while after its message: it is reconstructed from factors.
+static bool isReconstructed(const nlohmann::json &bucket) {
+  return bucket.at("reconstructed").get<double>() > bucket.at("end").get<double>();
 }
 
-static std::string report(const nlohmann::json &plan, bool allMembers) {
+static std::string reportText(const nlohmann::json &plan, bool allMembers) {
   std::vector<Table::Column> columns{{"bucket", Align::right},  {"members"},
                                      {"bytes", Align::right},   {"scheme"},
                                      {"traffic", Align::right}, {"ready", Align::right},
                                      {"start", Align::right},   {"end", Align::right},
                                      {"exposed", Align::right}};
   const nlohmann::json &buckets = plan.at("buckets");
-  const bool rebuilds = std::ranges::any_of(buckets, isRebuilt);
+  const bool rebuilds = std::ranges::any_of(buckets, isReconstructed);
   if (rebuilds)
-    columns.push_back({"rebuilt", Align::right});
+    columns.push_back({"reconstructed", Align::right});
   const std::size_t width = columns.size();
   Table table(std::move(columns));
   for (const nlohmann::json &bucket : buckets) {
@@ -152,7 +153,7 @@ static std::string report(const nlohmann::json &plan, bool allMembers) {
                                  formatSeconds(bucket.at("end")),
                                  formatSeconds(bucket.at("exposed"))};
     if (rebuilds)
-      row.push_back(isRebuilt(bucket) ? formatSeconds(bucket.at("rebuilt")) : "");
+      row.push_back(isReconstructed(bucket) ? formatSeconds(bucket.at("reconstructed")) : "");
     table.addRow(std::move(row));
     if (allMembers && bucket.at("members").size() > 1)
       for (const nlohmann::json &member : bucket.at("members")) {
@@ -164,6 +165,6 @@ static std::string report(const nlohmann::json &plan, bool allMembers) {
   return header(plan) + table.toString() + columnMeaning + totals(plan);
 }
 
-Result<std::string> syncline::driver::planReport(const nlohmann::json &plan, bool allMembers) {
-  return guarded([&] { return report(plan, allMembers); });
+Result<std::string> syncline::report::planReport(const nlohmann::json &plan, bool allMembers) {
+  return guarded([&] { return reportText(plan, allMembers); });
 }

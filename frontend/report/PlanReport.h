@@ -7,18 +7,18 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// A header (model, planner, ranks and servers), a table of buckets in issue order with scheme and
 /// traffic, and the totals: traffic; step and exposed communication in virtual time; the planner's
 /// finish in its own model, with bound and gap, and the word 'optimal' only where it is proved. The
-/// column 'rebuilt' stands where a plan has gradients that are rebuilt from factors, after their
-/// message has ended. `allMembers` lists every gradient. Errors: badInput where `plan` does not
-/// follow the plan schema.
+/// column 'reconstructed' stands where a plan has gradients that are reconstructed from factors,
+/// after their message has ended. `allMembers` lists every gradient. Errors: badInput where `plan`
+/// does not follow the plan schema.
 Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
 
 /// How NCCL carries the plan's messages: "protocol simple, 4 channels"; empty where it does not.
 /// Throws as guarded() expects where `plan` does not follow its schema.
 std::string ncclText(const nlohmann::json &plan);
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 std::string percent(double fraction) {
   char text[32];
@@ -53,4 +53,4 @@ Result<std::string> guarded(const std::function<std::string()> &report) {
   }
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// "12.50 %" of 0.125.
 std::string percent(double fraction);
@@ -34,4 +34,4 @@ struct SchemaError {
 /// The text that `report` gives; badInput where it throws a SchemaError or a JSON exception.
 Result<std::string> guarded(const std::function<std::string()> &report);
 
-} // namespace syncline::driver
+} // namespace syncline::report

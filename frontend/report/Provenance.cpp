@@ -1,12 +1,12 @@
 // What was measured, and what was taken from a data sheet.
 #include "frontend/report/Provenance.h"
 
-#include "frontend/report/PlanText.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
 
 #include <cstdio>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::string slowNodesText(const nlohmann::json &cluster) {
   return text;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// "compute: .." and "links: ..", each with its line's end: whether operations' times are a
 /// profile's or estimated from the device's rates, and whether the cluster's messages are
@@ -17,4 +17,4 @@ std::string provenanceText(const nlohmann::json &provenance, const nlohmann::jso
 /// empty where no node is slower. Throws likewise.
 std::string slowNodesText(const nlohmann::json &cluster);
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -1,14 +1,14 @@
 // What a simulation says, for people and for programs.
 #include "frontend/report/SimulationReport.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/PhaseName.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 using namespace simulate;
 using files::formatSeconds;
@@ -165,7 +165,7 @@ nlohmann::json messagesJson(const Scenario &scenario, const Simulation &simulati
       end = std::max(end, span.end);
     }
     messages.push_back({{"name", message.name},
-                        {"scheme", solver::schemeName(message.scheme)},
+                        {"scheme", problem::schemeName(message.scheme)},
                         {"bytes", message.bytes},
                         {"channel", message.channel},
                         {"issued", issued},
@@ -228,4 +228,4 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
           {"critical_path", std::move(path)}};
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

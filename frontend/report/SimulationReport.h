@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// What a simulation does not know.
 struct SimulationContext {
@@ -36,4 +36,4 @@ nlohmann::json simulationJson(const simulate::Scenario &scenario,
                               const simulate::Simulation &simulation,
                               const SimulationContext &context);
 
-} // namespace syncline::driver
+} // namespace syncline::report

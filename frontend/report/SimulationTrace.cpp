@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 using namespace simulate;
 using nlohmann::json;
@@ -120,10 +120,10 @@ private:
             span.end,
             {{"step", step},
              {"bucket", message},
-             {"scheme", solver::schemeName(what.scheme)},
+             {"scheme", problem::schemeName(what.scheme)},
              {"bytes", what.bytes},
              {"members", what.name}});
-    const bool updatesItself = what.scheme == solver::Scheme::reduceScatter;
+    const bool updatesItself = what.scheme == problem::Scheme::reduceScatter;
     addFlow(updatesItself ? "f" : "t", step, message, rank, 1 + what.channel, span.start);
   }
 
@@ -140,4 +140,4 @@ std::string simulationTrace(const Scenario &scenario, const Simulation &simulati
   return TraceWriter(scenario, simulation).write(planHash);
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

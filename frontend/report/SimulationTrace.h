@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// The trace as JSON text, in the format that `run --trace` writes too: X events in microseconds, a
 /// process a rank, thread 0 its compute stream, thread 1 + c its channel c; flow events lead from
@@ -13,4 +13,4 @@ namespace syncline::driver {
 std::string simulationTrace(const simulate::Scenario &scenario,
                             const simulate::Simulation &simulation, const std::string &planHash);
 
-} // namespace syncline::driver
+} // namespace syncline::report

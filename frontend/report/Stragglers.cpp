@@ -1,9 +1,9 @@
 // Compares a simulation with slow ranks with one without, and with one that gives them less.
 #include "frontend/report/Stragglers.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Throughput.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <functional>
 #include <map>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 namespace {
 
@@ -65,8 +65,8 @@ void readWaits(Stragglers &found, const Scenario &scenario, const Simulation &si
     if (scenario.machines.slowdownOf(rank) > usual * (1 + 1e-9))
       continue;
     const double wait = waitOf(scenario, simulation, rank);
-    found.leastWait = isFirst ? wait : std::min(found.leastWait, wait);
-    found.mostWait = std::max(found.mostWait, wait);
+    found.minWait = isFirst ? wait : std::min(found.minWait, wait);
+    found.maxWait = std::max(found.maxWait, wait);
     isFirst = false;
   }
 }
@@ -184,9 +184,9 @@ std::string stragglersText(const Stragglers &stragglers, int ranks,
           percent(stragglers.step / stragglers.without - 1) + "); ";
   const std::vector<int> others = othersOf(stragglers, ranks);
   text += rankList(others) + (others.size() == 1 ? " waits " : " wait ") +
-          formatSeconds(stragglers.leastWait);
-  if (formatSeconds(stragglers.leastWait) != formatSeconds(stragglers.mostWait))
-    text += " to " + formatSeconds(stragglers.mostWait);
+          formatSeconds(stragglers.minWait);
+  if (formatSeconds(stragglers.minWait) != formatSeconds(stragglers.maxWait))
+    text += " to " + formatSeconds(stragglers.maxWait);
   return text + " a step for messages\n" + advice(stragglers, ranks, samples);
 }
 
@@ -201,9 +201,9 @@ nlohmann::json stragglersJson(const std::optional<Stragglers> &stragglers) {
                       {"batch", group.batch > 0 ? nlohmann::json(group.batch) : nullptr}});
   return {{"groups", std::move(groups)},
           {"step_without", stragglers->without},
-          {"others_wait", {stragglers->leastWait, stragglers->mostWait}},
+          {"others_wait", {stragglers->minWait, stragglers->maxWait}},
           {"step_balanced",
            stragglers->balanced ? nlohmann::json(*stragglers->balanced) : nlohmann::json()}};
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

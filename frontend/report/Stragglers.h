@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// Ranks that are equally slow, and what they could take on.
 struct SlowRanks {
@@ -26,8 +26,8 @@ struct Stragglers {
   std::vector<SlowRanks> groups; ///< the slowest first
   double step = 0;               ///< seconds, as simulated
   double without = 0;            ///< were they as fast as most
-  double leastWait = 0;          ///< seconds a step for which the other ranks wait for messages
-  double mostWait = 0;
+  double minWait = 0;            ///< seconds a step for which the other ranks wait for messages
+  double maxWait = 0;
   std::optional<double> balanced =
       {}; ///< step with the groups' batches; absent where there is none
 };
@@ -44,4 +44,4 @@ std::string stragglersText(const Stragglers &stragglers, int ranks,
                            std::optional<std::int64_t> samples);
 nlohmann::json stragglersJson(const std::optional<Stragglers> &stragglers);
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -1,14 +1,14 @@
 // A sweep as a small SVG: times above, scaling efficiency below.
 #include "frontend/report/SweepReport.h"
 
-#include "frontend/report/PlanText.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 namespace {
 
@@ -79,15 +79,15 @@ std::string text(double x, double y, const char *anchor, const std::string &word
 
 class Plot {
 public:
-  explicit Plot(const Sweep &sweep) : sweep(sweep), across{}, up{} {
-    for (const SweepPoint &point : sweep.points)
+  explicit Plot(const sweep::Sweep &sweep) : sweep(sweep), across{}, up{} {
+    for (const sweep::SweepPoint &point : sweep.points)
       values.push_back(point.value);
-    for (const LeftOut &value : sweep.leftOut)
+    for (const sweep::LeftOut &value : sweep.leftOut)
       values.push_back(value.value);
     std::ranges::sort(values);
     across = {values.front(), values.back()};
     double most = 0, least = 1e300;
-    for (const SweepPoint &point : sweep.points) {
+    for (const sweep::SweepPoint &point : sweep.points) {
       most = std::max({most, point.step, point.exposed});
       for (double seconds : {point.step, point.compute, point.exposed})
         if (seconds > 0)
@@ -107,9 +107,9 @@ public:
     svg += text(left, 46, "start", "times; both axes are logarithmic");
     svg += axes();
     // The widest first, so that the step shows where it is all computation.
-    svg += series("compute", "#888888", &SweepPoint::compute, 1, 5);
-    svg += series("step", "#1f4e9c", &SweepPoint::step, 0, 2);
-    svg += series("exposed", "#c0392b", &SweepPoint::exposed, 2, 2);
+    svg += series("compute", "#888888", &sweep::SweepPoint::compute, 1, 5);
+    svg += series("step", "#1f4e9c", &sweep::SweepPoint::step, 0, 2);
+    svg += series("exposed", "#c0392b", &sweep::SweepPoint::exposed, 2, 2);
     return svg + efficiency() + leftOut() + "</svg>\n";
   }
 
@@ -138,10 +138,10 @@ private:
     for (double value : labelled()) {
       svg += line(x(value), top, x(value), middle, "#dddddd");
       svg += line(x(value), lower, x(value), bottom, "#dddddd");
-      svg += text(x(value), bottom + 18, "middle", axisValue(sweep.axis.kind, value));
+      svg += text(x(value), bottom + 18, "middle", sweep::axisValue(sweep.axis.kind, value));
     }
     svg += text((left + width - right) / 2, bottom + 38, "middle",
-                std::string(axisName(sweep.axis.kind)));
+                std::string(sweep::axisName(sweep.axis.kind)));
     for (double seconds : roundTicks(up)) {
       svg += line(left, y(seconds), width - right, y(seconds), "#dddddd");
       svg += text(left - 8, y(seconds) + 4, "end", files::formatSeconds(seconds, 1));
@@ -162,10 +162,10 @@ private:
            points + "\"/>\n" + dots;
   }
 
-  std::string series(const char *name, const char *colour, double SweepPoint::*member, int row,
-                     int stroke) const {
+  std::string series(const char *name, const char *colour, double sweep::SweepPoint::*member,
+                     int row, int stroke) const {
     std::vector<std::pair<double, double>> places;
-    for (const SweepPoint &point : sweep.points)
+    for (const sweep::SweepPoint &point : sweep.points)
       if (point.*member > 0)
         places.emplace_back(x(point.value), y(point.*member));
     return polyline(places, colour, stroke) +
@@ -175,8 +175,8 @@ private:
 
   std::string efficiency() const {
     std::vector<std::pair<double, double>> places;
-    for (const SweepPoint &point : sweep.points)
-      if (const double share = point.throughput().efficiency(); share > 0)
+    for (const sweep::SweepPoint &point : sweep.points)
+      if (const double share = throughputOf(point).efficiency(); share > 0)
         places.emplace_back(x(point.value), yShare(share));
     std::string svg;
     for (int percent : {0, 50, 100}) {
@@ -190,25 +190,25 @@ private:
   std::string leftOut() const {
     std::string svg;
     double down = bottom + 56;
-    for (const LeftOut &value : sweep.leftOut) {
+    for (const sweep::LeftOut &value : sweep.leftOut) {
       svg += text(x(value.value), middle - 4, "middle", "\u00d7", "#c0392b");
       svg += text(left, down, "start",
-                  "\u00d7 " + axisValue(sweep.axis.kind, value.value) + ": " + value.reason,
+                  "\u00d7 " + sweep::axisValue(sweep.axis.kind, value.value) + ": " + value.reason,
                   "#c0392b");
       down += noteHeight;
     }
     return svg;
   }
 
-  const Sweep &sweep;
+  const sweep::Sweep &sweep;
   std::vector<double> values; ///< points' and those left out, ascending
   LogScale across, up;
 };
 
 } // namespace
 
-std::string sweepSvg(const Sweep &sweep, const std::string &title) {
+std::string sweepSvg(const sweep::Sweep &sweep, const std::string &title) {
   return Plot(sweep).draw(title);
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

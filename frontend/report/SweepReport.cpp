@@ -1,9 +1,9 @@
 // A sweep's points, and where they differ.
 #include "frontend/report/SweepReport.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,13 +11,9 @@
 #include <map>
 #include <set>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 using files::formatSeconds;
-
-int SweepPoint::messageCount() const {
-  return static_cast<int>(std::set<int>(messages.begin(), messages.end()).size());
-}
 
 namespace {
 
@@ -28,17 +24,17 @@ std::string number(double value) {
 }
 
 /// "ring 12, factors 3": gradients by scheme.
-std::string schemeSummary(const SweepPoint &point) {
+std::string schemeSummary(const sweep::SweepPoint &point) {
   std::string text;
-  for (solver::Scheme scheme : solver::allSchemes())
+  for (problem::Scheme scheme : problem::allSchemes())
     if (auto count = std::ranges::count(point.schemes, scheme); count > 0)
-      text += (text.empty() ? "" : ", ") + std::string(solver::schemeName(scheme)) + " " +
+      text += (text.empty() ? "" : ", ") + std::string(problem::schemeName(scheme)) + " " +
               std::to_string(count);
   return text;
 }
 
 /// Groups of gradients that travel together, numbers apart.
-bool isGroupedAlike(const SweepPoint &a, const SweepPoint &b) {
+bool isGroupedAlike(const sweep::SweepPoint &a, const sweep::SweepPoint &b) {
   std::map<int, int> there, back;
   for (std::size_t i = 0; i < a.messages.size(); ++i)
     if (there.try_emplace(a.messages[i], b.messages[i]).first->second != b.messages[i] ||
@@ -49,18 +45,19 @@ bool isGroupedAlike(const SweepPoint &a, const SweepPoint &b) {
 
 /// "fc6, fc7: ring to factors; 3 messages in place of 5"; empty where nothing differs, or one of
 /// the two sends nothing.
-std::string differences(const Sweep &sweep, const SweepPoint &before, const SweepPoint &after) {
+std::string differences(const sweep::Sweep &sweep, const sweep::SweepPoint &before,
+                        const sweep::SweepPoint &after) {
   if (before.schemes.empty() || after.schemes.empty())
     return "";
-  std::map<std::pair<solver::Scheme, solver::Scheme>, std::vector<std::string>> changed;
+  std::map<std::pair<problem::Scheme, problem::Scheme>, std::vector<std::string>> changed;
   for (std::size_t i = 0; i < after.schemes.size(); ++i)
     if (before.schemes[i] != after.schemes[i])
       changed[{before.schemes[i], after.schemes[i]}].push_back(printable(sweep.gradients[i]));
   std::string text;
   for (const auto &[schemes, names] : changed)
     text += (text.empty() ? "" : "; ") + rangeSummary(names.front(), names.back(), names.size()) +
-            " by " + std::string(solver::schemeName(schemes.second)) + " instead of " +
-            std::string(solver::schemeName(schemes.first));
+            " by " + std::string(problem::schemeName(schemes.second)) + " instead of " +
+            std::string(problem::schemeName(schemes.first));
   if (!isGroupedAlike(before, after)) {
     text += text.empty() ? "" : "; ";
     if (before.messageCount() == after.messageCount())
@@ -72,36 +69,38 @@ std::string differences(const Sweep &sweep, const SweepPoint &before, const Swee
   return text;
 }
 
-std::string leftOutText(const Sweep &sweep) {
+std::string leftOutText(const sweep::Sweep &sweep) {
   std::string text;
-  for (const LeftOut &value : sweep.leftOut)
-    text += "left out: " + std::string(axisName(sweep.axis.kind)) + " " +
-            axisValue(sweep.axis.kind, value.value) + ": " + value.reason + "\n";
+  for (const sweep::LeftOut &value : sweep.leftOut)
+    text += "left out: " + std::string(sweep::axisName(sweep.axis.kind)) + " " +
+            sweep::axisValue(sweep.axis.kind, value.value) + ": " + value.reason + "\n";
   return text;
 }
 
 /// "most samples/s: 5120 at batch 128"; nothing where they are unknown or there is one point.
-std::string bestText(const Sweep &sweep) {
-  const auto best = std::ranges::max_element(sweep.points, {}, [](const SweepPoint &point) {
-    return point.throughput().samplesPerSecond();
+std::string bestText(const sweep::Sweep &sweep) {
+  const auto best = std::ranges::max_element(sweep.points, {}, [](const sweep::SweepPoint &point) {
+    return throughputOf(point).samplesPerSecond();
   });
-  const double rate = best->throughput().samplesPerSecond();
-  return rate <= 0 || sweep.points.size() == 1 ? ""
-                                               : "most samples/s: " + formatRate(rate) + " at " +
-                                                     std::string(axisName(sweep.axis.kind)) + " " +
-                                                     axisValue(sweep.axis.kind, best->value) + "\n";
+  const double rate = throughputOf(*best).samplesPerSecond();
+  return rate <= 0 || sweep.points.size() == 1
+             ? ""
+             : "most samples/s: " + formatRate(rate) + " at " +
+                   std::string(sweep::axisName(sweep.axis.kind)) + " " +
+                   sweep::axisValue(sweep.axis.kind, best->value) + "\n";
 }
 
 /// How decisions differ from point to point.
-std::string flipsText(const Sweep &sweep) {
+std::string crossoversText(const sweep::Sweep &sweep) {
   if (!sweep.replanned)
     return "\ndecisions are the plan's at every point\n";
-  std::string flips;
+  std::string crossovers;
   for (std::size_t i = 1; i < sweep.points.size(); ++i)
     if (std::string what = differences(sweep, sweep.points[i - 1], sweep.points[i]); !what.empty())
-      flips += "  at " + axisValue(sweep.axis.kind, sweep.points[i].value) + ": " + what + "\n";
-  return flips.empty() ? "\nplanned anew at every point; the decisions are the same\n"
-                       : "\nplanned anew at every point; decisions change\n" + flips;
+      crossovers +=
+          "  at " + sweep::axisValue(sweep.axis.kind, sweep.points[i].value) + ": " + what + "\n";
+  return crossovers.empty() ? "\nplanned anew at every point; the decisions are the same\n"
+                            : "\nplanned anew at every point; decisions change\n" + crossovers;
 }
 
 /// A cell that may hold commas, as in RFC 4180.
@@ -112,10 +111,10 @@ std::string quoted(const std::string &text) {
   return result + "\"";
 }
 
-std::string csvRow(SweepAxis::Kind kind, const SweepPoint &point) {
-  const Throughput rate = point.throughput();
+std::string csvRow(sweep::SweepAxis::Kind kind, const sweep::SweepPoint &point) {
+  const Throughput rate = throughputOf(point);
   auto known = [](double value) { return value > 0 ? number(value) : std::string(); };
-  return number(csvValue(kind, point.value)) + "," + number(point.step) + "," +
+  return number(sweep::csvValue(kind, point.value)) + "," + number(point.step) + "," +
          number(point.compute) + "," + number(point.exposed) + "," +
          number(point.communicationEnd) + "," + std::to_string(point.messageCount()) + "," +
          known(rate.samplesPerSecond()) + "," + known(rate.efficiency()) + ",\n";
@@ -123,8 +122,8 @@ std::string csvRow(SweepAxis::Kind kind, const SweepPoint &point) {
 
 } // namespace
 
-std::string sweepTable(const Sweep &sweep) {
-  Table table({{std::string(axisName(sweep.axis.kind)), Align::right},
+std::string sweepTable(const sweep::Sweep &sweep) {
+  Table table({{std::string(sweep::axisName(sweep.axis.kind)), Align::right},
                {"step", Align::right},
                {"compute", Align::right},
                {"exposed", Align::right},
@@ -134,10 +133,10 @@ std::string sweepTable(const Sweep &sweep) {
                {"messages", Align::right},
                {"gradients by scheme"}});
   bool hasWhole = false;
-  for (const SweepPoint &point : sweep.points) {
+  for (const sweep::SweepPoint &point : sweep.points) {
     hasWhole |= point.hasWhole;
-    const Throughput rate = point.throughput();
-    table.addRow({axisValue(sweep.axis.kind, point.value), formatSeconds(point.step, 4),
+    const Throughput rate = throughputOf(point);
+    table.addRow({sweep::axisValue(sweep.axis.kind, point.value), formatSeconds(point.step, 4),
                   formatSeconds(point.compute), formatSeconds(point.exposed),
                   percent(point.step > 0 ? point.exposed / point.step : 0),
                   rate.samplesPerSecond() > 0 ? formatRate(rate.samplesPerSecond()) : "-",
@@ -152,20 +151,21 @@ std::string sweepTable(const Sweep &sweep) {
   return text + leftOutText(sweep) +
          "compute: of the slowest rank, without waiting; exposed: the rank that waits least waits "
          "so long for messages;\n" +
-         throughputMeaning + "\n" + bestText(sweep) + flipsText(sweep);
+         throughputMeaning + "\n" + bestText(sweep) + crossoversText(sweep);
 }
 
-std::string sweepCsv(const Sweep &sweep) {
-  const SweepAxis::Kind kind = sweep.axis.kind;
-  std::string text = std::string(csvColumn(kind)) +
+std::string sweepCsv(const sweep::Sweep &sweep) {
+  const sweep::SweepAxis::Kind kind = sweep.axis.kind;
+  std::string text = std::string(sweep::csvColumn(kind)) +
                      ",step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
                      "efficiency,left_out\n";
   auto missing = sweep.leftOut.begin();
   auto addMissing = [&](double below) {
     for (; missing != sweep.leftOut.end() && missing->value < below; ++missing)
-      text += number(csvValue(kind, missing->value)) + ",,,,,,,," + quoted(missing->reason) + "\n";
+      text += number(sweep::csvValue(kind, missing->value)) + ",,,,,,,," + quoted(missing->reason) +
+              "\n";
   };
-  for (const SweepPoint &point : sweep.points) {
+  for (const sweep::SweepPoint &point : sweep.points) {
     addMissing(point.value);
     text += csvRow(kind, point);
   }
@@ -173,4 +173,4 @@ std::string sweepCsv(const Sweep &sweep) {
   return text;
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-using namespace syncline::driver;
+using namespace syncline::report;
 
 /// Characters, not bytes: continuation bytes of UTF-8 take no room.
 static std::size_t width(const std::string &text) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 enum class Align { left, right };
 
@@ -30,4 +30,4 @@ private:
   std::vector<std::vector<std::string>> rows;
 };
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -1,13 +1,13 @@
 // Samples a second, and the share of perfect scaling.
 #include "frontend/report/Throughput.h"
 
-#include "frontend/report/PlanText.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
 
 #include <cmath>
 #include <cstdio>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 const char *const throughputMeaning = "samples/s: of all ranks; efficiency: samples/s / (ranks x "
                                       "samples/s of one device alone, which "
@@ -37,4 +37,4 @@ std::string throughputText(const Throughput &throughput) {
          files::formatSeconds(throughput.alone, 4) + " a step)";
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 struct Throughput {
   std::int64_t ranks = 1;
@@ -29,4 +29,4 @@ std::string throughputText(const Throughput &throughput);
 /// What the two words mean, for a table's foot and help texts. One line without its end.
 extern const char *const throughputMeaning;
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -1,15 +1,15 @@
 // An explanation, line by line.
 #include "frontend/report/WhyReport.h"
 
+#include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
-#include "frontend/files/FormatUnits.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 using namespace explain;
 using files::formatBytes;
@@ -17,7 +17,7 @@ using files::formatSeconds;
 
 namespace {
 
-std::string nameOf(solver::Scheme scheme) { return std::string(solver::schemeName(scheme)); }
+std::string nameOf(problem::Scheme scheme) { return std::string(problem::schemeName(scheme)); }
 
 std::string number(double value) {
   char text[32];
@@ -40,30 +40,31 @@ std::string virtualTimes(const WhyContext &context) {
                      "has it, the message is ready at " +
                      formatSeconds(times.ready) + " and on the channel from " +
                      formatSeconds(times.start) + " to " + formatSeconds(times.end);
-  if (times.rebuilt > times.end)
-    text += ", rebuilt at " + formatSeconds(times.rebuilt);
+  if (times.reconstructed > times.end)
+    text += ", reconstructed at " + formatSeconds(times.reconstructed);
   return text + "; the step takes " + formatSeconds(times.step, 4) + ", here " +
          formatSeconds(times.plannersStep, 4) + "\n";
 }
 
 std::string heading(const Explanation &explanation, const WhyContext &context) {
-  const solver::JointMessage &message = explanation.message;
+  const problem::Message &message = explanation.message;
   std::string text = printable(context.gradient) + ": " + formatBytes(context.bytes) +
                      ", ready at " + formatSeconds(context.ready) + ", by " +
                      nameOf(explanation.chosen);
-  if (explanation.rides)
+  if (explanation.isPiggyback)
     text += " with " + printable(context.carrier) + ", whose factors it is computed from";
   else if (context.mates.empty())
-    text += " alone" + (context.riders.empty() ? "" : ", and with it " + rangeText(context.riders));
+    text += " alone" +
+            (context.piggybacks.empty() ? "" : ", and with it " + rangeText(context.piggybacks));
   else
     text += " in a bucket of " + formatBytes(message.bytes) + " with " + rangeText(context.mates);
   text +=
       "\non the channel from " + formatSeconds(message.start) + " to " + formatSeconds(message.end);
-  if (message.rebuilt > message.end)
-    text += ", rebuilt at " + formatSeconds(message.rebuilt);
+  if (message.reconstructed > message.end)
+    text += ", reconstructed at " + formatSeconds(message.reconstructed);
   text += "; chosen by planner " + printable(context.planner);
   if (context.optimal)
-    text += context.isAsked ? ", proved optimal for the schemes asked for" : ", proved optimal";
+    text += context.isRequested ? ", proved optimal for the schemes requested" : ", proved optimal";
   return text + "\n" + virtualTimes(context) + "\n";
 }
 
@@ -81,7 +82,7 @@ std::string schemesTable(const Explanation &explanation, const WhyContext &conte
   std::vector<Table::Column> columns{{""},
                                      {"scheme"},
                                      {"channel", Align::right},
-                                     {"rebuild", Align::right},
+                                     {"reconstruct", Align::right},
                                      {"traffic", Align::right},
                                      {"exists at", Align::right}};
   if (hasBucket) {
@@ -91,12 +92,13 @@ std::string schemesTable(const Explanation &explanation, const WhyContext &conte
   columns.push_back({"best step", Align::right});
   Table table(std::move(columns));
   for (const Alternative &entry : explanation.alternatives) {
-    std::vector<std::string> row{entry.isChosen ? "*" : "",
-                                 nameOf(entry.scheme),
-                                 formatSeconds(entry.alone.channel),
-                                 entry.alone.rebuild > 0 ? formatSeconds(entry.alone.rebuild) : "",
-                                 formatTraffic(entry.alone.traffic),
-                                 formatSeconds(entry.alone.exists)};
+    std::vector<std::string> row{
+        entry.isChosen ? "*" : "",
+        nameOf(entry.scheme),
+        formatSeconds(entry.alone.channel),
+        entry.alone.reconstruct > 0 ? formatSeconds(entry.alone.reconstruct) : "",
+        formatTraffic(entry.alone.traffic),
+        formatSeconds(entry.alone.exists)};
     if (hasBucket) {
       row.push_back(entry.bucket ? formatSeconds(entry.bucket->channel) : "");
       row.push_back(entry.bucket ? formatSeconds(entry.bucket->exists) : "");
@@ -104,11 +106,12 @@ std::string schemesTable(const Explanation &explanation, const WhyContext &conte
     row.push_back(entry.finish ? formatSeconds(*entry.finish + context.updates, 4) : "-");
     table.addRow(std::move(row));
   }
-  std::string text = table.toString() +
-                     "of the gradient alone: channel: how long its message has the channel; "
-                     "rebuild: how long computing it from\ngathered factors takes; traffic: what a "
-                     "node sends and receives; exists at: when it is agreed, and rebuilt,\nif the "
-                     "rest of the plan stayed\n";
+  std::string text =
+      table.toString() +
+      "of the gradient alone: channel: how long its message has the channel; "
+      "reconstruct: how long computing it from\ngathered factors takes; traffic: what a "
+      "node sends and receives; exists at: when it is agreed, and reconstructed,\nif the "
+      "rest of the plan stayed\n";
   if (hasBucket)
     text += "bucket, it exists at: how long its whole bucket has the channel, and when that "
             "exists\n";
@@ -128,7 +131,7 @@ std::string savings(const Explanation &explanation, double updates) {
   if (!chosen || !chosen->finish || !next)
     return explanation.alternatives.size() == 1
                ? "nothing else is offered for it, or --scheme has decided\n"
-               : "what it saves cannot be said: its lane's limits allow no other plan\n";
+               : "what it saves cannot be said: its merge class's limits allow no other plan\n";
   const double finish = *chosen->finish + updates, other = *next->finish + updates;
   if (std::fabs(other - finish) <= 1e-9 * finish)
     return "it makes no difference: by " + nameOf(next->scheme) +
@@ -187,17 +190,17 @@ std::string nameOf(Axis::Kind kind) {
 std::string axisText(const Axis &axis) {
   auto at = [&](double value) { return valueOn(axis, value); };
   std::string text = "  " + nameOf(axis.kind) + ", " + at(axis.range.planned) + " in the plan: ";
-  if (!axis.flips.below && !axis.flips.above)
+  if (!axis.crossovers.below && !axis.crossovers.above)
     return text + "at none between " + at(axis.range.least) + " and " + at(axis.range.most) + "\n";
-  if (axis.flips.below)
-    text += "up to " + at(axis.flips.below->at) + ": " + nameOf(axis.flips.below->choice);
-  if (axis.flips.above)
-    text += std::string(axis.flips.below ? "; " : "") + "from " + at(axis.flips.above->at) +
-            " on: " + nameOf(axis.flips.above->choice);
+  if (axis.crossovers.below)
+    text += "up to " + at(axis.crossovers.below->at) + ": " + nameOf(axis.crossovers.below->choice);
+  if (axis.crossovers.above)
+    text += std::string(axis.crossovers.below ? "; " : "") + "from " +
+            at(axis.crossovers.above->at) + " on: " + nameOf(axis.crossovers.above->choice);
   return text + "\n";
 }
 
-std::string flips(const Explanation &explanation, const WhyContext &context) {
+std::string crossovers(const Explanation &explanation, const WhyContext &context) {
   if (explanation.axes.empty())
     return "\na lone rank has nothing to send, whatever the choice\n";
   std::string text = "\nwhere planner " + printable(context.planner) +
@@ -206,7 +209,7 @@ std::string flips(const Explanation &explanation, const WhyContext &context) {
     text += axisText(axis);
   if (!explanation.measured.empty()) {
     std::string names;
-    for (solver::Scheme scheme : explanation.measured)
+    for (problem::Scheme scheme : explanation.measured)
       names += (names.empty() ? "" : ", ") + nameOf(scheme);
     text += "  bandwidth, nodes: the cluster file states measured times (" + names +
             "), which hold for its own links and ranks\n";
@@ -219,7 +222,7 @@ std::string flips(const Explanation &explanation, const WhyContext &context) {
 std::string whyReport(const Explanation &explanation, const WhyContext &context) {
   return heading(explanation, context) + schemesTable(explanation, context) +
          savings(explanation, context.updates) + byteRule(explanation, context.updates) +
-         flips(explanation, context);
+         crossovers(explanation, context);
 }
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::report {
 
 /// What virtual time says of the gradient's message, and of the step.
 struct VirtualTimes {
-  double ready = 0, start = 0, end = 0, rebuilt = 0; ///< seconds; of its bucket's message
-  double step = 0, plannersStep = 0;                 ///< the second in the planner's model
+  double ready = 0, start = 0, end = 0, reconstructed = 0; ///< seconds; of its bucket's message
+  double step = 0, plannersStep = 0;                       ///< the second in the planner's model
 };
 
 /// What an explanation does not know.
@@ -22,11 +22,11 @@ struct WhyContext {
   std::int64_t bytes = 0;
   double ready = 0; ///< seconds from the step's beginning
   std::string planner;
-  bool optimal = false;                  ///< proved
-  bool isAsked = false;                  ///< some schemes were asked for by name
-  std::string carrier = {};              ///< of a rider
-  std::vector<std::string> mates = {};   ///< the others in its message
-  std::vector<std::string> riders = {};  ///< that come with its factors
+  bool optimal = false;                     ///< proved
+  bool isRequested = false;                 ///< some schemes were requested by name
+  std::string carrier = {};                 ///< of a piggyback
+  std::vector<std::string> mates = {};      ///< the others in its message
+  std::vector<std::string> piggybacks = {}; ///< that come with its factors
   std::vector<std::string> leftOut = {}; ///< schemes that NCCL, which carries the messages, has not
   double updates = 0;                    ///< seconds of all updates, behind the finish
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
@@ -36,4 +36,4 @@ struct WhyContext {
 /// what Poseidon's rule says; where the choice flips.
 std::string whyReport(const explain::Explanation &explanation, const WhyContext &context);
 
-} // namespace syncline::driver
+} // namespace syncline::report

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace syncline::driver {
+namespace syncline::sweep {
 
 namespace {
 
@@ -182,4 +182,4 @@ std::string axisValue(Kind kind, double value) {
   return {};
 }
 
-} // namespace syncline::driver
+} // namespace syncline::sweep

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace syncline::driver {
+namespace syncline::sweep {
 
 struct SweepAxis {
   enum class Kind {
@@ -46,4 +46,4 @@ std::vector<double> sweepValues(const SweepAxis &axis, std::optional<int> points
 /// "10 Gb/s", "50.0 us", "8".
 std::string axisValue(SweepAxis::Kind kind, double value);
 
-} // namespace syncline::driver
+} // namespace syncline::sweep

@@ -1,22 +1,22 @@
 // The same problem elsewhere, decided anew or as it was.
 #include "frontend/sweep/SweepRun.h"
 
-#include "passes/simulate/SimulationSize.h"
 #include "frontend/files/FormatUnits.h"
 #include "passes/simulate/Simulation.h"
+#include "passes/simulate/SimulationSize.h"
 #include "passes/solver/Planner.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace syncline::driver {
+namespace syncline::sweep {
 
 namespace {
 
+using problem::Problem;
+using problem::Solution;
 using simulate::Scenario;
 using simulate::Simulation;
-using solver::JointPlan;
-using solver::JointProblem;
 using Kind = SweepAxis::Kind;
 
 /// The network's latency, the servers' and that of formulas over the network.
@@ -69,7 +69,7 @@ Status expectWholeNodes(cluster::SpecAttr cluster, std::int64_t ranks) {
 class Sweeper {
 public:
   Sweeper(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
-          const SimulateOptions &options)
+          const SweepOptions &options)
       : plan(plan), cluster(cluster), options(options) {}
 
   Result<SweepPoint> at(Kind kind, double value) const {
@@ -91,7 +91,7 @@ public:
 private:
   Result<Place> placeOf(Kind kind, double value) const {
     Place place{.where = {cluster}, .planner = plan.planner()};
-    explain::Change change;
+    merge::Change change;
     switch (kind) {
     case Kind::bandwidth:
       change.bandwidth = value * cluster.getLink().getBeta();
@@ -118,7 +118,7 @@ private:
     if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
         kind == Kind::ranks && !whole)
       return whole;
-    Result<cluster::SpecAttr> there = explain::changed(place.where.cluster, change);
+    Result<cluster::SpecAttr> there = merge::changed(place.where.cluster, change);
     if (!there)
       return there.status();
     place.where.cluster = *there;
@@ -129,13 +129,13 @@ private:
     scenario.steps = options.steps;
     scenario.jitter = options.jitter;
     scenario.seed = options.seed;
-    if (Status fits = expectFits(scenario, {}); !fits)
+    if (Status fits = simulate::expectFits(scenario, {}); !fits)
       return fits;
     return simulate::runScenario(scenario);
   }
 
   Result<SweepPoint> simulateAlone(const Place &place) const {
-    const JointProblem &problem = plan.problem().asPlanned();
+    const Problem &problem = plan.problem().asPlanned();
     if (Status fits = expectMemory(plan.memory(problem, {}, place.where), place.where.cluster);
         !fits)
       return fits;
@@ -156,13 +156,13 @@ private:
 
   Result<SweepPoint> simulateThere(const Place &place) const {
     const simulate::Elsewhere &where = place.where;
-    Result<JointProblem> posed = plan.problem().poseOn(where.cluster, where.batch);
+    Result<Problem> posed = plan.problem().poseOn(where.cluster, where.batch);
     if (!posed)
       return posed.status();
     simulate::Machines machines = simulate::machinesOf(where.cluster);
     if (Status slowed = slowDown(machines, place.slowest); !slowed)
       return slowed;
-    Result<JointPlan> decisions = decide(*posed, place, machines);
+    Result<Solution> decisions = decide(*posed, place, machines);
     if (!decisions)
       return decisions.status();
     if (Status fits = expectMemory(plan.memory(*posed, *decisions, where), where.cluster); !fits)
@@ -179,20 +179,20 @@ private:
 
   /// Every rank waits for the slowest, so that a planner sees gradients as late as that has them:
   /// `posed` has them as late as the cluster's slowest node does.
-  Result<JointPlan> decide(const JointProblem &posed, const Place &place,
-                           const simulate::Machines &machines) const {
+  Result<Solution> decide(const Problem &posed, const Place &place,
+                          const simulate::Machines &machines) const {
     if (!options.replan)
       return plan.decisions();
     Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(place.planner);
     if (!planner)
       return planner.status();
     const double slowest = slowestOf(machines) / cluster::slowdown(place.where.cluster);
-    JointProblem waiting = posed;
+    Problem waiting = posed;
     waiting.computeFree *= slowest;
-    for (solver::JointLayer &layer : waiting.layers) {
+    for (problem::Layer &layer : waiting.layers) {
       layer.ready *= slowest;
-      for (solver::SoloOption &solo : layer.solos)
-        solo.rebuild *= slowest;
+      for (problem::FactorOption &factorOption : layer.factorOptions)
+        factorOption.reconstruct *= slowest;
     }
     Result<solver::PlanResult> planned = (*planner)->plan(waiting);
     if (!planned)
@@ -221,12 +221,12 @@ private:
   }
 
   static SweepPoint pointOf(const Scenario &scenario, const Simulation &simulation,
-                            const JointProblem &posed, const JointPlan &decisions) {
+                            const Problem &posed, const Solution &decisions) {
     SweepPoint point{.step = simulation.stepSeconds(),
                      .exposed = simulation.exposed(scenario),
                      .communicationEnd = simulation.communicationEnd(0),
                      .hasWhole = std::ranges::count(simulation.isWhole, true) > 0,
-                     .schemes = std::vector<solver::Scheme>(posed.layers.size()),
+                     .schemes = std::vector<problem::Scheme>(posed.layers.size()),
                      .messages = std::vector<int>(posed.layers.size(), -1)};
     const double slowest = slowestOf(scenario.machines);
     for (const simulate::Operation &op : scenario.operations)
@@ -236,17 +236,17 @@ private:
         point.schemes[layer] = decisions.scheme(posed, decisions.messages[i]);
         point.messages[layer] = static_cast<int>(i);
       }
-    for (std::size_t rider : decisions.riders) {
-      const std::size_t carrier = *posed.layers[rider].carrier;
-      point.schemes[rider] = point.schemes[carrier];
-      point.messages[rider] = point.messages[carrier];
+    for (std::size_t piggyback : decisions.piggybacks) {
+      const std::size_t carrier = *posed.layers[piggyback].carrier;
+      point.schemes[piggyback] = point.schemes[carrier];
+      point.messages[piggyback] = point.messages[carrier];
     }
     return point;
   }
 
   const simulate::SimulatedPlan &plan;
   cluster::SpecAttr cluster;
-  const SimulateOptions &options;
+  const SweepOptions &options;
 };
 
 /// Whether the axis makes sense for this plan on this cluster.
@@ -283,7 +283,7 @@ Status expectMemory(std::optional<std::int64_t> needed, cluster::SpecAttr cluste
 }
 
 Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
-                       const SweepAxis &axis, const SimulateOptions &options) {
+                       const SweepAxis &axis, const SweepOptions &options) {
   if (Status possible = checkAxis(plan, cluster, axis.kind, options.replan); !possible)
     return possible;
   Sweep sweep{axis, options.replan, plan.names(), {}};
@@ -305,4 +305,4 @@ Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
                           axisValue(axis.kind, first.value) + ": " + first.reason);
 }
 
-} // namespace syncline::driver
+} // namespace syncline::sweep

@@ -32,13 +32,13 @@ bool isAllReduce(Scheme scheme);
 bool ncclHas(Scheme scheme);
 
 /// The most channels that NCCL gives a collective (C16).
-inline constexpr std::int64_t mostNcclChannels = 64;
+inline constexpr std::int64_t maxNcclChannels = 64;
 
 /// The spec with its messages carried by NCCL, or, where `nccl` is null, not.
 SpecAttr withNccl(SpecAttr spec, NcclAttr nccl);
 
 /// The largest interference that a spec may have (C15).
-inline constexpr double mostInterference = 1000;
+inline constexpr double maxInterference = 1000;
 
 /// How many times as long a rank's operations take while a message is under way on one of its
 /// channels: at least 1, which is also what a spec without it has.

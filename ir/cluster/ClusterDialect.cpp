@@ -73,10 +73,10 @@ static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef na
 }
 
 /// Of whatever is counted, as in cluster files.
-constexpr int64_t mostMachines = 1 << 20;
+constexpr int64_t maxMachines = 1 << 20;
 
 static LogicalResult checkCount(EmitError emitError, StringRef rule, StringRef name, int64_t count,
-                                int64_t limit = mostMachines) {
+                                int64_t limit = maxMachines) {
   if (count >= 1 && count <= limit)
     return success();
   return emitError() << rule << ": expected '" << name << "' from 1 to " << limit << ", got "
@@ -92,9 +92,9 @@ static LogicalResult checkBytes(EmitError emitError, StringRef rule, StringRef n
 
 /// C15: messages make nothing faster.
 static LogicalResult checkInterference(EmitError emitError, Real times) {
-  if (times >= 1 && times <= mostInterference)
+  if (times >= 1 && times <= maxInterference)
     return success();
-  return emitError() << "C15: expected 'interference' from 1 to " << text(mostInterference)
+  return emitError() << "C15: expected 'interference' from 1 to " << text(maxInterference)
                      << ", got " << text(times);
 }
 
@@ -154,7 +154,7 @@ LogicalResult FormulaAttr::verify(EmitError emitError, Scheme algorithm, int64_t
 }
 
 LogicalResult NcclAttr::verify(EmitError emitError, Protocol, std::optional<int64_t> channels) {
-  return channels ? checkCount(emitError, "C16", "channels", *channels, mostNcclChannels)
+  return channels ? checkCount(emitError, "C16", "channels", *channels, maxNcclChannels)
                   : success();
 }
 

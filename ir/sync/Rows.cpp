@@ -19,21 +19,22 @@ llvm::hash_code hash_value(const StateRow &row) {
 
 AsmPrinter &operator<<(AsmPrinter &printer, const RelaxationRow &row) {
   printer << "[" << row.channelWeight << ", " << row.heldWeight;
-  std::size_t lanes = row.lines.size();
-  while (lanes > 0 && row.lines[lanes - 1] == RelaxationRow::Line{})
-    --lanes;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    printer << ", " << row.lines[lane].latency << ", " << row.lines[lane].secondsPerByte;
+  std::size_t mergeClasses = row.lines.size();
+  while (mergeClasses > 0 && row.lines[mergeClasses - 1] == RelaxationRow::Line{})
+    --mergeClasses;
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+    printer << ", " << row.lines[mergeClass].latency << ", "
+            << row.lines[mergeClass].secondsPerByte;
   return printer << "]";
 }
 
 AsmPrinter &operator<<(AsmPrinter &printer, const StateRow &row) {
   printer << "[" << row.free << ", " << row.compute << ", " << row.held << ", " << row.freedom;
-  std::size_t lanes = row.open.size();
-  while (lanes > 0 && row.open[lanes - 1] == StateRow::closed)
-    --lanes;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    printer << ", " << row.open[lane];
+  std::size_t mergeClasses = row.open.size();
+  while (mergeClasses > 0 && row.open[mergeClasses - 1] == StateRow::closed)
+    --mergeClasses;
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+    printer << ", " << row.open[mergeClass];
   return printer << "]";
 }
 
@@ -42,7 +43,7 @@ AsmPrinter &operator<<(AsmPrinter &printer, const StateRow &row) {
 namespace mlir {
 
 using syncline::cluster::Real;
-using syncline::sync::maxLanes;
+using syncline::sync::maxMergeClasses;
 using syncline::sync::RelaxationRow;
 using syncline::sync::StateRow;
 
@@ -54,16 +55,17 @@ static ParseResult parseReal(AsmParser &parser, Real &value) {
   return success();
 }
 
-/// What follows a row's fixed numbers: at most one `entry` a lane, then the bracket.
-static ParseResult parseLanes(AsmParser &parser,
-                              llvm::function_ref<ParseResult(std::size_t lane)> entry) {
-  for (std::size_t lane = 0; failed(parser.parseOptionalRSquare()); ++lane) {
+/// What follows a row's fixed numbers: at most one `entry` a merge class, then the bracket.
+static ParseResult
+parseMergeClasses(AsmParser &parser,
+                  llvm::function_ref<ParseResult(std::size_t mergeClass)> entry) {
+  for (std::size_t mergeClass = 0; failed(parser.parseOptionalRSquare()); ++mergeClass) {
     if (parser.parseComma())
       return failure();
-    if (lane == maxLanes)
+    if (mergeClass == maxMergeClasses)
       return parser.emitError(parser.getCurrentLocation())
-             << "expected at most " << maxLanes << " lanes";
-    if (entry(lane))
+             << "expected at most " << maxMergeClasses << " merge classes";
+    if (entry(mergeClass))
       return failure();
   }
   return success();
@@ -71,22 +73,25 @@ static ParseResult parseLanes(AsmParser &parser,
 
 FailureOr<RelaxationRow> FieldParser<RelaxationRow>::parse(AsmParser &parser) {
   RelaxationRow row;
-  auto parseLine = [&](std::size_t lane) -> ParseResult {
-    return failure(parseReal(parser, row.lines[lane].latency) || parser.parseComma() ||
-                   parseReal(parser, row.lines[lane].secondsPerByte));
+  auto parseLine = [&](std::size_t mergeClass) -> ParseResult {
+    return failure(parseReal(parser, row.lines[mergeClass].latency) || parser.parseComma() ||
+                   parseReal(parser, row.lines[mergeClass].secondsPerByte));
   };
   if (parser.parseLSquare() || parseReal(parser, row.channelWeight) || parser.parseComma() ||
-      parseReal(parser, row.heldWeight) || parseLanes(parser, parseLine))
+      parseReal(parser, row.heldWeight) || parseMergeClasses(parser, parseLine))
     return failure();
   return row;
 }
 
 FailureOr<StateRow> FieldParser<StateRow>::parse(AsmParser &parser) {
   StateRow row;
-  auto parseOpen = [&](std::size_t lane) { return parser.parseInteger(row.open[lane]); };
+  auto parseOpen = [&](std::size_t mergeClass) {
+    return parser.parseInteger(row.open[mergeClass]);
+  };
   if (parser.parseLSquare() || parseReal(parser, row.free) || parser.parseComma() ||
       parseReal(parser, row.compute) || parser.parseComma() || parser.parseInteger(row.held) ||
-      parser.parseComma() || parser.parseInteger(row.freedom) || parseLanes(parser, parseOpen))
+      parser.parseComma() || parser.parseInteger(row.freedom) ||
+      parseMergeClasses(parser, parseOpen))
     return failure();
   return row;
 }

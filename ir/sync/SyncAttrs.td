@@ -20,7 +20,7 @@ def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
 }
 
 def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
-  let summary = "a scheme by which a lane's messages may travel";
+  let summary = "a scheme by which a merge class's messages may travel";
   let description = [{
     `cost` is a #cluster.formula, #cluster.affine or #cluster.table: seconds on the channel of a message of so many bytes. `traffic`: bytes that a
     node moves, both directions, per byte of gradient (S7).
@@ -33,13 +33,13 @@ def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
   let genVerifyDecl = 1;
 }
 
-def Sync_LaneAttr : Sync_Attr<"Lane", "lane"> {
+def Sync_MergeClassAttr : Sync_Attr<"MergeClass", "merge_class"> {
   let summary = "schemes that share one open bucket";
   let description = [{
-    A bucket of a lane travels by one of its options. `largest`: bytes that one bucket may have; `capacity`: bytes that all buckets of the
-    lane together may have, which is what servers can hold. Unlimited where absent (S8).
+    A bucket of a merge class travels by one of its options. `largest`: bytes that one bucket may have; `capacity`: bytes that all buckets of the
+    merge class together may have, which is what servers can hold. Unlimited where absent (S8).
 
-    `#sync.lane<[<"parameter-server", cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>], largest = 65536, capacity = 1000000>`
+    `#sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>], largest = 65536, capacity = 1000000>`
   }];
   let parameters = (ins ArrayRefParameter<"::syncline::sync::OptionAttr", "at least one">:$options,
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$largest,
@@ -50,17 +50,17 @@ def Sync_LaneAttr : Sync_Attr<"Lane", "lane"> {
   let genVerifyDecl = 1;
 }
 
-def Sync_SoloAttr : Sync_Attr<"Solo", "solo"> {
+def Sync_FactorOptionAttr : Sync_Attr<"FactorOption", "factor_option"> {
   let summary = "a way for one gradient to travel alone";
   let description = [{
-    `layer` counts from zero. `seconds` on the channel, then `rebuild` seconds of computation until the gradient exists. `traffic`: bytes that a
+    `layer` counts from zero. `seconds` on the channel, then `reconstruct` seconds of computation until the gradient exists. `traffic`: bytes that a
     node moves for it, both directions. `factorBytes`: what one rank contributes, where the scheme is factors; not needed to solve the problem, but to
     pose it for another cluster (S9).
 
-    `#sync.solo<layer = 1, scheme = factors, seconds = 1.0e-3, rebuild = 2.0e-3, traffic = 1000.0, factorBytes = 500>`
+    `#sync.factor_option<layer = 1, scheme = factors, seconds = 1.0e-3, reconstruct = 2.0e-3, traffic = 1000.0, factorBytes = 500>`
   }];
   let parameters = (ins "int64_t":$layer, Sync_SchemeParameter<"the scheme">:$scheme, Sync_Real<"on the channel">:$seconds,
-                        Sync_Real<"computation">:$rebuild, Sync_Real<"bytes">:$traffic,
+                        Sync_Real<"computation">:$reconstruct, Sync_Real<"bytes">:$traffic,
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$factorBytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -69,25 +69,25 @@ def Sync_SoloAttr : Sync_Attr<"Solo", "solo"> {
 def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
   let summary = "one message of a plan";
   let description = [{
-    `layers` ascend and count from zero. `lane` is absent where its one layer travels alone. It is `ready` when its last member is and occupies the
-    channel from `start` to `end`; its gradients exist at `rebuilt`, which is `end` where absent (S10). Only numbers that
+    `layers` ascend and count from zero. `merge_class` is absent where its one layer travels alone. It is `ready` when its last member is and occupies the
+    channel from `start` to `end`; its gradients exist at `reconstructed`, which is `end` where absent (S10). Only numbers that
     a checker can refuse stand here: the rest follows from the problem.
 
-    `#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 4096, ready = 0.1, start = 0.2, end = 0.3>`
+    `#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 4096, ready = 0.1, start = 0.2, end = 0.3>`
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t", "members">:$layers, Sync_SchemeParameter<"how it travels">:$scheme,
-                        OptionalParameter<"::std::optional<int64_t>", "of the problem">:$lane, "int64_t":$bytes,
+                        OptionalParameter<"::std::optional<int64_t>", "of the problem">:$mergeClass, "int64_t":$bytes,
                         Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start, Sync_Real<"seconds">:$end,
-                        OptionalParameter<"::std::optional<::syncline::cluster::Real>", "seconds">:$rebuilt);
+                        OptionalParameter<"::std::optional<::syncline::cluster::Real>", "seconds">:$reconstructed);
   let assemblyFormat = [{
-    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,` (`lane` `=` $lane^ `,`)? `bytes` `=` $bytes
-    `,` `ready` `=` $ready `,` `start` `=` $start `,` `end` `=` $end (`,` `rebuilt` `=` $rebuilt^)? `>`
+    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,` (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes
+    `,` `ready` `=` $ready `,` `start` `=` $start `,` `end` `=` $end (`,` `reconstructed` `=` $reconstructed^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    bool isSolo() const { return !getLane(); }
+    bool isFactors() const { return !getMergeClass(); }
     /// When its gradients exist, in seconds.
-    double rebuiltAt() const { return getRebuilt().value_or(getEnd()); }
+    double reconstructedAt() const { return getReconstructed().value_or(getEnd()); }
   }];
 }
 
@@ -95,9 +95,9 @@ def Sync_StatesAttr : Sync_Attr<"States", "states"> {
   let summary = "proof of a bound: what partial plans can be like";
   let description = [{
     One row a relaxation and, for each number of layers from none to all, one row a state; passes/solver/README.md has their meaning. A
-    relaxation is [weight of the channel, seconds per held byte, then latency and seconds per byte of each lane]; a state is [channel free at, device
-    free at, bytes held, freedom, then bytes in each lane's open bucket]. A bucket is -1 where it is not open, a line 0 + 0 x where it says nothing; such
-    lanes may be left out at the end of a row. Proves the `bound` of the solution that it stands in.
+    relaxation is [weight of the channel, seconds per held byte, then latency and seconds per byte of each merge class]; a state is [channel free at, device
+    free at, bytes held, freedom, then bytes in each merge class's open bucket]. A bucket is -1 where it is not open, a line 0 + 0 x where it says nothing; such
+    merge classes may be left out at the end of a row. Proves the `bound` of the solution that it stands in.
 
     `#sync.states<relaxations = [[1.0, 0.0, 0.5, 1.0e-9]], states = [[[0.1, 1.0, 0, 0]], [[0.1, 1.0, 0, 0, 4096]], []]>`
   }];

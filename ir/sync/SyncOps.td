@@ -79,56 +79,56 @@ def Sync_LayerOp : Sync_Op<"layer", [HasParent<"TraceOp">]> {
 }
 
 def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
-  let summary = "by which scheme every gradient travels, and which travel together: an instance of P1 and of the joint choice";
+  let summary = "by which scheme every gradient travels, and which travel together: an instance of P1 and of the choice";
   let description = [{
     Layers in backward order: gradient k of `bytes[k]` is ready at `ready[k]` (ascending). Messages go one after the other on one channel. A
-    gradient travels in a bucket of one of the `lanes` (those whose bit is set in `only[k]`; all where `only` is absent), alone by one of its
-    `solos`, or, where `riders` has the pair [k, c], without a message when c travels alone. A plan's finish is the latest of the backward
-    pass's end, its last message's, and the last gradient's rebuilding. `asked` holds the schemes that were asked for by name, as they were
+    gradient travels in a bucket of one of the `merge_classes` (those whose bit is set in `only[k]`; all where `only` is absent), alone by one of its
+    `factor_options`, or, where `piggybacks` has the pair [k, c], without a message when c travels alone. A plan's finish is the latest of the backward
+    pass's end, its last message's, and the last gradient's reconstruction. `requested` holds the schemes that were requested by name, as they were
     written ("fc*=factors"): answers are judged among plans that have them. `forward_end` and `updates` (the time of all updates) are kept for
     the prediction of the whole step: finish + updates. The model: passes/solver/README.md.
 
     ```mlir
     sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready <[0.1, 0.2]>
-      lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>]>]
-      solos [#sync.solo<layer = 0, scheme = factors, seconds = 1.0e-3, rebuild = 2.0e-3, traffic = 1000.0>]
+      merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>]>]
+      factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0e-3, reconstruct = 2.0e-3, traffic = 1000.0>]
       forward_end 0.05 backward_end 0.25 updates 0.01
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$layers, DenseI64ArrayAttr:$bytes, Sync_TimesAttr:$ready,
-                       TypedArrayAttrBase<Sync_LaneAttr, "lanes">:$lanes,
-                       OptionalAttr<TypedArrayAttrBase<Sync_SoloAttr, "ways to travel alone">>:$solos,
-                       OptionalAttr<DenseI64ArrayAttr>:$riders, OptionalAttr<DenseI64ArrayAttr>:$only,
-                       OptionalAttr<StrArrayAttr>:$asked, F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates);
+                       TypedArrayAttrBase<Sync_MergeClassAttr, "merge_classes">:$mergeClasses,
+                       OptionalAttr<TypedArrayAttrBase<Sync_FactorOptionAttr, "ways to travel alone">>:$factorOptions,
+                       OptionalAttr<DenseI64ArrayAttr>:$piggybacks, OptionalAttr<DenseI64ArrayAttr>:$only,
+                       OptionalAttr<StrArrayAttr>:$requested, F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$updates);
   let assemblyFormat = [{
-    $sym_name `layers` $layers `bytes` $bytes `ready` $ready `lanes` $lanes (`solos` $solos^)? (`riders` $riders^)? (`only` $only^)?
-    (`asked` $asked^)? `forward_end` $forward_end `backward_end` $backward_end `updates` $updates attr-dict
+    $sym_name `layers` $layers `bytes` $bytes `ready` $ready `merge_classes` $mergeClasses (`factor_options` $factorOptions^)? (`piggybacks` $piggybacks^)? (`only` $only^)?
+    (`requested` $requested^)? `forward_end` $forward_end `backward_end` $backward_end `updates` $updates attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// `solos`, empty where there are none.
-    ::llvm::SmallVector<SoloAttr> soloList();
+    /// `factor_options`, empty where there are none.
+    ::llvm::SmallVector<FactorOptionAttr> factorOptionList();
   }];
 }
 
 def Sync_SolutionOp : Sync_Op<"solution"> {
   let summary = "a claimed answer to a problem, with its proof";
   let description = [{
-    `messages` in issue order; layers that travel without one are `riders`. `bound` is what no answer can beat. `certificate`, when present,
-    proves it: #sync.times is the array f of P1 for a problem of one lane without limits where every gradient has only that lane; f(0) = 0 and
+    `messages` in issue order; layers that travel without one are `piggybacks`. `bound` is what no answer can beat. `certificate`, when present,
+    proves it: #sync.times is the array f of P1 for a problem of one merge class without limits where every gradient has only that merge class; f(0) = 0 and
     f(j) <= max(f(i), ready(j)) + cost(i+1..j) for all i < j, so that no plan's last message ends before f(n). #sync.states is a joint certificate.
     Checked by `check-solutions`, never trusted.
 
     ```mlir
-    sync.solution of @p by "optimal" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 5120, ready = 0.2,
+    sync.solution of @p by "optimal" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 5120, ready = 0.2,
       start = 0.2, end = 0.3>] finish 0.3 bound 0.3 certificate #sync.times<[0.0, 0.15, 0.3]>
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner, TypedArrayAttrBase<Sync_MessageAttr, "messages">:$messages,
-                       OptionalAttr<DenseI64ArrayAttr>:$riders, F64Attr:$finish, F64Attr:$bound,
+                       OptionalAttr<DenseI64ArrayAttr>:$piggybacks, F64Attr:$finish, F64Attr:$bound,
                        OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_StatesAttr]>>:$certificate);
   let assemblyFormat = [{
-    `of` $problem `by` $planner `messages` $messages (`riders` $riders^)? `finish` $finish `bound` $bound
+    `of` $problem `by` $planner `messages` $messages (`piggybacks` $piggybacks^)? `finish` $finish `bound` $bound
     (`certificate` $certificate^)? attr-dict
   }];
   let hasVerifier = 1;
@@ -139,22 +139,22 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
   let description = [{
     What the simulation says of one step of the program, or of the trace, by the problem's solution on the cluster (passes/simulate). Entry i of the
     lists is of message i: `ready` when the last rank has it at hand, `start` when the last rank begins it, `end` when it is over on all,
-    `rebuilt` when the last rank has its gradients, all from the step's beginning, and `exposed`, how long computation waits for it, on the rank that
+    `reconstructed` when the last rank has its gradients, all from the step's beginning, and `exposed`, how long computation waits for it, on the rank that
     waits least. `step` is when the last rank is done, the `_end`s are when the last is through with the forward pass, the backward pass, its
-    messages and the rebuilding; `updates` is what all updates take, on the rank that is done last. The solution's times are the solver's
+    messages and the reconstruction; `updates` is what all updates take, on the rank that is done last. The solution's times are the solver's
     model's, in which updates come last and computation is undisturbed: they differ.
 
     ```mlir
-    sync.prediction of @p ready <[0.2]> start <[0.2]> end <[0.3]> rebuilt <[0.3]> exposed <[0.05]>
-      forward_end 0.05 backward_end 0.25 communication_end 0.3 rebuilding_end 0.3 updates 0.01 step 0.31
+    sync.prediction of @p ready <[0.2]> start <[0.2]> end <[0.3]> reconstructed <[0.3]> exposed <[0.05]>
+      forward_end 0.05 backward_end 0.25 communication_end 0.3 reconstruction_end 0.3 updates 0.01 step 0.31
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$problem, Sync_TimesAttr:$ready, Sync_TimesAttr:$start, Sync_TimesAttr:$end,
-                       Sync_TimesAttr:$rebuilt, Sync_TimesAttr:$exposed, F64Attr:$forward_end, F64Attr:$backward_end,
-                       F64Attr:$communication_end, F64Attr:$rebuilding_end, F64Attr:$updates, F64Attr:$step);
+                       Sync_TimesAttr:$reconstructed, Sync_TimesAttr:$exposed, F64Attr:$forward_end, F64Attr:$backward_end,
+                       F64Attr:$communication_end, F64Attr:$reconstruction_end, F64Attr:$updates, F64Attr:$step);
   let assemblyFormat = [{
-    `of` $problem `ready` $ready `start` $start `end` $end `rebuilt` $rebuilt `exposed` $exposed `forward_end` $forward_end
-    `backward_end` $backward_end `communication_end` $communication_end `rebuilding_end` $rebuilding_end `updates` $updates `step` $step
+    `of` $problem `ready` $ready `start` $start `end` $end `reconstructed` $reconstructed `exposed` $exposed `forward_end` $forward_end
+    `backward_end` $backward_end `communication_end` $communication_end `reconstruction_end` $reconstruction_end `updates` $updates `step` $step
     attr-dict
   }];
   let hasVerifier = 1;

@@ -27,12 +27,14 @@ LogicalResult OptionAttr::verify(EmitError emitError, cluster::Scheme scheme, At
   return success();
 }
 
-LogicalResult LaneAttr::verify(EmitError emitError, ArrayRef<OptionAttr> options,
-                               std::optional<int64_t> largest, std::optional<int64_t> capacity) {
+LogicalResult MergeClassAttr::verify(EmitError emitError, ArrayRef<OptionAttr> options,
+                                     std::optional<int64_t> largest,
+                                     std::optional<int64_t> capacity) {
   llvm::SmallSet<cluster::Scheme, 8> seen;
   for (OptionAttr option : options) {
     if (option.getScheme() == cluster::Scheme::factors)
-      return emitError() << "S8: 'factors' carry one gradient: expected them among the solos";
+      return emitError()
+             << "S8: 'factors' carry one gradient: expected them among the factor options";
     if (!seen.insert(option.getScheme()).second)
       return emitError() << "S8: expected one option a scheme, got two of '"
                          << cluster::stringifyScheme(option.getScheme()) << "'";
@@ -42,20 +44,20 @@ LogicalResult LaneAttr::verify(EmitError emitError, ArrayRef<OptionAttr> options
   return success();
 }
 
-LogicalResult SoloAttr::verify(EmitError emitError, int64_t layer, cluster::Scheme,
-                               cluster::Real seconds, cluster::Real rebuild, cluster::Real traffic,
-                               std::optional<int64_t> factorBytes) {
-  if (layer < 0 || factorBytes.value_or(0) < 0 || !isTime(seconds) || !isTime(rebuild) ||
+LogicalResult FactorOptionAttr::verify(EmitError emitError, int64_t layer, cluster::Scheme,
+                                       cluster::Real seconds, cluster::Real reconstruct,
+                                       cluster::Real traffic, std::optional<int64_t> factorBytes) {
+  if (layer < 0 || factorBytes.value_or(0) < 0 || !isTime(seconds) || !isTime(reconstruct) ||
       !isTime(traffic))
     return emitError() << "S9: expected a layer, bytes and finite times that are not negative";
   return success();
 }
 
 LogicalResult MessageAttr::verify(EmitError emitError, ArrayRef<int64_t> layers, cluster::Scheme,
-                                  std::optional<int64_t> lane, int64_t, cluster::Real,
+                                  std::optional<int64_t> mergeClass, int64_t, cluster::Real,
                                   cluster::Real, cluster::Real, std::optional<cluster::Real>) {
-  if (llvm::any_of(layers, [](int64_t layer) { return layer < 0; }) || lane.value_or(0) < 0)
-    return emitError() << "S10: expected layers and a lane that are not negative";
+  if (llvm::any_of(layers, [](int64_t layer) { return layer < 0; }) || mergeClass.value_or(0) < 0)
+    return emitError() << "S10: expected layers and a merge class that are not negative";
   return success();
 }
 
@@ -108,8 +110,9 @@ static LogicalResult verifyLayers(ProblemOp op) {
   const size_t n = op.getLayers().size();
   if (op.getBytes().size() != n || op.getReady().getValues().size() != n ||
       (op.getOnly() && op.getOnly()->size() != n))
-    return op.emitOpError("S5: expected one size, one ready time and, where lanes are restricted, "
-                          "one set of lanes a layer, got ")
+    return op.emitOpError(
+               "S5: expected one size, one ready time and, where merge classes are restricted, "
+               "one set of merge classes a layer, got ")
            << op.getBytes().size() << ", " << op.getReady().getValues().size() << " and "
            << (op.getOnly() ? op.getOnly()->size() : n) << " for " << n;
   double last = 0;
@@ -131,59 +134,63 @@ static LogicalResult verifyLayers(ProblemOp op) {
   return success();
 }
 
-/// S11: the lanes, and which layers may use which.
-static LogicalResult verifyLanes(ProblemOp op) {
-  const size_t lanes = op.getLanes().size();
-  if (lanes < 1 || lanes > maxLanes)
-    return op.emitOpError("S11: expected 1 to ") << maxLanes << " lanes, got " << lanes;
+/// S11: the merge classes, and which layers may use which.
+static LogicalResult verifyMergeClasses(ProblemOp op) {
+  const size_t mergeClasses = op.getMergeClasses().size();
+  if (mergeClasses < 1 || mergeClasses > maxMergeClasses)
+    return op.emitOpError("S11: expected 1 to ")
+           << maxMergeClasses << " merge classes, got " << mergeClasses;
   for (int64_t mask : op.getOnly().value_or(ArrayRef<int64_t>()))
-    if (mask < 0 || mask >= int64_t{1} << lanes)
-      return op.emitOpError("S11: expected sets of ") << lanes << " lanes, got " << mask;
+    if (mask < 0 || mask >= int64_t{1} << mergeClasses)
+      return op.emitOpError("S11: expected sets of ")
+             << mergeClasses << " merge classes, got " << mask;
   return success();
 }
 
 /// S12: who may travel alone, and who rides.
-static LogicalResult verifySolos(ProblemOp op) {
+static LogicalResult verifyFactorOptions(ProblemOp op) {
   const auto n = static_cast<int64_t>(op.getLayers().size());
   llvm::SmallSet<std::pair<int64_t, cluster::Scheme>, 16> seen;
-  llvm::SmallSet<int64_t, 16> alone, riding;
-  for (SoloAttr solo : op.soloList()) {
-    if (solo.getLayer() >= n)
-      return op.emitOpError("S12: expected solos of ") << n << " layers, got " << solo.getLayer();
-    if (!seen.insert({solo.getLayer(), solo.getScheme()}).second)
-      return op.emitOpError("S12: expected one solo a layer and scheme, got two of layer ")
-             << solo.getLayer() << " by '" << cluster::stringifyScheme(solo.getScheme()) << "'";
-    alone.insert(solo.getLayer());
+  llvm::SmallSet<int64_t, 16> alone, piggybacked;
+  for (FactorOptionAttr factorOption : op.factorOptionList()) {
+    if (factorOption.getLayer() >= n)
+      return op.emitOpError("S12: expected factor options of ")
+             << n << " layers, got " << factorOption.getLayer();
+    if (!seen.insert({factorOption.getLayer(), factorOption.getScheme()}).second)
+      return op.emitOpError("S12: expected one factor option a layer and scheme, got two of layer ")
+             << factorOption.getLayer() << " by '"
+             << cluster::stringifyScheme(factorOption.getScheme()) << "'";
+    alone.insert(factorOption.getLayer());
   }
-  const ArrayRef<int64_t> riders = op.getRiders().value_or(ArrayRef<int64_t>());
-  if (riders.size() % 2 != 0)
-    return op.emitOpError("S12: expected pairs of rider and carrier, got ")
-           << riders.size() << " layers";
-  for (size_t i = 0; i < riders.size(); i += 2)
-    if (riders[i] < 0 || riders[i] >= n || riders[i] == riders[i + 1] ||
-        !alone.contains(riders[i + 1]) || !riding.insert(riders[i]).second)
-      return op.emitOpError("S12: expected one carrier a rider, another layer that can travel "
+  const ArrayRef<int64_t> piggybacks = op.getPiggybacks().value_or(ArrayRef<int64_t>());
+  if (piggybacks.size() % 2 != 0)
+    return op.emitOpError("S12: expected pairs of piggyback and carrier, got ")
+           << piggybacks.size() << " layers";
+  for (size_t i = 0; i < piggybacks.size(); i += 2)
+    if (piggybacks[i] < 0 || piggybacks[i] >= n || piggybacks[i] == piggybacks[i + 1] ||
+        !alone.contains(piggybacks[i + 1]) || !piggybacked.insert(piggybacks[i]).second)
+      return op.emitOpError("S12: expected one carrier a piggyback, another layer that can travel "
                             "alone, got layer ")
-             << riders[i] << " with " << riders[i + 1];
+             << piggybacks[i] << " with " << piggybacks[i + 1];
   return success();
 }
 
-SmallVector<SoloAttr> ProblemOp::soloList() {
-  SmallVector<SoloAttr> list;
-  if (getSolos())
-    llvm::append_range(list, getSolosAttr().getAsRange<SoloAttr>());
+SmallVector<FactorOptionAttr> ProblemOp::factorOptionList() {
+  SmallVector<FactorOptionAttr> list;
+  if (getFactorOptions())
+    llvm::append_range(list, getFactorOptionsAttr().getAsRange<FactorOptionAttr>());
   return list;
 }
 
 LogicalResult ProblemOp::verify() {
-  return failure(failed(verifyLayers(*this)) || failed(verifyLanes(*this)) ||
-                 failed(verifySolos(*this)));
+  return failure(failed(verifyLayers(*this)) || failed(verifyMergeClasses(*this)) ||
+                 failed(verifyFactorOptions(*this)));
 }
 
 LogicalResult SolutionOp::verify() {
-  for (int64_t rider : getRiders().value_or(ArrayRef<int64_t>()))
-    if (rider < 0)
-      return emitOpError("S13: expected riders that are not negative, got ") << rider;
+  for (int64_t piggyback : getPiggybacks().value_or(ArrayRef<int64_t>()))
+    if (piggyback < 0)
+      return emitOpError("S13: expected piggybacks that are not negative, got ") << piggyback;
   return success();
 }
 
@@ -196,23 +203,23 @@ double PredictionOp::exposedSeconds() {
 
 LogicalResult PredictionOp::verify() {
   const auto ready = getReady().getValues(), start = getStart().getValues(),
-             end = getEnd().getValues(), rebuilt = getRebuilt().getValues(),
+             end = getEnd().getValues(), reconstructed = getReconstructed().getValues(),
              exposed = getExposed().getValues();
   const size_t n = ready.size();
-  if (start.size() != n || end.size() != n || rebuilt.size() != n || exposed.size() != n)
+  if (start.size() != n || end.size() != n || reconstructed.size() != n || exposed.size() != n)
     return emitOpError("S16: expected as many times of each kind, got ")
-           << n << ", " << start.size() << ", " << end.size() << ", " << rebuilt.size() << " and "
-           << exposed.size();
+           << n << ", " << start.size() << ", " << end.size() << ", " << reconstructed.size()
+           << " and " << exposed.size();
   for (size_t i = 0; i < n; ++i)
     if (!isTime(ready[i]) ||
-        !(ready[i] <= start[i] && start[i] <= end[i] && end[i] <= rebuilt[i]) ||
-        !isTime(rebuilt[i]) || !isTime(exposed[i]))
-      return emitOpError("S16: expected 0 <= ready <= start <= end <= rebuilt of message ")
+        !(ready[i] <= start[i] && start[i] <= end[i] && end[i] <= reconstructed[i]) ||
+        !isTime(reconstructed[i]) || !isTime(exposed[i]))
+      return emitOpError("S16: expected 0 <= ready <= start <= end <= reconstructed of message ")
              << i << ", and all finite";
   const double forward = getForwardEnd().convertToDouble(),
                backward = getBackwardEnd().convertToDouble(), step = getStep().convertToDouble();
   for (double time : {forward, backward, getCommunicationEnd().convertToDouble(),
-                      getRebuildingEnd().convertToDouble()})
+                      getReconstructionEnd().convertToDouble()})
     if (!isTime(time) || !(time <= step) || !isTime(step))
       return emitOpError("S16: expected finite times from 0 to the step's ")
              << step << ", got " << time;

@@ -3,12 +3,12 @@
 
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/plan/Plan.h"
+#include "passes/check/SameCost.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/merge/Instance.h"
 #include "passes/merge/LayerNames.h"
-#include "passes/check/SameCost.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
@@ -22,45 +22,46 @@ namespace {
 
 using cluster::Scheme;
 
-/// The lanes that a layer may take, as a set.
-std::int64_t lanesFor(sync::ProblemOp problem, std::size_t layer) {
+/// The merge classes that a layer may take, as a set.
+std::int64_t mergeClassesFor(sync::ProblemOp problem, std::size_t layer) {
   return problem.getOnly() ? (*problem.getOnly())[layer]
-                           : (std::int64_t{1} << problem.getLanes().size()) - 1;
+                           : (std::int64_t{1} << problem.getMergeClasses().size()) - 1;
 }
 
-class OfferCheck {
+class SchemeCheck {
 public:
-  OfferCheck(sync::ProblemOp problem, const cost::Offer &offer,
-             ArrayRef<std::optional<Scheme>> asked, std::optional<double> shardUpdate)
-      : problem(problem), offer(offer), asked(asked), shardUpdate(shardUpdate) {
+  SchemeCheck(sync::ProblemOp problem, const cost::SchemeCatalog &catalog,
+              ArrayRef<std::optional<Scheme>> requested, std::optional<double> shardUpdate)
+      : problem(problem), catalog(catalog), requested(requested), shardUpdate(shardUpdate) {
     std::int64_t total = 0;
     for (std::int64_t bytes : problem.getBytes())
       total += bytes;
-    isTight = offer.serverMemory && total > *offer.serverMemory;
+    isTight = catalog.serverMemory && total > *catalog.serverMemory;
   }
 
   LogicalResult check() {
-    for (auto [number, lane] : llvm::enumerate(problem.getLanes().getAsRange<sync::LaneAttr>()))
-      if (failed(checkLane(number, lane)))
+    for (auto [number, mergeClass] :
+         llvm::enumerate(problem.getMergeClasses().getAsRange<sync::MergeClassAttr>()))
+      if (failed(checkMergeClass(number, mergeClass)))
         return failure();
-    for (sync::SoloAttr solo : problem.soloList())
-      if (failed(checkSolo(solo)))
+    for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
+      if (failed(checkFactorOption(factorOption)))
         return failure();
     return checkWays();
   }
 
 private:
   /// Every all-reduce, and the servers where they have room.
-  bool isShared(sync::LaneAttr lane) const {
-    llvm::SmallVector<sync::OptionAttr> shared(offer.collectives);
-    if (offer.servers && !isTight)
-      shared.push_back(offer.servers);
-    return llvm::equal(lane.getOptions(), shared, isSameOption);
+  bool isShared(sync::MergeClassAttr mergeClass) const {
+    llvm::SmallVector<sync::OptionAttr> shared(catalog.collectives);
+    if (catalog.servers && !isTight)
+      shared.push_back(catalog.servers);
+    return llvm::equal(mergeClass.getOptions(), shared, isSameOption);
   }
 
   /// A reduce-scatter's message also updates its rank's share of the parameters.
   bool isOffered(sync::OptionAttr claimed) const {
-    sync::OptionAttr option = offer.option(claimed.getScheme());
+    sync::OptionAttr option = catalog.option(claimed.getScheme());
     if (!option || claimed.getScheme() != Scheme::reduceScatter)
       return isSameOption(claimed, option);
     const auto collective = cost::collectiveTime(option.getCost());
@@ -72,120 +73,129 @@ private:
   }
 
   static sync::OptionAttr withUpdates(sync::OptionAttr option,
-                                      const solver::CollectiveCost &collective, double perByte) {
+                                      const problem::CollectiveCost &collective, double perByte) {
     MLIRContext *context = option.getContext();
     return sync::OptionAttr::get(context, option.getScheme(),
                                  cost::costAttr(context, collective, perByte), option.getTraffic());
   }
 
-  LogicalResult checkLane(std::size_t number, sync::LaneAttr lane) {
-    const auto options = lane.getOptions();
-    const bool isAsked = options.size() == 1 && isOffered(options.front());
-    if (!isAsked && !isShared(lane))
-      return problem.emitOpError("S14: lane ") << number
-                                               << " is not what the cluster offers: expected all "
-                                                  "of its schemes or one, with its cost "
-                                               << "and traffic";
+  LogicalResult checkMergeClass(std::size_t number, sync::MergeClassAttr mergeClass) {
+    const auto options = mergeClass.getOptions();
+    const bool isRequested = options.size() == 1 && isOffered(options.front());
+    if (!isRequested && !isShared(mergeClass))
+      return problem.emitOpError("S14: merge class ")
+             << number
+             << " is not what the cluster offers: expected all "
+                "of its schemes or one, with its cost "
+             << "and traffic";
     const bool isServers =
         options.size() == 1 && options.front().getScheme() == Scheme::parameterServer;
     const std::optional<std::int64_t> capacity =
-        isServers && isTight ? offer.serverMemory : std::nullopt;
-    if (lane.getLargest() != offer.largestMessage || lane.getCapacity() != capacity)
-      return problem.emitOpError("S14: lane ") << number << " has other limits than the cluster";
+        isServers && isTight ? catalog.serverMemory : std::nullopt;
+    if (mergeClass.getLargest() != catalog.largestMessage || mergeClass.getCapacity() != capacity)
+      return problem.emitOpError("S14: merge class ")
+             << number << " has other limits than the cluster";
     return success();
   }
 
-  LogicalResult checkSolo(sync::SoloAttr solo) {
-    if (solo.getScheme() != Scheme::factors || !offer.gather || !solo.getFactorBytes())
-      return problem.emitOpError("S14: the cluster offers no ") << solo;
-    const std::int64_t bytes = *solo.getFactorBytes();
-    const double seconds = cost::gatherSeconds(offer, bytes),
-                 traffic = cost::gatherTraffic(offer, bytes);
-    if (differ(solo.getSeconds(), seconds) || differ(solo.getTraffic(), traffic))
+  LogicalResult checkFactorOption(sync::FactorOptionAttr factorOption) {
+    if (factorOption.getScheme() != Scheme::factors || !catalog.gather ||
+        !factorOption.getFactorBytes())
+      return problem.emitOpError("S14: the cluster offers no ") << factorOption;
+    const std::int64_t bytes = *factorOption.getFactorBytes();
+    const double seconds = cost::gatherSeconds(catalog, bytes),
+                 traffic = cost::gatherTraffic(catalog, bytes);
+    if (differ(factorOption.getSeconds(), seconds) || differ(factorOption.getTraffic(), traffic))
       return problem.emitOpError("S14: expected ")
-             << seconds << " s and " << traffic << " B of traffic on the cluster, got " << solo;
+             << seconds << " s and " << traffic << " B of traffic on the cluster, got "
+             << factorOption;
     return success();
   }
 
-  /// The set of lanes that any layer may take; nothing where they are not there.
-  std::optional<std::int64_t> sharedLanes() const {
-    const bool hasServers = offer.servers && isTight,
-               hasOthers = !offer.collectives.empty() || (offer.servers && !isTight);
-    const auto lanes =
-        llvm::to_vector(sync::ProblemOp(problem).getLanes().getAsRange<sync::LaneAttr>());
+  /// The set of merge classes that any layer may take; nothing where they are not there.
+  std::optional<std::int64_t> sharedMergeClasses() const {
+    const bool hasServers = catalog.servers && isTight,
+               hasOthers = !catalog.collectives.empty() || (catalog.servers && !isTight);
+    const auto mergeClasses = llvm::to_vector(
+        sync::ProblemOp(problem).getMergeClasses().getAsRange<sync::MergeClassAttr>());
     const std::size_t count = (hasOthers ? 1 : 0) + (hasServers ? 1 : 0);
-    if (lanes.size() < count || (hasOthers && !isShared(lanes.front())))
+    if (mergeClasses.size() < count || (hasOthers && !isShared(mergeClasses.front())))
       return std::nullopt;
-    if (hasServers && (lanes[count - 1].getOptions().size() != 1 ||
-                       !isSameOption(lanes[count - 1].getOptions().front(), offer.servers)))
+    if (hasServers &&
+        (mergeClasses[count - 1].getOptions().size() != 1 ||
+         !isSameOption(mergeClasses[count - 1].getOptions().front(), catalog.servers)))
       return std::nullopt;
     return (std::int64_t{1} << count) - 1;
   }
 
-  /// Whether the layer may travel as it was asked for, or by all that is offered, and no other way.
+  /// Whether the layer may travel as it was requested, or by all that is offered, and no other way.
   bool travels(std::size_t layer, std::optional<Scheme> way) {
-    const std::int64_t lanes = lanesFor(problem, layer);
+    const std::int64_t mergeClasses = mergeClassesFor(problem, layer);
     if (!way)
-      return sharedLanes() == lanes;
+      return sharedMergeClasses() == mergeClasses;
     const bool isAlone = alone.contains(static_cast<std::int64_t>(layer));
     if (*way == Scheme::factors)
-      return lanes == 0 && isAlone;
-    if (isAlone || !llvm::isPowerOf2_64(lanes))
+      return mergeClasses == 0 && isAlone;
+    if (isAlone || !llvm::isPowerOf2_64(mergeClasses))
       return false;
     const auto options =
-        cast<sync::LaneAttr>(problem.getLanes()[llvm::Log2_64(lanes)]).getOptions();
+        cast<sync::MergeClassAttr>(problem.getMergeClasses()[llvm::Log2_64(mergeClasses)])
+            .getOptions();
     return options.size() == 1 && options.front().getScheme() == *way;
   }
 
   LogicalResult checkWays() {
-    for (sync::SoloAttr solo : problem.soloList())
-      alone.insert(solo.getLayer());
-    const auto pairs = problem.getRiders().value_or(ArrayRef<std::int64_t>());
+    for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
+      alone.insert(factorOption.getLayer());
+    const auto pairs = problem.getPiggybacks().value_or(ArrayRef<std::int64_t>());
     for (std::size_t i = 0; i < pairs.size(); i += 2)
       alone.insert(pairs[i]);
     for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
-      if (!travels(layer, asked[layer]))
+      if (!travels(layer, requested[layer]))
         return problem.emitOpError("S14: layer '")
                << name << "' may travel neither by all that the cluster offers nor by a scheme "
-               << "asked for by name";
+               << "requested by name";
     return success();
   }
 
   sync::ProblemOp problem;
-  const cost::Offer &offer;
-  ArrayRef<std::optional<Scheme>> asked; ///< by layer
-  std::optional<double> shardUpdate;     ///< seconds per byte of a reduce-scatter, where known
-  llvm::DenseSet<std::int64_t> alone;    ///< layers that have a solo, or ride
-  bool isTight = false;                  ///< servers cannot hold every gradient
+  const cost::SchemeCatalog &catalog;
+  ArrayRef<std::optional<Scheme>> requested; ///< by layer
+  std::optional<double> shardUpdate;         ///< seconds per byte of a reduce-scatter, where known
+  llvm::DenseSet<std::int64_t> alone;        ///< layers that have a factor option, or ride
+  bool isTight = false;                      ///< servers cannot hold every gradient
 };
 
 } // namespace
 
-/// S15: lanes and sets of them, solos and riders are those that the trace gives.
+/// S15: merge classes and sets of them, factor options and piggybacks are those that the trace
+/// gives.
 static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expected) {
-  const auto solos = problem.soloList();
-  const bool isSame =
-      llvm::equal(solos, expected.solos, [](sync::SoloAttr got, sync::SoloAttr wanted) {
-        return got.getLayer() == wanted.getLayer() && got.getScheme() == wanted.getScheme() &&
-               got.getFactorBytes() == wanted.getFactorBytes() &&
-               !differ(got.getRebuild(), wanted.getRebuild());
-      });
+  const auto factorOptions = problem.factorOptionList();
+  const bool isSame = llvm::equal(factorOptions, expected.factorOptions,
+                                  [](sync::FactorOptionAttr got, sync::FactorOptionAttr wanted) {
+                                    return got.getLayer() == wanted.getLayer() &&
+                                           got.getScheme() == wanted.getScheme() &&
+                                           got.getFactorBytes() == wanted.getFactorBytes() &&
+                                           !differ(got.getReconstruct(), wanted.getReconstruct());
+                                  });
   if (!isSame)
     return problem.emitOpError("S15: expected the ways to travel alone that the trace has")
-           << ", got " << solos.size() << " where it has " << expected.solos.size();
-  if (problem.getRiders().value_or(ArrayRef<std::int64_t>()) != ArrayRef(expected.riders))
-    return problem.emitOpError("S15: expected the trace's riders");
-  const auto lanes = llvm::to_vector(problem.getLanes().getAsRange<sync::LaneAttr>());
-  if (!llvm::equal(lanes, expected.lanes, isSameLane)) {
-    InFlightDiagnostic diagnostic = problem.emitOpError("S15: expected lanes ");
-    llvm::interleaveComma(expected.lanes, diagnostic);
+           << ", got " << factorOptions.size() << " where it has " << expected.factorOptions.size();
+  if (problem.getPiggybacks().value_or(ArrayRef<std::int64_t>()) != ArrayRef(expected.piggybacks))
+    return problem.emitOpError("S15: expected the trace's piggybacks");
+  const auto mergeClasses =
+      llvm::to_vector(problem.getMergeClasses().getAsRange<sync::MergeClassAttr>());
+  if (!llvm::equal(mergeClasses, expected.mergeClasses, isSameMergeClass)) {
+    InFlightDiagnostic diagnostic = problem.emitOpError("S15: expected merge classes ");
+    llvm::interleaveComma(expected.mergeClasses, diagnostic);
     return diagnostic;
   }
   for (std::size_t k = 0; k < expected.only.size(); ++k)
-    if (lanesFor(problem, k) != expected.only[k])
+    if (mergeClassesFor(problem, k) != expected.only[k])
       return problem.emitOpError("S15: expected layer ")
-             << k << " to have the set " << expected.only[k] << " of lanes, got "
-             << lanesFor(problem, k);
+             << k << " to have the set " << expected.only[k] << " of merge classes, got "
+             << mergeClassesFor(problem, k);
   return success();
 }
 
@@ -195,10 +205,10 @@ static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional
   return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate);
 }
 
-/// What all updates of the layers that are asked to go by reduce-scatter take, as the step, the
+/// What all updates of the layers that are requested to go by reduce-scatter take, as the step, the
 /// trace or the cost model of a program beside the problem say; nothing where there is none.
 static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::SpecAttr spec,
-                                          ArrayRef<std::optional<Scheme>> asked) {
+                                          ArrayRef<std::optional<Scheme>> requested) {
   auto module = problem->getParentOfType<ModuleOp>();
   llvm::StringMap<double> known;
   for (auto trace : module.getOps<sync::TraceOp>())
@@ -216,7 +226,7 @@ static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::Spec
     rate = measured.getValueAsDouble() * cluster::slowdown(spec);
   double sum = 0;
   for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
-    if (asked[layer] == Scheme::reduceScatter) {
+    if (requested[layer] == Scheme::reduceScatter) {
       auto found = known.find(name);
       sum += found != known.end() ? found->second : updateOf(problem.getBytes()[layer], spec, rate);
     }
@@ -224,39 +234,40 @@ static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::Spec
 }
 
 static std::optional<double> shardUpdateOf(sync::ProblemOp problem, cluster::SpecAttr spec,
-                                           ArrayRef<std::optional<Scheme>> asked) {
-  const std::optional<double> sum = shardUpdates(problem, spec, asked);
+                                           ArrayRef<std::optional<Scheme>> requested) {
+  const std::optional<double> sum = shardUpdates(problem, spec, requested);
   double bytes = 0;
-  for (std::size_t layer = 0; layer < asked.size(); ++layer)
-    if (asked[layer] == Scheme::reduceScatter)
+  for (std::size_t layer = 0; layer < requested.size(); ++layer)
+    if (requested[layer] == Scheme::reduceScatter)
       bytes += static_cast<double>(problem.getBytes()[layer]);
   if (!sum || bytes == 0)
     return sum;
   return *sum / bytes / static_cast<double>(spec.getRanks());
 }
 
-LogicalResult checkOffer(sync::ProblemOp problem, cluster::SpecAttr spec) {
-  Result<cost::Offer> offer = cost::offerOf(spec);
-  if (!offer)
-    return problem.emitOpError(offer.status().message());
-  const auto asked = schemesAsked(problem);
-  if (!asked)
-    return problem.emitOpError("S14: ") << asked.status().message();
-  return OfferCheck(problem, *offer, *asked, shardUpdateOf(problem, spec, *asked)).check();
+LogicalResult checkSchemes(sync::ProblemOp problem, cluster::SpecAttr spec) {
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  if (!catalog)
+    return problem.emitOpError(catalog.status().message());
+  const auto requested = requestedSchemes(problem);
+  if (!requested)
+    return problem.emitOpError("S14: ") << requested.status().message();
+  return SchemeCheck(problem, *catalog, *requested, shardUpdateOf(problem, spec, *requested))
+      .check();
 }
 
 LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace, cluster::SpecAttr spec) {
-  Result<cost::Offer> offer = cost::offerOf(spec);
-  if (!offer)
-    return failure(); // checkOffer said why, and read what was asked for
-  llvm::SmallVector<ForcedScheme> asked;
-  if (problem.getAsked())
-    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>())
-      if (Result<ForcedScheme> pattern = parseForcedScheme(text))
-        asked.push_back(*pattern);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  if (!catalog)
+    return failure(); // checkSchemes said why, and read what was requested
+  llvm::SmallVector<RequestedScheme> requested;
+  if (problem.getRequested())
+    for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>())
+      if (Result<RequestedScheme> pattern = parseRequestedScheme(text))
+        requested.push_back(*pattern);
   Result<Instance> instance =
       poseInstance(problem.getContext(), cost::timelineOf(trace, cluster::slowdown(spec)),
-                   cluster::slowestDevice(spec), *offer, asked);
+                   cluster::slowestDevice(spec), *catalog, requested);
   if (!instance)
     return problem.emitOpError("S15: ") << instance.status().message();
   const cost::Timeline &timeline = instance->timeline;

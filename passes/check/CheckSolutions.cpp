@@ -2,8 +2,8 @@
 // code.
 #include "passes/Passes.h"
 #include "passes/check/CheckSchemes.h"
-#include "passes/merge/MergeOps.h"
 #include "passes/check/SameCost.h"
+#include "passes/merge/MergeOps.h"
 #include "passes/proof/SolutionChecker.h"
 
 #include <algorithm>
@@ -19,32 +19,32 @@ using namespace syncline;
 namespace {
 
 /// Whether both say the same: schemes and layers of every message, and who rides.
-bool isSame(const solver::JointProblem &problem, const solver::JointPlan &a,
-            const solver::JointPlan &b) {
-  const auto sameMessage = [&](const solver::JointMessage &x, const solver::JointMessage &y) {
-    return x.layers == y.layers && x.isSolo == y.isSolo && x.lane == y.lane &&
+bool isSame(const problem::Problem &problem, const problem::Solution &a,
+            const problem::Solution &b) {
+  const auto sameMessage = [&](const problem::Message &x, const problem::Message &y) {
+    return x.layers == y.layers && x.isFactors == y.isFactors && x.mergeClass == y.mergeClass &&
            a.scheme(problem, x) == b.scheme(problem, y);
   };
-  return a.riders == b.riders && std::ranges::equal(a.messages, b.messages, sameMessage);
+  return a.piggybacks == b.piggybacks && std::ranges::equal(a.messages, b.messages, sameMessage);
 }
 
 /// S17: what bears a planner's name could be that planner's. Whoever writes solutions by hand calls
 /// himself otherwise.
-LogicalResult checkPlanner(sync::SolutionOp op, const solver::JointProblem &problem,
-                           const solver::JointPlan &plan) {
+LogicalResult checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
+                           const problem::Solution &plan) {
   Result<std::shared_ptr<const solver::Planner>> planner =
       solver::parsePlanner(op.getPlanner().str());
   if (!planner)
     return success();
   if ((*planner)->isRule()) {
-    Result<solver::JointPlan> ruled = (*planner)->follow(problem);
+    Result<problem::Solution> ruled = (*planner)->follow(problem);
     if (!ruled || !isSame(problem, *ruled, plan))
       return op.emitOpError("S17: is not what planner '") << op.getPlanner() << "' gives";
     return success();
   }
   if (!differ(plan.finish, op.getBound().convertToDouble()))
     return success(); // proved to be the best, by the certificate
-  std::optional<solver::JointPlan> ruled = solver::bestRuledPlan(problem);
+  std::optional<problem::Solution> ruled = solver::bestRuledSolution(problem);
   if (ruled && differ(plan.finish, ruled->finish) && plan.finish > ruled->finish)
     return op.emitOpError("S17: planner 'optimal' finishes at ")
            << plan.finish << " s, but a plan by a rule finishes at " << ruled->finish << " s";
@@ -55,26 +55,26 @@ LogicalResult check(sync::SolutionOp op) {
   FailureOr<sync::ProblemOp> problemOp = problemOf(op);
   if (failed(problemOp))
     return failure();
-  FailureOr<solver::JointProblem> problem = toJointProblem(*problemOp);
+  FailureOr<problem::Problem> problem = toProblem(*problemOp);
   if (failed(problem))
     return failure();
-  FailureOr<solver::JointPlan> plan = toPlan(op, *problem);
+  FailureOr<problem::Solution> plan = toPlan(op, *problem);
   if (failed(plan))
     return failure();
-  if (auto rejection = solver::checkJointPlan(*problem, *plan))
+  if (auto rejection = proof::checkSolution(*problem, *plan))
     return op.emitOpError(rejection->message);
   if (failed(checkPlanner(op, *problem, *plan)))
     return failure();
   const double bound = op.getBound().convertToDouble();
-  std::optional<solver::BoundProof> proof = toProof(op);
+  std::optional<problem::BoundProof> proof = toProof(op);
   if (!proof) {
     if (bound != 0)
       return op.emitOpError("claims the bound ") << bound << " without a certificate";
     return success();
   }
-  if (auto reason = solver::checkProof(*problem, *proof, plan->finish, /*optimal=*/false))
+  if (auto reason = proof::checkProof(*problem, *proof, plan->finish, /*optimal=*/false))
     return op.emitOpError(*reason);
-  if (const double proved = solver::boundOf(*problem, *proof); bound != proved)
+  if (const double proved = problem::boundOf(*problem, *proof); bound != proved)
     return op.emitOpError("claims the bound ") << bound << ", the certificate proves " << proved;
   return success();
 }
@@ -89,7 +89,7 @@ LogicalResult checkProblem(ModuleOp module) {
     return success();
   if (!llvm::hasSingleElement(problems) || !llvm::hasSingleElement(solutions))
     return (*solutions.begin()).emitOpError("expected one problem and one solution of a cluster");
-  if (failed(checkOffer(*problems.begin(), spec)))
+  if (failed(checkSchemes(*problems.begin(), spec)))
     return failure();
   for (auto trace : module.getOps<sync::TraceOp>())
     if (failed(checkTrace(*problems.begin(), trace, spec)))

@@ -5,9 +5,9 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
 #include "ir/sync/Sync.h"
+#include "passes/check/SameCost.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/merge/LayerNames.h"
-#include "passes/check/SameCost.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
@@ -31,9 +31,9 @@ struct Product {
 
 class FactorRules {
 public:
-  FactorRules(const PlanFacts &facts, sync::ProblemOp problem, const cost::Offer &offer,
-              llvm::ArrayRef<std::optional<Scheme>> asked)
-      : facts(facts), problem(problem), offer(offer), asked(asked) {
+  FactorRules(const PlanFacts &facts, sync::ProblemOp problem, const cost::SchemeCatalog &catalog,
+              llvm::ArrayRef<std::optional<Scheme>> requested)
+      : facts(facts), problem(problem), catalog(catalog), requested(requested) {
     llvm::StringMap<plan::TensorOp> byName;
     for (plan::TensorOp tensor : facts.tensors)
       if (tensor.getSpace() == plan::Space::gradients)
@@ -53,15 +53,17 @@ public:
     for (std::size_t k = 0; k < count; ++k)
       if (products[k])
         carry(k);
-    llvm::SmallVector<std::int64_t> riders;
+    llvm::SmallVector<std::int64_t> piggybacks;
     for (std::size_t k = 0; k < count; ++k)
-      if (carriers[k] && hasSolo(*carriers[k]) && !hasSolo(k) && mayTakeFactors(k))
-        riders.append({static_cast<std::int64_t>(k), static_cast<std::int64_t>(*carriers[k])});
-    if (failed(checkSolos()))
+      if (carriers[k] && hasFactorOption(*carriers[k]) && !hasFactorOption(k) && mayTakeFactors(k))
+        piggybacks.append({static_cast<std::int64_t>(k), static_cast<std::int64_t>(*carriers[k])});
+    if (failed(checkFactorOptions()))
       return failure();
-    if (problem.getRiders().value_or(llvm::ArrayRef<std::int64_t>()) != llvm::ArrayRef(riders))
-      return reject("P23: expected as riders the sums that the program computes beside products")
-             << ", [" << riders << "]";
+    if (problem.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>()) !=
+        llvm::ArrayRef(piggybacks))
+      return reject(
+                 "P23: expected as piggybacks the sums that the program computes beside products")
+             << ", [" << piggybacks << "]";
     return success();
   }
 
@@ -73,35 +75,36 @@ private:
   }
 
   bool mayTakeFactors(std::size_t layer) const {
-    return asked[layer].value_or(Scheme::factors) == Scheme::factors;
+    return requested[layer].value_or(Scheme::factors) == Scheme::factors;
   }
 
   /// Whether the layer may travel alone by factors. A lone rank has nothing to gather, unless
   /// asked.
-  bool hasSolo(std::size_t layer) const {
-    return products[layer] && offer.gather && (offer.ranks > 1 || asked[layer]) &&
+  bool hasFactorOption(std::size_t layer) const {
+    return products[layer] && catalog.gather && (catalog.ranks > 1 || requested[layer]) &&
            mayTakeFactors(layer);
   }
 
-  LogicalResult checkSolos() {
-    llvm::DenseMap<std::int64_t, sync::SoloAttr> claimed;
-    for (sync::SoloAttr solo : problem.soloList())
-      claimed[solo.getLayer()] = solo;
+  LogicalResult checkFactorOptions() {
+    llvm::DenseMap<std::int64_t, sync::FactorOptionAttr> claimed;
+    for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
+      claimed[factorOption.getLayer()] = factorOption;
     for (std::size_t k = 0; k < gradients.size(); ++k) {
       const StringRef name = cast<StringAttr>(problem.getLayers()[k]).getValue();
-      sync::SoloAttr solo = claimed.lookup(static_cast<std::int64_t>(k));
-      if (hasSolo(k) != static_cast<bool>(solo))
-        return reject("P23: expected " + llvm::Twine(solo ? "no way" : "a way") + " for '" + name +
-                      "' to travel alone by factors, which the program's operations " +
-                      (solo ? "or what was asked for do not give" : "give"));
-      if (!solo)
+      sync::FactorOptionAttr factorOption = claimed.lookup(static_cast<std::int64_t>(k));
+      if (hasFactorOption(k) != static_cast<bool>(factorOption))
+        return reject("P23: expected " + llvm::Twine(factorOption ? "no way" : "a way") + " for '" +
+                      name + "' to travel alone by factors, which the program's operations " +
+                      (factorOption ? "or what was requested do not give" : "give"));
+      if (!factorOption)
         continue;
       const Product &product = *products[k];
-      const double rebuild = static_cast<double>(offer.ranks - 1) * product.seconds;
-      if (solo.getFactorBytes() != product.bytes || differ(solo.getRebuild(), rebuild))
+      const double reconstruct = static_cast<double>(catalog.ranks - 1) * product.seconds;
+      if (factorOption.getFactorBytes() != product.bytes ||
+          differ(factorOption.getReconstruct(), reconstruct))
         return reject("P23: expected '" + name + "' to have factors of " +
-                      llvm::Twine(product.bytes) + " B that are rebuilt in ")
-               << rebuild << " s, got " << solo;
+                      llvm::Twine(product.bytes) + " B that are reconstructed in ")
+               << reconstruct << " s, got " << factorOption;
     }
     return success();
   }
@@ -153,7 +156,8 @@ private:
         isOfSamples && llvm::any_of(facts.steps[step].reads, [&](plan::TensorOp in) {
           return facts.gatheredFrom(facts.sourceOf(facts.readBy(step, in))).has_value();
         });
-    return plan::secondsOf(facts.steps[step].op) / (isOfAll ? static_cast<double>(offer.ranks) : 1);
+    return plan::secondsOf(facts.steps[step].op) /
+           (isOfAll ? static_cast<double>(catalog.ranks) : 1);
   }
 
   std::optional<Product> productOf(std::size_t layer) const {
@@ -198,14 +202,14 @@ private:
   /// source, so that no other need look at them.
   void carry(std::size_t layer) {
     Product &product = *products[layer];
-    llvm::SmallVector<std::size_t> riders = std::exchange(biases[product.step], {});
+    llvm::SmallVector<std::size_t> piggybacks = std::exchange(biases[product.step], {});
     for (plan::TensorOp factor : facts.steps[product.step].reads)
-      llvm::append_range(riders, std::exchange(sums[ownOf(product.step, factor).key()], {}));
+      llvm::append_range(piggybacks, std::exchange(sums[ownOf(product.step, factor).key()], {}));
     llvm::DenseSet<std::int64_t> counted{product.step};
-    for (std::size_t rider : riders) {
+    for (std::size_t piggyback : piggybacks) {
       // Who schedules may copy a gradient that somebody else reads as well: that is not timed.
-      const std::int64_t writer = timedWriterOf(rider);
-      carriers[rider] = layer;
+      const std::int64_t writer = timedWriterOf(piggyback);
+      carriers[piggyback] = layer;
       product.seconds += writer >= 0 && counted.insert(writer).second ? ownSeconds(writer) : 0;
     }
   }
@@ -223,14 +227,14 @@ private:
 
   const PlanFacts &facts;
   sync::ProblemOp problem;
-  const cost::Offer &offer;
-  llvm::ArrayRef<std::optional<Scheme>> asked;
+  const cost::SchemeCatalog &catalog;
+  llvm::ArrayRef<std::optional<Scheme>> requested;
   llvm::SmallVector<plan::TensorOp> gradients; ///< by layer of the problem
   using Layers = llvm::SmallVector<std::size_t>;
   llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> sums; ///< by what they are sums of
   llvm::DenseMap<std::int64_t, Layers> biases;                       ///< by the convolution's step
   std::vector<std::optional<Product>> products;
-  std::vector<std::optional<std::size_t>> carriers; ///< by rider
+  std::vector<std::optional<std::size_t>> carriers; ///< by piggyback
 };
 
 } // namespace
@@ -241,13 +245,13 @@ LogicalResult checkFactors(const PlanFacts &facts, ModuleOp module) {
   if (!spec || problems.empty())
     return success();
   sync::ProblemOp problem = *problems.begin();
-  Result<cost::Offer> offer = cost::offerOf(spec);
-  if (!offer)
-    return problem.emitOpError(offer.status().message());
-  const auto asked = schemesAsked(problem);
-  if (!asked)
-    return problem.emitOpError("P23: ") << asked.status().message();
-  return FactorRules(facts, problem, *offer, *asked).check();
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  if (!catalog)
+    return problem.emitOpError(catalog.status().message());
+  const auto requested = requestedSchemes(problem);
+  if (!requested)
+    return problem.emitOpError("P23: ") << requested.status().message();
+  return FactorRules(facts, problem, *catalog, *requested).check();
 }
 
 } // namespace syncline::check

@@ -191,7 +191,7 @@ private:
     return success();
   }
 
-  /// The type of a result that nobody asked for.
+  /// The type of a result that nobody requested.
   Type typeOfMissing(StringRef role) const { return tensorOf(find(role == "dx" ? "x" : "scale")); }
 
   /// The operation's operands are states, which batch normalization asks of some.

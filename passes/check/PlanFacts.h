@@ -96,9 +96,9 @@ mlir::LogicalResult checkTimes(const PlanFacts &facts, sync::ProblemOp problem,
 /// beside a program is what it does (P19).
 mlir::LogicalResult checkPrediction(mlir::ModuleOp module);
 
-/// P23: the problem's ways to travel alone, and riders, are those that the program's products and
-/// what was asked for give. Success where the module has no problem or no cluster. Precondition:
-/// checkBuckets().
+/// P23: the problem's ways to travel alone, and piggybacks, are those that the program's products
+/// and what was requested give. Success where the module has no problem or no cluster.
+/// Precondition: checkBuckets().
 mlir::LogicalResult checkFactors(const PlanFacts &facts, mlir::ModuleOp module);
 
 /// P9, P10: nothing is read that was not written or was overwritten.

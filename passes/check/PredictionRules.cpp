@@ -3,8 +3,8 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/AloneAttr.h"
-#include "passes/simulate/ir/PredictTimes.h"
 #include "passes/problem/Rounding.h"
+#include "passes/simulate/ir/PredictTimes.h"
 
 #include <cmath>
 
@@ -39,7 +39,7 @@ public:
 private:
   /// To rounding of the step, since waiting is what is left of it; not where either is no number.
   bool agree(double got, double expected) const {
-    return std::abs(got - expected) <= solver::sumRounding * simulated.step;
+    return std::abs(got - expected) <= problem::sumRounding * simulated.step;
   }
 
   LogicalResult expect(const llvm::Twine &what, double got, double expected) {
@@ -54,7 +54,7 @@ private:
         {"is ready at", claimed.getReady(), &PredictedMessage::ready},
         {"starts at", claimed.getStart(), &PredictedMessage::start},
         {"ends at", claimed.getEnd(), &PredictedMessage::end},
-        {"is rebuilt at", claimed.getRebuilt(), &PredictedMessage::rebuilt},
+        {"is reconstructed at", claimed.getReconstructed(), &PredictedMessage::reconstructed},
         {"is exposed for", claimed.getExposed(), &PredictedMessage::exposed}};
     for (std::size_t i = 0; i < simulated.messages.size(); ++i)
       for (auto [what, times, time] : kinds)
@@ -69,7 +69,8 @@ private:
         {"the forward pass to end at", claimed.getForwardEndAttr(), simulated.forwardEnd},
         {"the backward pass to end at", claimed.getBackwardEndAttr(), simulated.backwardEnd},
         {"communication to end at", claimed.getCommunicationEndAttr(), simulated.communicationEnd},
-        {"rebuilding to end at", claimed.getRebuildingEndAttr(), simulated.rebuildingEnd},
+        {"reconstruction to end at", claimed.getReconstructionEndAttr(),
+         simulated.reconstructionEnd},
         {"updates to take", claimed.getUpdatesAttr(), simulated.updates},
         {"the step to end at", claimed.getStepAttr(), simulated.step}};
     for (auto [what, got, expected] : totals)

@@ -32,7 +32,7 @@ bool isSameOption(sync::OptionAttr a, sync::OptionAttr b) {
          isSameCost(a.getCost(), b.getCost());
 }
 
-bool isSameLane(sync::LaneAttr a, sync::LaneAttr b) {
+bool isSameMergeClass(sync::MergeClassAttr a, sync::MergeClassAttr b) {
   return a.getLargest() == b.getLargest() && a.getCapacity() == b.getCapacity() &&
          llvm::equal(a.getOptions(), b.getOptions(), isSameOption);
 }

@@ -7,12 +7,12 @@
 
 namespace syncline {
 
-using solver::differ;
+using problem::differ;
 
 bool isSameCost(mlir::Attribute a, mlir::Attribute b);
 /// Whether both are there, with the same scheme, cost and traffic.
 bool isSameOption(sync::OptionAttr a, sync::OptionAttr b);
 /// Whether they have the same options in the same order, and the same limits.
-bool isSameLane(sync::LaneAttr a, sync::LaneAttr b);
+bool isSameMergeClass(sync::MergeClassAttr a, sync::MergeClassAttr b);
 
 } // namespace syncline

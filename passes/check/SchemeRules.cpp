@@ -26,7 +26,7 @@ public:
                     "P14: " + llvm::Twine(byFactors ? "issues" : "gathers") + " bucket " +
                         llvm::Twine(number) + ", which travels by '" + bucket.getScheme() + "'",
                     bucket, "declared here");
-    if (gather && (failed(checkFactors()) || failed(checkRebuilt())))
+    if (gather && (failed(checkFactors()) || failed(checkReconstructed())))
       return failure();
     return plan::updatesItself(bucket) ? checkUnread() : success();
   }
@@ -98,7 +98,7 @@ private:
   }
 
   /// P16: between wait and update, and from nothing that is one rank's alone.
-  LogicalResult checkRebuilt() const {
+  LogicalResult checkReconstructed() const {
     llvm::DenseSet<Operation *> ofAllRanks;
     for (plan::TensorOp all : facts.steps[issue].writes)
       ofAllRanks.insert(all);
@@ -111,17 +111,18 @@ private:
         if (isOfAllRanks)
           ofAllRanks.insert(tensor);
         else if (isMember(tensor, plan::Space::gradients))
-          return rejectRebuilt(place, tensor, own == step.reads.end() ? plan::TensorOp() : *own);
+          return rejectReconstructed(place, tensor,
+                                     own == step.reads.end() ? plan::TensorOp() : *own);
         else
           ofAllRanks.erase(tensor);
       }
     }
-    return checkRebuiltInTime();
+    return checkReconstructedInTime();
   }
 
   /// P16; `own`, which is this rank's alone, is null where the step reads nothing at all.
-  LogicalResult rejectRebuilt(std::int64_t step, plan::TensorOp gradient,
-                              plan::TensorOp own) const {
+  LogicalResult rejectReconstructed(std::int64_t step, plan::TensorOp gradient,
+                                    plan::TensorOp own) const {
     if (!own)
       return reject(step,
                     "P16: computes '" + gradient.getName() + "' from nothing that was gathered",
@@ -132,7 +133,7 @@ private:
                   own, "declared here");
   }
 
-  LogicalResult checkRebuiltInTime() const {
+  LogicalResult checkReconstructedInTime() const {
     return forTensors(plan::Space::gradients, [&](plan::TensorOp gradient) -> LogicalResult {
       auto writers = stepsOf(facts.writers, gradient);
       if (writers.empty())

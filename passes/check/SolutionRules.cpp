@@ -98,11 +98,12 @@ private:
   /// The message's layers and those that ride with it.
   FailureOr<llvm::SmallVector<std::int64_t>> layersOf(sync::MessageAttr message) {
     llvm::SmallVector<std::int64_t> layers(message.getLayers());
-    const auto pairs = problem.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
-    const auto riding = solution.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
-    if (message.isSolo() && !layers.empty())
+    const auto pairs = problem.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
+    const auto piggybacked = solution.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
+    if (message.isFactors() && !layers.empty())
       for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-        if (pairs[i + 1] == message.getLayers().front() && llvm::is_contained(riding, pairs[i]))
+        if (pairs[i + 1] == message.getLayers().front() &&
+            llvm::is_contained(piggybacked, pairs[i]))
           layers.push_back(pairs[i]);
     const auto count = static_cast<std::int64_t>(problem.getLayers().size());
     for (std::int64_t layer : layers)
@@ -140,13 +141,14 @@ private:
     std::int64_t bytes = 0;
     for (plan::TensorOp factor : gather.reads)
       bytes += plan::denseBytes(cast<MemRefType>(factor.getType()));
-    for (sync::SoloAttr solo : problem.soloList())
-      if (solo.getLayer() == message.getLayers().front() &&
-          solo.getScheme() == message.getScheme() && solo.getFactorBytes().value_or(bytes) != bytes)
+    for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
+      if (factorOption.getLayer() == message.getLayers().front() &&
+          factorOption.getScheme() == message.getScheme() &&
+          factorOption.getFactorBytes().value_or(bytes) != bytes)
         return reject(gather.op,
                       "P19: gathers " + llvm::Twine(bytes) +
                           " B of each rank, where the problem has " +
-                          llvm::Twine(*solo.getFactorBytes()),
+                          llvm::Twine(*factorOption.getFactorBytes()),
                       problem, "the problem");
     return success();
   }

@@ -35,7 +35,7 @@ public:
   LogicalResult check() {
     runClock();
     return failure(failed(checkEnds()) || failed(checkUpdates()) || failed(checkReady()) ||
-                   failed(checkRebuilding()));
+                   failed(checkReconstruction()));
   }
 
 private:
@@ -67,7 +67,7 @@ private:
         moved += taken;
       else if (step.phase == plan::Phase::update) {
         moved += taken / static_cast<double>(program.getRanks());
-        rebuilding[gathered.lookup(*all)] += taken;
+        reconstruction[gathered.lookup(*all)] += taken;
       } else
         clock += taken;
       if (step.phase == plan::Phase::forward)
@@ -159,21 +159,21 @@ private:
   }
 
   /// P20: a rank's own share of a product stood in the backward pass, the others' come after.
-  LogicalResult checkRebuilding() {
+  LogicalResult checkReconstruction() {
     const auto ranks = static_cast<double>(plan::ProgramOp(facts.program).getRanks());
     for (auto [number, bucket] : facts.buckets) {
       if (!plan::travelsByFactors(bucket))
         continue;
       sync::MessageAttr message = messageOf(number);
-      const double least = rebuilding.lookup(number) * (ranks - 1) / ranks;
-      for (sync::SoloAttr solo : problem.soloList())
-        if (solo.getLayer() == message.getLayers().front() &&
-            solo.getScheme() == message.getScheme() &&
-            !isWithin(solo.getRebuild(), least, least + (ranks - 1) * sumsOf(number)))
+      const double least = reconstruction.lookup(number) * (ranks - 1) / ranks;
+      for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
+        if (factorOption.getLayer() == message.getLayers().front() &&
+            factorOption.getScheme() == message.getScheme() &&
+            !isWithin(factorOption.getReconstruct(), least, least + (ranks - 1) * sumsOf(number)))
           return reject(problem.emitOpError("P20: gradient '")
-                        << layerName(solo.getLayer()) << "' is rebuilt in "
-                        << double(solo.getRebuild()) << " s, but by the program's operations in "
-                        << least << " s");
+                        << layerName(factorOption.getLayer()) << "' is reconstructed in "
+                        << double(factorOption.getReconstruct())
+                        << " s, but by the program's operations in " << least << " s");
     }
     return success();
   }
@@ -199,7 +199,7 @@ private:
   std::vector<double> ends;      ///< by step, seconds from the first one's beginning
   double forward = 0, moved = 0; ///< seconds of the forward pass, and of what follows messages
   double updates = 0;            ///< seconds
-  llvm::DenseMap<std::int64_t, double> rebuilding; ///< seconds of all ranks' shares, by bucket
+  llvm::DenseMap<std::int64_t, double> reconstruction; ///< seconds of all ranks' shares, by bucket
 };
 
 } // namespace

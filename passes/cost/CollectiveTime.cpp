@@ -10,28 +10,28 @@ using namespace mlir;
 
 namespace syncline::cost {
 
-static std::shared_ptr<const solver::CollectiveCost> formulaTime(cluster::FormulaAttr formula) {
+static std::shared_ptr<const problem::CollectiveCost> formulaTime(cluster::FormulaAttr formula) {
   const auto ranks = static_cast<int>(formula.getRanks());
-  const solver::LinkRates rates{formula.getAlpha(), formula.getBeta(), formula.getGamma()};
+  const problem::LinkRates rates{formula.getAlpha(), formula.getBeta(), formula.getGamma()};
   // The solver has no MLIR; its names are the same.
-  const auto scheme = solver::parseScheme(cluster::stringifyScheme(formula.getAlgorithm()));
-  return solver::formulaCost(*scheme, ranks, rates);
+  const auto scheme = problem::parseScheme(cluster::stringifyScheme(formula.getAlgorithm()));
+  return problem::formulaCost(*scheme, ranks, rates);
 }
 
-Result<std::shared_ptr<const solver::CollectiveCost>> collectiveTime(Attribute cost) {
-  using Pointer = std::shared_ptr<const solver::CollectiveCost>;
+Result<std::shared_ptr<const problem::CollectiveCost>> collectiveTime(Attribute cost) {
+  using Pointer = std::shared_ptr<const problem::CollectiveCost>;
   if (auto line = llvm::dyn_cast_or_null<cluster::AffineAttr>(cost))
-    return Pointer(std::make_shared<solver::AffineCost>(line.getA(), line.getB()));
+    return Pointer(std::make_shared<problem::AffineCost>(line.getA(), line.getB()));
   if (auto formula = llvm::dyn_cast_or_null<cluster::FormulaAttr>(cost))
     return formulaTime(formula);
   if (auto table = llvm::dyn_cast_or_null<cluster::TableAttr>(cost)) {
-    std::vector<solver::CostPoint> points;
+    std::vector<problem::CostPoint> points;
     for (const cluster::Point &point : table.getPoints())
       points.push_back({point.bytes, point.seconds});
-    Result<solver::TableCost> created = solver::TableCost::create(points);
+    Result<problem::TableCost> created = problem::TableCost::create(points);
     if (!created)
       return created.status();
-    return Pointer(std::make_shared<solver::TableCost>(std::move(*created)));
+    return Pointer(std::make_shared<problem::TableCost>(std::move(*created)));
   }
   std::string got = "nothing";
   if (cost) {
@@ -42,9 +42,9 @@ Result<std::shared_ptr<const solver::CollectiveCost>> collectiveTime(Attribute c
                           got);
 }
 
-Attribute costAttr(MLIRContext *context, const solver::CollectiveCost &cost,
+Attribute costAttr(MLIRContext *context, const problem::CollectiveCost &cost,
                    double secondsPerByte) {
-  const std::span<const solver::CostSegment> pieces = cost.segments();
+  const std::span<const problem::CostSegment> pieces = cost.segments();
   if (pieces.size() == 1)
     return cluster::AffineAttr::get(context, pieces[0].base, pieces[0].slope + secondsPerByte);
   auto secondsAt = [&](std::int64_t bytes) {
@@ -72,7 +72,8 @@ Attribute costAttr(MLIRContext *context, const solver::CollectiveCost &cost,
   return cluster::TableAttr::get(context, points);
 }
 
-double extraPerByte(const solver::CollectiveCost &whole, const solver::CollectiveCost &collective) {
+double extraPerByte(const problem::CollectiveCost &whole,
+                    const problem::CollectiveCost &collective) {
   constexpr std::int64_t large = std::int64_t{1} << 40; // latencies, which both have, round little
   return std::max(0.0, (whole.seconds(large) - collective.seconds(large)) / large);
 }

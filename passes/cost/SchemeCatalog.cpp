@@ -2,8 +2,8 @@
 #include "passes/cost/SchemeCatalog.h"
 
 #include "passes/cost/CollectiveTime.h"
-#include "passes/problem/TreeCost.h"
 #include "passes/problem/SchemeCost.h"
+#include "passes/problem/TreeCost.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -22,44 +22,44 @@ namespace {
 /// As servers cut a message: pulling a piece overlaps pushing the next.
 constexpr std::int64_t serverPieceBytes = std::int64_t{1} << 20;
 
-class OfferBuilder {
+class CatalogBuilder {
 public:
-  explicit OfferBuilder(cluster::SpecAttr spec)
+  explicit CatalogBuilder(cluster::SpecAttr spec)
       : spec(spec), link(cluster::slowestLink(spec)), context(spec.getContext()),
         ranks(static_cast<int>(spec.getRanks())) {}
 
-  Result<Offer> build() {
-    offer.ranks = ranks;
-    offer.largestMessage = spec.getLargestMessage();
-    offer.byNccl = static_cast<bool>(spec.getNccl());
+  Result<SchemeCatalog> build() {
+    catalog.ranks = ranks;
+    catalog.largestMessage = spec.getLargestMessage();
+    catalog.byNccl = static_cast<bool>(spec.getNccl());
     for (cluster::CollectiveAttr stated : spec.getCollectives())
       if (cluster::isAllReduce(stated.getScheme()))
         add(stated.getScheme(), this->stated(stated.getScheme()));
-    if (!offer.leftOut.empty() && offer.collectives.empty())
+    if (!catalog.unsupported.empty() && catalog.collectives.empty())
       return Status::badInput("cluster '" + spec.getName().str() +
                               "' states no all-reduce that NCCL has: expected ring or tree, got " +
-                              cluster::stringifyScheme(offer.leftOut.front()).str());
-    if (offer.collectives.empty() && link)
+                              cluster::stringifyScheme(catalog.unsupported.front()).str());
+    if (catalog.collectives.empty() && link)
       addFormulas();
     addReduceScatter();
     addServers();
     addGather();
-    if (offer.collectives.empty() && !offer.servers)
+    if (catalog.collectives.empty() && !catalog.servers)
       return Status::badInput("cluster '" + spec.getName().str() +
                               "': expected a network, an all-reduce or servers, got " +
-                              (offer.leftOut.empty() ? "none"
-                                                     : "dedicated servers, which NCCL's "
-                                                       "messages do not go through"));
-    return offer;
+                              (catalog.unsupported.empty() ? "none"
+                                                           : "dedicated servers, which NCCL's "
+                                                             "messages do not go through"));
+    return catalog;
   }
 
 private:
   /// An all-reduce, unless NCCL carries the messages and has none such.
   void add(Scheme scheme, Attribute cost) {
     if (spec.getNccl() && !cluster::ncclHas(scheme))
-      offer.leftOut.push_back(scheme);
+      catalog.unsupported.push_back(scheme);
     else
-      offer.collectives.push_back(option(scheme, cost));
+      catalog.collectives.push_back(option(scheme, cost));
   }
 
   /// A formula over the network's own constants is what is derived from the network.
@@ -70,21 +70,21 @@ private:
     return {};
   }
 
-  static solver::LinkRates rates(LinkAttr link) {
+  static problem::LinkRates rates(LinkAttr link) {
     return {link.getAlpha(), link.getBeta(), link.getGamma()};
   }
 
   /// Of one network card. Both ways at once: of a scheme whose ranks send and receive together.
-  solver::LinkRates card(bool bothWays) const {
-    solver::LinkRates one = rates(link);
+  problem::LinkRates card(bool bothWays) const {
+    problem::LinkRates one = rates(link);
     one.secondsPerByte *= bothWays && spec.getHalfDuplex() ? 2 : 1;
     return one;
   }
 
   /// Of one of `sharers` ranks of a node that send over its cards at the same time, through what is
   /// inside the node.
-  solver::LinkRates share(bool bothWays, double sharers) const {
-    solver::LinkRates one = card(bothWays);
+  problem::LinkRates share(bool bothWays, double sharers) const {
+    problem::LinkRates one = card(bothWays);
     one.secondsPerByte *= sharers / static_cast<double>(spec.getCardsPerNode());
     if (spec.getInside() && spec.getDevicesPerNode() > 1)
       one.secondsPerByte = std::max<double>(one.secondsPerByte, spec.getInside().getBeta());
@@ -96,18 +96,18 @@ private:
     case Scheme::recursiveDoubling:
     case Scheme::halvingDoubling:
     case Scheme::tree:
-      for (const solver::SchemeOption &option : solver::formulaCollectives(ranks, {}))
-        if (solver::schemeName(option.scheme) == cluster::stringifyScheme(scheme).str())
+      for (const problem::SchemeOption &option : problem::formulaCollectives(ranks, {}))
+        if (problem::schemeName(option.scheme) == cluster::stringifyScheme(scheme).str())
           return option.traffic;
       llvm_unreachable("all have formulas");
     case Scheme::parameterServer:
-      return solver::parameterServerTraffic(serverLayout());
+      return problem::parameterServerTraffic(serverLayout());
     case Scheme::ring:
     case Scheme::reduceScatter:
     case Scheme::hierarchical: // (d-1)/d inside and (n-1)/n of 1/d between come to the same
-      return solver::ringTraffic(ranks);
+      return problem::ringTraffic(ranks);
     case Scheme::factors:
-      return solver::allGatherTraffic(ranks);
+      return problem::allGatherTraffic(ranks);
     }
     llvm_unreachable("every scheme is named above");
   }
@@ -127,8 +127,8 @@ private:
     if (scheme == Scheme::recursiveDoubling || scheme == Scheme::halvingDoubling)
       sharers = devices;
     else if (scheme == Scheme::tree && devices > 1)
-      sharers = std::max(1.0, solver::treeCardLoad((ranks + devices - 1) / devices, devices) / 2);
-    const solver::LinkRates of = share(true, sharers);
+      sharers = std::max(1.0, problem::treeCardLoad((ranks + devices - 1) / devices, devices) / 2);
+    const problem::LinkRates of = share(true, sharers);
     return cluster::FormulaAttr::get(context, scheme, ranks, of.latency, of.secondsPerByte,
                                      of.reduceSecondsPerByte);
   }
@@ -142,7 +142,7 @@ private:
     const std::int64_t devices = hasInside ? spec.getDevicesPerNode() : 1;
     const auto levels = llvm::Log2_64_Ceil((ranks + devices - 1) / devices);
     const double inside = hasInside ? static_cast<double>(spec.getInside().getAlpha()) : 0;
-    const solver::LinkRates of = share(true, 1);
+    const problem::LinkRates of = share(true, 1);
     const double latency = 2 * (levels * of.latency + static_cast<double>(devices - 1) * inside);
     return cluster::AffineAttr::get(context, latency,
                                     2 * of.secondsPerByte + of.reduceSecondsPerByte);
@@ -155,12 +155,12 @@ private:
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
     if (devices == 1 || !spec.getInside() || ranks % devices != 0)
       return;
-    const solver::NodeLayout nodes{.nodes = ranks / devices,
-                                   .devicesPerNode = devices,
-                                   .linksPerNode = static_cast<int>(spec.getCardsPerNode()),
-                                   .inside = rates(spec.getInside()),
-                                   .between = card(true)};
-    add(Scheme::hierarchical, costAttr(context, solver::hierarchicalCost(nodes).total()));
+    const problem::NodeLayout nodes{.nodes = ranks / devices,
+                                    .devicesPerNode = devices,
+                                    .linksPerNode = static_cast<int>(spec.getCardsPerNode()),
+                                    .inside = rates(spec.getInside()),
+                                    .between = card(true)};
+    add(Scheme::hierarchical, costAttr(context, problem::hierarchicalCost(nodes).total()));
   }
 
   void addReduceScatter() {
@@ -168,12 +168,12 @@ private:
     if (!cost && link)
       cost = formula(Scheme::reduceScatter);
     if (cost)
-      offer.reduceScatter = option(Scheme::reduceScatter, cost);
+      catalog.reduceScatter = option(Scheme::reduceScatter, cost);
   }
 
   /// One server beside every rank where the cluster does not say otherwise.
-  solver::ServerLayout serverLayout() const {
-    solver::ServerLayout layout{.workers = ranks, .servers = ranks};
+  problem::ServerLayout serverLayout() const {
+    problem::ServerLayout layout{.workers = ranks, .servers = ranks};
     if (link) // servers halve what is half duplex
       layout.worker = layout.server = share(false, spec.getDevicesPerNode());
     if (cluster::ServersAttr servers = spec.getServers()) {
@@ -184,45 +184,45 @@ private:
       if (!link)
         layout.worker = layout.server;
     }
-    layout.duplex = spec.getHalfDuplex() ? solver::Duplex::half : solver::Duplex::full;
+    layout.duplex = spec.getHalfDuplex() ? problem::Duplex::half : problem::Duplex::full;
     layout.pieceBytes = serverPieceBytes;
     return layout;
   }
 
   void addServers() {
     if (spec.getNccl() && spec.getServers() && spec.getServers().getDedicated()) {
-      offer.leftOut.push_back(Scheme::parameterServer);
+      catalog.unsupported.push_back(Scheme::parameterServer);
       return;
     }
     Attribute cost = stated(Scheme::parameterServer);
     if (!cost && (spec.getServers() || link))
-      cost = costAttr(context, *solver::serverOption(serverLayout()).cost);
+      cost = costAttr(context, *problem::serverOption(serverLayout()).cost);
     if (!cost)
       return;
-    offer.servers = option(Scheme::parameterServer, cost);
+    catalog.servers = option(Scheme::parameterServer, cost);
     if (!spec.getServers() || !spec.getServers().getMemory())
       return;
     const std::int64_t each = *spec.getServers().getMemory(), count = spec.getServers().getCount();
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    offer.serverMemory = each > most / count ? most : each * count;
+    catalog.serverMemory = each > most / count ? most : each * count;
   }
 
   void addGather() {
-    offer.gather = stated(Scheme::factors);
-    if (!offer.gather && link)
-      offer.gather = costAttr(context, solver::allGatherCost(ranks, share(true, 1)));
+    catalog.gather = stated(Scheme::factors);
+    if (!catalog.gather && link)
+      catalog.gather = costAttr(context, problem::allGatherCost(ranks, share(true, 1)));
   }
 
   cluster::SpecAttr spec;
   LinkAttr link; ///< the slowest node's; null where there is none
   MLIRContext *context;
   int ranks;
-  Offer offer;
+  SchemeCatalog catalog;
 };
 
 } // namespace
 
-sync::OptionAttr Offer::option(cluster::Scheme scheme) const {
+sync::OptionAttr SchemeCatalog::option(cluster::Scheme scheme) const {
   switch (scheme) {
   case Scheme::parameterServer:
     return servers;
@@ -250,14 +250,14 @@ bool isOfNetwork(cluster::SpecAttr spec, Attribute cost) {
          formula.getBeta() == link.getBeta() && formula.getGamma() == link.getGamma();
 }
 
-Result<Offer> offerOf(cluster::SpecAttr spec) { return OfferBuilder(spec).build(); }
+Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec) { return CatalogBuilder(spec).build(); }
 
-double gatherSeconds(const Offer &offer, std::int64_t bytes) {
-  return (*collectiveTime(offer.gather))->seconds(bytes);
+double gatherSeconds(const SchemeCatalog &catalog, std::int64_t bytes) {
+  return (*collectiveTime(catalog.gather))->seconds(bytes);
 }
 
-double gatherTraffic(const Offer &offer, std::int64_t bytes) {
-  return solver::allGatherTraffic(static_cast<int>(offer.ranks)) * static_cast<double>(bytes);
+double gatherTraffic(const SchemeCatalog &catalog, std::int64_t bytes) {
+  return problem::allGatherTraffic(static_cast<int>(catalog.ranks)) * static_cast<double>(bytes);
 }
 
 } // namespace syncline::cost

@@ -8,24 +8,26 @@
 
 namespace syncline::explain {
 
+using namespace problem;
 using namespace solver;
 
 namespace {
 
-/// What the layer may travel by in this scheme: a lane's option, or one of its ways to go alone.
-const SchemeOption *laneOption(const JointProblem &problem, std::size_t layer, Scheme scheme) {
-  for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
-    if (problem.allows(layer, lane))
-      for (const SchemeOption &option : problem.lanes[lane].options)
+/// What the layer may travel by in this scheme: a merge class's option, or one of its ways to go
+/// alone.
+const SchemeOption *mergeClassOption(const Problem &problem, std::size_t layer, Scheme scheme) {
+  for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
+    if (problem.allows(layer, mergeClass))
+      for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
         if (option.scheme == scheme)
           return &option;
   return nullptr;
 }
 
-const SoloOption *soloOption(const JointProblem &problem, std::size_t layer, Scheme scheme) {
-  for (const SoloOption &solo : problem.layers[layer].solos)
-    if (solo.scheme == scheme)
-      return &solo;
+const FactorOption *optionByFactors(const Problem &problem, std::size_t layer, Scheme scheme) {
+  for (const FactorOption &factorOption : problem.layers[layer].factorOptions)
+    if (factorOption.scheme == scheme)
+      return &factorOption;
   return nullptr;
 }
 
@@ -33,14 +35,14 @@ const SoloOption *soloOption(const JointProblem &problem, std::size_t layer, Sch
 void leaveBuckets(std::vector<Choice> &choices, const std::vector<std::size_t> &leaving) {
   for (std::size_t layer : leaving) {
     const Choice left = choices[layer];
-    choices[layer] = {Choice::Kind::ride, 0};
+    choices[layer] = {Choice::Kind::piggyback, 0};
     if (left.kind != Choice::Kind::close)
       continue;
     for (std::size_t k = layer; k-- > 0;) {
-      const bool isOfLane =
+      const bool isOfMergeClass =
           (choices[k].kind == Choice::Kind::join || choices[k].kind == Choice::Kind::close) &&
           choices[k].index == left.index;
-      if (!isOfLane)
+      if (!isOfMergeClass)
         continue;
       if (choices[k].kind == Choice::Kind::join)
         choices[k] = left;
@@ -50,76 +52,76 @@ void leaveBuckets(std::vector<Choice> &choices, const std::vector<std::size_t> &
 }
 
 /// The plan with these layers (ascending) in a message of their own, and when they exist then.
-Trip sendTogether(JointProblem problem, const JointPlan &plan, std::vector<std::size_t> layers,
-                  const SoloOption &how) {
+MessageCost sendTogether(Problem problem, const Solution &plan, std::vector<std::size_t> layers,
+                         const FactorOption &how) {
   std::vector<Choice> choices = choicesOf(problem, plan);
-  // Whoever rode with one of them needs a message now; a rider by factors rides on.
+  // Whoever rode with one of them needs a message now; a piggyback by factors rides on.
   if (how.scheme != Scheme::factors)
-    for (std::size_t rider : plan.riders)
-      if (std::ranges::binary_search(layers, *problem.layers[rider].carrier))
-        layers.push_back(rider);
+    for (std::size_t piggyback : plan.piggybacks)
+      if (std::ranges::binary_search(layers, *problem.layers[piggyback].carrier))
+        layers.push_back(piggyback);
   std::ranges::sort(layers);
   leaveBuckets(choices, layers);
   // Those that ride need no clock: the last of them stands for all.
   const std::size_t last = layers.back();
-  choices[last] = {Choice::Kind::solo,
-                   static_cast<std::uint8_t>(problem.layers[last].solos.size())};
-  problem.layers[last].solos.push_back(how);
-  const JointPlan changed = replay(problem, choices);
-  return {how.seconds, how.rebuild, how.traffic, messageOf(problem, changed, last).rebuilt};
+  choices[last] = {Choice::Kind::factors,
+                   static_cast<std::uint8_t>(problem.layers[last].factorOptions.size())};
+  problem.layers[last].factorOptions.push_back(how);
+  const Solution changed = replay(problem, choices);
+  return {how.seconds, how.reconstruct, how.traffic,
+          messageOf(problem, changed, last).reconstructed};
 }
 
 /// A merging scheme as a way to send so many bytes at once.
-SoloOption asSolo(const SchemeOption &option, std::int64_t bytes) {
+FactorOption asFactors(const SchemeOption &option, std::int64_t bytes) {
   return {option.scheme, option.cost->seconds(bytes), 0, option.bytesMoved(bytes)};
 }
 
 /// The bytes of the layer and of those that ride with it.
-std::int64_t bytesWithRiders(const JointProblem &problem, const JointPlan &plan,
-                             std::size_t layer) {
+std::int64_t bytesWithPiggybacks(const Problem &problem, const Solution &plan, std::size_t layer) {
   std::int64_t bytes = problem.layers[layer].bytes;
-  for (std::size_t rider : plan.riders)
-    if (problem.layers[rider].carrier == layer)
-      bytes += problem.layers[rider].bytes;
+  for (std::size_t piggyback : plan.piggybacks)
+    if (problem.layers[piggyback].carrier == layer)
+      bytes += problem.layers[piggyback].bytes;
   return bytes;
 }
 
-Trip tripAlone(const JointProblem &problem, const JointPlan &plan, std::size_t layer,
-               Scheme scheme) {
-  if (const SchemeOption *option = laneOption(problem, layer, scheme))
+MessageCost costAlone(const Problem &problem, const Solution &plan, std::size_t layer,
+                      Scheme scheme) {
+  if (const SchemeOption *option = mergeClassOption(problem, layer, scheme))
     return sendTogether(problem, plan, {layer},
-                        asSolo(*option, bytesWithRiders(problem, plan, layer)));
-  if (const SoloOption *solo = soloOption(problem, layer, scheme))
-    return sendTogether(problem, plan, {layer}, *solo);
-  // A rider: with its carrier, which is sent so if it was not.
-  return tripAlone(problem, plan, *problem.layers[layer].carrier, scheme);
+                        asFactors(*option, bytesWithPiggybacks(problem, plan, layer)));
+  if (const FactorOption *factorOption = optionByFactors(problem, layer, scheme))
+    return sendTogether(problem, plan, {layer}, *factorOption);
+  // A piggyback: with its carrier, which is sent so if it was not.
+  return costAlone(problem, plan, *problem.layers[layer].carrier, scheme);
 }
 
-std::optional<Trip> tripOfBucket(const JointProblem &problem, const JointPlan &plan,
-                                 std::size_t layer, Scheme scheme) {
-  const JointMessage &message = messageOf(problem, plan, layer);
-  const SchemeOption *option = laneOption(problem, layer, scheme);
-  if (message.isSolo || message.layers.size() == 1 || !option)
+std::optional<MessageCost> costOfBucket(const Problem &problem, const Solution &plan,
+                                        std::size_t layer, Scheme scheme) {
+  const Message &message = messageOf(problem, plan, layer);
+  const SchemeOption *option = mergeClassOption(problem, layer, scheme);
+  if (message.isFactors || message.layers.size() == 1 || !option)
     return std::nullopt;
-  return sendTogether(problem, plan, message.layers, asSolo(*option, message.bytes));
+  return sendTogether(problem, plan, message.layers, asFactors(*option, message.bytes));
 }
 
 } // namespace
 
-double finishOf(const JointProblem &problem, const JointPlan &plan) {
+double finishOf(const Problem &problem, const Solution &plan) {
   return std::max(plan.finish, problem.computeFree);
 }
 
-std::vector<Alternative> alternativesOf(const JointProblem &problem, const JointPlan &plan,
-                                        std::size_t layer, const JointOptions &options) {
+std::vector<Alternative> alternativesOf(const Problem &problem, const Solution &plan,
+                                        std::size_t layer, const SolverOptions &options) {
   const Scheme chosen = schemeIn(problem, plan, layer);
   std::vector<Alternative> alternatives;
   for (Scheme scheme : offeredSchemes(problem, layer)) {
     Alternative alternative{.scheme = scheme, .isChosen = scheme == chosen};
-    alternative.alone = tripAlone(problem, plan, layer, scheme);
-    alternative.bucket = tripOfBucket(problem, plan, layer, scheme);
-    if (std::optional<JointProblem> forced = forceScheme(problem, layer, scheme))
-      alternative.finish = finishOf(*forced, solveJoint(*forced, options).plan);
+    alternative.alone = costAlone(problem, plan, layer, scheme);
+    alternative.bucket = costOfBucket(problem, plan, layer, scheme);
+    if (std::optional<Problem> forced = forceScheme(problem, layer, scheme))
+      alternative.finish = finishOf(*forced, solve(*forced, options).plan);
     if (alternative.isChosen)
       alternative.finish =
           std::min(alternative.finish.value_or(finishOf(problem, plan)), finishOf(problem, plan));

@@ -12,34 +12,34 @@
 namespace syncline::explain {
 
 /// What two or more gradients, or one, would do as one message of some scheme.
-struct Trip {
-  double channel = 0; ///< seconds on the channel
-  double rebuild = 0; ///< seconds of computation afterwards
-  double traffic = 0; ///< bytes a node moves, both directions
-  double exists = 0;  ///< when the gradient would exist if everything else stayed as planned
+struct MessageCost {
+  double channel = 0;     ///< seconds on the channel
+  double reconstruct = 0; ///< seconds of computation afterwards
+  double traffic = 0;     ///< bytes a node moves, both directions
+  double exists = 0;      ///< when the gradient would exist if everything else stayed as planned
 };
 
 /// One scheme that a gradient could travel by.
 struct Alternative {
-  solver::Scheme scheme = solver::Scheme::ring;
+  problem::Scheme scheme = problem::Scheme::ring;
   bool isChosen = false;
-  /// In a message of its own; a rider by factors: with its carrier.
-  Trip alone = {};
+  /// In a message of its own; a piggyback by factors: with its carrier.
+  MessageCost alone = {};
   /// Its whole bucket, where it has one of several members and the scheme merges.
-  std::optional<Trip> bucket = std::nullopt;
+  std::optional<MessageCost> bucket = std::nullopt;
   /// The least finish of all plans in which the gradient travels so, as far as a search of
-  /// `JointOptions` finds it; nothing where that cannot be asked (see forceScheme).
+  /// `SolverOptions` finds it; nothing where that cannot be asked (see forceScheme).
   std::optional<double> finish = std::nullopt;
 };
 
 /// One entry for each scheme that is offered to the layer, in the order of solver::Scheme. Of the
 /// scheme that `plan` has chosen, `finish` is no later than the plan's. Preconditions: the problem
 /// is valid, the plan one of it. Time: a search for each scheme.
-std::vector<Alternative> alternativesOf(const solver::JointProblem &problem,
-                                        const solver::JointPlan &plan, std::size_t layer,
-                                        const solver::JointOptions &options = {});
+std::vector<Alternative> alternativesOf(const problem::Problem &problem,
+                                        const problem::Solution &plan, std::size_t layer,
+                                        const solver::SolverOptions &options = {});
 
-/// When everything is done: the backward pass, all messages and all rebuilding.
-double finishOf(const solver::JointProblem &problem, const solver::JointPlan &plan);
+/// When everything is done: the backward pass, all messages and all reconstruction.
+double finishOf(const problem::Problem &problem, const problem::Solution &plan);
 
 } // namespace syncline::explain

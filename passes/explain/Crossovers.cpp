@@ -1,4 +1,4 @@
-// Which values are asked for.
+// Which values are requested.
 #include "passes/explain/Crossovers.h"
 
 #include <algorithm>

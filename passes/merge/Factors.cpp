@@ -70,24 +70,24 @@ bool ridesWith(sync::GradientOp gradient, const FactorPair &pair) {
   return source && llvm::is_contained(summedBeside(pair), source);
 }
 
-Riders::Riders(nn::StepOp step) {
+Piggybacks::Piggybacks(nn::StepOp step) {
   for (auto [place, gradient] : llvm::enumerate(step.getOps<sync::GradientOp>()))
     if (Value source = summedBy(gradient))
       sumsOf[source].push_back({place, gradient});
 }
 
-llvm::SmallVector<sync::GradientOp> Riders::of(sync::GradientOp carrier,
-                                               const FactorPair &pair) const {
+llvm::SmallVector<sync::GradientOp> Piggybacks::of(sync::GradientOp carrier,
+                                                   const FactorPair &pair) const {
   llvm::SmallVector<Sum, 4> found;
   for (Value source : summedBeside(pair))
     if (auto sums = sumsOf.find(source); sums != sumsOf.end())
       llvm::append_range(found, sums->second);
   llvm::sort(found, [](const Sum &a, const Sum &b) { return a.place < b.place; });
-  llvm::SmallVector<sync::GradientOp> riders;
+  llvm::SmallVector<sync::GradientOp> piggybacks;
   for (const Sum &sum : found)
     if (sum.gradient != carrier)
-      riders.push_back(sum.gradient);
-  return riders;
+      piggybacks.push_back(sum.gradient);
+  return piggybacks;
 }
 
 std::optional<FactorPair> factorsOf(sync::GradientOp gradient) {

@@ -37,9 +37,9 @@ bool ridesWith(sync::GradientOp gradient, const FactorPair &pair);
 
 /// The gradients of a step that may ride, by what they are sums of: who rides with a pair is found
 /// without a look at the others. Valid while the step stays as it is.
-class Riders {
+class Piggybacks {
 public:
-  explicit Riders(nn::StepOp step);
+  explicit Piggybacks(nn::StepOp step);
 
   /// All that ride with the carrier, in program order. `pair`: the carrier's factors.
   llvm::SmallVector<sync::GradientOp> of(sync::GradientOp carrier, const FactorPair &pair) const;

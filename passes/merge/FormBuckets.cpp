@@ -109,12 +109,12 @@ private:
     if (members.size() != 1)
       return solution.emitOpError("message ")
              << number << " by factors has " << members.size() << " layers, expected one";
-    FailureOr<Gradients> riders = take(ridersOf(message.getLayers().front()));
-    if (failed(riders))
+    FailureOr<Gradients> piggybacks = take(piggybacksOf(message.getLayers().front()));
+    if (failed(piggybacks))
       return failure();
     return gatherFactors(builder,
                          {.carrier = members.front(),
-                          .riders = std::move(*riders),
+                          .piggybacks = std::move(*piggybacks),
                           .number = number,
                           .ready = message.getReady(),
                           .start = message.getStart(),
@@ -123,14 +123,14 @@ private:
   }
 
   /// Layers that the solution lets ride and whose carrier this is.
-  llvm::SmallVector<std::int64_t> ridersOf(std::int64_t carrier) {
-    llvm::SmallVector<std::int64_t> riders;
-    auto pairs = problem.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
-    auto riding = solution.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
+  llvm::SmallVector<std::int64_t> piggybacksOf(std::int64_t carrier) {
+    llvm::SmallVector<std::int64_t> piggybacks;
+    auto pairs = problem.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
+    auto piggybacked = solution.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-      if (pairs[i + 1] == carrier && llvm::is_contained(riding, pairs[i]))
-        riders.push_back(pairs[i]);
-    return riders;
+      if (pairs[i + 1] == carrier && llvm::is_contained(piggybacked, pairs[i]))
+        piggybacks.push_back(pairs[i]);
+    return piggybacks;
   }
 
   nn::StepOp step;

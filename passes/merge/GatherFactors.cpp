@@ -26,7 +26,7 @@ public:
       : builder(builder), pair(pair), ranks(ranks), gathered(gather.getGathered()) {}
 
   /// The product over all ranks' samples; of a convolution, with its bias where somebody wants it.
-  void rebuildProduct(bool withBias) {
+  void reconstructProduct(bool withBias) {
     Location place = pair.product->getLoc();
     if (auto matmul = dyn_cast<nn::MatmulOp>(pair.product)) {
       auto all =
@@ -46,12 +46,12 @@ public:
   }
 
   /// What `local`, a copy of the product or of a sum of a factor, is over all ranks.
-  Value rebuild(Value local) {
+  Value reconstruct(Value local) {
     if (Value done = known.lookupOrNull(local))
       return done;
     Operation *op = local.getDefiningOp();
     auto reduce = dyn_cast<nn::ReduceOp>(op);
-    Value source = reduce ? factorShapedAs(reduce) : rebuild(op->getOperand(0));
+    Value source = reduce ? factorShapedAs(reduce) : reconstruct(op->getOperand(0));
     IRMapping operands;
     operands.map(op->getOperand(0), source);
     Operation *copy = builder.clone(*op, operands);
@@ -143,8 +143,8 @@ sync::AllGatherOp createGather(OpBuilder &builder, const FactorMessage &message,
                                const FactorPair &pair, std::int64_t ranks) {
   sync::GradientOp carrier = message.carrier;
   llvm::SmallVector<StringRef> names{carrier.getParameter()};
-  for (sync::GradientOp rider : message.riders)
-    names.push_back(rider.getParameter());
+  for (sync::GradientOp piggyback : message.piggybacks)
+    names.push_back(piggyback.getParameter());
   const Type types[] = {ofAllRanks(pair.left, ranks), ofAllRanks(pair.right, ranks)};
   return builder.create<sync::AllGatherOp>(
       carrier.getLoc(), types, ValueRange{pair.left, pair.right}, builder.getStrArrayAttr(names),
@@ -160,24 +160,24 @@ LogicalResult gatherFactors(OpBuilder &builder, const FactorMessage &message, st
   const std::optional<FactorPair> pair = factorsOf(carrier);
   if (!pair)
     return carrier.emitOpError("expected a product over samples: it travels by factors");
-  for (sync::GradientOp rider : message.riders)
-    if (!ridesWith(rider, *pair))
-      return rider.emitOpError("expected a sum of a factor of '")
+  for (sync::GradientOp piggyback : message.piggybacks)
+    if (!ridesWith(piggyback, *pair))
+      return piggyback.emitOpError("expected a sum of a factor of '")
              << carrier.getParameter() << "', with which it travels";
 
   auto conv = dyn_cast<nn::ConvBackwardWeightsOp>(pair->product);
   const bool withBias =
-      conv && conv.getDbias() && llvm::any_of(message.riders, [&](sync::GradientOp rider) {
-        return withoutCopies(rider.getLocal()) == conv.getDbias();
+      conv && conv.getDbias() && llvm::any_of(message.piggybacks, [&](sync::GradientOp piggyback) {
+        return withoutCopies(piggyback.getLocal()) == conv.getDbias();
       });
   Rebuilder rebuilder(builder, *pair, createGather(builder, message, *pair, ranks), ranks);
-  rebuilder.rebuildProduct(withBias);
+  rebuilder.reconstructProduct(withBias);
   llvm::SmallVector<sync::GradientOp> gradients{carrier};
-  llvm::append_range(gradients, message.riders);
+  llvm::append_range(gradients, message.piggybacks);
   llvm::SetVector<Operation *> chain;
   for (sync::GradientOp gradient : gradients) {
     collectChain(gradient.getLocal(), chain);
-    gradient.getAgreed().replaceAllUsesWith(rebuilder.rebuild(gradient.getLocal()));
+    gradient.getAgreed().replaceAllUsesWith(rebuilder.reconstruct(gradient.getLocal()));
     gradient.erase();
   }
   eraseDead(chain, pair->product);

@@ -39,11 +39,11 @@ static GradientNames namesOf(plan::TensorOp parameter) {
   return names;
 }
 
-Result<std::vector<std::optional<cluster::Scheme>>> schemesAsked(sync::ProblemOp problem) {
-  llvm::SmallVector<ForcedScheme> patterns;
-  if (problem.getAsked())
-    for (StringRef text : problem.getAskedAttr().getAsValueRange<StringAttr>()) {
-      Result<ForcedScheme> pattern = parseForcedScheme(text);
+Result<std::vector<std::optional<cluster::Scheme>>> requestedSchemes(sync::ProblemOp problem) {
+  llvm::SmallVector<RequestedScheme> patterns;
+  if (problem.getRequested())
+    for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>()) {
+      Result<RequestedScheme> pattern = parseRequestedScheme(text);
       if (!pattern)
         return pattern.status();
       patterns.push_back(*pattern);
@@ -66,7 +66,7 @@ Result<std::vector<std::optional<cluster::Scheme>>> schemesAsked(sync::ProblemOp
     auto found = known.find(layer);
     names.push_back(found == known.end() ? withStem(layer) : found->second);
   }
-  return forcedSchemes(names, patterns);
+  return requestedSchemes(names, patterns);
 }
 
 } // namespace syncline

@@ -9,54 +9,58 @@
 using namespace mlir;
 using namespace syncline;
 
-static_assert(sync::oneTreeBytes == solver::oneTreeBytes);
+static_assert(sync::oneTreeBytes == problem::oneTreeBytes);
 
 bool syncline::hasGpus(cluster::SpecAttr spec) {
-  constexpr double leastOfGpus = 1e12;
-  return spec.getNccl() || double(spec.getDevice().getCompute().value_or(0)) >= leastOfGpus;
+  constexpr double minOfGpus = 1e12;
+  return spec.getNccl() || double(spec.getDevice().getCompute().value_or(0)) >= minOfGpus;
 }
 
-static FailureOr<solver::Lane> toLane(sync::ProblemOp op, sync::LaneAttr lane) {
-  solver::Lane result;
-  for (sync::OptionAttr option : lane.getOptions()) {
-    Result<std::shared_ptr<const solver::CollectiveCost>> cost =
+static FailureOr<problem::MergeClass> toMergeClass(sync::ProblemOp op,
+                                                   sync::MergeClassAttr mergeClass) {
+  problem::MergeClass result;
+  for (sync::OptionAttr option : mergeClass.getOptions()) {
+    Result<std::shared_ptr<const problem::CollectiveCost>> cost =
         cost::collectiveTime(option.getCost());
     if (!cost)
       return op.emitOpError(cost.status().message());
     result.options.push_back({toSolverScheme(option.getScheme()), std::move(*cost),
                               option.getTraffic(), sync::shortTraffic(option, sync::isByNccl(op))});
   }
-  result.largestMessage = lane.getLargest().value_or(solver::unlimited);
-  result.capacity = lane.getCapacity().value_or(solver::unlimited);
+  result.largestMessage = mergeClass.getLargest().value_or(problem::unlimited);
+  result.capacity = mergeClass.getCapacity().value_or(problem::unlimited);
   return result;
 }
 
-FailureOr<solver::JointProblem> syncline::toJointProblem(sync::ProblemOp op) {
-  solver::JointProblem problem;
+FailureOr<problem::Problem> syncline::toProblem(sync::ProblemOp op) {
+  problem::Problem problem;
   problem.computeFree = op.getBackwardEnd().convertToDouble();
   if (auto module = op->getParentOfType<ModuleOp>())
     if (auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr))
       problem.onGpus = hasGpus(spec);
-  for (auto attr : op.getLanes().getAsRange<sync::LaneAttr>()) {
-    FailureOr<solver::Lane> lane = toLane(op, attr);
-    if (failed(lane))
+  for (auto attr : op.getMergeClasses().getAsRange<sync::MergeClassAttr>()) {
+    FailureOr<problem::MergeClass> mergeClass = toMergeClass(op, attr);
+    if (failed(mergeClass))
       return failure();
-    problem.lanes.push_back(std::move(*lane));
+    problem.mergeClasses.push_back(std::move(*mergeClass));
   }
-  const std::uint32_t everyLane = (1u << problem.lanes.size()) - 1;
+  const std::uint32_t everyMergeClass = (1u << problem.mergeClasses.size()) - 1;
   for (size_t k = 0; k < op.getBytes().size(); ++k) {
-    const auto lanes = op.getOnly() ? static_cast<std::uint32_t>((*op.getOnly())[k]) : everyLane;
-    problem.layers.push_back({op.getBytes()[k], op.getReady().getValues()[k], lanes, {}, {}});
+    const auto mergeClasses =
+        op.getOnly() ? static_cast<std::uint32_t>((*op.getOnly())[k]) : everyMergeClass;
+    problem.layers.push_back(
+        {op.getBytes()[k], op.getReady().getValues()[k], mergeClasses, {}, {}});
   }
-  for (sync::SoloAttr solo : op.soloList())
-    problem.layers[solo.getLayer()].solos.push_back(
-        {toSolverScheme(solo.getScheme()), solo.getSeconds(), solo.getRebuild(), solo.getTraffic(),
-         solo.getFactorBytes().value_or(0)});
-  const llvm::ArrayRef<std::int64_t> riders =
-      op.getRiders().value_or(llvm::ArrayRef<std::int64_t>());
-  for (size_t i = 0; i < riders.size(); i += 2)
-    problem.layers[riders[i]].carrier = static_cast<std::size_t>(riders[i + 1]);
-  if (Status valid = solver::validate(problem); !valid)
+  for (sync::FactorOptionAttr factorOption : op.factorOptionList())
+    problem.layers[factorOption.getLayer()].factorOptions.push_back(
+        {toSolverScheme(factorOption.getScheme()), factorOption.getSeconds(),
+         factorOption.getReconstruct(), factorOption.getTraffic(),
+         factorOption.getFactorBytes().value_or(0)});
+  const llvm::ArrayRef<std::int64_t> piggybacks =
+      op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
+  for (size_t i = 0; i < piggybacks.size(); i += 2)
+    problem.layers[piggybacks[i]].carrier = static_cast<std::size_t>(piggybacks[i + 1]);
+  if (Status valid = problem::validate(problem); !valid)
     return op.emitOpError(valid.message());
   return problem;
 }
@@ -68,51 +72,56 @@ FailureOr<sync::ProblemOp> syncline::problemOf(sync::SolutionOp op) {
   return problem;
 }
 
-/// Where `scheme` stands among what the message's lane or layer offers, or one past the last.
-static std::size_t optionOf(const solver::JointProblem &problem,
-                            const solver::JointMessage &message, solver::Scheme scheme) {
+/// Where `scheme` stands among what the message's merge class or layer offers, or one past the
+/// last.
+static std::size_t optionOf(const problem::Problem &problem, const problem::Message &message,
+                            problem::Scheme scheme) {
   auto place = [&](const auto &options) {
     std::size_t i = 0;
     while (i < options.size() && options[i].scheme != scheme)
       ++i;
     return i;
   };
-  if (!message.isSolo)
-    return message.lane < problem.lanes.size() ? place(problem.lanes[message.lane].options) : 0;
+  if (!message.isFactors)
+    return message.mergeClass < problem.mergeClasses.size()
+               ? place(problem.mergeClasses[message.mergeClass].options)
+               : 0;
   const bool isKnown = !message.layers.empty() && message.layers.front() < problem.layers.size();
-  return isKnown ? place(problem.layers[message.layers.front()].solos) : 0;
+  return isKnown ? place(problem.layers[message.layers.front()].factorOptions) : 0;
 }
 
 /// Whether the device computes the message's gradient once it has arrived.
-static bool isRebuilt(const solver::JointProblem &problem, const solver::JointMessage &message) {
-  if (!message.isSolo || message.layers.empty() || message.layers.front() >= problem.layers.size())
+static bool isReconstructed(const problem::Problem &problem, const problem::Message &message) {
+  if (!message.isFactors || message.layers.empty() ||
+      message.layers.front() >= problem.layers.size())
     return false;
-  const std::vector<solver::SoloOption> &solos = problem.layers[message.layers.front()].solos;
-  return message.option < solos.size() && solos[message.option].rebuild > 0;
+  const std::vector<problem::FactorOption> &factorOptions =
+      problem.layers[message.layers.front()].factorOptions;
+  return message.option < factorOptions.size() && factorOptions[message.option].reconstruct > 0;
 }
 
-FailureOr<solver::JointPlan> syncline::toPlan(sync::SolutionOp op,
-                                              const solver::JointProblem &problem) {
-  solver::JointPlan plan;
+FailureOr<problem::Solution> syncline::toPlan(sync::SolutionOp op,
+                                              const problem::Problem &problem) {
+  problem::Solution plan;
   plan.computeEnd = problem.computeFree;
   for (auto attr : op.getMessages().getAsRange<sync::MessageAttr>()) {
-    solver::JointMessage message;
+    problem::Message message;
     message.layers.assign(attr.getLayers().begin(), attr.getLayers().end());
-    message.isSolo = attr.isSolo();
-    message.lane = static_cast<std::size_t>(attr.getLane().value_or(0));
+    message.isFactors = attr.isFactors();
+    message.mergeClass = static_cast<std::size_t>(attr.getMergeClass().value_or(0));
     message.option = optionOf(problem, message, toSolverScheme(attr.getScheme()));
     message.bytes = attr.getBytes();
     message.ready = attr.getReady();
     message.start = attr.getStart();
     message.end = attr.getEnd();
-    message.rebuilt = attr.rebuiltAt();
+    message.reconstructed = attr.reconstructedAt();
     plan.communicationEnd = message.end;
-    if (isRebuilt(problem, message))
-      plan.computeEnd = message.rebuilt;
+    if (isReconstructed(problem, message))
+      plan.computeEnd = message.reconstructed;
     plan.messages.push_back(std::move(message));
   }
-  for (std::int64_t rider : op.getRiders().value_or(llvm::ArrayRef<std::int64_t>()))
-    plan.riders.push_back(static_cast<std::size_t>(rider));
+  for (std::int64_t piggyback : op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>()))
+    plan.piggybacks.push_back(static_cast<std::size_t>(piggyback));
   plan.finish = op.getFinish().convertToDouble();
   return plan;
 }
@@ -122,120 +131,122 @@ sync::TimesAttr syncline::timesAttr(OpBuilder &builder, llvm::ArrayRef<double> s
                               llvm::SmallVector<cluster::Real>(seconds.begin(), seconds.end()));
 }
 
-std::optional<solver::BoundProof> syncline::toProof(sync::SolutionOp op) {
+std::optional<problem::BoundProof> syncline::toProof(sync::SolutionOp op) {
   if (!op.getCertificate())
     return std::nullopt;
   if (auto times = dyn_cast<sync::TimesAttr>(*op.getCertificate()))
-    return solver::Certificate{{times.getValues().begin(), times.getValues().end()}};
+    return problem::MergeCertificate{{times.getValues().begin(), times.getValues().end()}};
   auto states = cast<sync::StatesAttr>(*op.getCertificate());
-  solver::JointCertificate proof;
+  problem::Certificate proof;
   proof.bound = op.getBound().convertToDouble();
   for (const sync::RelaxationRow &row : states.getRelaxations()) {
-    solver::Relaxation relaxation{row.channelWeight, row.heldWeight, {}};
-    for (std::size_t lane = 0; lane < solver::maxLanes; ++lane)
-      relaxation.lines[lane] = {row.lines[lane].latency, row.lines[lane].secondsPerByte};
+    problem::Relaxation relaxation{row.channelWeight, row.heldWeight, {}};
+    for (std::size_t mergeClass = 0; mergeClass < problem::maxMergeClasses; ++mergeClass)
+      relaxation.lines[mergeClass] = {row.lines[mergeClass].latency,
+                                      row.lines[mergeClass].secondsPerByte};
     proof.relaxations.push_back(relaxation);
   }
   for (size_t layers = 0; layers < states.getEnds().size(); ++layers) {
-    std::vector<solver::PlanState> &list = proof.states.emplace_back();
+    std::vector<problem::PlanState> &list = proof.states.emplace_back();
     for (const sync::StateRow &row : states.after(layers))
       list.push_back({row.free, row.compute, row.held, row.open, row.freedom});
   }
   return proof;
 }
 
-static Attribute proofAttr(OpBuilder &builder, const solver::BoundProof &proof) {
-  if (const auto *times = std::get_if<solver::Certificate>(&proof))
+static Attribute proofAttr(OpBuilder &builder, const problem::BoundProof &proof) {
+  if (const auto *times = std::get_if<problem::MergeCertificate>(&proof))
     return timesAttr(builder, times->earliestFinish);
-  const auto &joint = std::get<solver::JointCertificate>(proof);
+  const auto &joint = std::get<problem::Certificate>(proof);
   llvm::SmallVector<sync::RelaxationRow> relaxations;
-  for (const solver::Relaxation &relaxation : joint.relaxations) {
+  for (const problem::Relaxation &relaxation : joint.relaxations) {
     sync::RelaxationRow row{relaxation.channelWeight, relaxation.heldWeight, {}};
-    for (std::size_t lane = 0; lane < solver::maxLanes; ++lane)
-      row.lines[lane] = {relaxation.lines[lane].latency, relaxation.lines[lane].secondsPerByte};
+    for (std::size_t mergeClass = 0; mergeClass < problem::maxMergeClasses; ++mergeClass)
+      row.lines[mergeClass] = {relaxation.lines[mergeClass].latency,
+                               relaxation.lines[mergeClass].secondsPerByte};
     relaxations.push_back(row);
   }
   llvm::SmallVector<sync::StateRow> states;
   llvm::SmallVector<std::int64_t> ends;
-  for (const std::vector<solver::PlanState> &list : joint.states) {
-    for (const solver::PlanState &state : list)
+  for (const std::vector<problem::PlanState> &list : joint.states) {
+    for (const problem::PlanState &state : list)
       states.push_back({state.free, state.compute, state.held, state.freedom, state.open});
     ends.push_back(static_cast<std::int64_t>(states.size()));
   }
   return sync::StatesAttr::get(builder.getContext(), relaxations, states, ends);
 }
 
-static sync::MessageAttr messageAttr(MLIRContext *context, const solver::JointProblem &problem,
-                                     const solver::JointPlan &plan,
-                                     const solver::JointMessage &message) {
-  std::optional<std::int64_t> lane;
-  if (!message.isSolo)
-    lane = static_cast<std::int64_t>(message.lane);
-  std::optional<cluster::Real> rebuilt;
-  if (message.rebuilt != message.end)
-    rebuilt = message.rebuilt;
+static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Problem &problem,
+                                     const problem::Solution &plan,
+                                     const problem::Message &message) {
+  std::optional<std::int64_t> mergeClass;
+  if (!message.isFactors)
+    mergeClass = static_cast<std::int64_t>(message.mergeClass);
+  std::optional<cluster::Real> reconstructed;
+  if (message.reconstructed != message.end)
+    reconstructed = message.reconstructed;
   return sync::MessageAttr::get(
       context, llvm::SmallVector<std::int64_t>(message.layers.begin(), message.layers.end()),
-      toClusterScheme(plan.scheme(problem, message)), lane, message.bytes, message.ready,
-      message.start, message.end, rebuilt);
+      toClusterScheme(plan.scheme(problem, message)), mergeClass, message.bytes, message.ready,
+      message.start, message.end, reconstructed);
 }
 
 sync::SolutionOp syncline::createSolution(OpBuilder &builder, sync::ProblemOp op,
-                                          const solver::JointProblem &problem, StringRef planner,
+                                          const problem::Problem &problem, StringRef planner,
                                           const solver::PlanResult &result) {
   llvm::SmallVector<Attribute> messages;
-  for (const solver::JointMessage &message : result.plan.messages)
+  for (const problem::Message &message : result.plan.messages)
     messages.push_back(messageAttr(builder.getContext(), problem, result.plan, message));
-  DenseI64ArrayAttr riders;
-  if (!result.plan.riders.empty())
-    riders = builder.getDenseI64ArrayAttr(
-        llvm::SmallVector<std::int64_t>(result.plan.riders.begin(), result.plan.riders.end()));
+  DenseI64ArrayAttr piggybacks;
+  if (!result.plan.piggybacks.empty())
+    piggybacks = builder.getDenseI64ArrayAttr(llvm::SmallVector<std::int64_t>(
+        result.plan.piggybacks.begin(), result.plan.piggybacks.end()));
   return builder.create<sync::SolutionOp>(
       op.getLoc(), FlatSymbolRefAttr::get(op.getSymNameAttr()), builder.getStringAttr(planner),
-      builder.getArrayAttr(messages), riders, builder.getF64FloatAttr(result.plan.finish),
+      builder.getArrayAttr(messages), piggybacks, builder.getF64FloatAttr(result.plan.finish),
       builder.getF64FloatAttr(result.bound), proofAttr(builder, result.proof));
 }
 
-cluster::Scheme syncline::toClusterScheme(solver::Scheme scheme) {
+cluster::Scheme syncline::toClusterScheme(problem::Scheme scheme) {
   switch (scheme) {
-  case solver::Scheme::ring:
+  case problem::Scheme::ring:
     return cluster::Scheme::ring;
-  case solver::Scheme::recursiveDoubling:
+  case problem::Scheme::recursiveDoubling:
     return cluster::Scheme::recursiveDoubling;
-  case solver::Scheme::halvingDoubling:
+  case problem::Scheme::halvingDoubling:
     return cluster::Scheme::halvingDoubling;
-  case solver::Scheme::tree:
+  case problem::Scheme::tree:
     return cluster::Scheme::tree;
-  case solver::Scheme::reduceScatter:
+  case problem::Scheme::reduceScatter:
     return cluster::Scheme::reduceScatter;
-  case solver::Scheme::hierarchical:
+  case problem::Scheme::hierarchical:
     return cluster::Scheme::hierarchical;
-  case solver::Scheme::parameterServer:
+  case problem::Scheme::parameterServer:
     return cluster::Scheme::parameterServer;
-  case solver::Scheme::factors:
+  case problem::Scheme::factors:
     return cluster::Scheme::factors;
   }
   llvm_unreachable("every scheme is named above");
 }
 
-solver::Scheme syncline::toSolverScheme(cluster::Scheme scheme) {
+problem::Scheme syncline::toSolverScheme(cluster::Scheme scheme) {
   switch (scheme) {
   case cluster::Scheme::ring:
-    return solver::Scheme::ring;
+    return problem::Scheme::ring;
   case cluster::Scheme::recursiveDoubling:
-    return solver::Scheme::recursiveDoubling;
+    return problem::Scheme::recursiveDoubling;
   case cluster::Scheme::halvingDoubling:
-    return solver::Scheme::halvingDoubling;
+    return problem::Scheme::halvingDoubling;
   case cluster::Scheme::tree:
-    return solver::Scheme::tree;
+    return problem::Scheme::tree;
   case cluster::Scheme::reduceScatter:
-    return solver::Scheme::reduceScatter;
+    return problem::Scheme::reduceScatter;
   case cluster::Scheme::hierarchical:
-    return solver::Scheme::hierarchical;
+    return problem::Scheme::hierarchical;
   case cluster::Scheme::parameterServer:
-    return solver::Scheme::parameterServer;
+    return problem::Scheme::parameterServer;
   case cluster::Scheme::factors:
-    return solver::Scheme::factors;
+    return problem::Scheme::factors;
   }
   llvm_unreachable("every scheme is named above");
 }

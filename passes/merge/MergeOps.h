@@ -15,22 +15,23 @@ namespace syncline {
 bool hasGpus(cluster::SpecAttr spec);
 
 /// The instance that the operation states; a diagnostic at it where it is not a valid one. Layers,
-/// lanes and solos stand in the operation's order; a layer's solos in the order of `solos`.
-mlir::FailureOr<solver::JointProblem> toJointProblem(sync::ProblemOp op);
+/// merge classes and factor options stand in the operation's order; a layer's factor options in the
+/// order of `factor_options`.
+mlir::FailureOr<problem::Problem> toProblem(sync::ProblemOp op);
 
-/// The claimed plan, for a checker to judge: nothing is judged here. Messages take lane, times and
-/// bytes from the operation; a scheme that lane or layer does not offer becomes an option that does
-/// not exist. The ends of channel and device, which the text leaves out, are those of the messages.
-/// Precondition: `problem` is the one that the solution answers.
-mlir::FailureOr<solver::JointPlan> toPlan(sync::SolutionOp op, const solver::JointProblem &problem);
+/// The claimed plan, for a checker to judge: nothing is judged here. Messages take merge class,
+/// times and bytes from the operation; a scheme that merge class or layer does not offer becomes an
+/// option that does not exist. The ends of channel and device, which the text leaves out, are those
+/// of the messages. Precondition: `problem` is the one that the solution answers.
+mlir::FailureOr<problem::Solution> toPlan(sync::SolutionOp op, const problem::Problem &problem);
 
 /// The certificate with the bound that it is claimed to prove; nothing where there is none.
-std::optional<solver::BoundProof> toProof(sync::SolutionOp op);
+std::optional<problem::BoundProof> toProof(sync::SolutionOp op);
 
 /// Writes a planner's answer and its certificate, which proves the bound whichever planner it is,
 /// at the builder's place.
 sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
-                                const solver::JointProblem &problem, llvm::StringRef planner,
+                                const problem::Problem &problem, llvm::StringRef planner,
                                 const solver::PlanResult &result);
 
 /// Seconds as an attribute.
@@ -44,7 +45,7 @@ mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
 std::optional<std::int64_t> samplesOf(mlir::ModuleOp module);
 
 /// A scheme as the solver's enum, which has no MLIR, and the dialects' name it.
-cluster::Scheme toClusterScheme(solver::Scheme scheme);
-solver::Scheme toSolverScheme(cluster::Scheme scheme);
+cluster::Scheme toClusterScheme(problem::Scheme scheme);
+problem::Scheme toSolverScheme(cluster::Scheme scheme);
 
 } // namespace syncline

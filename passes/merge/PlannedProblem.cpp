@@ -10,7 +10,7 @@
 
 using namespace mlir;
 
-namespace syncline::explain {
+namespace syncline::merge {
 
 namespace {
 
@@ -25,11 +25,11 @@ cluster::LinkAttr faster(cluster::LinkAttr link, double times) {
 class Repricing {
 public:
   /// `slower`: how many times as long operations take.
-  Repricing(const cost::Offer &before, const cost::Offer &after, double slower)
+  Repricing(const cost::SchemeCatalog &before, const cost::SchemeCatalog &after, double slower)
       : before(before), after(after), slower(slower) {}
 
   /// Of a merging scheme. The same cost where nothing has changed, to the last bit.
-  Result<solver::SchemeOption> option(const solver::SchemeOption &planned) const {
+  Result<problem::SchemeOption> option(const problem::SchemeOption &planned) const {
     const cluster::Scheme scheme = toClusterScheme(planned.scheme);
     sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
     if (!from || !to)
@@ -42,13 +42,13 @@ public:
             : 1;
     if (from == to && updates == 1)
       return planned;
-    Result<std::shared_ptr<const solver::CollectiveCost>> old =
+    Result<std::shared_ptr<const problem::CollectiveCost>> old =
         cost::collectiveTime(from.getCost());
-    Result<std::shared_ptr<const solver::CollectiveCost>> now = cost::collectiveTime(to.getCost());
+    Result<std::shared_ptr<const problem::CollectiveCost>> now = cost::collectiveTime(to.getCost());
     if (!old || !now)
       return old ? now.status() : old.status();
-    solver::SchemeOption result{planned.scheme, std::move(*now), to.getTraffic(),
-                                sync::shortTraffic(to, after.byNccl)};
+    problem::SchemeOption result{planned.scheme, std::move(*now), to.getTraffic(),
+                                 sync::shortTraffic(to, after.byNccl)};
     if (const double extra = updates * cost::extraPerByte(*planned.cost, **old); extra > 0)
       result.cost =
           std::move(*cost::collectiveTime(cost::costAttr(to.getContext(), *result.cost, extra)));
@@ -56,10 +56,10 @@ public:
   }
 
   /// Of a gradient of so many bytes, which travels alone.
-  Result<solver::SoloOption> solo(const solver::SoloOption &planned, std::int64_t bytes,
-                                  double batch) const {
-    solver::SoloOption result = planned;
-    if (planned.scheme == solver::Scheme::factors) {
+  Result<problem::FactorOption> price(const problem::FactorOption &planned, std::int64_t bytes,
+                                      double batch) const {
+    problem::FactorOption result = planned;
+    if (planned.scheme == problem::Scheme::factors) {
       if (!after.gather)
         return Status::badInput("'factors' is not offered there");
       result.factorBytes = std::llround(static_cast<double>(planned.factorBytes) * batch);
@@ -69,7 +69,7 @@ public:
       }
       const double others = static_cast<double>(after.ranks - 1) /
                             static_cast<double>(std::max<std::int64_t>(before.ranks - 1, 1));
-      result.rebuild *= others * batch * slower;
+      result.reconstruct *= others * batch * slower;
       return result;
     }
     const cluster::Scheme scheme = toClusterScheme(planned.scheme);
@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  const cost::Offer &before, &after;
+  const cost::SchemeCatalog &before, &after;
   double slower;
 };
 
@@ -152,75 +152,76 @@ Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change) 
 }
 
 FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::SpecAttr spec) {
-  FailureOr<solver::JointProblem> problem = toJointProblem(op);
+  FailureOr<problem::Problem> problem = toProblem(op);
   if (failed(problem))
     return failure();
-  Result<cost::Offer> offer = cost::offerOf(spec);
-  if (!offer)
-    return op.emitOpError(offer.status().message());
-  return PlannedProblem(std::move(*problem), spec, std::move(*offer));
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  if (!catalog)
+    return op.emitOpError(catalog.status().message());
+  return PlannedProblem(std::move(*problem), spec, std::move(*catalog));
 }
 
-std::vector<solver::Scheme> PlannedProblem::measured() const {
-  std::vector<solver::Scheme> schemes;
+std::vector<problem::Scheme> PlannedProblem::measured() const {
+  std::vector<problem::Scheme> schemes;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
     if (isMeasured(stated.getCost()))
       schemes.push_back(toSolverScheme(stated.getScheme()));
   return schemes;
 }
 
-Result<solver::JointProblem> PlannedProblem::pose(const Change &change) const {
+Result<problem::Problem> PlannedProblem::pose(const Change &change) const {
   Result<cluster::SpecAttr> there = changed(spec, change);
   return there ? poseOn(*there, change.batch) : there.status();
 }
 
-/// The limits that lanes have there. Servers that cannot hold all gradients there, but could where
-/// the problem was posed, would need a lane of their own, so that no choice would mean what it did.
-static Status limitLanes(solver::JointProblem &problem, const cost::Offer &offer) {
+/// The limits that merge classes have there. Servers that cannot hold all gradients there, but
+/// could where the problem was posed, would need a merge class of their own, so that no choice
+/// would mean what it did.
+static Status limitMergeClasses(problem::Problem &problem, const cost::SchemeCatalog &catalog) {
   std::int64_t total = 0;
-  for (const solver::JointLayer &layer : problem.layers)
+  for (const problem::Layer &layer : problem.layers)
     total += layer.bytes;
-  const bool isTight = offer.serverMemory && total > *offer.serverMemory;
-  for (solver::Lane &lane : problem.lanes) {
-    lane.largestMessage = offer.largestMessage.value_or(solver::unlimited);
-    const bool hasServers = std::ranges::count(lane.options, solver::Scheme::parameterServer,
-                                               &solver::SchemeOption::scheme) > 0;
-    if (isTight && hasServers && lane.options.size() > 1)
-      return Status::badInput("servers hold " + std::to_string(*offer.serverMemory) +
+  const bool isTight = catalog.serverMemory && total > *catalog.serverMemory;
+  for (problem::MergeClass &mergeClass : problem.mergeClasses) {
+    mergeClass.largestMessage = catalog.largestMessage.value_or(problem::unlimited);
+    const bool hasServers = std::ranges::count(mergeClass.options, problem::Scheme::parameterServer,
+                                               &problem::SchemeOption::scheme) > 0;
+    if (isTight && hasServers && mergeClass.options.size() > 1)
+      return Status::badInput("servers hold " + std::to_string(*catalog.serverMemory) +
                               " B there and all gradients are " + std::to_string(total) +
                               " B, where the plan was made servers could hold them all");
-    lane.capacity = isTight && hasServers ? *offer.serverMemory : solver::unlimited;
+    mergeClass.capacity = isTight && hasServers ? *catalog.serverMemory : problem::unlimited;
   }
   return Status::ok();
 }
 
-Result<solver::JointProblem> PlannedProblem::poseOn(cluster::SpecAttr other, double batch) const {
-  Result<cost::Offer> offer = cost::offerOf(other);
-  if (!offer)
-    return offer.status();
+Result<problem::Problem> PlannedProblem::poseOn(cluster::SpecAttr other, double batch) const {
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(other);
+  if (!catalog)
+    return catalog.status();
   const double slower = slowerOn(other);
-  const Repricing repricing(planned, *offer, slower);
-  solver::JointProblem posed = problem;
+  const Repricing repricing(planned, *catalog, slower);
+  problem::Problem posed = problem;
   posed.computeFree *= batch * slower;
-  if (Status limited = limitLanes(posed, *offer); !limited)
+  if (Status limited = limitMergeClasses(posed, *catalog); !limited)
     return limited;
-  for (solver::Lane &lane : posed.lanes)
-    for (solver::SchemeOption &option : lane.options) {
-      Result<solver::SchemeOption> priced = repricing.option(option);
+  for (problem::MergeClass &mergeClass : posed.mergeClasses)
+    for (problem::SchemeOption &option : mergeClass.options) {
+      Result<problem::SchemeOption> priced = repricing.option(option);
       if (!priced)
         return priced.status();
       option = std::move(*priced);
     }
-  for (solver::JointLayer &layer : posed.layers) {
+  for (problem::Layer &layer : posed.layers) {
     layer.ready *= batch * slower;
-    for (solver::SoloOption &solo : layer.solos) {
-      Result<solver::SoloOption> priced = repricing.solo(solo, layer.bytes, batch);
+    for (problem::FactorOption &factorOption : layer.factorOptions) {
+      Result<problem::FactorOption> priced = repricing.price(factorOption, layer.bytes, batch);
       if (!priced)
         return priced.status();
-      solo = *priced;
+      factorOption = *priced;
     }
   }
-  if (Status valid = solver::validate(posed); !valid)
+  if (Status valid = problem::validate(posed); !valid)
     return valid;
   return posed;
 }
@@ -229,4 +230,4 @@ double PlannedProblem::slowerOn(cluster::SpecAttr other) const {
   return cluster::slowdown(other) / cluster::slowdown(spec);
 }
 
-} // namespace syncline::explain
+} // namespace syncline::merge

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline::explain {
+namespace syncline::merge {
 
 /// What is different; as planned where it is 1 or absent.
 struct Change {
@@ -26,35 +26,35 @@ public:
   /// A diagnostic at the problem where it is no valid one, or where the cluster offers nothing.
   static mlir::FailureOr<PlannedProblem> create(sync::ProblemOp op, cluster::SpecAttr spec);
 
-  const solver::JointProblem &asPlanned() const { return problem; }
-  const cost::Offer &offer() const { return planned; }
+  const problem::Problem &asPlanned() const { return problem; }
+  const cost::SchemeCatalog &catalog() const { return planned; }
   cluster::SpecAttr cluster() const { return spec; }
 
   /// The same layers with the same choices, at the costs and within the limits that the changed
-  /// cluster has. Compute times, factors and rebuilding grow with the batch, updates do not; all
-  /// but factors grow with the slowest node's slowdown, which the problem's times thus contain.
+  /// cluster has. Compute times, factors and reconstruction grow with the batch, updates do not;
+  /// all but factors grow with the slowest node's slowdown, which the problem's times thus contain.
   /// With no change it is the problem as planned. Idealised: a batch's time is proportional to its
   /// samples; but for slowdowns, ready times and compute stay the same on other ranks and devices.
   /// badInput where the changed cluster offers less than the planned one, where its servers can no
-  /// longer hold what shares a lane with all-reduces, or see changed(). Precondition: bandwidth and
-  /// ranks change only where there is nothing measured.
-  Result<solver::JointProblem> pose(const Change &change) const;
+  /// longer hold what shares a merge class with all-reduces, or see changed(). Precondition:
+  /// bandwidth and ranks change only where there is nothing measured.
+  Result<problem::Problem> pose(const Change &change) const;
   /// The same on any cluster, with so many times the samples; batch > 0.
-  Result<solver::JointProblem> poseOn(cluster::SpecAttr other, double batch) const;
+  Result<problem::Problem> poseOn(cluster::SpecAttr other, double batch) const;
   /// How many times as long as planned an operation takes on the other cluster's slowest node.
   double slowerOn(cluster::SpecAttr other) const;
 
   /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
   /// links and ranks only.
-  std::vector<solver::Scheme> measured() const;
+  std::vector<problem::Scheme> measured() const;
 
 private:
-  PlannedProblem(solver::JointProblem problem, cluster::SpecAttr spec, cost::Offer planned)
+  PlannedProblem(problem::Problem problem, cluster::SpecAttr spec, cost::SchemeCatalog planned)
       : problem(std::move(problem)), spec(spec), planned(std::move(planned)) {}
 
-  solver::JointProblem problem;
+  problem::Problem problem;
   cluster::SpecAttr spec;
-  cost::Offer planned;
+  cost::SchemeCatalog planned;
 };
 
 /// The cluster with faster links and other ranks; formulas that the file states, too. Fewer ranks
@@ -65,4 +65,4 @@ Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change);
 /// The fewest ranks for which `changed` finds room.
 std::int64_t fewestRanks(cluster::SpecAttr spec);
 
-} // namespace syncline::explain
+} // namespace syncline::merge

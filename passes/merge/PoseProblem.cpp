@@ -30,9 +30,9 @@ template <typename Attr> ArrayAttr arrayAttr(OpBuilder &builder, llvm::ArrayRef<
   return builder.getArrayAttr(llvm::SmallVector<Attribute>(list.begin(), list.end()));
 }
 
-/// `asked`: the schemes asked for by name, as they were written.
+/// `requested`: the schemes requested by name, as they were written.
 void createProblem(OpBuilder &builder, Location place, const Instance &instance,
-                   llvm::ArrayRef<StringRef> asked) {
+                   llvm::ArrayRef<StringRef> requested) {
   llvm::SmallVector<StringRef> names;
   llvm::SmallVector<std::int64_t> bytes;
   llvm::SmallVector<double> ready;
@@ -41,17 +41,20 @@ void createProblem(OpBuilder &builder, Location place, const Instance &instance,
     bytes.push_back(gradient.bytes);
     ready.push_back(gradient.ready);
   }
-  const std::int64_t every = (std::int64_t{1} << instance.lanes.size()) - 1;
+  const std::int64_t every = (std::int64_t{1} << instance.mergeClasses.size()) - 1;
   const bool isRestricted =
-      llvm::any_of(instance.only, [&](std::int64_t lanes) { return lanes != every; });
+      llvm::any_of(instance.only, [&](std::int64_t mergeClasses) { return mergeClasses != every; });
   builder.create<sync::ProblemOp>(
       place, builder.getStringAttr("merge"), builder.getStrArrayAttr(names),
       builder.getDenseI64ArrayAttr(bytes), timesAttr(builder, ready),
-      arrayAttr<sync::LaneAttr>(builder, instance.lanes),
-      instance.solos.empty() ? ArrayAttr() : arrayAttr<sync::SoloAttr>(builder, instance.solos),
-      instance.riders.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(instance.riders),
+      arrayAttr<sync::MergeClassAttr>(builder, instance.mergeClasses),
+      instance.factorOptions.empty()
+          ? ArrayAttr()
+          : arrayAttr<sync::FactorOptionAttr>(builder, instance.factorOptions),
+      instance.piggybacks.empty() ? DenseI64ArrayAttr()
+                                  : builder.getDenseI64ArrayAttr(instance.piggybacks),
       isRestricted ? builder.getDenseI64ArrayAttr(instance.only) : DenseI64ArrayAttr(),
-      asked.empty() ? ArrayAttr() : builder.getStrArrayAttr(asked),
+      requested.empty() ? ArrayAttr() : builder.getStrArrayAttr(requested),
       builder.getF64FloatAttr(instance.timeline.forward),
       builder.getF64FloatAttr(instance.timeline.backwardEnd),
       builder.getF64FloatAttr(instance.timeline.updates));
@@ -78,26 +81,26 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
   }
 
   LogicalResult pose(Operation *source, cluster::SpecAttr cluster) {
-    llvm::SmallVector<ForcedScheme> patterns;
-    for (const std::string &text : forced) {
-      Result<ForcedScheme> pattern = parseForcedScheme(text);
+    llvm::SmallVector<RequestedScheme> patterns;
+    for (const std::string &text : requested) {
+      Result<RequestedScheme> pattern = parseRequestedScheme(text);
       if (!pattern)
         return refuse(source->getLoc()) << pattern.status().message();
       patterns.push_back(*pattern);
     }
-    Result<cost::Offer> offer = cost::offerOf(cluster);
-    if (!offer)
-      return refuse(source->getLoc()) << offer.status().message();
+    Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster);
+    if (!catalog)
+      return refuse(source->getLoc()) << catalog.status().message();
     FailureOr<cost::Timeline> timeline = timelineOf(source, cluster::slowdown(cluster));
     if (failed(timeline))
       return failure();
     Result<Instance> instance = poseInstance(source->getContext(), std::move(*timeline),
-                                             cluster::slowestDevice(cluster), *offer, patterns);
+                                             cluster::slowestDevice(cluster), *catalog, patterns);
     if (!instance)
       return refuse(source->getLoc()) << instance.status().message();
     OpBuilder builder(source);
     createProblem(builder, source->getLoc(), *instance,
-                  llvm::SmallVector<StringRef>(forced.begin(), forced.end()));
+                  llvm::SmallVector<StringRef>(requested.begin(), requested.end()));
     return success();
   }
 };

@@ -29,14 +29,14 @@ static Result<llvm::GlobPattern> patternOf(StringRef glob) {
   return std::move(*pattern);
 }
 
-Result<ForcedScheme> parseForcedScheme(StringRef text) {
+Result<RequestedScheme> parseRequestedScheme(StringRef text) {
   const auto [glob, name] = text.rsplit('=');
   if (!text.contains('=') || glob.empty())
     return Status::badInput("expected LAYERS=SCHEME, as in 'fc*=factors', got " + quoted(text));
   if (Result<llvm::GlobPattern> pattern = patternOf(glob); !pattern)
     return pattern.status();
   if (std::optional<Scheme> scheme = schemeNamed(name))
-    return ForcedScheme{glob.str(), *scheme};
+    return RequestedScheme{glob.str(), *scheme};
   std::vector<std::string_view> known;
   for (unsigned i = 0; i <= cluster::getMaxEnumValForScheme(); ++i)
     known.push_back(cluster::stringifyScheme(static_cast<Scheme>(i)));
@@ -53,10 +53,10 @@ static std::string namesNear(const std::string &glob, ArrayRef<GradientNames> gr
   return names.empty() ? "" : suggestionOfMany(glob, names);
 }
 
-Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames> gradients,
-                                                         ArrayRef<ForcedScheme> patterns) {
-  std::vector<std::optional<Scheme>> forced(gradients.size());
-  for (const ForcedScheme &entry : patterns) {
+Result<std::vector<std::optional<Scheme>>> requestedSchemes(ArrayRef<GradientNames> gradients,
+                                                            ArrayRef<RequestedScheme> patterns) {
+  std::vector<std::optional<Scheme>> requested(gradients.size());
+  for (const RequestedScheme &entry : patterns) {
     Result<llvm::GlobPattern> pattern = patternOf(entry.glob);
     if (!pattern)
       return pattern.status();
@@ -64,7 +64,7 @@ Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames>
     auto fits = [&](const std::string &name) { return pattern->match(name); };
     for (std::size_t k = 0; k < gradients.size(); ++k)
       if (llvm::any_of(gradients[k], fits)) {
-        forced[k] = entry.scheme;
+        requested[k] = entry.scheme;
         isUsed = true;
       }
     if (!isUsed)
@@ -72,7 +72,7 @@ Result<std::vector<std::optional<Scheme>>> forcedSchemes(ArrayRef<GradientNames>
           "no layer matches " + quoted(entry.glob) + ", which shall travel by " +
           quoted(cluster::stringifyScheme(entry.scheme)) + namesNear(entry.glob, gradients));
   }
-  return forced;
+  return requested;
 }
 
 } // namespace syncline

@@ -30,13 +30,13 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
   }
 
   static LogicalResult solve(sync::ProblemOp op, const solver::Planner &planner) {
-    FailureOr<solver::JointProblem> problem = toJointProblem(op);
+    FailureOr<problem::Problem> problem = toProblem(op);
     if (failed(problem))
       return failure();
     Result<solver::PlanResult> result = planner.plan(*problem);
     if (!result)
       return refuse(op.getLoc()) << result.status().message();
-    if (auto rejection = solver::checkJointPlan(*problem, result->plan))
+    if (auto rejection = proof::checkSolution(*problem, result->plan))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);

@@ -19,23 +19,24 @@ static double seconds(Operation *op) {
 using Places = llvm::DenseMap<Operation *, std::size_t>;
 
 static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const Places &places,
-                                              const Riders &riders) {
+                                              const Piggybacks &piggybacks) {
   std::optional<FactorPair> pair = factorsOf(gradient);
   if (!pair)
     return std::nullopt;
-  TimedFactors factors{.bytes = pair->bytes, .rebuild = seconds(pair->product), .riders = {}};
+  TimedFactors factors{
+      .bytes = pair->bytes, .reconstruct = seconds(pair->product), .piggybacks = {}};
   llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
-  for (sync::GradientOp rider : riders.of(gradient, *pair)) {
-    Operation *producer = rider.getLocal().getDefiningOp();
-    factors.riders.push_back(
-        {places.lookup(rider), counted.insert(producer).second ? seconds(producer) : 0});
+  for (sync::GradientOp piggyback : piggybacks.of(gradient, *pair)) {
+    Operation *producer = piggyback.getLocal().getDefiningOp();
+    factors.piggybacks.push_back(
+        {places.lookup(piggyback), counted.insert(producer).second ? seconds(producer) : 0});
   }
   return factors;
 }
 
 static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
                                            cluster::DeviceAttr device) {
-  constexpr double elementBytes = 4, mostBytes = 0x1p53;
+  constexpr double elementBytes = 4, maxBytes = 0x1p53;
   sync::LayerOp layer = gradient.layer;
   if (!layer.getMatmul())
     return std::nullopt;
@@ -46,12 +47,12 @@ static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
              bytes = static_cast<double>(layer.getBytes()),
              factorBytes = k * (m + n) * elementBytes;
   if ((bytes != m * n * elementBytes && bytes != (m * n + n) * elementBytes) ||
-      factorBytes >= mostBytes)
+      factorBytes >= maxBytes)
     return std::nullopt;
   return TimedFactors{.bytes = static_cast<std::int64_t>(factorBytes),
-                      .rebuild = device.getCompute() ? 2 * m * n * k / *device.getCompute()
-                                                     : gradient.backward / 2,
-                      .riders = {}};
+                      .reconstruct = device.getCompute() ? 2 * m * n * k / *device.getCompute()
+                                                         : gradient.backward / 2,
+                      .piggybacks = {}};
 }
 
 std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &timeline,
@@ -65,16 +66,16 @@ std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &time
     if (const cost::ReadyGradient &gradient = timeline.gradients[k]; gradient.update)
       if (auto op = gradientOf(gradient))
         places[op] = k;
-  std::optional<Riders> riders;
+  std::optional<Piggybacks> piggybacks;
   std::vector<std::optional<TimedFactors>> all;
   for (const cost::ReadyGradient &gradient : timeline.gradients) {
     std::optional<TimedFactors> factors;
     if (gradient.layer) {
       factors = ofLayer(gradient, device);
     } else if (auto op = gradientOf(gradient)) {
-      if (!riders) // all of a timeline are one step's
-        riders.emplace(op->getParentOfType<nn::StepOp>());
-      factors = ofGradient(op, places, *riders);
+      if (!piggybacks) // all of a timeline are one step's
+        piggybacks.emplace(op->getParentOfType<nn::StepOp>());
+      factors = ofGradient(op, places, *piggybacks);
     }
     all.push_back(std::move(factors));
   }

@@ -13,13 +13,13 @@ namespace syncline {
 
 struct TimedFactors {
   std::int64_t bytes = 0; ///< of both factors of one rank
-  double rebuild = 0;     ///< seconds to compute one rank's share of the product from them
+  double reconstruct = 0; ///< seconds to compute one rank's share of the product from them
   /// A gradient of the same timeline that is a sum of a factor.
-  struct Rider {
+  struct Piggyback {
     std::size_t gradient = 0;
-    double rebuild = 0; ///< seconds of the sum besides; 0 where something before it computes it
+    double reconstruct = 0; ///< seconds of the sum besides; 0 where something before it computes it
   };
-  llvm::SmallVector<Rider> riders;
+  llvm::SmallVector<Piggyback> piggybacks;
 };
 
 /// Entry k is of timeline.gradients[k], nothing where it has no factors. A step's are found by

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 namespace {
 
@@ -264,4 +264,4 @@ AffineFit fitAffine(const CollectiveCost &cost, std::span<const std::int64_t> si
   return {meanSeconds - slope * meanBytes, slope};
 }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 /// Every way in which ranks can agree on a gradient.
 enum class Scheme {
@@ -26,7 +26,7 @@ enum class Scheme {
   reduceScatter,   ///< reduce-scatter, update of the own shard, all-gather of the parameters
   hierarchical,    ///< inside the nodes, between them, inside again
   parameterServer, ///< sharded evenly over the servers
-  factors,         ///< sufficient factors, gathered; the gradient is rebuilt from them
+  factors,         ///< sufficient factors, gathered; the gradient is reconstructed from them
 };
 
 /// Every scheme, in declaration order.
@@ -147,4 +147,4 @@ struct AffineFit {
 };
 AffineFit fitAffine(const CollectiveCost &cost, std::span<const std::int64_t> sizes);
 
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -1,7 +1,7 @@
 // What can be said about a merge problem without solving it.
 #include "passes/problem/MergeProblem.h"
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 std::size_t MergeProblem::bestOption(std::int64_t bytes) const {
   return fastestOption(options, bytes);
@@ -14,9 +14,9 @@ double MergeProblem::seconds(std::int64_t bytes) const {
 std::vector<std::int64_t> MergeProblem::prefixBytes() const {
   std::vector<std::int64_t> prefix{0};
   prefix.reserve(layers.size() + 1);
-  for (const Layer &layer : layers)
+  for (const MergeLayer &layer : layers)
     prefix.push_back(prefix.back() + layer.bytes);
   return prefix;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -1,5 +1,5 @@
 // MergeProblem: which gradients travel together, in one in-order channel: the problem that merging
-// alone poses (see plainProblem in joint/JointProblem.h), and the certificate of its bound;
+// alone poses (see plainProblem in joint/Problem.h), and the certificate of its bound;
 // README.md has the mathematics.
 //
 // Nothing here searches or judges: see FinishTimes.h, Coarsen.h and ComparisonPlanners.h for
@@ -13,18 +13,18 @@
 #include <memory>
 #include <vector>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 /// One gradient. Layers stand in backward order, so ready times ascend.
-struct Layer {
+struct MergeLayer {
   std::int64_t bytes = 0;
   double ready = 0; ///< seconds from the start of the step
 };
 
-/// Sound when the JointProblem it is a view of is valid. Copyable; costs are shared and immutable.
+/// Sound when the Problem it is a view of is valid. Copyable; costs are shared and immutable.
 /// Thread-safe to read.
 struct MergeProblem {
-  std::vector<Layer> layers;
+  std::vector<MergeLayer> layers;
   std::vector<SchemeOption> options;
 
   /// The fastest option for so many bytes; the first of equals. Precondition: there is an option.
@@ -37,8 +37,8 @@ struct MergeProblem {
 
 /// Proof that no grouping ends before earliestFinish.back(): entry j is the earliest time at which
 /// the first j layers can be synchronised. Entry 0 is 0.
-struct Certificate {
+struct MergeCertificate {
   std::vector<double> earliestFinish;
 };
 
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -1,11 +1,11 @@
-// What can be said about a joint problem without solving it.
+// What can be said about a problem without solving it.
 #include "passes/problem/Problem.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 namespace {
 
@@ -18,126 +18,131 @@ Status layerError(std::size_t index, const std::string &what) {
 
 bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-Status validateLanes(const JointProblem &problem) {
-  if (problem.lanes.empty() || problem.lanes.size() > maxLanes)
-    return Status::badInput("joint problem: expected 1 to " + std::to_string(maxLanes) +
-                            " lanes, got " + std::to_string(problem.lanes.size()));
+Status validateMergeClasses(const Problem &problem) {
+  if (problem.mergeClasses.empty() || problem.mergeClasses.size() > maxMergeClasses)
+    return Status::badInput("problem: expected 1 to " + std::to_string(maxMergeClasses) +
+                            " merge classes, got " + std::to_string(problem.mergeClasses.size()));
   int limited = 0;
-  for (const Lane &lane : problem.lanes) {
-    if (lane.options.empty() || lane.options.size() >= Choice::fastest)
-      return Status::badInput("joint problem: expected 1 to 254 schemes in a lane, got " +
-                              std::to_string(lane.options.size()));
-    for (const SchemeOption &option : lane.options)
+  for (const MergeClass &mergeClass : problem.mergeClasses) {
+    if (mergeClass.options.empty() || mergeClass.options.size() >= Choice::fastest)
+      return Status::badInput("problem: expected 1 to 254 schemes in a merge class, got " +
+                              std::to_string(mergeClass.options.size()));
+    for (const SchemeOption &option : mergeClass.options)
       if (!option.cost)
-        return Status::badInput("joint problem: scheme '" + std::string(schemeName(option.scheme)) +
+        return Status::badInput("problem: scheme '" + std::string(schemeName(option.scheme)) +
                                 "' has no cost");
-    if (lane.largestMessage < 0 || lane.capacity < 0)
-      return Status::badInput("joint problem: expected limits >= 0");
-    limited += lane.capacity != unlimited;
+    if (mergeClass.largestMessage < 0 || mergeClass.capacity < 0)
+      return Status::badInput("problem: expected limits >= 0");
+    limited += mergeClass.capacity != unlimited;
   }
   if (limited > 1)
-    return Status::badInput("joint problem: expected one lane with a capacity, got " +
+    return Status::badInput("problem: expected one merge class with a capacity, got " +
                             std::to_string(limited));
   return Status::ok();
 }
 
-Status validateChoices(const JointProblem &problem, std::size_t k) {
-  const JointLayer &layer = problem.layers[k];
-  if (layer.lanes >> problem.lanes.size())
-    return layerError(k, "expected lanes below " + std::to_string(problem.lanes.size()));
-  for (const SoloOption &solo : layer.solos)
-    if (!isTime(solo.seconds) || !isTime(solo.rebuild))
+Status validateChoices(const Problem &problem, std::size_t k) {
+  const Layer &layer = problem.layers[k];
+  if (layer.mergeClasses >> problem.mergeClasses.size())
+    return layerError(k, "expected merge classes below " +
+                             std::to_string(problem.mergeClasses.size()));
+  for (const FactorOption &factorOption : layer.factorOptions)
+    if (!isTime(factorOption.seconds) || !isTime(factorOption.reconstruct))
       return layerError(k, "expected finite times >= 0 for '" +
-                               std::string(schemeName(solo.scheme)) + "'");
-  if (layer.solos.size() > 255)
+                               std::string(schemeName(factorOption.scheme)) + "'");
+  if (layer.factorOptions.size() > 255)
     return layerError(k, "expected at most 255 ways to travel alone");
   if (layer.carrier && (*layer.carrier >= problem.layers.size() || *layer.carrier == k ||
-                        problem.layers[*layer.carrier].solos.empty()))
+                        problem.layers[*layer.carrier].factorOptions.empty()))
     return layerError(k, "expected its carrier to be another layer that can travel alone");
   return Status::ok();
 }
 
-/// Layers that can only use the limited lane must fit into it together.
-Status validateRoutes(const JointProblem &problem) {
-  std::optional<std::size_t> limited = problem.limitedLane();
+/// Layers that can only use the limited merge class must fit into it together.
+Status validateRoutes(const Problem &problem) {
+  std::optional<std::size_t> limited = problem.limitedMergeClass();
   std::int64_t captive = 0;
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
     const std::optional<std::size_t> carrier = problem.layers[k].carrier;
-    bool canRide = carrier && problem.isLaneless(*carrier) && !problem.layers[*carrier].carrier;
-    bool anywhere = canRide || !problem.layers[k].solos.empty(), elsewhere = anywhere;
-    for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
-      if (problem.allows(k, lane)) {
+    bool canPiggyback =
+        carrier && problem.hasNoMergeClass(*carrier) && !problem.layers[*carrier].carrier;
+    bool anywhere = canPiggyback || !problem.layers[k].factorOptions.empty(), elsewhere = anywhere;
+    for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
+      if (problem.allows(k, mergeClass)) {
         anywhere = true;
-        elsewhere |= lane != limited;
+        elsewhere |= mergeClass != limited;
       }
     if (!anywhere)
       return layerError(k, "no scheme can carry its " + std::to_string(problem.layers[k].bytes) +
                                " B");
     captive += elsewhere ? 0 : problem.layers[k].bytes;
   }
-  if (limited && captive > problem.lanes[*limited].capacity)
-    return Status::badInput("joint problem: expected at most " +
-                            std::to_string(problem.lanes[*limited].capacity) +
-                            " B of gradients that only '" +
-                            std::string(schemeName(problem.lanes[*limited].options[0].scheme)) +
-                            "' can carry, got " + std::to_string(captive) + " B");
+  if (limited && captive > problem.mergeClasses[*limited].capacity)
+    return Status::badInput(
+        "problem: expected at most " + std::to_string(problem.mergeClasses[*limited].capacity) +
+        " B of gradients that only '" +
+        std::string(schemeName(problem.mergeClasses[*limited].options[0].scheme)) +
+        "' can carry, got " + std::to_string(captive) + " B");
   return Status::ok();
 }
 
 } // namespace
 
-std::size_t Lane::bestOption(std::int64_t bytes) const { return fastestOption(options, bytes); }
+std::size_t MergeClass::bestOption(std::int64_t bytes) const {
+  return fastestOption(options, bytes);
+}
 
-double Lane::seconds(std::int64_t bytes) const {
+double MergeClass::seconds(std::int64_t bytes) const {
   return options[bestOption(bytes)].cost->seconds(bytes);
 }
 
-std::optional<std::size_t> JointProblem::limitedLane() const {
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-    if (lanes[lane].capacity != unlimited)
-      return lane;
+std::optional<std::size_t> Problem::limitedMergeClass() const {
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses.size(); ++mergeClass)
+    if (mergeClasses[mergeClass].capacity != unlimited)
+      return mergeClass;
   return std::nullopt;
 }
 
-bool JointProblem::allows(std::size_t layer, std::size_t lane) const {
-  return (layers[layer].lanes >> lane & 1) && layers[layer].bytes <= lanes[lane].largestMessage;
+bool Problem::allows(std::size_t layer, std::size_t mergeClass) const {
+  return (layers[layer].mergeClasses >> mergeClass & 1) &&
+         layers[layer].bytes <= mergeClasses[mergeClass].largestMessage;
 }
 
-std::optional<MergeProblem> plainProblem(const JointProblem &problem) {
-  if (problem.lanes.size() != 1 || problem.lanes[0].largestMessage != unlimited ||
-      problem.lanes[0].capacity != unlimited)
+std::optional<MergeProblem> plainProblem(const Problem &problem) {
+  if (problem.mergeClasses.size() != 1 || problem.mergeClasses[0].largestMessage != unlimited ||
+      problem.mergeClasses[0].capacity != unlimited)
     return std::nullopt;
   MergeProblem plain;
   plain.layers.reserve(problem.layers.size());
-  for (const JointLayer &layer : problem.layers) {
-    if (!layer.solos.empty() || layer.lanes != 1)
+  for (const Layer &layer : problem.layers) {
+    if (!layer.factorOptions.empty() || layer.mergeClasses != 1)
       return std::nullopt;
     plain.layers.push_back({layer.bytes, layer.ready});
   }
-  plain.options = problem.lanes[0].options;
+  plain.options = problem.mergeClasses[0].options;
   return plain;
 }
 
-double boundOf(const JointProblem &problem, const BoundProof &proof) {
-  if (const auto *joint = std::get_if<JointCertificate>(&proof))
+double boundOf(const Problem &problem, const BoundProof &proof) {
+  if (const auto *joint = std::get_if<Certificate>(&proof))
     return joint->bound;
-  return std::max(std::get<Certificate>(proof).earliestFinish.back(), problem.computeFree);
+  return std::max(std::get<MergeCertificate>(proof).earliestFinish.back(), problem.computeFree);
 }
 
-bool JointProblem::isLaneless(std::size_t layer) const {
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-    if (allows(layer, lane))
+bool Problem::hasNoMergeClass(std::size_t layer) const {
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses.size(); ++mergeClass)
+    if (allows(layer, mergeClass))
       return false;
   return true;
 }
 
-Status validate(const JointProblem &problem) {
-  if (Status status = validateLanes(problem); !status)
+Status validate(const Problem &problem) {
+  if (Status status = validateMergeClasses(problem); !status)
     return status;
   std::int64_t total = 0;
   double previous = 0;
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
-    const JointLayer &layer = problem.layers[k];
+    const Layer &layer = problem.layers[k];
     if (layer.bytes < 0)
       return layerError(k, "expected bytes >= 0, got " + std::to_string(layer.bytes));
     if (layer.bytes >= maxBytes - total)
@@ -151,47 +156,49 @@ Status validate(const JointProblem &problem) {
       return status;
   }
   if (!std::isfinite(problem.computeFree) || problem.computeFree < previous)
-    return Status::badInput("joint problem: expected the backward pass to end at " +
+    return Status::badInput("problem: expected the backward pass to end at " +
                             std::to_string(previous) + " s or later, got " +
                             std::to_string(problem.computeFree) + " s");
   if (PairBits(problem).most > 64)
-    return Status::badInput("joint problem: expected at most 64 carriers with riders at a time");
+    return Status::badInput("problem: expected at most 64 carriers with piggybacks at a time");
   return validateRoutes(problem);
 }
 
-Scheme JointPlan::scheme(const JointProblem &problem, const JointMessage &message) const {
-  return message.isSolo ? problem.layers[message.layers.front()].solos[message.option].scheme
-                        : problem.lanes[message.lane].options[message.option].scheme;
+Scheme Solution::scheme(const Problem &problem, const Message &message) const {
+  return message.isFactors
+             ? problem.layers[message.layers.front()].factorOptions[message.option].scheme
+             : problem.mergeClasses[message.mergeClass].options[message.option].scheme;
 }
 
-double JointPlan::traffic(const JointProblem &problem) const {
+double Solution::traffic(const Problem &problem) const {
   double bytes = 0;
-  for (const JointMessage &message : messages)
-    bytes += message.isSolo
-                 ? problem.layers[message.layers.front()].solos[message.option].traffic
-                 : problem.lanes[message.lane].options[message.option].bytesMoved(message.bytes);
+  for (const Message &message : messages)
+    bytes += message.isFactors
+                 ? problem.layers[message.layers.front()].factorOptions[message.option].traffic
+                 : problem.mergeClasses[message.mergeClass].options[message.option].bytesMoved(
+                       message.bytes);
   return bytes;
 }
 
-PairBits::PairBits(const JointProblem &problem) : ofLayer(problem.layers.size()) {
+PairBits::PairBits(const Problem &problem) : ofLayer(problem.layers.size()) {
   std::size_t n = problem.layers.size();
-  std::vector<std::vector<std::size_t>> ridersOf(n);
+  std::vector<std::vector<std::size_t>> piggybacksOf(n);
   for (std::size_t k = 0; k < n; ++k)
     if (problem.layers[k].carrier)
-      ridersOf[*problem.layers[k].carrier].push_back(k);
+      piggybacksOf[*problem.layers[k].carrier].push_back(k);
 
-  std::vector<std::size_t> bitOfRider(n);
+  std::vector<std::size_t> bitOfPiggyback(n);
   std::vector<std::size_t> spare; // bits given back
   std::size_t used = 0;
-  auto visit = [&](std::size_t k, std::size_t rider, bool carries, bool opens) {
+  auto visit = [&](std::size_t k, std::size_t piggyback, bool carries, bool opens) {
     if (opens && spare.empty())
       spare.push_back(used++);
     if (opens) {
-      bitOfRider[rider] = spare.back();
+      bitOfPiggyback[piggyback] = spare.back();
       spare.pop_back();
     }
-    std::size_t bit = bitOfRider[rider];
-    std::size_t other = carries ? rider : *problem.layers[rider].carrier;
+    std::size_t bit = bitOfPiggyback[piggyback];
+    std::size_t other = carries ? piggyback : *problem.layers[piggyback].carrier;
     ofLayer[k].push_back({other, bit < 64 ? std::uint64_t{1} << bit : 0, opens, carries});
     return bit;
   };
@@ -200,8 +207,8 @@ PairBits::PairBits(const JointProblem &problem) : ofLayer(problem.layers.size())
     if (std::optional<std::size_t> carrier = problem.layers[k].carrier)
       if (std::size_t bit = visit(k, k, false, k < *carrier); *carrier < k)
         closing.push_back(bit);
-    for (std::size_t rider : ridersOf[k])
-      if (std::size_t bit = visit(k, rider, true, k < rider); rider < k)
+    for (std::size_t piggyback : piggybacksOf[k])
+      if (std::size_t bit = visit(k, piggyback, true, k < piggyback); piggyback < k)
         closing.push_back(bit);
     spare.insert(spare.end(), closing.begin(), closing.end());
   }
@@ -210,8 +217,9 @@ PairBits::PairBits(const JointProblem &problem) : ofLayer(problem.layers.size())
 
 bool PairBits::settle(std::uint64_t &freedom, std::size_t k, Choice::Kind kind) const {
   for (const Pair &pair : ofLayer[k]) {
-    // Of carrier and rider, only "the rider rides, the carrier has no solo message" is forbidden.
-    bool harmless = pair.carries ? kind == Choice::Kind::solo : kind != Choice::Kind::ride;
+    // Of carrier and piggyback, only "the piggyback rides, the carrier has no message of factors"
+    // is forbidden.
+    bool harmless = pair.carries ? kind == Choice::Kind::factors : kind != Choice::Kind::piggyback;
     if (pair.opens) {
       freedom |= harmless ? pair.bit : 0;
       continue;
@@ -223,4 +231,4 @@ bool PairBits::settle(std::uint64_t &freedom, std::size_t k, Choice::Kind kind) 
   return true;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 /// Sums of the same seconds in another order, on another machine, or as a share of the whole: P20,
 /// P22 (of the step), P23, S14, S15. Of the larger. What a rule compares must be sums: a difference
@@ -29,4 +29,4 @@ inline bool differ(double a, double b, double part = sumRounding) {
 /// Whether a plan that ends at `finish` is optimal where `bound` is proved.
 inline bool isProved(double finish, double bound) { return finish <= bound * (1 + proofRounding); }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

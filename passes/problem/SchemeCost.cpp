@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 namespace {
 
@@ -115,4 +115,4 @@ SchemeOption serverOption(const ServerLayout &layout) {
   return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
 }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

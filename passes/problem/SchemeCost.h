@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 /// Whether a link carries both directions at once.
 enum class Duplex { full, half };
@@ -66,10 +66,10 @@ std::optional<double> shortTraffic(Scheme scheme, int ranks);
 /// An all-gather's, per byte that one rank contributes: 2(P-1).
 double allGatherTraffic(int ranks);
 
-/// Lane options for the four all-reduces and reduce-scatter by formula.
+/// Merge class options for the four all-reduces and reduce-scatter by formula.
 std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
 
 /// Servers by formula.
 SchemeOption serverOption(const ServerLayout &layout);
 
-} // namespace syncline::solver
+} // namespace syncline::problem

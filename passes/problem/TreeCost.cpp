@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 namespace {
 
@@ -115,9 +115,9 @@ double treeTraffic(int ranks, std::int64_t bytes) {
 
 double treeCardLoad(int nodes, int devices) {
   // More nodes or devices than these have no more edges between them, or few.
-  constexpr int mostNodes = 8, mostDevices = 64;
-  nodes = std::min(nodes, mostNodes);
-  devices = std::min(devices, mostDevices);
+  constexpr int maxNodes = 8, maxDevices = 64;
+  nodes = std::min(nodes, maxNodes);
+  devices = std::min(devices, maxDevices);
   const int ranks = nodes * devices;
   std::vector<int> leaving(static_cast<std::size_t>(nodes));
   for (int tree = 0; tree < 2; ++tree)
@@ -130,4 +130,4 @@ double treeCardLoad(int nodes, int devices) {
   return *std::ranges::max_element(leaving) / 2.0;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

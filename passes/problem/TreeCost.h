@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 /// The longest message that one tree carries.
 inline constexpr std::int64_t oneTreeBytes = 32 << 10;
@@ -54,4 +54,4 @@ double treeTraffic(int ranks, std::int64_t bytes);
 /// 2 for four nodes or more of one device; 5 for as many of 4 or 8.
 double treeCardLoad(int nodes, int devices);
 
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -1,46 +1,47 @@
 // Checks certificates of joint bounds: that every plan is in a listed state or provably late, or
 // where no states are listed, that none of those the judge derives ends before the bound.
-#include "passes/proof/MergeChecker.h"
 #include "passes/proof/BoundLimits.h"
+#include "passes/proof/MergeChecker.h"
 #include "passes/proof/Rejections.h"
 
 #include <tuple>
 
-namespace syncline::solver {
+namespace syncline::proof {
 
 namespace {
 
-using Kind = JointRejectionKind;
-using Verdict = std::optional<JointRejection>;
+using Kind = RejectionKind;
+using Verdict = std::optional<Rejection>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What the judge knows of a lane.
-struct LaneFacts {
+/// What the judge knows of a merge class.
+struct MergeClassFacts {
   bool nondecreasing = true;
   std::size_t lastMember = 0; ///< one past the last layer that fits
 };
 
 class BoundCheck {
 public:
-  BoundCheck(const JointProblem &problem, const JointCertificate &certificate)
+  BoundCheck(const Problem &problem, const Certificate &certificate)
       : problem(problem), proof(certificate), limits(problem, certificate),
-        n(problem.layers.size()), lanes(problem.lanes.size()), limited(problem.limitedLane()) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      for (const SchemeOption &option : problem.lanes[lane].options)
-        facts[lane].nondecreasing &= neverFalls(*option.cost);
+        n(problem.layers.size()), mergeClasses(problem.mergeClasses.size()),
+        limited(problem.limitedMergeClass()) {
+    for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
+      for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
+        facts[mergeClass].nondecreasing &= neverFalls(*option.cost);
       for (std::size_t k = 0; k < n; ++k)
-        if (limits.fits(k, lane))
-          facts[lane].lastMember = k + 1;
+        if (limits.fits(k, mergeClass))
+          facts[mergeClass].lastMember = k + 1;
     }
   }
 
   Verdict run() {
     if (!isCheckedTime(proof.bound))
-      return rejectJointly(Kind::boundNotATime, "expected a finite bound >= 0, got ", proof.bound);
+      return reject(Kind::boundNotATime, "expected a finite bound >= 0, got ", proof.bound);
     if (!proof.states.empty() && proof.states.size() != n + 1)
-      return rejectJointly(Kind::statesCount, "expected no list of states or ", n + 1, ", got ",
-                           proof.states.size());
+      return reject(Kind::statesCount, "expected no list of states or ", n + 1, ", got ",
+                    proof.states.size());
     if (Verdict verdict = checkNumbers())
       return verdict;
     if (Verdict verdict = limits.prepare())
@@ -49,8 +50,8 @@ public:
     start.free = n > 0 ? problem.layers[0].ready : 0;
     start.compute = problem.computeFree;
     if (n == 0 && isBefore(start.compute, proof.bound))
-      return rejectJointly(Kind::boundBeaten, "expected a bound of at most ", start.compute,
-                           " s, got ", proof.bound, " s");
+      return reject(Kind::boundBeaten, "expected a bound of at most ", start.compute, " s, got ",
+                    proof.bound, " s");
     if (n == 0 || limits.isLate(start, 0))
       return std::nullopt;
     return proof.states.empty() ? derive(start) : checkLists(start);
@@ -61,8 +62,8 @@ private:
     for (std::size_t k = 0; k < proof.states.size(); ++k)
       for (std::size_t i = 0; i < proof.states[k].size(); ++i)
         if (!isState(proof.states[k][i]))
-          return rejectJointly(Kind::notAState, "state ", i + 1, " after layer ", k,
-                               ": expected finite times >= 0 and bytes >= 0");
+          return reject(Kind::notAState, "state ", i + 1, " after layer ", k,
+                        ": expected finite times >= 0 and bytes >= 0");
     return std::nullopt;
   }
 
@@ -89,16 +90,16 @@ private:
   bool isNoWorse(const PlanState &a, const PlanState &b, double tolerance) const {
     bool good = a.free <= b.free * (1 + tolerance) && a.compute <= b.compute * (1 + tolerance) &&
                 a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
-    for (std::size_t lane = 0; lane < lanes && good; ++lane)
-      good =
-          facts[lane].nondecreasing ? a.open[lane] <= b.open[lane] : a.open[lane] == b.open[lane];
+    for (std::size_t mergeClass = 0; mergeClass < mergeClasses && good; ++mergeClass)
+      good = facts[mergeClass].nondecreasing ? a.open[mergeClass] <= b.open[mergeClass]
+                                             : a.open[mergeClass] == b.open[mergeClass];
     return good;
   }
 
   /// Every step from the listed states leads to a listed or a late one.
   Verdict checkLists(const PlanState &start) const {
     if (!isCovered(start, 0))
-      return rejectJointly(Kind::startNotCovered, "the state before layer 1 is not covered");
+      return reject(Kind::startNotCovered, "the state before layer 1 is not covered");
     for (std::size_t k = 0; k < n; ++k)
       for (std::size_t i = 0; i < proof.states[k].size(); ++i)
         if (Verdict verdict = checkSteps(proof.states[k][i], k, i))
@@ -121,12 +122,12 @@ private:
         return;
       double finish = std::max(after.free, after.compute);
       if (k + 1 == n && isBefore(finish, proof.bound, proofRounding))
-        verdict = rejectJointly(Kind::boundBeaten, "a plan through state ", index + 1,
-                                " after layer ", k, " ends at ", finish, " s");
+        verdict = reject(Kind::boundBeaten, "a plan through state ", index + 1, " after layer ", k,
+                         " ends at ", finish, " s");
       else if (k + 1 < n && !isCovered(after, k + 1))
-        verdict = rejectJointly(Kind::stepNotCovered, "layer ", k + 1, ": a step from state ",
-                                index + 1, " leads to one that is not covered (channel free at ",
-                                after.free, " s, device at ", after.compute, " s)");
+        verdict = reject(Kind::stepNotCovered, "layer ", k + 1, ": a step from state ", index + 1,
+                         " leads to one that is not covered (channel free at ", after.free,
+                         " s, device at ", after.compute, " s)");
     });
     return verdict;
   }
@@ -146,13 +147,12 @@ private:
             next.push_back(after);
         });
       if (isBefore(earliest, proof.bound, proofRounding))
-        return rejectJointly(Kind::boundBeaten, "expected no plan to end before ", proof.bound,
-                             " s, got one that ends at ", earliest, " s");
+        return reject(Kind::boundBeaten, "expected no plan to end before ", proof.bound,
+                      " s, got one that ends at ", earliest, " s");
       dropWorse(next);
-      if (next.size() > mostDerived)
-        return rejectJointly(Kind::tooManyStates, "layer ", k + 1, ": expected at most ",
-                             mostDerived, " states that the relaxations leave open, got ",
-                             next.size());
+      if (next.size() > maxDerived)
+        return reject(Kind::tooManyStates, "layer ", k + 1, ": expected at most ", maxDerived,
+                      " states that the relaxations leave open, got ", next.size());
       std::swap(states, next);
     }
     return std::nullopt;
@@ -180,81 +180,79 @@ private:
   /// that nobody can close.
   template <typename Visit>
   void forEachStep(const PlanState &state, std::size_t k, const Visit &visit) const {
-    const JointLayer &layer = problem.layers[k];
+    const Layer &layer = problem.layers[k];
     auto arrive = [&](PlanState after) {
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        if (after.open[lane] != PlanState::closed && facts[lane].lastMember <= k + 1)
+      for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+        if (after.open[mergeClass] != PlanState::closed && facts[mergeClass].lastMember <= k + 1)
           return;
       if (k + 1 < n)
         after.free = std::max(after.free, problem.layers[k + 1].ready);
       visit(after);
     };
 
-    for (const SoloOption &solo : layer.solos) {
+    for (const FactorOption &factorOption : layer.factorOptions) {
       PlanState after = state;
       if (!limits.settlePairs(after, k, true, false))
         continue;
-      after.free = std::max(state.free, layer.ready) + solo.seconds;
-      if (solo.rebuild > 0)
-        after.compute = std::max(state.compute, after.free) + solo.rebuild;
+      after.free = std::max(state.free, layer.ready) + factorOption.seconds;
+      if (factorOption.reconstruct > 0)
+        after.compute = std::max(state.compute, after.free) + factorOption.reconstruct;
       arrive(after);
     }
     if (PlanState after = state; layer.carrier && limits.settlePairs(after, k, false, true))
       arrive(after);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
       PlanState after = state;
-      std::int64_t bytes = layer.bytes + std::max<std::int64_t>(0, state.open[lane]);
-      if (!limits.fits(k, lane) || bytes > problem.lanes[lane].largestMessage ||
+      std::int64_t bytes = layer.bytes + std::max<std::int64_t>(0, state.open[mergeClass]);
+      if (!limits.fits(k, mergeClass) || bytes > problem.mergeClasses[mergeClass].largestMessage ||
           !limits.settlePairs(after, k, false, false))
         continue;
-      if (limited && *limited == lane) {
+      if (limited && *limited == mergeClass) {
         after.held += layer.bytes;
-        if (after.held > problem.lanes[lane].capacity)
+        if (after.held > problem.mergeClasses[mergeClass].capacity)
           continue;
       }
-      after.open[lane] = bytes;
+      after.open[mergeClass] = bytes;
       arrive(after);
       double least = infinity;
-      for (const SchemeOption &option : problem.lanes[lane].options)
+      for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
         least = std::min(least, option.cost->seconds(bytes));
-      after.open[lane] = PlanState::closed;
+      after.open[mergeClass] = PlanState::closed;
       after.free = std::max(state.free, layer.ready) + least;
       arrive(after);
     }
   }
 
   /// More would take longer to check than to plan.
-  static constexpr std::size_t mostDerived = 10'000;
+  static constexpr std::size_t maxDerived = 10'000;
 
-  const JointProblem &problem;
-  const JointCertificate &proof;
+  const Problem &problem;
+  const Certificate &proof;
   BoundLimits limits;
-  std::size_t n, lanes;
+  std::size_t n, mergeClasses;
   std::optional<std::size_t> limited;
-  std::array<LaneFacts, maxLanes> facts;
+  std::array<MergeClassFacts, maxMergeClasses> facts;
 };
 
 } // namespace
 
-std::optional<JointRejection> checkJointBound(const JointProblem &problem,
-                                              const JointCertificate &certificate) {
+std::optional<Rejection> checkBound(const Problem &problem, const Certificate &certificate) {
   return BoundCheck(problem, certificate).run();
 }
 
 static Verdict checkFinish(double bound, double finish, bool optimal) {
   if (!isCheckedTime(finish) || isBefore(finish, bound, proofRounding))
-    return rejectJointly(Kind::boundUndercut, "expected the plan to finish at ", bound,
-                         " s or later, got ", finish, " s");
+    return reject(Kind::boundUndercut, "expected the plan to finish at ", bound,
+                  " s or later, got ", finish, " s");
   if (optimal && isBefore(bound, finish, proofRounding))
-    return rejectJointly(Kind::boundNotReached, "expected the plan to finish at ", bound,
-                         " s, got ", finish, " s");
+    return reject(Kind::boundNotReached, "expected the plan to finish at ", bound, " s, got ",
+                  finish, " s");
   return std::nullopt;
 }
 
-std::optional<JointRejection> checkJointCertificate(const JointProblem &problem,
-                                                    const JointCertificate &certificate,
-                                                    double finish, bool optimal) {
-  if (Verdict verdict = checkJointBound(problem, certificate))
+std::optional<Rejection> checkCertificate(const Problem &problem, const Certificate &certificate,
+                                          double finish, bool optimal) {
+  if (Verdict verdict = checkBound(problem, certificate))
     return verdict;
   return checkFinish(certificate.bound, finish, optimal);
 }
@@ -263,21 +261,21 @@ template <typename Found> static std::optional<std::string> messageOf(const Foun
   return rejection ? std::optional(rejection->message) : std::nullopt;
 }
 
-std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof) {
-  if (const auto *joint = std::get_if<JointCertificate>(&proof))
-    return messageOf(checkJointBound(problem, *joint));
+std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof) {
+  if (const auto *joint = std::get_if<Certificate>(&proof))
+    return messageOf(checkBound(problem, *joint));
   if (std::optional<MergeProblem> plain = plainProblem(problem))
-    return messageOf(checkBound(*plain, std::get<Certificate>(proof)));
-  return rejectJointly(Kind::notPlain, "expected relaxations and states, since the problem is more "
-                                       "than merging, got finish times")
+    return messageOf(checkMergeBound(*plain, std::get<MergeCertificate>(proof)));
+  return reject(Kind::notPlain, "expected relaxations and states, since the problem is more "
+                                "than merging, got finish times")
       .message;
 }
 
-std::optional<std::string> checkProof(const JointProblem &problem, const BoundProof &proof,
+std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof,
                                       double finish, bool optimal) {
   if (std::optional<std::string> wrong = checkProof(problem, proof))
     return wrong;
   return messageOf(checkFinish(boundOf(problem, proof), finish, optimal));
 }
 
-} // namespace syncline::solver
+} // namespace syncline::proof

@@ -3,10 +3,10 @@
 
 #include "passes/proof/Rejections.h"
 
-namespace syncline::solver {
+namespace syncline::proof {
 
-using Kind = JointRejectionKind;
-using Verdict = std::optional<JointRejection>;
+using Kind = RejectionKind;
+using Verdict = std::optional<Rejection>;
 
 namespace {
 
@@ -30,9 +30,9 @@ bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::in
 
 } // namespace
 
-BoundLimits::BoundLimits(const JointProblem &problem, const JointCertificate &certificate)
+BoundLimits::BoundLimits(const Problem &problem, const Certificate &certificate)
     : problem(problem), proof(certificate), pairs(problem), n(problem.layers.size()),
-      lanes(problem.lanes.size()), limited(problem.limitedLane()) {}
+      mergeClasses(problem.mergeClasses.size()), limited(problem.limitedMergeClass()) {}
 
 Verdict BoundLimits::prepare() {
   for (std::size_t i = 0; i < proof.relaxations.size(); ++i)
@@ -47,25 +47,24 @@ Verdict BoundLimits::prepare() {
 Verdict BoundLimits::checkRelaxation(std::size_t index) const {
   const Relaxation &relaxation = proof.relaxations[index];
   if (!(relaxation.channelWeight >= 0 && relaxation.channelWeight <= 1))
-    return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
-                         ": expected a weight within [0, 1], got ", relaxation.channelWeight);
+    return reject(Kind::notARelaxation, "relaxation ", index + 1,
+                  ": expected a weight within [0, 1], got ", relaxation.channelWeight);
   if (!isCheckedTime(relaxation.heldWeight))
-    return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1,
-                         ": expected a finite weight of held bytes >= 0, got ",
-                         relaxation.heldWeight);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const Relaxation::Line &line = relaxation.lines[lane];
+    return reject(Kind::notARelaxation, "relaxation ", index + 1,
+                  ": expected a finite weight of held bytes >= 0, got ", relaxation.heldWeight);
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
+    const Relaxation::Line &line = relaxation.lines[mergeClass];
     std::int64_t most = 0;
     for (std::size_t k = 0; k < n; ++k)
-      most += fits(k, lane) ? problem.layers[k].bytes : 0;
-    most = std::min(most, problem.lanes[lane].largestMessage);
+      most += fits(k, mergeClass) ? problem.layers[k].bytes : 0;
+    most = std::min(most, problem.mergeClasses[mergeClass].largestMessage);
     bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
-    for (const SchemeOption &option : problem.lanes[lane].options)
+    for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
       isUnder = isUnder && liesUnder(line, *option.cost, most);
     if (!isUnder)
-      return rejectJointly(Kind::notARelaxation, "relaxation ", index + 1, ": the line ",
-                           line.latency, " s + ", line.secondsPerByte,
-                           " s/B is not under every cost of lane ", lane + 1);
+      return reject(Kind::notARelaxation, "relaxation ", index + 1, ": the line ", line.latency,
+                    " s + ", line.secondsPerByte, " s/B is not under every cost of merge class ",
+                    mergeClass + 1);
   }
   return std::nullopt;
 }
@@ -78,44 +77,46 @@ bool BoundLimits::isTooLate(double reached, double limit) const {
 /// Where pairs never overlap, one bit of freedom says all about them, and limits depend on it.
 std::size_t BoundLimits::freedoms() const { return pairs.most == 1 ? 2 : 1; }
 
-/// Per layer count, set of open lanes and freedom: at which weighted time a plan is late for the
-/// bound, whatever it does next. README.md, "The bound".
+/// Per layer count, set of open merge classes and freedom: at which weighted time a plan is late
+/// for the bound, whatever it does next. README.md, "The bound".
 std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
   double w = relaxation.channelWeight;
-  std::size_t width = freedoms() << lanes;
+  std::size_t width = freedoms() << mergeClasses;
   std::vector<double> limit((n + 1) * width, -infinity);
   limit[n * width] = proof.bound;
   if (limited)
     limit[n * width] +=
-        relaxation.heldWeight * static_cast<double>(problem.lanes[*limited].capacity);
+        relaxation.heldWeight * static_cast<double>(problem.mergeClasses[*limited].capacity);
   for (std::size_t k = n; k-- > 0;) {
-    const JointLayer &layer = problem.layers[k];
+    const Layer &layer = problem.layers[k];
     double next = k + 1 < n ? problem.layers[k + 1].ready : 0;
     for (std::size_t from = 0; from < width; ++from) {
-      std::size_t set = from % (std::size_t{1} << lanes);
-      auto through = [&](std::size_t to, double occupied, double rebuild, bool isSolo, bool rides) {
+      std::size_t set = from % (std::size_t{1} << mergeClasses);
+      auto through = [&](std::size_t to, double occupied, double reconstruct, bool isFactors,
+                         bool isPiggyback) {
         PlanState state;
-        state.freedom = from >> lanes;
-        if (freedoms() > 1 && !settlePairs(state, k, isSolo, rides))
+        state.freedom = from >> mergeClasses;
+        if (freedoms() > 1 && !settlePairs(state, k, isFactors, isPiggyback))
           return -infinity;
-        double after = limit[(k + 1) * width + (state.freedom << lanes) + to];
-        double device = problem.computeFree + rebuild;
-        if (rebuild > 0)
-          device = std::max(device, layer.ready + occupied + rebuild);
+        double after = limit[(k + 1) * width + (state.freedom << mergeClasses) + to];
+        double device = problem.computeFree + reconstruct;
+        if (reconstruct > 0)
+          device = std::max(device, layer.ready + occupied + reconstruct);
         double reached = w * std::max(layer.ready + occupied, next) + (1 - w) * device;
-        return isTooLate(reached, after) ? -infinity : after - w * occupied - (1 - w) * rebuild;
+        return isTooLate(reached, after) ? -infinity : after - w * occupied - (1 - w) * reconstruct;
       };
       double most = layer.carrier ? through(set, 0, 0, false, true) : -infinity;
-      for (const SoloOption &solo : layer.solos)
-        most = std::max(most, through(set, solo.seconds, solo.rebuild, true, false));
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        if (fits(k, lane)) {
-          const Relaxation::Line &line = relaxation.lines[lane];
+      for (const FactorOption &factorOption : layer.factorOptions)
+        most = std::max(most,
+                        through(set, factorOption.seconds, factorOption.reconstruct, true, false));
+      for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+        if (fits(k, mergeClass)) {
+          const Relaxation::Line &line = relaxation.lines[mergeClass];
           double body = line.secondsPerByte * static_cast<double>(layer.bytes);
-          std::size_t bit = std::size_t{1} << lane;
+          std::size_t bit = std::size_t{1} << mergeClass;
           // Bytes in a bucket that stays open are owed, but do not occupy the channel yet.
           double price =
-              limited == lane ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
+              limited == mergeClass ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
           most = std::max(most, through(set | bit, 0, 0, false, false) - w * body - price);
           most = std::max(most, through(set & ~bit, line.latency + body, 0, false, false) - price);
         }
@@ -128,27 +129,28 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
 bool BoundLimits::isLate(const PlanState &state, std::size_t k) const {
   if (isTooLate(state.compute, proof.bound))
     return true;
-  std::size_t set = freedoms() > 1 ? (state.freedom & 1) << lanes : 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    set |= std::size_t{state.open[lane] != PlanState::closed} << lane;
+  std::size_t set = freedoms() > 1 ? (state.freedom & 1) << mergeClasses : 0;
+  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+    set |= std::size_t{state.open[mergeClass] != PlanState::closed} << mergeClass;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const Relaxation &relaxation = proof.relaxations[i];
     double owed = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      owed += relaxation.lines[lane].secondsPerByte *
-              static_cast<double>(std::max<std::int64_t>(state.open[lane], 0));
+    for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+      owed += relaxation.lines[mergeClass].secondsPerByte *
+              static_cast<double>(std::max<std::int64_t>(state.open[mergeClass], 0));
     double w = relaxation.channelWeight;
     double reached = w * (state.free + owed) + (1 - w) * state.compute +
                      relaxation.heldWeight * static_cast<double>(state.held);
-    if (isTooLate(reached, limits[i][k * (freedoms() << lanes) + set]))
+    if (isTooLate(reached, limits[i][k * (freedoms() << mergeClasses) + set]))
       return true;
   }
   return false;
 }
 
-bool BoundLimits::settlePairs(PlanState &state, std::size_t k, bool isSolo, bool rides) const {
+bool BoundLimits::settlePairs(PlanState &state, std::size_t k, bool isFactors,
+                              bool isPiggyback) const {
   for (const PairBits::Pair &pair : pairs.ofLayer[k]) {
-    bool leavesFree = pair.carries ? isSolo : !rides;
+    bool leavesFree = pair.carries ? isFactors : !isPiggyback;
     if (pair.opens && leavesFree)
       state.freedom |= pair.bit;
     if (!pair.opens) {
@@ -160,4 +162,4 @@ bool BoundLimits::settlePairs(PlanState &state, std::size_t k, bool isSolo, bool
   return true;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::proof

@@ -8,7 +8,7 @@
 #include <limits>
 #include <sstream>
 
-namespace syncline::solver {
+namespace syncline::proof {
 
 namespace {
 
@@ -20,7 +20,7 @@ double slack(double a, double b) { return replayRounding * std::max(std::abs(a),
 
 bool isBefore(double a, double b) { return a < b - slack(a, b); }
 
-template <typename... Parts> Rejection reject(RejectionKind kind, const Parts &...parts) {
+template <typename... Parts> MergeRejection reject(MergeRejectionKind kind, const Parts &...parts) {
   std::ostringstream text;
   text.precision(17);
   text << 'M' << static_cast<int>(kind) << ": ";
@@ -36,11 +36,11 @@ public:
         prefixBytes(prefix.begin(), prefix.end()) {}
 
   /// The least max(f(i), r_j) + T(i+1..j) over i < j; may stop at any value that is not below f(j).
-  double leastEnd(std::size_t j) const {
+  double minEnd(std::size_t j) const {
     double least = infinity;
     for (const SchemeOption &option : problem.options)
-      least = std::min(least, option.cost->segments().empty() ? leastByCalls(*option.cost, j)
-                                                              : leastByPieces(*option.cost, j));
+      least = std::min(least, option.cost->segments().empty() ? minByCalls(*option.cost, j)
+                                                              : minByPieces(*option.cost, j));
     return least;
   }
 
@@ -61,39 +61,39 @@ public:
 private:
   double ready(std::size_t j) const { return problem.layers[j - 1].ready; }
 
-  double leastByCalls(const CollectiveCost &cost, std::size_t j) const {
+  double minByCalls(const CollectiveCost &cost, std::size_t j) const {
     double least = infinity;
     for (std::size_t i = 0; i < j; ++i)
       least = std::min(least, std::max(finish[i], ready(j)) + cost.seconds(prefix[j] - prefix[i]));
     return least;
   }
 
-  double leastByPieces(const CollectiveCost &cost, std::size_t j) const {
+  double minByPieces(const CollectiveCost &cost, std::size_t j) const {
     std::span<const CostSegment> segments = cost.segments();
     double least = infinity;
     std::size_t end = j; // starts from here on fall on earlier pieces
     for (std::size_t s = 0; s < segments.size() && end > 0; ++s) {
-      double leastTime = segments[s].base;
+      double minTime = segments[s].base;
       std::size_t begin = 0;
       if (s + 1 < segments.size()) {
         std::int64_t nextByte = segments[s + 1].firstByte;
-        leastTime = std::min(leastTime, cost.seconds(nextByte - 1));
+        minTime = std::min(minTime, cost.seconds(nextByte - 1));
         // Starts whose message is shorter than the next piece's first byte.
         begin = static_cast<std::size_t>(
             std::upper_bound(prefix.begin(), prefix.begin() + static_cast<std::ptrdiff_t>(end),
                              prefix[j] - nextByte) -
             prefix.begin());
       }
-      if (ready(j) + leastTime < finish[j])
-        least = std::min(least, leastOnPiece(segments[s], j, begin, end));
+      if (ready(j) + minTime < finish[j])
+        least = std::min(least, minOnPiece(segments[s], j, begin, end));
       end = begin;
     }
     return least;
   }
 
   /// The inner loop of all verification: no branches, so that it runs in vector registers.
-  double leastOnPiece(const CostSegment &segment, std::size_t j, std::size_t begin,
-                      std::size_t end) const {
+  double minOnPiece(const CostSegment &segment, std::size_t j, std::size_t begin,
+                    std::size_t end) const {
     const double *f = finish.data();
     const double *bytesBefore = prefixBytes.data();
     double release = ready(j), base = segment.base, slope = segment.slope;
@@ -116,26 +116,27 @@ private:
 
 } // namespace
 
-std::optional<Rejection> checkBound(const MergeProblem &problem, const Certificate &certificate) {
+std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
+                                              const MergeCertificate &certificate) {
   std::span<const double> finish = certificate.earliestFinish;
   if (finish.size() != problem.layers.size() + 1)
-    return reject(RejectionKind::certificateLength, "expected ", problem.layers.size() + 1,
+    return reject(MergeRejectionKind::certificateLength, "expected ", problem.layers.size() + 1,
                   " entries, got ", finish.size());
   if (finish[0] != 0)
-    return reject(RejectionKind::certificateOrigin, "expected entry 0 to be 0 s, got ", finish[0],
-                  " s");
+    return reject(MergeRejectionKind::certificateOrigin, "expected entry 0 to be 0 s, got ",
+                  finish[0], " s");
   for (std::size_t j = 1; j < finish.size(); ++j)
     if (!isTime(finish[j]))
-      return reject(RejectionKind::certificateNumber, "entry ", j,
+      return reject(MergeRejectionKind::certificateNumber, "entry ", j,
                     ": expected a finite time >= 0, got ", finish[j]);
 
   PairCheck pairs(problem, finish);
   for (std::size_t j = 1; j < finish.size(); ++j)
-    if (double least = pairs.leastEnd(j); isBefore(least, finish[j]))
-      return reject(RejectionKind::certificateTooLate, "entry ", j, ": expected at most ", least,
-                    " s (a message of layers ", pairs.culprit(j, least) + 1, " to ", j, "), got ",
-                    finish[j], " s");
+    if (double least = pairs.minEnd(j); isBefore(least, finish[j]))
+      return reject(MergeRejectionKind::certificateTooLate, "entry ", j, ": expected at most ",
+                    least, " s (a message of layers ", pairs.culprit(j, least) + 1, " to ", j,
+                    "), got ", finish[j], " s");
   return std::nullopt;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::proof

@@ -1,4 +1,4 @@
-// MergeChecker: the judge of certificates of merging alone (see checkJointPlan for plans). Shares
+// MergeChecker: the judge of certificates of merging alone (see checkSolution for plans). Shares
 // no code with any planner, runs in release builds and stands in a library of its own
 // (SynclineMergeCheck), so that a plan can be verified without the solver.
 //
@@ -11,18 +11,20 @@
 #include <optional>
 #include <string>
 
-namespace syncline::solver {
+namespace syncline::proof {
+
+using namespace problem;
 
 /// Why a certificate is rejected. The numbers are stable; README.md lists them.
-enum class RejectionKind {
+enum class MergeRejectionKind {
   certificateLength = 20,  ///< the certificate has not one entry more than there are layers
   certificateOrigin = 21,  ///< entry 0 is not 0
   certificateNumber = 22,  ///< an entry is negative or not finite
   certificateTooLate = 23, ///< an entry is later than a message from an earlier entry allows
 };
 
-struct Rejection {
-  RejectionKind kind;
+struct MergeRejection {
+  MergeRejectionKind kind;
   std::string message; ///< "M23: entry 3: ...", layers counted from 1
 };
 
@@ -30,6 +32,7 @@ struct Rejection {
 /// at most max(entry i, r_j) + T(i+1..j) for all i < j. Looks at every pair, except where r_j plus
 /// the least time of a straight piece already settles it: n^2/2 at worst. Precondition: the
 /// problem is valid.
-std::optional<Rejection> checkBound(const MergeProblem &problem, const Certificate &certificate);
+std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
+                                              const MergeCertificate &certificate);
 
-} // namespace syncline::solver
+} // namespace syncline::proof

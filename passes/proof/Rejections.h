@@ -1,4 +1,4 @@
-// JointRejections: what the two halves of the joint checker share: tolerances and messages.
+// JointRejections: what the two halves of the checker share: tolerances and messages.
 #pragma once
 
 #include "passes/problem/Rounding.h"
@@ -8,7 +8,9 @@
 #include <cmath>
 #include <sstream>
 
-namespace syncline::solver {
+namespace syncline::proof {
+
+using namespace problem;
 
 inline bool isCheckedTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
@@ -18,8 +20,7 @@ inline bool isBefore(double a, double b, double part = replayRounding) {
 
 inline bool isOther(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
 
-template <typename... Parts>
-JointRejection rejectJointly(JointRejectionKind kind, const Parts &...parts) {
+template <typename... Parts> Rejection reject(RejectionKind kind, const Parts &...parts) {
   std::ostringstream text;
   text.precision(17);
   text << 'J' << static_cast<int>(kind) << ": ";
@@ -27,4 +28,4 @@ JointRejection rejectJointly(JointRejectionKind kind, const Parts &...parts) {
   return {kind, text.str()};
 }
 
-} // namespace syncline::solver
+} // namespace syncline::proof

@@ -1,6 +1,6 @@
 // From a scheme's rounds to parts on the machines' links.
-#include "passes/simulate/Rounds.h"
 #include "passes/simulate/MessageExpansion.h"
+#include "passes/simulate/Rounds.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@ namespace syncline::simulate {
 
 namespace {
 
-using solver::Scheme;
+using problem::Scheme;
 
 bool isServerEverywhere(const Machines &machines) {
   return !machines.dedicated && (machines.servers == 0 || machines.servers == machines.ranks);
@@ -54,7 +54,7 @@ public:
       join(static_cast<int>(rank), {}, secondsPerByte);
   }
 
-  Unfolding finish() {
+  MessageExpansion finish() {
     unfolding.finish(last);
     return std::move(unfolding);
   }
@@ -66,15 +66,15 @@ private:
   }
 
   void join(int rank, const std::vector<int> &arrivals, double secondsPerByte) {
-    const int part = unfolding.add({.delayPerByte = secondsPerByte});
-    unfolding.order(last[rank], part);
+    const int task = unfolding.add({.delayPerByte = secondsPerByte});
+    unfolding.order(last[rank], task);
     for (int arrival : arrivals)
-      unfolding.order(arrival, part);
-    last[rank] = part;
+      unfolding.order(arrival, task);
+    last[rank] = task;
   }
 
   const Topology &topology;
-  Unfolding unfolding;
+  MessageExpansion unfolding;
   std::vector<int> last; ///< a rank's latest part
 };
 
@@ -146,10 +146,10 @@ std::vector<double> pieceShares(const Message &message, const Machines &machines
 
 /// Servers of their own: pieces are pushed one behind the other; a piece that every worker has
 /// pushed is summed, then pulled behind the piece before. Latencies are paid once.
-Unfolding dedicatedServers(const Message &message, const Topology &topology) {
+MessageExpansion dedicatedServers(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   const int ranks = machines.ranks, servers = machines.servers;
-  Unfolding result(ranks);
+  MessageExpansion result(ranks);
   auto place = [&](int rank, int server) { return rank * servers + server; };
   std::vector<int> pushed(static_cast<std::size_t>(ranks * servers)), pulled = pushed;
   std::vector<int> summed(static_cast<std::size_t>(servers), -1);
@@ -201,7 +201,7 @@ bool scales(const Message &message, const Machines &machines) {
          (message.scheme != Scheme::parameterServer || !machines.dedicated);
 }
 
-Unfolding unfold(const Message &message, const Topology &topology) {
+MessageExpansion expand(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   if (message.scheme == Scheme::parameterServer && machines.dedicated)
     return dedicatedServers(message, topology);
@@ -222,7 +222,7 @@ Unfolding unfold(const Message &message, const Topology &topology) {
     halvingDoublingRounds(machines.ranks, visit);
     break;
   case Scheme::tree:
-    return unfoldTree(message.bytes, topology);
+    return expandTree(message.bytes, topology);
   case Scheme::hierarchical:
     hierarchicalRounds(out, machines);
     break;
@@ -236,7 +236,7 @@ Unfolding unfold(const Message &message, const Topology &topology) {
   return out.finish();
 }
 
-double partsOf(const Message &message, const Machines &machines) {
+double tasksOf(const Message &message, const Machines &machines) {
   const double p = machines.ranks, levels = std::ceil(std::log2(p));
   switch (message.scheme) {
   case Scheme::ring:
@@ -249,7 +249,7 @@ double partsOf(const Message &message, const Machines &machines) {
   case Scheme::halvingDoubling:
     return 6 * p * levels;
   case Scheme::tree:
-    return treePartsOf(message.bytes, machines.ranks);
+    return treeTasksOf(message.bytes, machines.ranks);
   case Scheme::hierarchical:
     return 4 * p * (machines.devicesPerNode + machines.nodes());
   case Scheme::parameterServer:

@@ -9,8 +9,8 @@ namespace syncline::simulate {
 
 namespace {
 
-using solver::TreeCut;
-using solver::TreePlace;
+using problem::TreeCut;
+using problem::TreePlace;
 
 /// Follows every rank through its program, beat by beat (runtime/transport/collectives): a rank at
 /// depth d handles segment i on its way up at beat i + H - d and on its way down at beat i + H + d,
@@ -18,17 +18,17 @@ using solver::TreePlace;
 class TreeUnfolder {
 public:
   TreeUnfolder(std::int64_t bytes, const Topology &topology)
-      : topology(topology), ranks(topology.machines().ranks), cut(solver::treeCut(bytes)),
+      : topology(topology), ranks(topology.machines().ranks), cut(problem::treeCut(bytes)),
         share(1.0 / cut.trees / static_cast<double>(cut.segments)), unfolding(ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       last.push_back(rank);
       for (int tree = 0; tree < cut.trees; ++tree)
-        places.push_back(solver::treePlace(tree, rank, ranks));
+        places.push_back(problem::treePlace(tree, rank, ranks));
     }
   }
 
-  Unfolding unfold() {
-    const int height = solver::treeHeight(ranks);
+  MessageExpansion expand() {
+    const int height = problem::treeHeight(ranks);
     for (std::int64_t beat = 0; beat < cut.segments + 2 * height; ++beat)
       for (int rank = 0; rank < ranks; ++rank)
         for (int tree = 0; tree < cut.trees; ++tree) {
@@ -59,12 +59,12 @@ private:
   void send(int from, int to, int tree, int before = 0) {
     const Topology::Hop hop = topology.hop(from, to);
     std::vector<int> &wire = wires[{from, to, tree}];
-    const int part = unfolding.add(
+    const int task = unfolding.add(
         {.delay = wire.empty() ? (1 + before) * hop.latency : 0, .share = share, .path = hop.path});
-    unfolding.order(last[from], part);
+    unfolding.order(last[from], task);
     if (!wire.empty())
-      unfolding.order(wire.back(), part);
-    wire.push_back(part);
+      unfolding.order(wire.back(), task);
+    wire.push_back(task);
   }
 
   /// The next segment on the wire; summed where `adds`.
@@ -75,10 +75,10 @@ private:
   }
 
   int after(int one, int other, double secondsPerByte) {
-    const int part = unfolding.add({.delayPerByte = secondsPerByte});
-    unfolding.order(one, part);
-    unfolding.order(other, part);
-    return part;
+    const int task = unfolding.add({.delayPerByte = secondsPerByte});
+    unfolding.order(one, task);
+    unfolding.order(other, task);
+    return task;
   }
 
   void goUp(int rank, int tree) {
@@ -101,7 +101,7 @@ private:
   const int ranks;
   const TreeCut cut;
   const double share; ///< of the message, that a segment has
-  Unfolding unfolding;
+  MessageExpansion unfolding;
   std::vector<TreePlace> places;          ///< by rank and tree
   std::vector<int> last;                  ///< a rank's latest part
   std::map<Wire, std::vector<int>> wires; ///< parts sent
@@ -110,12 +110,12 @@ private:
 
 } // namespace
 
-Unfolding unfoldTree(std::int64_t bytes, const Topology &topology) {
-  return TreeUnfolder(bytes, topology).unfold();
+MessageExpansion expandTree(std::int64_t bytes, const Topology &topology) {
+  return TreeUnfolder(bytes, topology).expand();
 }
 
-double treePartsOf(std::int64_t bytes, int ranks) {
-  const TreeCut cut = solver::treeCut(bytes);
+double treeTasksOf(std::int64_t bytes, int ranks) {
+  const TreeCut cut = problem::treeCut(bytes);
   return 4.0 * (ranks - 1) * cut.trees * static_cast<double>(cut.segments) + ranks;
 }
 

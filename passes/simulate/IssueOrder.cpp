@@ -5,9 +5,8 @@
 
 namespace syncline::simulate {
 
-using solver::JointMessage;
-using solver::JointPlan;
-using solver::JointProblem;
+using problem::Problem;
+using problem::Solution;
 
 std::string summary(const std::vector<std::string> &members) {
   if (members.empty())
@@ -17,7 +16,7 @@ std::string summary(const std::vector<std::string> &members) {
   return members.front() + " .. " + members.back() + " (" + std::to_string(members.size()) + ")";
 }
 
-std::vector<Operation> operationsOf(const JointProblem &problem, double forwardEnd,
+std::vector<Operation> operationsOf(const Problem &problem, double forwardEnd,
                                     const std::vector<std::string> &names) {
   std::vector<Operation> operations{{.layer = "forward", .seconds = forwardEnd}};
   double clock = forwardEnd;
@@ -36,8 +35,8 @@ namespace {
 
 class Issuer {
 public:
-  Issuer(const JointProblem &problem, const JointPlan &decisions,
-         const std::vector<std::string> &names, const Updates &updates)
+  Issuer(const Problem &problem, const Solution &decisions, const std::vector<std::string> &names,
+         const Updates &updates)
       : problem(problem), decisions(decisions), names(names), updates(updates) {}
 
   Scenario issue(std::vector<Operation> operations) {
@@ -59,7 +58,7 @@ public:
 
 private:
   void addMessages() {
-    for (const JointMessage &message : decisions.messages) {
+    for (const problem::Message &message : decisions.messages) {
       std::vector<std::string> members;
       std::int64_t bytes = 0;
       double last = 0, weight = 0;
@@ -70,26 +69,27 @@ private:
         last = std::max(last, problem.layers[layer].ready);
       }
       weights.push_back(weight);
-      if (message.isSolo)
-        addRiders(message.layers.front(), members);
-      const solver::Scheme scheme = decisions.scheme(problem, message);
-      if (scheme == solver::Scheme::factors)
-        bytes = soloOf(message)->factorBytes;
+      if (message.isFactors)
+        addPiggybacks(message.layers.front(), members);
+      const problem::Scheme scheme = decisions.scheme(problem, message);
+      if (scheme == problem::Scheme::factors)
+        bytes = factorOptionOf(message)->factorBytes;
       scenario.messages.push_back({.name = summary(members), .scheme = scheme, .bytes = bytes});
       ready.push_back(last);
     }
   }
 
-  void addRiders(std::size_t carrier, std::vector<std::string> &members) {
-    for (std::size_t rider : decisions.riders)
-      if (problem.layers[rider].carrier == carrier) {
-        members.push_back(names[rider]);
-        weights.back() += weightOf(rider);
+  void addPiggybacks(std::size_t carrier, std::vector<std::string> &members) {
+    for (std::size_t piggyback : decisions.piggybacks)
+      if (problem.layers[piggyback].carrier == carrier) {
+        members.push_back(names[piggyback]);
+        weights.back() += weightOf(piggyback);
       }
   }
 
-  const solver::SoloOption *soloOf(const JointMessage &message) const {
-    return message.isSolo ? &problem.layers[message.layers.front()].solos[message.option] : nullptr;
+  const problem::FactorOption *factorOptionOf(const problem::Message &message) const {
+    return message.isFactors ? &problem.layers[message.layers.front()].factorOptions[message.option]
+                             : nullptr;
   }
 
   void issueNext() {
@@ -104,7 +104,7 @@ private:
   }
 
   bool updatesItself(std::size_t message) const {
-    return scenario.messages[message].scheme == solver::Scheme::reduceScatter;
+    return scenario.messages[message].scheme == problem::Scheme::reduceScatter;
   }
 
   void addTail() {
@@ -115,10 +115,11 @@ private:
       const int number = static_cast<int>(i);
       scenario.operations.push_back(
           {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
-      const solver::SoloOption *solo = soloOf(decisions.messages[i]);
-      if (solo && solo->rebuild > 0)
-        scenario.operations.push_back(
-            {.phase = Phase::update, .layer = scenario.messages[i].name, .seconds = solo->rebuild});
+      const problem::FactorOption *factorOption = factorOptionOf(decisions.messages[i]);
+      if (factorOption && factorOption->reconstruct > 0)
+        scenario.operations.push_back({.phase = Phase::update,
+                                       .layer = scenario.messages[i].name,
+                                       .seconds = factorOption->reconstruct});
       if (!updatesItself(i))
         scenario.operations.push_back(
             {.kind = Operation::Kind::update,
@@ -128,8 +129,8 @@ private:
     }
   }
 
-  const JointProblem &problem;
-  const JointPlan &decisions;
+  const Problem &problem;
+  const Solution &decisions;
   const std::vector<std::string> &names;
   const Updates &updates;
   Scenario scenario;
@@ -139,8 +140,8 @@ private:
 
 } // namespace
 
-Scenario issueMessages(std::vector<Operation> operations, const JointProblem &problem,
-                       const JointPlan &decisions, const std::vector<std::string> &names,
+Scenario issueMessages(std::vector<Operation> operations, const Problem &problem,
+                       const Solution &decisions, const std::vector<std::string> &names,
                        const Updates &updates) {
   return Issuer(problem, decisions, names, updates).issue(std::move(operations));
 }
@@ -158,7 +159,7 @@ static Operation *endingAt(Scenario &scenario, double time) {
 }
 
 /// What is computed behind the wait for a message; null where nothing is.
-static Operation *rebuildingOf(Scenario &scenario, int message) {
+static Operation *reconstructionOf(Scenario &scenario, int message) {
   for (std::size_t i = 0; i + 1 < scenario.operations.size(); ++i)
     if (scenario.operations[i].kind == Operation::Kind::wait &&
         scenario.operations[i].message == message)
@@ -168,19 +169,19 @@ static Operation *rebuildingOf(Scenario &scenario, int message) {
   return nullptr;
 }
 
-void moveOwnShares(Scenario &scenario, const JointProblem &problem, const JointPlan &decisions,
+void moveOwnShares(Scenario &scenario, const Problem &problem, const Solution &decisions,
                    int ranks) {
   std::vector<std::pair<Operation *, double>> shares; // moved together: clocks are the problem's
   for (std::size_t i = 0; i < decisions.messages.size(); ++i) {
-    const JointMessage &message = decisions.messages[i];
-    if (decisions.scheme(problem, message) != solver::Scheme::factors || ranks < 2)
+    const problem::Message &message = decisions.messages[i];
+    if (decisions.scheme(problem, message) != problem::Scheme::factors || ranks < 2)
       continue;
-    const solver::JointLayer &layer = problem.layers[message.layers.front()];
+    const problem::Layer &layer = problem.layers[message.layers.front()];
     Operation *before = endingAt(scenario, layer.ready);
-    Operation *behind = rebuildingOf(scenario, static_cast<int>(i));
+    Operation *behind = reconstructionOf(scenario, static_cast<int>(i));
     if (!before || !behind)
       continue;
-    const double share = layer.solos[message.option].rebuild / (ranks - 1);
+    const double share = layer.factorOptions[message.option].reconstruct / (ranks - 1);
     shares.emplace_back(before, -share);
     shares.emplace_back(behind, share);
   }

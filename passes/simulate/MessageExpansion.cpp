@@ -5,8 +5,8 @@
 
 namespace syncline::simulate {
 
-void Unfolding::finish(std::vector<int> exitParts) {
-  offsets.assign(parts.size() + 1, 0);
+void MessageExpansion::finish(std::vector<int> exitTasks) {
+  offsets.assign(tasks.size() + 1, 0);
   for (auto [before, after] : edges)
     ++offsets[static_cast<std::size_t>(before) + 1];
   for (std::size_t i = 1; i < offsets.size(); ++i)
@@ -16,18 +16,18 @@ void Unfolding::finish(std::vector<int> exitParts) {
   for (auto [before, after] : edges)
     successors[next[static_cast<std::size_t>(before)]++] = after;
   edges = {};
-  for (std::size_t rank = 0; rank < exitParts.size(); ++rank)
-    exits.emplace_back(exitParts[rank], static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < exitTasks.size(); ++rank)
+    exits.emplace_back(exitTasks[rank], static_cast<int>(rank));
   std::ranges::sort(exits);
 }
 
-std::span<const std::pair<int, int>> Unfolding::exitsAt(int part) const {
-  auto range = std::ranges::equal_range(exits, part, {}, &std::pair<int, int>::first);
+std::span<const std::pair<int, int>> MessageExpansion::exitsAt(int task) const {
+  auto range = std::ranges::equal_range(exits, task, {}, &std::pair<int, int>::first);
   return {range.begin(), range.end()};
 }
 
-Unfolding together(int ranks, double seconds) {
-  Unfolding result(ranks, true);
+MessageExpansion together(int ranks, double seconds) {
+  MessageExpansion result(ranks, true);
   const int all = result.add({.delay = seconds});
   for (int rank = 0; rank < ranks; ++rank)
     result.order(rank, all);

@@ -1,5 +1,5 @@
-// Unfolding: a message as the parts that its scheme is made of: sends, sums and what waits for
-// what, over all ranks.
+// MessageExpansion: a message as the parts that its scheme is made of: sends, sums and what waits
+// for what, over all ranks.
 #pragma once
 
 #include "passes/simulate/Topology.h"
@@ -13,7 +13,7 @@ namespace syncline::simulate {
 
 /// Begins when all parts before it have ended; takes `delay + delayPerByte * bytes` seconds, then
 /// sends share * bytes over its path, where it has one.
-struct Part {
+struct Task {
   double delay = 0, delayPerByte = 0, share = 0;
   Path path = {};
   std::int32_t waitsFor = 0; ///< how many parts
@@ -21,35 +21,35 @@ struct Part {
 
 /// Rank r's message begins with part r, and is over for it when part exits[r] is. Immutable once
 /// finished.
-class Unfolding {
+class MessageExpansion {
 public:
   /// `isTogether`: nothing happens before all ranks have begun.
-  explicit Unfolding(int ranks, bool isTogether = false)
-      : parts(static_cast<std::size_t>(ranks)), areTogether(isTogether) {}
+  explicit MessageExpansion(int ranks, bool isTogether = false)
+      : tasks(static_cast<std::size_t>(ranks)), areTogether(isTogether) {}
 
-  int add(const Part &part) {
-    parts.push_back(part);
-    return static_cast<int>(parts.size()) - 1;
+  int add(const Task &task) {
+    tasks.push_back(task);
+    return static_cast<int>(tasks.size()) - 1;
   }
   void order(int before, int after) {
     edges.emplace_back(before, after);
-    ++parts[static_cast<std::size_t>(after)].waitsFor;
+    ++tasks[static_cast<std::size_t>(after)].waitsFor;
   }
   /// The last call: where each rank's message is over.
-  void finish(std::vector<int> exitParts);
+  void finish(std::vector<int> exitTasks);
 
   int ranks() const { return static_cast<int>(exits.size()); }
   bool isTogether() const { return areTogether; }
-  int size() const { return static_cast<int>(parts.size()); }
-  const Part &operator[](int part) const { return parts[static_cast<std::size_t>(part)]; }
-  std::span<const int> after(int part) const {
-    return std::span(successors).subspan(offsets[part], offsets[part + 1] - offsets[part]);
+  int size() const { return static_cast<int>(tasks.size()); }
+  const Task &operator[](int task) const { return tasks[static_cast<std::size_t>(task)]; }
+  std::span<const int> after(int task) const {
+    return std::span(successors).subspan(offsets[task], offsets[task + 1] - offsets[task]);
   }
   /// The ranks for which the message is over with this part: a range of a sorted list.
-  std::span<const std::pair<int, int>> exitsAt(int part) const;
+  std::span<const std::pair<int, int>> exitsAt(int task) const;
 
 private:
-  std::vector<Part> parts;
+  std::vector<Task> tasks;
   std::vector<std::pair<int, int>> edges; ///< until finished
   std::vector<int> successors;
   std::vector<std::size_t> offsets;
@@ -59,24 +59,24 @@ private:
 
 /// How a message of one byte unfolds; sizes scale it, but where servers or trees cut it into
 /// pieces. Precondition: the scheme is possible on the topology's machines, more than one rank.
-Unfolding unfold(const Message &message, const Topology &topology);
+MessageExpansion expand(const Message &message, const Topology &topology);
 /// About how many parts that has.
-double partsOf(const Message &message, const Machines &machines);
+double tasksOf(const Message &message, const Machines &machines);
 /// Whether every size has the same parts.
 bool scales(const Message &message, const Machines &machines);
 
 /// The trees' part of both.
-Unfolding unfoldTree(std::int64_t bytes, const Topology &topology);
-double treePartsOf(std::int64_t bytes, int ranks);
+MessageExpansion expandTree(std::int64_t bytes, const Topology &topology);
+double treeTasksOf(std::int64_t bytes, int ranks);
 
 /// One rank that stands for all: they are alike and in step. Precondition: isSymmetric.
-Unfolding fold(const Message &message, const Topology &topology);
+MessageExpansion expandSymmetric(const Message &message, const Topology &topology);
 /// About how many parts that has.
-double foldedPartsOf(const Message &message, const Machines &machines);
+double symmetricTasksOf(const Message &message, const Machines &machines);
 /// Whether all ranks do the same by this scheme.
 bool isSymmetric(const Message &message, const Machines &machines);
 
 /// All ranks wait for each other, then for so many seconds. Of one rank that stands for all, too.
-Unfolding together(int ranks, double seconds);
+MessageExpansion together(int ranks, double seconds);
 
 } // namespace syncline::simulate

@@ -22,15 +22,15 @@ bool areAlike(const Scenario &scenario) {
 bool MessageRuns::canFold(const Scenario &scenario) {
   if (!areAlike(scenario))
     return false;
-  double parts = 0;
+  double tasks = 0;
   bool isSymmetricAll = true;
   for (const Message &message : scenario.messages) {
     if (message.isStated || scenario.machines.ranks == 1)
       continue;
     isSymmetricAll &= isSymmetric(message, scenario.machines);
-    parts += partsOf(message, scenario.machines);
+    tasks += tasksOf(message, scenario.machines);
   }
-  return isSymmetricAll || parts * scenario.steps > scenario.mostParts;
+  return isSymmetricAll || tasks * scenario.steps > scenario.maxTasks;
 }
 
 MessageRuns::MessageRuns(const Scenario &scenario, EventQueue &events, Start start, Exit exit)
@@ -42,7 +42,7 @@ MessageRuns::MessageRuns(const Scenario &scenario, EventQueue &events, Start sta
 
 void MessageRuns::chooseWhole(const Scenario &scenario) {
   whole.assign(scenario.messages.size(), false);
-  double parts = 0;
+  double tasks = 0;
   for (std::size_t i = 0; i < whole.size(); ++i) {
     const Message &message = scenario.messages[i];
     if (message.isStated || scenario.machines.ranks == 1)
@@ -50,14 +50,14 @@ void MessageRuns::chooseWhole(const Scenario &scenario) {
     if (folded && !isSymmetric(message, scenario.machines))
       whole[i] = true;
     else
-      parts += scenario.steps * (folded ? foldedPartsOf(message, scenario.machines)
-                                        : partsOf(message, scenario.machines));
+      tasks += scenario.steps * (folded ? symmetricTasksOf(message, scenario.machines)
+                                        : tasksOf(message, scenario.machines));
   }
-  for (std::size_t i = 0; i < whole.size() && parts > scenario.mostParts; ++i)
+  for (std::size_t i = 0; i < whole.size() && tasks > scenario.maxTasks; ++i)
     whole[i] = !scenario.messages[i].isStated;
 }
 
-const Unfolding &MessageRuns::shapeOf(std::size_t number) {
+const MessageExpansion &MessageRuns::shapeOf(std::size_t number) {
   const Message &message = scenario.messages[number];
   const bool isOne = scenario.machines.ranks == 1;
   if (isOne || message.isStated || whole[number]) {
@@ -66,7 +66,9 @@ const Unfolding &MessageRuns::shapeOf(std::size_t number) {
       entry->second = together(topologyRanks, isOne ? 0 : message.cost->seconds(message.bytes));
     return entry->second;
   }
-  auto make = [&] { return folded ? fold(message, topology) : unfold(message, topology); };
+  auto make = [&] {
+    return folded ? expandSymmetric(message, topology) : expand(message, topology);
+  };
   if (!scales(message, scenario.machines)) {
     auto [entry, isNew] = byMessage.try_emplace(number, 0);
     if (isNew)
@@ -97,8 +99,8 @@ int MessageRuns::runOf(std::int64_t key) {
   run.bytes = static_cast<double>(scenario.messages[message].bytes);
   run.decider.assign(static_cast<std::size_t>(run.shape->size()), 0);
   run.waitsFor.resize(run.decider.size());
-  for (int part = 0; part < run.shape->size(); ++part)
-    run.waitsFor[part] = (*run.shape)[part].waitsFor;
+  for (int task = 0; task < run.shape->size(); ++task)
+    run.waitsFor[task] = (*run.shape)[task].waitsFor;
   run.exitsLeft = run.shape->ranks();
   runOfKey[key] = number;
   return number;
@@ -112,10 +114,10 @@ void MessageRuns::enter(double now, std::int64_t key, int rank) {
   begin(now, run, rank);
 }
 
-void MessageRuns::begin(double now, int run, int part) {
-  const Part &what = (*runs[run].shape)[part];
+void MessageRuns::begin(double now, int run, int task) {
+  const Task &what = (*runs[run].shape)[task];
   const double delay = what.delay + what.delayPerByte * runs[run].bytes;
-  const Event event{.time = now + delay, .kind = Event::Kind::part, .run = run, .what = part};
+  const Event event{.time = now + delay, .kind = Event::Kind::task, .run = run, .what = task};
   if (delay > 0 || runs[run].bytes == 0) // what takes no time must not pile up as calls
     events.push(event);
   else
@@ -124,10 +126,10 @@ void MessageRuns::begin(double now, int run, int part) {
 
 void MessageRuns::onPart(const Event &event) {
   const Run &run = runs[event.run];
-  const Part &part = (*run.shape)[event.what];
-  const double bytes = part.share * run.bytes;
+  const Task &task = (*run.shape)[event.what];
+  const double bytes = task.share * run.bytes;
   if (bytes > 0)
-    network.start(event.time, part.path, bytes,
+    network.start(event.time, task.path, bytes,
                   static_cast<std::uint64_t>(event.run) << 32 |
                       static_cast<std::uint32_t>(event.what));
   else
@@ -142,11 +144,11 @@ void MessageRuns::onFlow(const Event &event) {
   complete(event.time, static_cast<int>(tag >> 32), static_cast<int>(tag & 0xffffffff));
 }
 
-void MessageRuns::complete(double now, int number, int part) {
-  const Unfolding &shape = *runs[number].shape;
+void MessageRuns::complete(double now, int number, int task) {
+  const MessageExpansion &shape = *runs[number].shape;
   const std::int64_t key = runs[number].key;
-  const int decider = runs[number].decider[part];
-  for (int next : shape.after(part)) {
+  const int decider = runs[number].decider[task];
+  for (int next : shape.after(task)) {
     Run &run = runs[number];
     if (--run.waitsFor[next] > 0)
       continue;
@@ -155,7 +157,7 @@ void MessageRuns::complete(double now, int number, int part) {
       start(now, rank);
     begin(now, number, next);
   }
-  for (auto [exitPart, rank] : shape.exitsAt(part)) {
+  for (auto [exitPart, rank] : shape.exitsAt(task)) {
     const bool isLast = --runs[number].exitsLeft == 0;
     if (isLast)
       release(number);

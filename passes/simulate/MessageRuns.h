@@ -3,8 +3,8 @@
 #pragma once
 
 #include "passes/simulate/FlowNetwork.h"
-#include "passes/simulate/Simulation.h"
 #include "passes/simulate/MessageExpansion.h"
+#include "passes/simulate/Simulation.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ namespace syncline::simulate {
 
 /// What happens at a time; of equal times, what was foreseen first.
 struct Event {
-  enum class Kind { operation, part, flow };
+  enum class Kind { operation, task, flow };
   double time = 0;
   std::uint64_t order = 0;
   Kind kind = Kind::operation;
@@ -77,17 +77,17 @@ public:
 private:
   struct Run {
     std::int64_t key = -1;
-    const Unfolding *shape = nullptr;
+    const MessageExpansion *shape = nullptr;
     double bytes = 0;
     std::vector<std::int32_t> waitsFor, decider; ///< by part
     int exitsLeft = 0;
   };
 
   void chooseWhole(const Scenario &scenario);
-  const Unfolding &shapeOf(std::size_t message);
+  const MessageExpansion &shapeOf(std::size_t message);
   int runOf(std::int64_t key);
-  void begin(double now, int run, int part);
-  void complete(double now, int run, int part);
+  void begin(double now, int run, int task);
+  void complete(double now, int run, int task);
   void release(int run);
 
   const Scenario &scenario;
@@ -99,8 +99,8 @@ private:
   FlowNetwork network;
   Topology topology;
   std::vector<bool> whole;
-  std::map<std::pair<int, double>, Unfolding> byScheme; ///< and shard update
-  std::map<std::size_t, Unfolding> byMessage;
+  std::map<std::pair<int, double>, MessageExpansion> byScheme; ///< and shard update
+  std::map<std::size_t, MessageExpansion> byMessage;
   std::vector<Run> runs;
   std::vector<int> freeRuns;
   std::map<std::int64_t, int> runOfKey;

@@ -10,9 +10,9 @@ namespace syncline::simulate {
 namespace {
 
 /// Parts of messages, and operations of ranks: each takes about 0.2 us and 50 B.
-constexpr double mostWork = 2e6;
+constexpr double maxWork = 2e6;
 
-/// What the simulation would have to follow. Precondition: mostParts is mostWork.
+/// What the simulation would have to follow. Precondition: maxTasks is mostWork.
 double workOf(const Scenario &scenario) {
   const Machines &machines = scenario.machines;
   const auto operations =
@@ -23,7 +23,7 @@ double workOf(const Scenario &scenario) {
     if (message.isStated || machines.ranks == 1 || (isFolded && !isSymmetric(message, machines)))
       work += 1; // takes its cost
     else
-      work += isFolded ? foldedPartsOf(message, machines) : partsOf(message, machines);
+      work += isFolded ? symmetricTasksOf(message, machines) : tasksOf(message, machines);
   return work;
 }
 
@@ -50,8 +50,8 @@ public:
     for (int rank = 0; rank < simulation.ranks; ++rank)
       readRank(rank);
     for (const PredictedMessage &message : prediction.messages)
-      prediction.rebuildingEnd = std::max(prediction.rebuildingEnd, message.rebuilt);
-    readWaits(leastWaiting());
+      prediction.reconstructionEnd = std::max(prediction.reconstructionEnd, message.reconstructed);
+    readWaits(minWaiting());
     readUpdates(simulation.lastRank());
     return std::move(prediction);
   }
@@ -66,7 +66,7 @@ private:
       message.ready = std::max(message.ready, span.issued);
       message.start = std::max(message.start, span.start);
       message.end = std::max(message.end, span.end);
-      message.rebuilt = std::max(message.rebuilt, span.end);
+      message.reconstructed = std::max(message.reconstructed, span.end);
     }
     int waitedFor = -1; // what is computed then is its gradients
     for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
@@ -81,12 +81,12 @@ private:
       if (op.phase != Phase::update)
         prediction.backwardEnd = std::max(prediction.backwardEnd, span.end);
       else if (waitedFor >= 0 && span.end > span.start)
-        rebuilt(waitedFor) = std::max(rebuilt(waitedFor), span.end);
+        reconstructed(waitedFor) = std::max(reconstructed(waitedFor), span.end);
     }
   }
 
-  double &rebuilt(int message) {
-    return prediction.messages[static_cast<std::size_t>(message)].rebuilt;
+  double &reconstructed(int message) {
+    return prediction.messages[static_cast<std::size_t>(message)].reconstructed;
   }
 
   double waited(int rank) const {
@@ -97,7 +97,7 @@ private:
     return seconds;
   }
 
-  int leastWaiting() const {
+  int minWaiting() const {
     int least = 0;
     for (int rank = 1; rank < simulation.ranks; ++rank)
       if (waited(rank) < waited(least))
@@ -130,10 +130,10 @@ private:
 Result<Prediction> predictStep(Scenario scenario) {
   scenario.steps = 1;
   scenario.jitter = 0;
-  scenario.mostParts = mostWork;
+  scenario.maxTasks = maxWork;
   if (Status valid = validate(scenario); !valid)
     return valid;
-  if (workOf(scenario) > mostWork)
+  if (workOf(scenario) > maxWork)
     simplify(scenario);
   Result<Simulation> simulation = runScenario(scenario);
   if (!simulation)

@@ -5,7 +5,7 @@
 
 namespace syncline::simulate {
 
-const solver::LinkRates &Machines::networkOf(int node) const {
+const problem::LinkRates &Machines::networkOf(int node) const {
   auto own = nodeNetwork.find(node);
   return own == nodeNetwork.end() ? *network : own->second;
 }
@@ -46,12 +46,12 @@ Status checkMachines(const Machines &machines) {
 /// What the message's scheme needs of the machines.
 Status checkScheme(const Message &message, const Machines &machines) {
   const std::string name =
-      "message '" + message.name + "' by " + std::string(solver::schemeName(message.scheme));
+      "message '" + message.name + "' by " + std::string(problem::schemeName(message.scheme));
   if (message.isStated)
     return message.cost ? Status::ok() : refuse(name + " has no cost");
   if (!machines.network)
     return Status::badInput(name + ": the cluster has no network, nor does it state that cost");
-  if (message.scheme == solver::Scheme::hierarchical &&
+  if (message.scheme == problem::Scheme::hierarchical &&
       (!machines.inside || machines.devicesPerNode < 2 ||
        machines.ranks % machines.devicesPerNode != 0))
     return Status::badInput(name + ": expected nodes of several devices, all alike, and what joins "

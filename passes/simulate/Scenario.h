@@ -35,13 +35,13 @@ struct Operation {
 
 struct Message {
   std::string name = {}; ///< for people: what travels
-  solver::Scheme scheme = solver::Scheme::ring;
+  problem::Scheme scheme = problem::Scheme::ring;
   std::int64_t bytes = 0; ///< of the gradients; of factors, what one rank contributes
   int channel = 0;
   /// What a planner takes the message to cost on these machines. Where it is measured (isStated) it
   /// is what the message takes, from when all ranks have it at hand; also where unfolding it would
   /// be too long.
-  std::shared_ptr<const solver::CollectiveCost> cost = nullptr;
+  std::shared_ptr<const problem::CollectiveCost> cost = nullptr;
   bool isStated = false;
   double shardUpdate = 0; ///< seconds per byte between the halves of a reduce-scatter
 };
@@ -51,20 +51,20 @@ struct Machines {
   int ranks = 1;
   int devicesPerNode = 1;
   int cardsPerNode = 1;
-  std::optional<solver::LinkRates> network = {};     ///< of one card
-  std::optional<solver::LinkRates> inside = {};      ///< of each device, to the others of its node
-  bool halfDuplex = false;                           ///< of the network
-  std::map<int, solver::LinkRates> nodeNetwork = {}; ///< where a node's differs
+  std::optional<problem::LinkRates> network = {};     ///< of one card
+  std::optional<problem::LinkRates> inside = {};      ///< of each device, to the others of its node
+  bool halfDuplex = false;                            ///< of the network
+  std::map<int, problem::LinkRates> nodeNetwork = {}; ///< where a node's differs
 
   int servers = 0;        ///< parameter servers; 0: one beside every rank
   bool dedicated = false; ///< on machines of their own, each with a serverLink
-  solver::LinkRates serverLink = {};
+  problem::LinkRates serverLink = {};
   std::int64_t serverPiece = 1 << 20; ///< dedicated servers pull one piece while the next is pushed
 
   /// How much longer than stated a rank's operations take; all 1 where empty.
   std::vector<double> slowdown = {};
   /// What a rank has of the samples that the others have in a step: its passes take so much less,
-  /// updates and what is rebuilt do not; all 1 where empty.
+  /// updates and what is reconstructed do not; all 1 where empty.
   std::vector<double> share = {};
   /// How many times as long a rank's operations take while a message is under way on one of its
   /// channels: from its start there (of one that takes its cost, from when all ranks have it at
@@ -73,7 +73,7 @@ struct Machines {
 
   int nodes() const { return (ranks + devicesPerNode - 1) / devicesPerNode; }
   int nodeOf(int rank) const { return rank / devicesPerNode; }
-  const solver::LinkRates &networkOf(int node) const;
+  const problem::LinkRates &networkOf(int node) const;
   double slowdownOf(int rank) const {
     return slowdown.empty() ? 1 : slowdown[static_cast<std::size_t>(rank)];
   }
@@ -91,7 +91,7 @@ struct Scenario {
   double jitter = 0;
   std::uint64_t seed = 0;
   /// Where the messages would unfold into more parts than this, each takes its `cost` instead.
-  double mostParts = 4e7;
+  double maxTasks = 4e7;
 };
 
 /// badInput unless numbers are finite and in range, every message is issued once and waited for

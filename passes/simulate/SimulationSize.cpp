@@ -3,23 +3,23 @@
 
 #include "passes/simulate/MessageRuns.h"
 
-namespace syncline::driver {
+namespace syncline::simulate {
 
 Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted) {
-  constexpr double mostKept = 40e6, mostOnPath = 2e6, mostTraced = 4e6;
+  constexpr double maxKept = 40e6, maxOnPath = 2e6, maxTraced = 4e6;
   const double ranks =
       simulate::MessageRuns::canFold(scenario) ? 1 : static_cast<double>(scenario.machines.ranks);
   const double ofRank = static_cast<double>(scenario.steps) *
                         static_cast<double>(scenario.operations.size() + scenario.messages.size());
   struct Limit {
-    bool isAsked;
+    bool isRequested;
     double count, most;
     const char *what;
   };
-  for (const Limit &limit : {Limit{true, ofRank * ranks, mostKept, "in memory"},
-                             Limit{wanted.path, ofRank, mostOnPath, "in a row"},
-                             Limit{wanted.trace, ofRank * ranks, mostTraced, "in a trace"}})
-    if (limit.isAsked && limit.count > limit.most)
+  for (const Limit &limit : {Limit{true, ofRank * ranks, maxKept, "in memory"},
+                             Limit{wanted.path, ofRank, maxOnPath, "in a row"},
+                             Limit{wanted.trace, ofRank * ranks, maxTraced, "in a trace"}})
+    if (limit.isRequested && limit.count > limit.most)
       return Status::badInput("expected at most " +
                               std::to_string(static_cast<std::int64_t>(limit.most)) +
                               " operations and messages " + limit.what + ", got " +
@@ -29,4 +29,4 @@ Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted) {
   return Status::ok();
 }
 
-} // namespace syncline::driver
+} // namespace syncline::simulate

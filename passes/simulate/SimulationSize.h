@@ -4,7 +4,7 @@
 #include "passes/simulate/Scenario.h"
 #include "syncline/Status.h"
 
-namespace syncline::driver {
+namespace syncline::simulate {
 
 /// What is made of the results, besides sums.
 struct Wanted {
@@ -17,4 +17,4 @@ struct Wanted {
 /// one rank where their path is wanted, 4 million where they are written to a trace.
 Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted);
 
-} // namespace syncline::driver
+} // namespace syncline::simulate

@@ -20,7 +20,7 @@ double noise(std::uint64_t seed, std::uint64_t place) {
 }
 
 /// Of what is kept of all ranks and steps: a span for each operation, one for each message.
-constexpr double mostBytes = 4e9;
+constexpr double maxBytes = 4e9;
 
 class Simulator {
 public:
@@ -87,7 +87,7 @@ private:
   Status checkSize() const {
     const double each = static_cast<double>(result.operationCount * sizeof(Span) +
                                             result.messageCount * sizeof(MessageSpan));
-    if (static_cast<double>(scenario.steps) * result.ranks * each > mostBytes)
+    if (static_cast<double>(scenario.steps) * result.ranks * each > maxBytes)
       return Status::badInput("scenario: " + std::to_string(scenario.steps) + " steps of " +
                               std::to_string(result.ranks) +
                               " ranks are more than can be kept, expected fewer steps or ranks");
@@ -102,7 +102,7 @@ private:
     switch (event.kind) {
     case Event::Kind::operation:
       return resume(event);
-    case Event::Kind::part:
+    case Event::Kind::task:
       return runs.onPart(event);
     case Event::Kind::flow:
       return runs.onFlow(event);

@@ -9,15 +9,15 @@ namespace syncline::simulate {
 
 namespace {
 
-using solver::Scheme;
+using problem::Scheme;
 
 /// One part after the other.
 class Chain {
 public:
   Chain() : unfolding(1) {}
 
-  void add(const Part &part) {
-    const int number = unfolding.add(part);
+  void add(const Task &task) {
+    const int number = unfolding.add(task);
     unfolding.order(last, number);
     last = number;
   }
@@ -29,7 +29,7 @@ public:
   /// Time that the next part takes first.
   void pause(double secondsPerByte) { owed += secondsPerByte; }
 
-  Unfolding finish() {
+  MessageExpansion finish() {
     if (owed > 0)
       add({.delayPerByte = owed});
     unfolding.finish({last});
@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  Unfolding unfolding;
+  MessageExpansion unfolding;
   int last = 0;
   double owed = 0; ///< seconds per byte, of the sum that the next part waits for
 };
@@ -59,13 +59,13 @@ void addHierarchical(Chain &chain, const Topology &topology) {
 }
 
 /// One worker and its servers: pushing, summing and pulling, piece behind piece.
-Unfolding foldServers(const Message &message, const Topology &topology) {
+MessageExpansion foldServers(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   const auto bytes = static_cast<double>(message.bytes);
   const double whole = static_cast<double>(machines.serverPiece) * machines.servers;
   const double perByte = static_cast<double>(machines.ranks - 1) / machines.servers *
                          machines.serverLink.reduceSecondsPerByte;
-  Unfolding result(1);
+  MessageExpansion result(1);
   int push = 0, sum = -1, pull = -1;
   for (double left = bytes; left > 0; left -= whole) {
     const double share = std::min(left, whole) / bytes;
@@ -115,7 +115,7 @@ bool isSymmetric(const Message &message, const Machines &machines) {
   return false;
 }
 
-double foldedPartsOf(const Message &message, const Machines &machines) {
+double symmetricTasksOf(const Message &message, const Machines &machines) {
   const double p = machines.ranks, levels = std::ceil(std::log2(p));
   switch (message.scheme) {
   case Scheme::ring:
@@ -139,7 +139,7 @@ double foldedPartsOf(const Message &message, const Machines &machines) {
                  (static_cast<double>(machines.serverPiece) * machines.servers);
 }
 
-Unfolding fold(const Message &message, const Topology &topology) {
+MessageExpansion expandSymmetric(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   const int ranks = machines.ranks;
   if (!scales(message, machines))

@@ -62,10 +62,10 @@ class StartSearch {
 public:
   StartSearch(const MergeProblem &problem, std::span<const double> earliestFinish)
       : problem(problem), earliestFinish(earliestFinish), prefix(problem.prefixBytes()),
-        floor(costFloor(problem)), leastKey(prefix.size()) {
+        floor(costFloor(problem)), minKey(prefix.size()) {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < prefix.size(); ++i)
-      leastKey[i] = least =
+      minKey[i] = least =
           std::min(least, earliestFinish[i] - floor.slope * static_cast<double>(prefix[i]));
   }
 
@@ -94,14 +94,14 @@ private:
     double limit = deadline + 1e-9 * deadline - floor.base;
     double total = floor.slope * static_cast<double>(prefix[j]);
     double message = floor.slope * static_cast<double>(prefix[j] - prefix[i]);
-    return problem.layers[j - 1].ready + message > limit || leastKey[i] + total > limit;
+    return problem.layers[j - 1].ready + message > limit || minKey[i] + total > limit;
   }
 
   const MergeProblem &problem;
   std::span<const double> earliestFinish;
   std::vector<std::int64_t> prefix;
   Floor floor;
-  std::vector<double> leastKey; ///< entry i: the least f - slope * prefix of all starts up to i
+  std::vector<double> minKey; ///< entry i: the least f - slope * prefix of all starts up to i
 };
 
 } // namespace

@@ -9,6 +9,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 /// From the last group back, each group takes as many layers as it can without ending later than it
 /// may. Returns the ends of the groups (see choicesOfGroups); their replay finishes at
 /// earliestFinish.back(), or later by 1e-13 of it where sums round differently. Fewest groups

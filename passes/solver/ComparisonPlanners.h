@@ -10,6 +10,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 /// WFBP (Poseidon): every layer alone.
 std::vector<std::size_t> layerwiseGroups(const MergeProblem &problem);
 

@@ -25,7 +25,7 @@ template <typename Key> struct Candidate {
 };
 
 /// The comparison that keeps the least candidate on top of a heap.
-constexpr std::greater<> leastOnTop;
+constexpr std::greater<> minOnTop;
 
 /// What every piece reads: the recursion's state before f(j) is known.
 struct State {
@@ -51,7 +51,7 @@ public:
   }
 
   /// The least time a message on this piece takes.
-  double leastSeconds() const { return least; }
+  double minSeconds() const { return least; }
 
   /// The least max(f(i), r_j) + T over the window, infinity when the window is empty.
   double best(const State &state) {
@@ -94,14 +94,14 @@ private:
       if (state.finish[added] <= state.ready)
         continue;
       late.push_back({lateKey(state, added), added});
-      std::ranges::push_heap(late, leastOnTop);
+      std::ranges::push_heap(late, minOnTop);
     }
     if (late.size() > 2 * (end - begin) + 64) {
       std::erase_if(late, isGone);
-      std::ranges::make_heap(late, leastOnTop);
+      std::ranges::make_heap(late, minOnTop);
     }
     while (!late.empty() && isGone(late.front())) {
-      std::ranges::pop_heap(late, leastOnTop);
+      std::ranges::pop_heap(late, minOnTop);
       late.pop_back();
     }
     return late.empty() ? std::nullopt : std::optional(late.front().start);
@@ -138,7 +138,7 @@ std::vector<double> finishTimesByPieces(const MergeProblem &problem) {
   State state{prefix, {0}, IndexSet(prefix.size())};
   state.finish.reserve(prefix.size());
   std::priority_queue<Candidate<double>, std::vector<Candidate<double>>, std::greater<>> late;
-  for (const Layer &layer : problem.layers) {
+  for (const MergeLayer &layer : problem.layers) {
     state.ready = layer.ready;
     late.push({state.finish.back(), state.finish.size() - 1});
     for (; !late.empty() && late.top().key <= state.ready; late.pop())
@@ -146,7 +146,7 @@ std::vector<double> finishTimesByPieces(const MergeProblem &problem) {
 
     double best = infinity;
     for (Piece &piece : pieces)
-      if (state.ready + piece.leastSeconds() < best)
+      if (state.ready + piece.minSeconds() < best)
         best = std::min(best, piece.best(state));
     state.finish.push_back(best);
   }

@@ -7,6 +7,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 /// Entry j is the earliest time at which the first j layers can be synchronised. Exact for any cost
 /// up to rounding; every entry is the bits of max(f(i), r_j) + T for some i.
 ///

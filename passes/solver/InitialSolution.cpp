@@ -1,9 +1,9 @@
-// Plain plans and the search in one lane.
+// Plain plans and the search in one merge class.
 #include "passes/solver/InitialSolution.h"
 
-#include "passes/solver/SchemePlanners.h"
-#include "passes/solver/Replay.h"
 #include "passes/solver/Labels.h"
+#include "passes/solver/Replay.h"
+#include "passes/solver/SchemePlanners.h"
 #include "passes/solver/StateBound.h"
 
 #include <algorithm>
@@ -12,87 +12,91 @@ namespace syncline::solver {
 
 namespace {
 
-/// Neighbouring layers of a lane in one bucket, as far as its limit allows: choices that send every
-/// layer alone become ones that send as few messages as they can.
-std::vector<Choice> joined(const JointProblem &problem, std::vector<Choice> choices) {
-  std::array<std::optional<std::size_t>, maxLanes> last;
-  std::array<std::int64_t, maxLanes> bytes{};
+/// Neighbouring layers of a merge class in one bucket, as far as its limit allows: choices that
+/// send every layer alone become ones that send as few messages as they can.
+std::vector<Choice> joined(const Problem &problem, std::vector<Choice> choices) {
+  std::array<std::optional<std::size_t>, maxMergeClasses> last;
+  std::array<std::int64_t, maxMergeClasses> bytes{};
   for (std::size_t k = 0; k < choices.size(); ++k) {
     if (choices[k].kind != Choice::Kind::close)
       continue;
-    std::size_t lane = choices[k].index;
+    std::size_t mergeClass = choices[k].index;
     std::int64_t own = problem.layers[k].bytes;
-    if (last[lane] && bytes[lane] + own <= problem.lanes[lane].largestMessage)
-      choices[*last[lane]].kind = Choice::Kind::join;
+    if (last[mergeClass] &&
+        bytes[mergeClass] + own <= problem.mergeClasses[mergeClass].largestMessage)
+      choices[*last[mergeClass]].kind = Choice::Kind::join;
     else
-      bytes[lane] = 0;
-    bytes[lane] += own;
-    last[lane] = k;
+      bytes[mergeClass] = 0;
+    bytes[mergeClass] += own;
+    last[mergeClass] = k;
   }
   return choices;
 }
 
 /// The best of a few plain plans.
-JointPlan plainPlan(const JointProblem &problem) {
-  JointPlan best;
+Solution plainPlan(const Problem &problem) {
+  Solution best;
   best.finish = std::numeric_limits<double>::infinity();
-  auto offer = [&](const std::vector<Choice> &choices) {
-    if (JointPlan plan = replay(problem, choices); plan.finish < best.finish)
+  auto catalog = [&](const std::vector<Choice> &choices) {
+    if (Solution plan = replay(problem, choices); plan.finish < best.finish)
       best = std::move(plan);
   };
-  for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane) {
+  for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass) {
     auto never = [](std::size_t) { return false; };
-    auto wherePossible = [&](std::size_t k) { return !problem.layers[k].solos.empty(); };
+    auto wherePossible = [&](std::size_t k) { return !problem.layers[k].factorOptions.empty(); };
     auto whereFaster = [&](std::size_t k) {
-      const JointLayer &layer = problem.layers[k];
-      double inLane = problem.lanes[lane].seconds(layer.bytes);
-      return std::ranges::any_of(layer.solos, [&](const SoloOption &solo) {
-        return solo.seconds + solo.rebuild < inLane;
+      const Layer &layer = problem.layers[k];
+      double inMergeClass = problem.mergeClasses[mergeClass].seconds(layer.bytes);
+      return std::ranges::any_of(layer.factorOptions, [&](const FactorOption &factorOption) {
+        return factorOption.seconds + factorOption.reconstruct < inMergeClass;
       });
     };
-    for (const auto &choices :
-         {layerwiseChoices(problem, lane, never), layerwiseChoices(problem, lane, whereFaster),
-          layerwiseChoices(problem, lane, wherePossible)}) {
-      offer(choices);
-      offer(joined(problem, choices));
+    for (const auto &choices : {layerwiseChoices(problem, mergeClass, never),
+                                layerwiseChoices(problem, mergeClass, whereFaster),
+                                layerwiseChoices(problem, mergeClass, wherePossible)}) {
+      catalog(choices);
+      catalog(joined(problem, choices));
     }
   }
   return best;
 }
 
-/// All lanes' schemes in one lane, where every layer may use every lane and any bucket may be as
-/// large in each.
-std::optional<JointProblem> inOneLane(const JointProblem &problem) {
-  std::uint32_t all = (1u << problem.lanes.size()) - 1;
-  if (problem.lanes.size() == 1 ||
-      std::ranges::any_of(problem.layers, [&](const auto &layer) { return layer.lanes != all; }))
+/// All merge classes' schemes in one merge class, where every layer may use every merge class and
+/// any bucket may be as large in each.
+std::optional<Problem> inOneMergeClass(const Problem &problem) {
+  std::uint32_t all = (1u << problem.mergeClasses.size()) - 1;
+  if (problem.mergeClasses.size() == 1 ||
+      std::ranges::any_of(problem.layers,
+                          [&](const auto &layer) { return layer.mergeClasses != all; }))
     return std::nullopt;
-  JointProblem merged = problem;
-  merged.lanes.resize(1);
-  merged.lanes[0].capacity = unlimited;
-  for (std::size_t lane = 1; lane < problem.lanes.size(); ++lane) {
-    if (problem.lanes[lane].largestMessage != merged.lanes[0].largestMessage)
+  Problem merged = problem;
+  merged.mergeClasses.resize(1);
+  merged.mergeClasses[0].capacity = unlimited;
+  for (std::size_t mergeClass = 1; mergeClass < problem.mergeClasses.size(); ++mergeClass) {
+    if (problem.mergeClasses[mergeClass].largestMessage != merged.mergeClasses[0].largestMessage)
       return std::nullopt;
-    std::ranges::copy(problem.lanes[lane].options, std::back_inserter(merged.lanes[0].options));
+    std::ranges::copy(problem.mergeClasses[mergeClass].options,
+                      std::back_inserter(merged.mergeClasses[0].options));
   }
-  for (JointLayer &layer : merged.layers)
-    layer.lanes = 1;
+  for (Layer &layer : merged.layers)
+    layer.mergeClasses = 1;
   return merged;
 }
 
-/// Each bucket back to the lane that offers its scheme.
-void returnToLanes(const JointProblem &problem, JointPlan &plan) {
-  for (JointMessage &message : plan.messages)
-    for (; !message.isSolo && message.option >= problem.lanes[message.lane].options.size();
-         ++message.lane)
-      message.option -= problem.lanes[message.lane].options.size();
+/// Each bucket back to the merge class that offers its scheme.
+void returnToMergeClasses(const Problem &problem, Solution &plan) {
+  for (Message &message : plan.messages)
+    for (; !message.isFactors &&
+           message.option >= problem.mergeClasses[message.mergeClass].options.size();
+         ++message.mergeClass)
+      message.option -= problem.mergeClasses[message.mergeClass].options.size();
 }
 
 } // namespace
 
-JointPlan startingPlan(const JointProblem &problem) {
-  JointPlan best = plainPlan(problem);
-  std::optional<JointProblem> merged = inOneLane(problem);
+Solution initialSolution(const Problem &problem) {
+  Solution best = plainPlan(problem);
+  std::optional<Problem> merged = inOneMergeClass(problem);
   if (!merged)
     return best;
   std::vector<Relaxation> relaxations = chooseRelaxations(*merged);
@@ -100,8 +104,8 @@ JointPlan startingPlan(const JointProblem &problem) {
     StateBound bound(*merged, relaxations, best.finish);
     LabelSearch search = searchLabels(*merged, bound, best.finish, width);
     if (search.choices) {
-      JointPlan plan = replay(*merged, *search.choices);
-      returnToLanes(problem, plan);
+      Solution plan = replay(*merged, *search.choices);
+      returnToMergeClasses(problem, plan);
       if (choicesAreSound(problem, choicesOf(problem, plan)))
         best = replay(problem, choicesOf(problem, plan));
     }

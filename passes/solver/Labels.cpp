@@ -38,27 +38,27 @@ bool isNondecreasing(const CollectiveCost &cost) {
 /// Whether whatever can follow one state can follow another too, and ends no later.
 class Dominance {
 public:
-  explicit Dominance(const JointProblem &problem) : lanes(problem.lanes.size()) {
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      nondecreasing[lane] =
-          std::ranges::all_of(problem.lanes[lane].options, [](const SchemeOption &option) {
-            return isNondecreasing(*option.cost);
-          });
+  explicit Dominance(const Problem &problem) : mergeClasses(problem.mergeClasses.size()) {
+    for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+      nondecreasing[mergeClass] = std::ranges::all_of(
+          problem.mergeClasses[mergeClass].options,
+          [](const SchemeOption &option) { return isNondecreasing(*option.cost); });
   }
 
   bool operator()(const PlanState &a, const PlanState &b) const {
     if (a.free > b.free * (1 + 1e-14) || a.compute > b.compute * (1 + 1e-14) || a.held > b.held ||
         (b.freedom & ~a.freedom))
       return false;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      if (nondecreasing[lane] ? a.open[lane] > b.open[lane] : a.open[lane] != b.open[lane])
+    for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
+      if (nondecreasing[mergeClass] ? a.open[mergeClass] > b.open[mergeClass]
+                                    : a.open[mergeClass] != b.open[mergeClass])
         return false;
     return true;
   }
 
 private:
-  std::size_t lanes;
-  std::array<bool, maxLanes> nondecreasing{};
+  std::size_t mergeClasses;
+  std::array<bool, maxMergeClasses> nondecreasing{};
 };
 
 auto sortKey(const PlanState &s) {
@@ -70,24 +70,25 @@ class Floor {
 public:
   bool isAbove(const PlanState &state) const {
     bool above = state.compute * (1 + 1e-14) < compute || state.held < held;
-    for (std::size_t lane = 0; lane < maxLanes; ++lane)
-      above |= state.open[lane] < open[lane];
+    for (std::size_t mergeClass = 0; mergeClass < maxMergeClasses; ++mergeClass)
+      above |= state.open[mergeClass] < open[mergeClass];
     return above;
   }
   void add(const PlanState &state) {
     compute = std::min(compute, state.compute);
     held = std::min(held, state.held);
-    for (std::size_t lane = 0; lane < maxLanes; ++lane)
-      open[lane] = std::min(open[lane], state.open[lane]);
+    for (std::size_t mergeClass = 0; mergeClass < maxMergeClasses; ++mergeClass)
+      open[mergeClass] = std::min(open[mergeClass], state.open[mergeClass]);
   }
 
 private:
   double compute = std::numeric_limits<double>::infinity();
   std::int64_t held = unlimited;
-  std::array<std::int64_t, maxLanes> open{unlimited, unlimited, unlimited};
+  std::array<std::int64_t, maxMergeClasses> open{unlimited, unlimited, unlimited};
 };
 
-/// Keeps, of labels equal in what follows, the first found: solos, then closed buckets, then open.
+/// Keeps, of labels equal in what follows, the first found: factor options, then closed buckets,
+/// then open.
 void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   std::ranges::stable_sort(
       labels, [](const Label &a, const Label &b) { return sortKey(a.state) < sortKey(b.state); });
@@ -141,7 +142,7 @@ std::vector<PlanState> statesOf(const std::vector<Label> &labels) {
 
 } // namespace
 
-LabelSearch searchLabels(const JointProblem &problem, const StateBound &bound, double target,
+LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double target,
                          std::size_t most, bool proving,
                          std::vector<std::vector<PlanState>> *kept) {
   PlanSteps steps(problem);

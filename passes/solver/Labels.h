@@ -11,6 +11,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 struct LabelSearch {
   /// The choices of a plan that finishes first, where one beats the target.
   std::optional<std::vector<Choice>> choices;
@@ -27,7 +29,7 @@ struct LabelSearch {
 /// kept states times those compared with them. `bound` must be of the same problem and target.
 /// Where `kept` is given it gets the states, one list more than layers: a certificate's, where
 /// nothing was cut. Precondition: valid, at least one layer, most >= 1.
-LabelSearch searchLabels(const JointProblem &problem, const StateBound &bound, double target,
+LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double target,
                          std::size_t most, bool proving = false,
                          std::vector<std::vector<PlanState>> *kept = nullptr);
 

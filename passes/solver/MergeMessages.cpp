@@ -11,21 +11,22 @@ namespace {
 
 class Merger {
 public:
-  Merger(const JointProblem &problem, JointPlan plan, double deadline)
+  Merger(const Problem &problem, Solution plan, double deadline)
       : problem(problem), plan(std::move(plan)), deadline(deadline * (1 + 1e-13)) {
-    for (const JointMessage &message : this->plan.messages)
+    for (const Message &message : this->plan.messages)
       seconds.push_back(secondsOf(message));
     setLatest();
   }
 
-  JointPlan run() {
-    std::vector<JointMessage> &messages = plan.messages;
+  Solution run() {
+    std::vector<Message> &messages = plan.messages;
     for (std::size_t later = messages.size(); later-- > 0;) {
-      if (messages[later].isSolo)
+      if (messages[later].isFactors)
         continue;
-      // The nearest earlier bucket of the lane, again and again.
+      // The nearest earlier bucket of the merge class, again and again.
       for (std::size_t earlier = later; earlier-- > 0;) {
-        if (messages[earlier].isSolo || messages[earlier].lane != messages[later].lane)
+        if (messages[earlier].isFactors ||
+            messages[earlier].mergeClass != messages[later].mergeClass)
           continue;
         if (!mergeIfHarmless(earlier, later))
           break;
@@ -36,15 +37,17 @@ public:
   }
 
 private:
-  double rebuildOf(const JointMessage &message) const {
-    return message.isSolo ? problem.layers[message.layers.front()].solos[message.option].rebuild
-                          : 0;
+  double reconstructOf(const Message &message) const {
+    return message.isFactors
+               ? problem.layers[message.layers.front()].factorOptions[message.option].reconstruct
+               : 0;
   }
 
-  double secondsOf(const JointMessage &message) const {
-    return message.isSolo
-               ? problem.layers[message.layers.front()].solos[message.option].seconds
-               : problem.lanes[message.lane].options[message.option].cost->seconds(message.bytes);
+  double secondsOf(const Message &message) const {
+    return message.isFactors
+               ? problem.layers[message.layers.front()].factorOptions[message.option].seconds
+               : problem.mergeClasses[message.mergeClass].options[message.option].cost->seconds(
+                     message.bytes);
   }
 
   /// When each message may end at the latest, all later ones unchanged.
@@ -52,9 +55,9 @@ private:
     latest.resize(plan.messages.size());
     double channel = deadline, device = deadline;
     for (std::size_t i = plan.messages.size(); i-- > 0;) {
-      const JointMessage &message = plan.messages[i];
-      if (double rebuild = rebuildOf(message); rebuild > 0) {
-        device -= rebuild;
+      const Message &message = plan.messages[i];
+      if (double reconstruct = reconstructOf(message); reconstruct > 0) {
+        device -= reconstruct;
         channel = std::min(channel, device);
       }
       latest[i] = channel;
@@ -65,19 +68,19 @@ private:
   /// Whether message `later` ends in time when `earlier` goes as part of it. Those between start no
   /// later than before.
   bool endsInTime(std::size_t earlier, std::size_t later, std::int64_t bytes) const {
-    const std::vector<JointMessage> &messages = plan.messages;
+    const std::vector<Message> &messages = plan.messages;
     double free = earlier > 0 ? messages[earlier - 1].end : 0;
     for (std::size_t i = earlier + 1; i < later; ++i)
       free = std::max(free, messages[i].ready) + seconds[i];
-    double end =
-        std::max(free, messages[later].ready) + problem.lanes[messages[later].lane].seconds(bytes);
+    double end = std::max(free, messages[later].ready) +
+                 problem.mergeClasses[messages[later].mergeClass].seconds(bytes);
     return end <= latest[later];
   }
 
   bool mergeIfHarmless(std::size_t earlier, std::size_t later) {
-    std::vector<JointMessage> &messages = plan.messages;
+    std::vector<Message> &messages = plan.messages;
     std::int64_t bytes = messages[earlier].bytes + messages[later].bytes;
-    if (bytes > problem.lanes[messages[later].lane].largestMessage ||
+    if (bytes > problem.mergeClasses[messages[later].mergeClass].largestMessage ||
         !endsInTime(earlier, later, bytes))
       return false;
     std::vector<std::size_t> members;
@@ -85,7 +88,7 @@ private:
                        std::back_inserter(members));
     messages[later].layers = std::move(members);
     messages[later].bytes = bytes;
-    messages[later].option = problem.lanes[messages[later].lane].bestOption(bytes);
+    messages[later].option = problem.mergeClasses[messages[later].mergeClass].bestOption(bytes);
     seconds[later] = secondsOf(messages[later]);
     auto at = static_cast<std::ptrdiff_t>(earlier);
     messages.erase(messages.begin() + at);
@@ -99,15 +102,15 @@ private:
     return true;
   }
 
-  const JointProblem &problem;
-  JointPlan plan;
+  const Problem &problem;
+  Solution plan;
   double deadline;
   std::vector<double> seconds, latest;
 };
 
 } // namespace
 
-JointPlan mergeMessages(const JointProblem &problem, JointPlan plan, double deadline) {
+Solution mergeMessages(const Problem &problem, Solution plan, double deadline) {
   if (plan.messages.empty())
     return plan;
   return Merger(problem, std::move(plan), deadline).run();

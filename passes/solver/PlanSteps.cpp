@@ -3,12 +3,13 @@
 
 namespace syncline::solver {
 
-PlanSteps::PlanSteps(const JointProblem &problem)
-    : problem(problem), pairs(problem), limited(problem.limitedLane().value_or(maxLanes)) {
+PlanSteps::PlanSteps(const Problem &problem)
+    : problem(problem), pairs(problem),
+      limited(problem.limitedMergeClass().value_or(maxMergeClasses)) {
   for (std::size_t k = 0; k < problem.layers.size(); ++k)
-    for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
-      if (problem.allows(k, lane))
-        lastOfLane[lane] = k + 1;
+    for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
+      if (problem.allows(k, mergeClass))
+        lastOfMergeClass[mergeClass] = k + 1;
 }
 
 PlanState PlanSteps::root() const {

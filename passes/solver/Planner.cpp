@@ -4,8 +4,8 @@
 #include "passes/solver/Coarsen.h"
 #include "passes/solver/ComparisonPlanners.h"
 #include "passes/solver/FinishTimes.h"
-#include "passes/solver/SchemePlanners.h"
 #include "passes/solver/Replay.h"
+#include "passes/solver/SchemePlanners.h"
 #include "syncline/Suggestion.h"
 
 #include <algorithm>
@@ -20,15 +20,14 @@ namespace {
 
 using Choices = Result<std::vector<Choice>>;
 /// Choices for a problem, given f where it is plain.
-using Rule = std::function<Choices(const JointProblem &, std::span<const double>)>;
+using Rule = std::function<Choices(const Problem &, std::span<const double>)>;
 
 class RulePlanner final : public Planner {
 public:
   RulePlanner(std::string name, Rule rule) : Planner(std::move(name)), rule(std::move(rule)) {}
 
 private:
-  Choices choose(const JointProblem &problem,
-                 std::span<const double> earliestFinish) const override {
+  Choices choose(const Problem &problem, std::span<const double> earliestFinish) const override {
     return rule(problem, earliestFinish);
   }
 
@@ -42,30 +41,30 @@ struct Entry {
   std::function<Rule(std::int64_t)> sized;
 };
 
-Rule merging(LaneGroups groups) {
-  return [groups](const JointProblem &problem, std::span<const double>) {
-    return choicesInFirstLane(problem, groups);
+Rule merging(MergeClassGroups groups) {
+  return [groups](const Problem &problem, std::span<const double>) {
+    return choicesInFirstMergeClass(problem, groups);
   };
 }
 
 /// As PyTorch DDP and Horovod send messages: on GPUs by NCCL, which takes its ring or its tree; on
 /// CPUs by Gloo, whose all-reduce is a ring unless told otherwise, and neither tells it.
-Rule mergingBySystem(LaneGroups groups) {
+Rule mergingBySystem(MergeClassGroups groups) {
   static constexpr Scheme nccl[] = {Scheme::ring, Scheme::tree}, gloo[] = {Scheme::ring};
-  return [groups](const JointProblem &problem, std::span<const double>) {
-    return choicesInFirstLane(problem, groups,
-                              problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
+  return [groups](const Problem &problem, std::span<const double>) {
+    return choicesInFirstMergeClass(problem, groups,
+                                    problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
   };
 }
 
-/// For plain problems; Planner::plan asks solveJoint for others.
-Choices optimalChoices(const JointProblem &problem, std::span<const double> earliestFinish) {
-  return choicesInFirstLane(
+/// For plain problems; Planner::plan asks solve for others.
+Choices optimalChoices(const Problem &problem, std::span<const double> earliestFinish) {
+  return choicesInFirstMergeClass(
       problem, [&](const MergeProblem &plain) { return coarsestGroups(plain, earliestFinish); });
 }
 
-Rule choosing(Choices (*rule)(const JointProblem &)) {
-  return [rule](const JointProblem &problem, std::span<const double>) { return rule(problem); };
+Rule choosing(Choices (*rule)(const Problem &)) {
+  return [rule](const Problem &problem, std::span<const double>) { return rule(problem); };
 }
 
 const std::vector<Entry> &registry() {
@@ -77,13 +76,15 @@ const std::vector<Entry> &registry() {
       {"ddp",
        {},
        [](std::int64_t cap) {
-         return mergingBySystem([cap](const MergeProblem &lane) { return ddpGroups(lane, cap); });
+         return mergingBySystem(
+             [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
        }},
       {"horovod",
        {},
        [](std::int64_t capacity) {
-         return mergingBySystem(
-             [capacity](const MergeProblem &lane) { return horovodGroups(lane, capacity); });
+         return mergingBySystem([capacity](const MergeProblem &mergeClass) {
+           return horovodGroups(mergeClass, capacity);
+         });
        }},
       {"poseidon", choosing(poseidonChoices), {}},
       {"ps", choosing(serverChoices), {}},
@@ -154,15 +155,15 @@ Status usageError(std::string message) {
 
 } // namespace
 
-Result<PlanResult> Planner::plan(const JointProblem &problem, const JointOptions &options) const {
+Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &options) const {
   PlanResult result;
-  Certificate certificate;
+  MergeCertificate certificate;
   if (std::optional<MergeProblem> plain = plainProblem(problem))
     certificate.earliestFinish = earliestFinishTimes(*plain);
   const bool isPlain = !certificate.earliestFinish.empty();
   if (!isPlain && !isRule()) {
-    JointResult best = solveJoint(problem, options);
-    if (std::optional<JointPlan> ruled = best.optimal() ? std::nullopt : bestRuledPlan(problem);
+    SolverResult best = solve(problem, options);
+    if (std::optional<Solution> ruled = best.optimal() ? std::nullopt : bestRuledSolution(problem);
         ruled && ruled->finish < best.plan.finish)
       best.plan = std::move(*ruled);
     double bound = best.bound();
@@ -175,24 +176,24 @@ Result<PlanResult> Planner::plan(const JointProblem &problem, const JointOptions
   if (isPlain)
     result.proof = std::move(certificate);
   else
-    result.proof = solveJoint(problem, options).certificate;
+    result.proof = solve(problem, options).certificate;
   result.bound = boundOf(problem, result.proof);
   return result;
 }
 
-Result<JointPlan> Planner::follow(const JointProblem &problem) const {
+Result<Solution> Planner::follow(const Problem &problem) const {
   Choices choices = choose(problem, {});
   if (!choices)
     return choices.status();
   return replay(problem, *choices);
 }
 
-std::optional<JointPlan> bestRuledPlan(const JointProblem &problem) {
-  std::optional<JointPlan> best;
+std::optional<Solution> bestRuledSolution(const Problem &problem) {
+  std::optional<Solution> best;
   for (const Entry &entry : registry()) {
     if (!entry.plain || entry.name == "optimal")
       continue;
-    Result<JointPlan> plan = RulePlanner(std::string(entry.name), entry.plain).follow(problem);
+    Result<Solution> plan = RulePlanner(std::string(entry.name), entry.plain).follow(problem);
     if (plan && (!best || plan->finish < best->finish))
       best = std::move(*plan);
   }

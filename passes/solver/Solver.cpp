@@ -1,10 +1,10 @@
 // Narrow label searches for a good plan, then a wide one for the proof.
 #include "passes/solver/Solver.h"
 
-#include "passes/solver/Replay.h"
+#include "passes/solver/InitialSolution.h"
 #include "passes/solver/Labels.h"
 #include "passes/solver/MergeMessages.h"
-#include "passes/solver/InitialSolution.h"
+#include "passes/solver/Replay.h"
 #include "passes/solver/StateBound.h"
 
 #include <algorithm>
@@ -24,22 +24,22 @@ double greatestProved(double proved, double open, int steps, Proves proves) {
 }
 
 /// States a search may keep after a layer: more where there are few layers.
-std::size_t widestSearch(const JointProblem &problem, const JointOptions &options) {
+std::size_t widestSearch(const Problem &problem, const SolverOptions &options) {
   std::size_t layers = problem.layers.size() + 1;
-  std::size_t wide = std::max(options.width, options.labels / layers) / problem.lanes.size();
-  return std::max<std::size_t>(1, std::min(wide, options.mostLabels / layers));
+  std::size_t wide = std::max(options.width, options.labels / layers) / problem.mergeClasses.size();
+  return std::max<std::size_t>(1, std::min(wide, options.maxLabels / layers));
 }
 
 /// One run: the best plan so far and the best bound so far.
 class Search {
 public:
-  Search(const JointProblem &problem, const JointOptions &options)
+  Search(const Problem &problem, const SolverOptions &options)
       : problem(problem), widest(widestSearch(problem, options)) {
     certificate().relaxations = chooseRelaxations(problem);
-    result.plan = startingPlan(problem);
+    result.plan = initialSolution(problem);
   }
 
-  JointResult run() {
+  SolverResult run() {
     certificate().bound = boundAtRoot();
     for (std::size_t width : {std::size_t{24}, std::size_t{160}, widest})
       if (!result.optimal() && width <= widest)
@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  JointCertificate &certificate() { return result.certificate; }
+  Certificate &certificate() { return result.certificate; }
   double unproved() const { return std::min(tooHard, result.plan.finish); }
 
   void accept(const LabelSearch &search) {
@@ -97,18 +97,18 @@ private:
     return true;
   }
 
-  const JointProblem &problem;
+  const Problem &problem;
   std::size_t widest;
   double tooHard = std::numeric_limits<double>::infinity(); ///< the least target that prove missed
-  JointResult result;
+  SolverResult result;
 };
 
 } // namespace
 
-JointResult solveJoint(const JointProblem &problem, const JointOptions &options) {
+SolverResult solve(const Problem &problem, const SolverOptions &options) {
   if (!problem.layers.empty())
     return Search(problem, options).run();
-  JointResult result;
+  SolverResult result;
   result.plan = replay(problem, {});
   result.certificate.bound = result.plan.finish;
   return result;

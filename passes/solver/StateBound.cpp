@@ -14,10 +14,11 @@ struct Point {
   double bytes, seconds;
 };
 
-/// Corners of the lane's cost up to `most` bytes; none where an option does not show its pieces.
-std::vector<Point> corners(const Lane &lane, std::int64_t most) {
+/// Corners of the merge class's cost up to `most` bytes; none where an option does not show its
+/// pieces.
+std::vector<Point> corners(const MergeClass &mergeClass, std::int64_t most) {
   std::vector<Point> points;
-  for (const SchemeOption &option : lane.options) {
+  for (const SchemeOption &option : mergeClass.options) {
     std::span<const CostSegment> segments = option.cost->segments();
     if (segments.empty())
       return {};
@@ -77,25 +78,25 @@ Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
   return latency < 0 ? ray(hull) : Relaxation::Line{latency, slope};
 }
 
-/// Lines for all lanes: tangents at the largest message, at 1/16 and 1/256 of it; rays.
-std::vector<Relaxation> lineSets(const JointProblem &problem) {
+/// Lines for all merge classes: tangents at the largest message, at 1/16 and 1/256 of it; rays.
+std::vector<Relaxation> lineSets(const Problem &problem) {
   std::vector<Relaxation> sets(3);
   Relaxation rays;
   bool raysHelp = false;
-  for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane) {
+  for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass) {
     std::int64_t eligible = 0;
     for (std::size_t k = 0; k < problem.layers.size(); ++k)
-      eligible += problem.allows(k, lane) ? problem.layers[k].bytes : 0;
-    std::int64_t most = std::min(eligible, problem.lanes[lane].largestMessage);
+      eligible += problem.allows(k, mergeClass) ? problem.layers[k].bytes : 0;
+    std::int64_t most = std::min(eligible, problem.mergeClasses[mergeClass].largestMessage);
     raysHelp |= most < eligible;
-    std::vector<Point> points = corners(problem.lanes[lane], most);
+    std::vector<Point> points = corners(problem.mergeClasses[mergeClass], most);
     std::vector<Point> hull = lowerHull(points);
     double at = static_cast<double>(most);
     for (Relaxation &set : sets) {
-      set.lines[lane] = tangent(hull, at);
+      set.lines[mergeClass] = tangent(hull, at);
       at /= 16;
     }
-    rays.lines[lane] = ray(points);
+    rays.lines[mergeClass] = ray(points);
   }
   if (raysHelp)
     sets.push_back(rays);
@@ -109,21 +110,22 @@ std::vector<Relaxation> lineSets(const JointProblem &problem) {
 }
 
 /// What the work alone, weighted, takes at least: concave in either weight.
-double weightedWork(const JointProblem &problem, const Relaxation &relaxation) {
+double weightedWork(const Problem &problem, const Relaxation &relaxation) {
   double weight = relaxation.channelWeight;
   double work = (1 - weight) * problem.computeFree;
-  std::optional<std::size_t> limited = problem.limitedLane();
+  std::optional<std::size_t> limited = problem.limitedMergeClass();
   if (limited)
-    work -= relaxation.heldWeight * static_cast<double>(problem.lanes[*limited].capacity);
+    work -= relaxation.heldWeight * static_cast<double>(problem.mergeClasses[*limited].capacity);
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
-    const JointLayer &layer = problem.layers[k];
+    const Layer &layer = problem.layers[k];
     double least = layer.carrier ? 0 : infinity;
-    for (const SoloOption &solo : layer.solos)
-      least = std::min(least, weight * solo.seconds + (1 - weight) * solo.rebuild);
-    for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
-      if (problem.allows(k, lane))
-        least = std::min(least, (weight * relaxation.lines[lane].secondsPerByte +
-                                 (lane == limited ? relaxation.heldWeight : 0)) *
+    for (const FactorOption &factorOption : layer.factorOptions)
+      least =
+          std::min(least, weight * factorOption.seconds + (1 - weight) * factorOption.reconstruct);
+    for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
+      if (problem.allows(k, mergeClass))
+        least = std::min(least, (weight * relaxation.lines[mergeClass].secondsPerByte +
+                                 (mergeClass == limited ? relaxation.heldWeight : 0)) *
                                     static_cast<double>(layer.bytes));
     work += least;
   }
@@ -131,7 +133,7 @@ double weightedWork(const JointProblem &problem, const Relaxation &relaxation) {
 }
 
 /// Sets `weight`, a field of `relaxation`, to where the work is greatest within [0, most].
-void maximize(const JointProblem &problem, Relaxation &relaxation, double &weight, double most) {
+void maximize(const Problem &problem, Relaxation &relaxation, double &weight, double most) {
   double low = 0, high = most;
   auto workAt = [&](double value) {
     weight = value;
@@ -145,31 +147,32 @@ void maximize(const JointProblem &problem, Relaxation &relaxation, double &weigh
   weight = (low + high) / 2;
 }
 
-/// A byte in the limited lane cannot be worth more than the dearest way around it.
-double dearestByte(const JointProblem &problem, const Relaxation &relaxation) {
+/// A byte in the limited merge class cannot be worth more than the dearest way around it.
+double dearestByte(const Problem &problem, const Relaxation &relaxation) {
   double dearest = 0;
   for (const Relaxation::Line &line : relaxation.lines)
     dearest = std::max(dearest, line.secondsPerByte);
-  for (const JointLayer &layer : problem.layers)
-    for (const SoloOption &solo : layer.solos)
-      dearest = std::max(dearest, (solo.seconds + solo.rebuild) /
+  for (const Layer &layer : problem.layers)
+    for (const FactorOption &factorOption : layer.factorOptions)
+      dearest = std::max(dearest, (factorOption.seconds + factorOption.reconstruct) /
                                       std::max(1.0, static_cast<double>(layer.bytes)));
   return dearest;
 }
 
 } // namespace
 
-std::vector<Relaxation> chooseRelaxations(const JointProblem &problem) {
+std::vector<Relaxation> chooseRelaxations(const Problem &problem) {
   std::vector<Relaxation> chosen = lineSets(problem);
   Relaxation first = chosen.front();
-  if (problem.limitedLane()) {
+  if (problem.limitedMergeClass()) {
     Relaxation priced = first;
     maximize(problem, priced, priced.heldWeight, dearestByte(problem, first));
     chosen.push_back(priced);
     first = priced;
   }
-  bool rebuilds = std::ranges::any_of(problem.layers, [](const JointLayer &layer) {
-    return std::ranges::any_of(layer.solos, [](const SoloOption &s) { return s.rebuild > 0; });
+  bool rebuilds = std::ranges::any_of(problem.layers, [](const Layer &layer) {
+    return std::ranges::any_of(layer.factorOptions,
+                               [](const FactorOption &s) { return s.reconstruct > 0; });
   });
   if (!rebuilds)
     return chosen;
@@ -182,29 +185,29 @@ std::vector<Relaxation> chooseRelaxations(const JointProblem &problem) {
   return chosen;
 }
 
-StateBound::StateBound(const JointProblem &problem, std::span<const Relaxation> relaxations,
+StateBound::StateBound(const Problem &problem, std::span<const Relaxation> relaxations,
                        double target)
     : relaxations(relaxations.begin(), relaxations.end()), target(target), pairs(problem),
-      masks(std::size_t{1} << problem.lanes.size()), freedoms(pairs.most == 1 ? 2 : 1),
-      laneCount(problem.lanes.size()), limited(problem.limitedLane().value_or(maxLanes)),
-      latest(relaxations.size()) {
+      masks(std::size_t{1} << problem.mergeClasses.size()), freedoms(pairs.most == 1 ? 2 : 1),
+      mergeClassCount(problem.mergeClasses.size()),
+      limited(problem.limitedMergeClass().value_or(maxMergeClasses)), latest(relaxations.size()) {
   for (std::size_t i = 0; i < relaxations.size(); ++i)
     fill(problem, i);
 }
 
-void StateBound::fill(const JointProblem &problem, std::size_t index) {
+void StateBound::fill(const Problem &problem, std::size_t index) {
   const Relaxation &relaxation = relaxations[index];
   double onChannel = relaxation.channelWeight, onDevice = 1 - onChannel;
   std::size_t n = problem.layers.size();
   std::vector<double> &table = latest[index];
   table.assign((n + 1) * masks * freedoms, -infinity);
-  // At the end the limited lane holds its capacity at most.
+  // At the end the limited merge class holds its capacity at most.
   table[entry(n, 0, 0)] = target;
-  if (limited < maxLanes)
+  if (limited < maxMergeClasses)
     table[entry(n, 0, 0)] +=
-        relaxation.heldWeight * static_cast<double>(problem.lanes[limited].capacity);
+        relaxation.heldWeight * static_cast<double>(problem.mergeClasses[limited].capacity);
   for (std::size_t k = n; k-- > 0;) {
-    const JointLayer &layer = problem.layers[k];
+    const Layer &layer = problem.layers[k];
     double nextReady = k + 1 < n ? problem.layers[k + 1].ready : 0;
     for (std::size_t now = 0; now < masks * freedoms; ++now) {
       std::size_t mask = now / freedoms;
@@ -220,24 +223,25 @@ void StateBound::fill(const JointProblem &problem, std::size_t index) {
         if (isViable(limit - least))
           best = std::max(best, limit - work);
       };
-      for (const SoloOption &solo : layer.solos) {
-        double end = layer.ready + solo.seconds;
-        double built = problem.computeFree + solo.rebuild;
-        if (solo.rebuild > 0)
-          built = std::max(built, end + solo.rebuild);
-        consider(Choice::Kind::solo, mask, onChannel * solo.seconds + onDevice * solo.rebuild, end,
+      for (const FactorOption &factorOption : layer.factorOptions) {
+        double end = layer.ready + factorOption.seconds;
+        double built = problem.computeFree + factorOption.reconstruct;
+        if (factorOption.reconstruct > 0)
+          built = std::max(built, end + factorOption.reconstruct);
+        consider(Choice::Kind::factors, mask,
+                 onChannel * factorOption.seconds + onDevice * factorOption.reconstruct, end,
                  built);
       }
       if (layer.carrier)
-        consider(Choice::Kind::ride, mask, 0, layer.ready, problem.computeFree);
-      for (std::size_t lane = 0; lane < laneCount; ++lane) {
-        if (!problem.allows(k, lane))
+        consider(Choice::Kind::piggyback, mask, 0, layer.ready, problem.computeFree);
+      for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass) {
+        if (!problem.allows(k, mergeClass))
           continue;
-        const Relaxation::Line &line = relaxation.lines[lane];
+        const Relaxation::Line &line = relaxation.lines[mergeClass];
         double body = line.secondsPerByte * static_cast<double>(layer.bytes);
-        std::size_t bit = std::size_t{1} << lane;
+        std::size_t bit = std::size_t{1} << mergeClass;
         double held =
-            lane == limited ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
+            mergeClass == limited ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
         consider(Choice::Kind::join, mask | bit, onChannel * body + held, layer.ready,
                  problem.computeFree);
         consider(Choice::Kind::close, mask & ~bit, onChannel * (line.latency + body) + held,
@@ -250,15 +254,16 @@ void StateBound::fill(const JointProblem &problem, std::size_t index) {
 
 double StateBound::slack(const PlanState &state, std::size_t k) const {
   std::size_t mask = 0;
-  for (std::size_t lane = 0; lane < laneCount; ++lane)
-    mask |= static_cast<std::size_t>(state.open[lane] >= 0) << lane;
+  for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
+    mask |= static_cast<std::size_t>(state.open[mergeClass] >= 0) << mergeClass;
   double least = target - state.compute;
   for (std::size_t i = 0; i < relaxations.size(); ++i) {
     const Relaxation &relaxation = relaxations[i];
     double committed = state.free;
-    for (std::size_t lane = 0; lane < laneCount; ++lane)
-      if (state.open[lane] > 0)
-        committed += relaxation.lines[lane].secondsPerByte * static_cast<double>(state.open[lane]);
+    for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
+      if (state.open[mergeClass] > 0)
+        committed += relaxation.lines[mergeClass].secondsPerByte *
+                     static_cast<double>(state.open[mergeClass]);
     double onChannel = relaxation.channelWeight;
     double value = onChannel * committed + (1 - onChannel) * state.compute +
                    relaxation.heldWeight * static_cast<double>(state.held);

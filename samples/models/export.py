@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Exports a PyTorch model to ONNX, ready to be trained: BatchNormalization stays a node of its own,
 every parameter keeps PyTorch's name. The model is torchvision's, whose auxiliary heads and (unless
-asked for) dropout are gone, or what a function of yours returns.
+requested) dropout are gone, or what a function of yours returns.
 
     export.py resnet50                      resnet50.onnx, random weights, any batch size
     export.py net:cnn --input 3,32,32       cnn.onnx: what cnn() in ./net.py returns, with its weights

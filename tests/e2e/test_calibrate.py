@@ -45,7 +45,7 @@ class CalibrateTest(RefusalTest):
         harness.syncline("run", plan, "-n", 2, "--steps", 2)
 
     def test_filters(self):
-        """Only the schemes asked for are offered; --quiet says nothing; standard output is the file."""
+        """Only the schemes requested are offered; --quiet says nothing; standard output is the file."""
         words = ["calibrate", "-n", 2, *SHORT, "--schemes", "tree", "--quiet"]
         done = self.command(*words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -14,7 +14,7 @@ TRAFFIC = {
     "vgg19": {8: (2.01, 0.36), 16: (2.15, 0.46), 32: (2.23, 0.65)},
     "vgg19-22k": {8: (3.21, 0.39), 16: (3.44, 0.54), 32: (3.55, 0.81)},
 }
-# The table has two digits behind the point: half of the last one, beside the two per cent asked for.
+# The table has two digits behind the point: half of the last one, beside the two per cent requested.
 ROUNDING = 0.005
 
 

@@ -12,7 +12,7 @@ from schema import violations
 SCHEMA = json.loads((harness.TOP / "codegen" / "json" / "plan.schema.json").read_text())
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
-# Room for a third of AlexNet: servers of their own and a lane that has a capacity.
+# Room for a third of AlexNet: servers of their own and a merge class that has a capacity.
 SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes, memory: 40 MiB}}\n"
 NODES = """\
 name: nodes
@@ -48,21 +48,21 @@ class SchemaTest(unittest.TestCase):
             with self.subTest(scheme=scheme):
                 plan = self.plan(DIGITS, words=("--scheme", f"*={scheme}"))
                 self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {scheme})
-                self.assertEqual(plan["asked"], [f"*={scheme}"])
+                self.assertEqual(plan["requested"], [f"*={scheme}"])
                 self.assertIn("finish_times", plan["certificate"])
 
     def test_factors(self):
-        """A bucket of factors counts its riders among its members, and is rebuilt after its end."""
+        """A bucket of factors counts its piggybacks among its members, and is reconstructed after its end."""
         plan = self.plan(DIGITS, words=("--scheme", "fc.*=factors"))
         bucket = next(bucket for bucket in plan["buckets"] if bucket["scheme"] == "factors")
         self.assertEqual(sorted(bucket["members"]), ["fc.bias", "fc.weight"])
-        self.assertGreater(bucket["rebuilt"], bucket["end"])
+        self.assertGreater(bucket["reconstructed"], bucket["end"])
         self.assertIn("relaxations", plan["certificate"])
         total = sum(bucket["traffic"] for bucket in plan["buckets"])
         self.assertAlmostEqual(plan["predicted"]["traffic"] / total, 1)
 
     def test_servers_of_a_trace(self):
-        """Servers that hold a part are a lane with a capacity, and named where anything uses them."""
+        """Servers that hold a part are a merge class with a capacity, and named where anything uses them."""
         unused = self.plan(TRACE, cluster=SERVERS, words=("--scheme", "*=ring"))
         self.assertEqual(unused["servers"], 0)
         plan = self.plan(TRACE, cluster=SERVERS, words=("--scheme", "conv*=parameter-server"))
@@ -84,10 +84,10 @@ class SchemaTest(unittest.TestCase):
         for change in (
             lambda plan: plan["buckets"][0].update(traffic=-1),
             lambda plan: plan["buckets"][0].update(scheme="pigeon"),
-            lambda plan: plan["buckets"][0].pop("rebuilt"),
+            lambda plan: plan["buckets"][0].pop("reconstructed"),
             lambda plan: plan.update(extra=1),
             lambda plan: plan.update(asked=["ring"]),
-            lambda plan: plan.pop("asked"),
+            lambda plan: plan.pop("requested"),
             lambda plan: plan.update(certificate={"bound": 1}),
             lambda plan: plan["hashes"].update(model="x"),
         ):

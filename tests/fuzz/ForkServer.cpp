@@ -1,5 +1,5 @@
 // Preloaded into a command of ours, this library starts the program once and forks a child for
-// every call that is asked for. A call then takes a millisecond where loading LLVM's libraries
+// every call that is requested. A call then takes a millisecond where loading LLVM's libraries
 // takes fifty.
 //
 // The environment variable SYNCLINE_FORK_SERVER holds two file descriptors, "REQUESTS,REPLIES".
@@ -25,7 +25,7 @@ namespace {
 using Main = int (*)(int, char **, char **);
 using Start = int (*)(Main, int, char **, void (*)(), void (*)(), void (*)(), void *);
 
-constexpr rlim_t mostMemory = rlim_t(8) << 30; // bytes of address space
+constexpr rlim_t maxMemory = rlim_t(8) << 30; // bytes of address space
 constexpr const char *variable = "SYNCLINE_FORK_SERVER";
 
 Main program = nullptr;
@@ -54,7 +54,7 @@ void redirect(const char *file, int flags, int descriptor) {
 
 /// What the forked child does: it becomes the program, called with these words.
 int call(std::vector<char *> words, char *name) {
-  const rlimit memory{mostMemory, mostMemory}, noCore{0, 0};
+  const rlimit memory{maxMemory, maxMemory}, noCore{0, 0};
   setpgid(0, 0);
   setrlimit(RLIMIT_AS, &memory);
   setrlimit(RLIMIT_CORE, &noCore);

@@ -1,4 +1,4 @@
-// From gradients and a cluster to lanes, solos and carriers.
+// From gradients and a cluster to merge classes, factor options and carriers.
 #include "tests/support/ProblemBuilder.h"
 
 namespace syncline::solver {
@@ -9,27 +9,28 @@ Factors factorsOf(const FactorShape &shape, double operationsPerSecond) {
   return {shape.factorBytes(), 2 * count / operationsPerSecond};
 }
 
-JointProblem buildJointProblem(std::span<const Gradient> gradients, const ClusterOffer &offer,
-                               double computeFree) {
-  JointProblem problem;
+Problem buildProblem(std::span<const Gradient> gradients, const ClusterSchemes &catalog,
+                     double computeFree) {
+  Problem problem;
   problem.computeFree = computeFree;
-  if (!offer.collectives.empty())
-    problem.lanes.push_back({offer.collectives, offer.largestMessage, unlimited});
-  if (offer.servers) {
-    if (problem.lanes.empty() || offer.serverMemory != unlimited)
-      problem.lanes.push_back({{*offer.servers}, offer.largestMessage, offer.serverMemory});
+  if (!catalog.collectives.empty())
+    problem.mergeClasses.push_back({catalog.collectives, catalog.largestMessage, unlimited});
+  if (catalog.servers) {
+    if (problem.mergeClasses.empty() || catalog.serverMemory != unlimited)
+      problem.mergeClasses.push_back(
+          {{*catalog.servers}, catalog.largestMessage, catalog.serverMemory});
     else
-      problem.lanes.front().options.push_back(*offer.servers);
+      problem.mergeClasses.front().options.push_back(*catalog.servers);
   }
-  std::uint32_t everyLane = (1u << problem.lanes.size()) - 1;
-  bool offersFactors = offer.factorGather && offer.ranks > 1;
+  std::uint32_t everyMergeClass = (1u << problem.mergeClasses.size()) - 1;
+  bool offersFactors = catalog.factorGather && catalog.ranks > 1;
   for (const Gradient &gradient : gradients) {
-    JointLayer layer{gradient.bytes, gradient.ready, everyLane, {}, {}};
+    Layer layer{gradient.bytes, gradient.ready, everyMergeClass, {}, {}};
     if (offersFactors && gradient.factors)
-      layer.solos.push_back(
-          {Scheme::factors, offer.factorGather->seconds(gradient.factors->bytes),
-           (offer.ranks - 1) * gradient.factors->rebuild,
-           allGatherTraffic(offer.ranks) * static_cast<double>(gradient.factors->bytes),
+      layer.factorOptions.push_back(
+          {Scheme::factors, catalog.factorGather->seconds(gradient.factors->bytes),
+           (catalog.ranks - 1) * gradient.factors->reconstruct,
+           allGatherTraffic(catalog.ranks) * static_cast<double>(gradient.factors->bytes),
            gradient.factors->bytes});
     if (offersFactors && gradient.carrier && gradients[*gradient.carrier].factors)
       layer.carrier = gradient.carrier;

@@ -64,7 +64,7 @@ class Dump:
 
 
 class Tensors:
-    """A folder of .npy files by tensor name, each read when asked for."""
+    """A folder of .npy files by tensor name, each read when requested."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -10,37 +10,38 @@
 
 namespace syncline::explain {
 
+using namespace problem;
 using namespace solver;
 
 namespace {
 
 /// Narrower than a plan's own search, the more so the more layers there are: many are made, and
 /// none of them is run.
-JointOptions quick(const JointProblem &problem) {
+SolverOptions quick(const Problem &problem) {
   const std::size_t layers = std::max<std::size_t>(1, problem.layers.size());
   return {.width = std::clamp<std::size_t>(100'000 / layers, 24, 100)};
 }
 
-/// Searches of thousands of layers take long: fewer values are asked for then.
-double gridFactor(const JointProblem &problem) { return problem.layers.size() > 2000 ? 8 : 2; }
+/// Searches of thousands of layers take long: fewer values are requested then.
+double gridFactor(const Problem &problem) { return problem.layers.size() > 2000 ? 8 : 2; }
 
 /// Two finishes that differ by no more are equal.
 constexpr double tolerance = 1e-9;
 
 /// How far is looked, as a multiple of what was planned.
 constexpr double furthestBandwidth = 64, furthestBatch = 32;
-constexpr std::int64_t mostNodes = 1024;
+constexpr std::int64_t maxNodes = 1024;
 
 /// What a planner chooses for one layer on changed clusters.
 class Elsewhere {
 public:
-  Elsewhere(const PlannedProblem &problem, const Planner &planner, std::size_t layer,
+  Elsewhere(const merge::PlannedProblem &problem, const Planner &planner, std::size_t layer,
             Scheme planned)
       : problem(problem), planner(planner), layer(layer), planned(planned) {}
 
   /// The scheme there, if it is another; nothing where there is no plan there.
-  std::optional<Scheme> otherAt(const Change &change) const {
-    Result<JointProblem> there = problem.pose(change);
+  std::optional<Scheme> otherAt(const merge::Change &change) const {
+    Result<Problem> there = problem.pose(change);
     if (!there)
       return std::nullopt;
     Result<PlanResult> plan = planner.plan(*there, quick(*there));
@@ -54,33 +55,33 @@ public:
 
 private:
   /// Whether the planned scheme could still be part of a plan that ends as early.
-  bool isAsGood(const JointProblem &there, const PlanResult &best) const {
-    std::optional<JointProblem> forced = forceScheme(there, layer, planned);
-    if (!forced)
+  bool isAsGood(const Problem &there, const PlanResult &best) const {
+    std::optional<Problem> requested = forceScheme(there, layer, planned);
+    if (!requested)
       return false;
-    const double finish = finishOf(*forced, solveJoint(*forced, quick(*forced)).plan);
+    const double finish = finishOf(*requested, solve(*requested, quick(*requested)).plan);
     return finish <= finishOf(there, best.plan) * (1 + tolerance + std::max(0.0, best.gap()));
   }
 
-  const PlannedProblem &problem;
+  const merge::PlannedProblem &problem;
   const Planner &planner;
   std::size_t layer;
   Scheme planned;
 };
 
-Axis bandwidthAxis(const PlannedProblem &problem, const Elsewhere &elsewhere) {
+Axis bandwidthAxis(const merge::PlannedProblem &problem, const Elsewhere &elsewhere) {
   Axis axis{.kind = Axis::Kind::bandwidth, .isMultiple = !problem.cluster().getLink()};
   const double planned = axis.isMultiple ? 1 : 1 / problem.cluster().getLink().getBeta();
   axis.range = {.planned = planned,
                 .least = planned / furthestBandwidth,
                 .most = planned * furthestBandwidth,
                 .factor = gridFactor(problem.asPlanned())};
-  axis.flips = findFlips<Scheme>(
+  axis.crossovers = findCrossovers<Scheme>(
       axis.range, [&](double value) { return elsewhere.otherAt({.bandwidth = value / planned}); });
   return axis;
 }
 
-Axis batchAxis(const PlannedProblem &problem, std::optional<std::int64_t> samples,
+Axis batchAxis(const merge::PlannedProblem &problem, std::optional<std::int64_t> samples,
                const Elsewhere &elsewhere) {
   Axis axis{.kind = Axis::Kind::batch, .isMultiple = !samples};
   const auto planned = static_cast<double>(samples.value_or(1));
@@ -89,37 +90,38 @@ Axis batchAxis(const PlannedProblem &problem, std::optional<std::int64_t> sample
                 .most = planned * furthestBatch,
                 .step = samples ? 1.0 : 0.0,
                 .factor = gridFactor(problem.asPlanned())};
-  axis.flips = findFlips<Scheme>(
+  axis.crossovers = findCrossovers<Scheme>(
       axis.range, [&](double value) { return elsewhere.otherAt({.batch = value / planned}); });
   return axis;
 }
 
-Axis nodesAxis(const PlannedProblem &problem, const Elsewhere &elsewhere) {
+Axis nodesAxis(const merge::PlannedProblem &problem, const Elsewhere &elsewhere) {
   const std::int64_t devices = problem.cluster().getDevicesPerNode(),
                      planned = problem.cluster().getRanks() / devices;
-  const std::int64_t fewest = (fewestRanks(problem.cluster()) + devices - 1) / devices,
+  const std::int64_t fewest = (merge::fewestRanks(problem.cluster()) + devices - 1) / devices,
                      least = std::max(fewest, std::int64_t{devices > 1 ? 1 : 2});
   Axis axis{.kind = Axis::Kind::nodes};
   axis.range = {.planned = static_cast<double>(planned),
                 .least = static_cast<double>(std::min(planned, least)),
-                .most = static_cast<double>(std::max(planned, mostNodes)),
+                .most = static_cast<double>(std::max(planned, maxNodes)),
                 .step = 1,
                 .factor = gridFactor(problem.asPlanned())};
-  axis.flips = findFlips<Scheme>(axis.range, [&](double value) {
+  axis.crossovers = findCrossovers<Scheme>(axis.range, [&](double value) {
     return elsewhere.otherAt({.ranks = std::llround(value) * devices});
   });
   return axis;
 }
 
-/// A rider's bytes are its carrier's.
-std::optional<ByteRule> byteRuleOf(const PlannedProblem &problem, std::size_t layer) {
-  const JointLayer &asked = problem.asPlanned().layers[layer];
-  const JointLayer &sent =
-      asked.solos.empty() && asked.carrier ? problem.asPlanned().layers[*asked.carrier] : asked;
-  auto factors = std::ranges::find(sent.solos, Scheme::factors, &SoloOption::scheme);
-  if (factors == sent.solos.end() || !problem.offer().servers)
+/// A piggyback's bytes are its carrier's.
+std::optional<ByteRule> byteRuleOf(const merge::PlannedProblem &problem, std::size_t layer) {
+  const Layer &requested = problem.asPlanned().layers[layer];
+  const Layer &sent = requested.factorOptions.empty() && requested.carrier
+                          ? problem.asPlanned().layers[*requested.carrier]
+                          : requested;
+  auto factors = std::ranges::find(sent.factorOptions, Scheme::factors, &FactorOption::scheme);
+  if (factors == sent.factorOptions.end() || !problem.catalog().servers)
     return std::nullopt;
-  ByteRule rule{factors->traffic, static_cast<double>(problem.offer().servers.getTraffic()) *
+  ByteRule rule{factors->traffic, static_cast<double>(problem.catalog().servers.getTraffic()) *
                                       static_cast<double>(sent.bytes)};
   if (rule.factorBytes <= rule.serverBytes)
     rule.scheme = Scheme::factors;
@@ -128,16 +130,16 @@ std::optional<ByteRule> byteRuleOf(const PlannedProblem &problem, std::size_t la
 
 } // namespace
 
-Result<Explanation> explain(const PlannedProblem &problem, const JointPlan &plan,
+Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution &plan,
                             const std::string &plannerName, std::size_t layer,
                             std::optional<std::int64_t> samples) {
   Result<std::shared_ptr<const Planner>> planner = parsePlanner(plannerName);
   if (!planner)
     return Status::error(ErrorKind::internal, planner.status().message());
-  const JointProblem &planned = problem.asPlanned();
+  const Problem &planned = problem.asPlanned();
   Explanation explanation;
   explanation.chosen = schemeIn(planned, plan, layer);
-  explanation.rides = std::ranges::binary_search(plan.riders, layer);
+  explanation.isPiggyback = std::ranges::binary_search(plan.piggybacks, layer);
   explanation.message = messageOf(planned, plan, layer);
   explanation.alternatives = alternativesOf(planned, plan, layer, quick(planned));
   explanation.byteRule = byteRuleOf(problem, layer);

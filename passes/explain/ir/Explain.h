@@ -16,7 +16,7 @@ namespace syncline::explain {
 /// batches and numbers of nodes the same planner plans anew; a scheme has changed for the optimal
 /// planner only where the old one would end later. Internal where the planner's name is unknown.
 /// Time: tens of searches.
-Result<Explanation> explain(const PlannedProblem &problem, const solver::JointPlan &plan,
+Result<Explanation> explain(const merge::PlannedProblem &problem, const problem::Solution &plan,
                             const std::string &planner, std::size_t layer,
                             std::optional<std::int64_t> samples);
 

@@ -52,9 +52,9 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
   auto op = builder.create<sync::PredictionOp>(
       solution.getLoc(), solution.getProblemAttr(), list(&PredictedMessage::ready),
       list(&PredictedMessage::start), list(&PredictedMessage::end),
-      list(&PredictedMessage::rebuilt), list(&PredictedMessage::exposed),
+      list(&PredictedMessage::reconstructed), list(&PredictedMessage::exposed),
       seconds(prediction.forwardEnd), seconds(prediction.backwardEnd),
-      seconds(prediction.communicationEnd), seconds(prediction.rebuildingEnd),
+      seconds(prediction.communicationEnd), seconds(prediction.reconstructionEnd),
       seconds(prediction.updates), seconds(prediction.step));
   op->setAttr(sync::aloneAttr, seconds(prediction.alone));
 }

@@ -52,7 +52,7 @@ private:
     if (bucket.getId() >= scenario.messages.size())
       return;
     declared.insert(bucket.getId());
-    const solver::Scheme scheme = *solver::parseScheme(bucket.getScheme().str());
+    const problem::Scheme scheme = *problem::parseScheme(bucket.getScheme().str());
     const auto bytes = static_cast<std::int64_t>(bucket.getBytes());
     scenario.messages[bucket.getId()] = {.name = nameOf(bucket),
                                          .scheme = scheme,

@@ -8,9 +8,9 @@
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/merge/MergeOps.h"
+#include "passes/proof/SolutionChecker.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ir/ReadProgram.h"
-#include "passes/proof/SolutionChecker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 
 using cluster::Scheme;
 
-solver::LinkRates rates(cluster::LinkAttr link) {
+problem::LinkRates rates(cluster::LinkAttr link) {
   return {link.getAlpha(), link.getBeta(), link.getGamma()};
 }
 
@@ -43,22 +43,22 @@ bool isStated(cluster::SpecAttr spec, Scheme scheme) {
   return false;
 }
 
-Result<std::shared_ptr<const solver::CollectiveCost>>
-costOf(cluster::SpecAttr spec, const cost::Offer &offer, Scheme scheme) {
+Result<std::shared_ptr<const problem::CollectiveCost>>
+costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme) {
   Attribute cost;
   if (scheme == Scheme::factors)
-    cost = offer.gather;
-  else if (sync::OptionAttr option = offer.option(scheme))
+    cost = catalog.gather;
+  else if (sync::OptionAttr option = catalog.option(scheme))
     cost = option.getCost();
   if (!cost) { // not offered, but possible: what it would cost alone
-    const solver::Scheme name = toSolverScheme(scheme);
+    const problem::Scheme name = toSolverScheme(scheme);
     cluster::LinkAttr link = cluster::slowestLink(spec);
-    if (!link || !solver::hasFormula(name))
+    if (!link || !problem::hasFormula(name))
       return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
                               cluster::stringifyScheme(scheme).str() + "' costs");
-    return solver::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link));
+    return problem::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link));
   }
-  Result<std::shared_ptr<const solver::CollectiveCost>> time = cost::collectiveTime(cost);
+  Result<std::shared_ptr<const problem::CollectiveCost>> time = cost::collectiveTime(cost);
   if (!time)
     return time.status();
   return std::move(*time);
@@ -67,31 +67,31 @@ costOf(cluster::SpecAttr spec, const cost::Offer &offer, Scheme scheme) {
 /// What the messages cost on a cluster, and its machines.
 Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
   scenario.machines = machinesOf(spec);
-  Result<cost::Offer> offer = cost::offerOf(spec);
-  if (!offer)
-    return offer.status();
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  if (!catalog)
+    return catalog.status();
   for (Message &message : scenario.messages) {
     const Scheme scheme = toClusterScheme(message.scheme);
-    auto cost = costOf(spec, *offer, scheme);
+    auto cost = costOf(spec, *catalog, scheme);
     if (!cost)
       return cost.status();
     message.cost = std::move(*cost);
     message.isStated = isStated(spec, scheme);
-    message.shardUpdate = message.scheme == solver::Scheme::reduceScatter ? shardUpdate : 0;
+    message.shardUpdate = message.scheme == problem::Scheme::reduceScatter ? shardUpdate : 0;
   }
   return Status::ok();
 }
 
 /// Seconds per byte that a reduce-scatter takes besides its collective, as `offer` has that: its
 /// share of the update.
-double shardUpdateOf(const solver::JointProblem &problem, const cost::Offer &offer) {
-  if (!offer.reduceScatter)
+double shardUpdateOf(const problem::Problem &problem, const cost::SchemeCatalog &catalog) {
+  if (!catalog.reduceScatter)
     return 0;
-  for (const solver::Lane &lane : problem.lanes)
-    for (const solver::SchemeOption &option : lane.options)
-      if (option.scheme == solver::Scheme::reduceScatter)
+  for (const problem::MergeClass &mergeClass : problem.mergeClasses)
+    for (const problem::SchemeOption &option : mergeClass.options)
+      if (option.scheme == problem::Scheme::reduceScatter)
         return cost::extraPerByte(*option.cost,
-                                  **cost::collectiveTime(offer.reduceScatter.getCost()));
+                                  **cost::collectiveTime(catalog.reduceScatter.getCost()));
   return 0;
 }
 
@@ -133,14 +133,15 @@ std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
 
 /// Seconds of the updates that are no operations of the problem, since messages by reduce-scatter
 /// carry them out: all shards of each.
-double shardedUpdates(const solver::JointProblem &problem, const solver::JointPlan &plan,
-                      const cost::Offer &offer) {
+double shardedUpdates(const problem::Problem &problem, const problem::Solution &plan,
+                      const cost::SchemeCatalog &catalog) {
   double bytes = 0;
-  for (const solver::JointMessage &message : plan.messages)
-    if (plan.scheme(problem, message) == solver::Scheme::reduceScatter)
+  for (const problem::Message &message : plan.messages)
+    if (plan.scheme(problem, message) == problem::Scheme::reduceScatter)
       for (std::size_t layer : message.layers)
         bytes += static_cast<double>(problem.layers[layer].bytes);
-  return bytes > 0 ? bytes * shardUpdateOf(problem, offer) * static_cast<double>(offer.ranks) : 0;
+  return bytes > 0 ? bytes * shardUpdateOf(problem, catalog) * static_cast<double>(catalog.ranks)
+                   : 0;
 }
 
 } // namespace
@@ -181,14 +182,14 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!problem || !solution || !spec)
     return Status::badInput("expected a problem, its solution and a cluster");
-  FailureOr<explain::PlannedProblem> planned = explain::PlannedProblem::create(problem, spec);
+  FailureOr<merge::PlannedProblem> planned = merge::PlannedProblem::create(problem, spec);
   if (failed(planned))
     return Status::badInput("not a problem");
   SimulatedPlan result(std::move(*planned));
-  FailureOr<solver::JointPlan> plan = toPlan(solution, result.posed.asPlanned());
+  FailureOr<problem::Solution> plan = toPlan(solution, result.posed.asPlanned());
   if (failed(plan))
     return Status::badInput("not a solution");
-  if (auto rejection = solver::checkJointPlan(result.posed.asPlanned(), *plan))
+  if (auto rejection = proof::checkSolution(result.posed.asPlanned(), *plan))
     return Status::badInput(rejection->message);
   result.module = module;
   result.plan = std::move(*plan);
@@ -211,41 +212,41 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
     scenario = readProgram(program);
   } else {
     auto trace = firstOf<sync::TraceOp>(module);
-    const solver::JointProblem &problem = posed.asPlanned();
+    const problem::Problem &problem = posed.asPlanned();
     scenario = issueMessages(trace ? operationsOf(trace, cluster::slowdown(posed.cluster()))
                                    : simulate::operationsOf(problem, forwardEnd, gradientNames),
                              problem, plan, gradientNames, {updates});
   }
   undoSlowdown(scenario, posed.cluster());
   const double shardUpdate =
-      shardUpdateOf(posed.asPlanned(), posed.offer()) * posed.slowerOn(cluster);
+      shardUpdateOf(posed.asPlanned(), posed.catalog()) * posed.slowerOn(cluster);
   if (Status placed = place(scenario, cluster, shardUpdate); !placed)
     return placed;
   return scenario;
 }
 
-Result<Scenario> SimulatedPlan::withDecisions(const solver::JointProblem &problem,
-                                              const solver::JointPlan &decisions,
+Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
+                                              const problem::Solution &decisions,
                                               const Elsewhere &where) const {
   const double slower = posed.slowerOn(where.cluster); // as the posed problem's times are
-  Result<cost::Offer> offer = cost::offerOf(where.cluster);
-  if (!offer)
-    return offer.status();
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster);
+  if (!catalog)
+    return catalog.status();
   Scenario scenario = issueMessages(
       simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
       decisions, gradientNames, {updates * slower, updateWeights});
   if (firstOf<plan::ProgramOp>(module)) // a trace's layers are run as they are
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);
-  if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *offer)); !placed)
+  if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *catalog)); !placed)
     return placed;
   return scenario;
 }
 
 Scenario SimulatedPlan::alone(double batch) const {
-  const solver::JointProblem &problem = posed.asPlanned();
+  const problem::Problem &problem = posed.asPlanned();
   const double slowdown = cluster::slowdown(posed.cluster()),
-               updating = updates + shardedUpdates(problem, plan, posed.offer());
+               updating = updates + shardedUpdates(problem, plan, posed.catalog());
   Scenario scenario;
   scenario.operations = {
       {.layer = "forward", .seconds = forwardEnd * batch / slowdown},
@@ -256,8 +257,8 @@ Scenario SimulatedPlan::alone(double batch) const {
   return scenario;
 }
 
-std::optional<std::int64_t> SimulatedPlan::memory(const solver::JointProblem &problem,
-                                                  const solver::JointPlan &decisions,
+std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &problem,
+                                                  const problem::Solution &decisions,
                                                   const Elsewhere &where) const {
   auto program = firstOf<plan::ProgramOp>(module);
   if (!program)
@@ -265,10 +266,11 @@ std::optional<std::int64_t> SimulatedPlan::memory(const solver::JointProblem &pr
   lower::MemoryNeed need{.batch =
                              std::llround(static_cast<double>(program.getBatch()) * where.batch),
                          .ranks = where.cluster.getRanks()};
-  for (const solver::JointMessage &message : decisions.messages)
-    if (message.isSolo && decisions.scheme(problem, message) == solver::Scheme::factors) {
+  for (const problem::Message &message : decisions.messages)
+    if (message.isFactors && decisions.scheme(problem, message) == problem::Scheme::factors) {
       const std::size_t layer = message.layers.front();
-      need.factors[gradientNames[layer]] = problem.layers[layer].solos[message.option].factorBytes;
+      need.factors[gradientNames[layer]] =
+          problem.layers[layer].factorOptions[message.option].factorBytes;
     }
   return lower::memoryElsewhere(program, need);
 }

@@ -3,8 +3,8 @@
 
 #include "ir/cluster/Cluster.h"
 #include "passes/merge/PlannedProblem.h"
-#include "passes/simulate/Scenario.h"
 #include "passes/problem/Problem.h"
+#include "passes/simulate/Scenario.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -39,8 +39,8 @@ public:
   /// The problem posed there, with these decisions: what computes is known gradient by gradient
   /// only. `posed` comes from problem().poseOn of the same cluster and batch; of `decisions` only
   /// messages' layers and options count.
-  Result<Scenario> withDecisions(const solver::JointProblem &posed,
-                                 const solver::JointPlan &decisions, const Elsewhere &where) const;
+  Result<Scenario> withDecisions(const problem::Problem &posed, const problem::Solution &decisions,
+                                 const Elsewhere &where) const;
 
   /// One device without slowdown by itself: it computes what a rank does and updates all
   /// parameters, and sends nothing. With so many times the plan's samples. Machines have one rank.
@@ -48,12 +48,12 @@ public:
 
   /// Bytes of the tensors of a plan with these decisions, on every device; nothing of a trace. See
   /// lower::memoryElsewhere. Precondition: as withDecisions.
-  std::optional<std::int64_t> memory(const solver::JointProblem &posed,
-                                     const solver::JointPlan &decisions,
+  std::optional<std::int64_t> memory(const problem::Problem &posed,
+                                     const problem::Solution &decisions,
                                      const Elsewhere &where) const;
 
-  const explain::PlannedProblem &problem() const { return posed; }
-  const solver::JointPlan &decisions() const { return plan; }
+  const merge::PlannedProblem &problem() const { return posed; }
+  const problem::Solution &decisions() const { return plan; }
   const std::string &planner() const { return plannerName; }
   /// Of the gradients, in the problem's order.
   const std::vector<std::string> &names() const { return gradientNames; }
@@ -63,11 +63,11 @@ public:
   double predictedStep() const { return predicted; }
 
 private:
-  explicit SimulatedPlan(explain::PlannedProblem problem) : posed(std::move(problem)) {}
+  explicit SimulatedPlan(merge::PlannedProblem problem) : posed(std::move(problem)) {}
 
   mlir::ModuleOp module;
-  explain::PlannedProblem posed;
-  solver::JointPlan plan;
+  merge::PlannedProblem posed;
+  problem::Solution plan;
   std::string plannerName;
   std::vector<std::string> gradientNames;
   std::optional<std::int64_t> batchSamples;

@@ -23,7 +23,7 @@ public:
     if (hasBias)
       add(4 * outputs, {}, 0, true);
     Factors factors = factorsOf(shape, operationsPerSecond);
-    add(shape.bytes(), factors, 2 * factors.rebuild, false);
+    add(shape.bytes(), factors, 2 * factors.reconstruct, false);
   }
 
   /// A convolution on squares of `side` pixels; its factors are its input and its output's
@@ -33,10 +33,10 @@ public:
     std::int64_t pixels = (side / stride) * (side / stride);
     if (hasBias)
       add(4 * out, {}, 0, true);
-    double rebuild = 2.0 * static_cast<double>(samples * pixels * in * out * kernel * kernel) /
-                     operationsPerSecond;
-    Factors factors{4 * samples * (in * side * side + out * pixels), rebuild};
-    add(4 * in * out * kernel * kernel, factors, 2 * rebuild, false);
+    double reconstruct = 2.0 * static_cast<double>(samples * pixels * in * out * kernel * kernel) /
+                         operationsPerSecond;
+    Factors factors{4 * samples * (in * side * side + out * pixels), reconstruct};
+    add(4 * in * out * kernel * kernel, factors, 2 * reconstruct, false);
   }
 
   void vector(std::int64_t elements) { add(4 * elements, {}, 0, false); }

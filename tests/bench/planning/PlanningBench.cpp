@@ -1,8 +1,8 @@
 // Planning bench: the solver's and the checker's time for large backward passes, and how far other
 // planners' finish is from the optimum on ResNet-50-like passes. Prints tables; exit code 1 when a
 // time limit is missed, a certificate is refused or a planner beats the optimum.
-#include "passes/solver/Planner.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/Planner.h"
 #include "tests/bench/planning/SolverBench.h"
 
 #include <chrono>
@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+using namespace syncline::problem;
+using namespace syncline::proof;
 using namespace syncline::solver;
 
 namespace {
@@ -43,8 +45,8 @@ SchemeOption table(double latency, double secondsPerByte) {
 
 /// `count` gradients with ResNet's mix (a weight, then two small vectors per normalisation), ready
 /// evenly within `backward` seconds; `megabytes` in all.
-std::vector<Layer> residualPass(std::size_t count, double megabytes, double backward) {
-  std::vector<Layer> layers;
+std::vector<MergeLayer> residualPass(std::size_t count, double megabytes, double backward) {
+  std::vector<MergeLayer> layers;
   double total = 0;
   for (std::size_t k = 0; k < count; ++k) {
     double depth = static_cast<double>(k) / static_cast<double>(count); // 0 is the last layer
@@ -54,17 +56,17 @@ std::vector<Layer> residualPass(std::size_t count, double megabytes, double back
                       backward * static_cast<double>(k + 1) / static_cast<double>(count)});
     total += 4 * elements;
   }
-  for (Layer &layer : layers)
+  for (MergeLayer &layer : layers)
     layer.bytes =
         4 + static_cast<std::int64_t>(static_cast<double>(layer.bytes) * megabytes * 1e6 / total);
   return layers;
 }
 
-/// All layers in one lane without limits.
-JointProblem jointOf(const MergeProblem &merge) {
-  JointProblem problem;
-  problem.lanes = {{merge.options, unlimited, unlimited}};
-  for (const Layer &layer : merge.layers)
+/// All layers in one merge class without limits.
+Problem problemOf(const MergeProblem &merge) {
+  Problem problem;
+  problem.mergeClasses = {{merge.options, unlimited, unlimited}};
+  for (const MergeLayer &layer : merge.layers)
     problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
   problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
   return problem;
@@ -72,12 +74,12 @@ JointProblem jointOf(const MergeProblem &merge) {
 
 /// Prints one row; false when the limit is missed or the plan is refused.
 bool timePlanning(const char *network, std::size_t count, double limit, const char *costName,
-                  const JointProblem &problem) {
+                  const Problem &problem) {
   PlanResult result;
   double solving = secondsOf([&] { result = *(*parsePlanner("optimal"))->plan(problem); });
   std::optional<std::string> rejection;
   double checking = secondsOf([&] {
-    if (auto wrong = checkJointPlan(problem, result.plan))
+    if (auto wrong = checkSolution(problem, result.plan))
       rejection = wrong->message;
     else
       rejection = checkProof(problem, result.proof, result.plan.finish, true);
@@ -106,9 +108,9 @@ bool timeSizes() {
   std::printf("|---|---|---|---|---|---|---|---|\n");
   bool good = true;
   for (const auto &size : sizes) {
-    std::vector<Layer> layers = residualPass(size.count, size.megabytes, size.backward);
-    std::vector<Layer> atOnce = layers;
-    for (Layer &layer : atOnce)
+    std::vector<MergeLayer> layers = residualPass(size.count, size.megabytes, size.backward);
+    std::vector<MergeLayer> atOnce = layers;
+    for (MergeLayer &layer : atOnce)
       layer.ready = 0;
     struct {
       const char *name;
@@ -119,7 +121,7 @@ bool timeSizes() {
                  {"table, congested", {layers, {table(9.08e-4, 7.4e-9)}}},
                  {"table, all ready at 0", {atOnce, {table(9.08e-4, 7.4e-10)}}}};
     for (const auto &one : cases)
-      good &= timePlanning(size.network, size.count, size.limit, one.name, jointOf(one.problem));
+      good &= timePlanning(size.network, size.count, size.limit, one.name, problemOf(one.problem));
   }
   return good;
 }
@@ -146,7 +148,7 @@ bool comparePlanners() {
     MergeProblem problem{residualPass(161, 102, 0.15), {network.option}};
     std::printf("| %s |", network.name);
     for (const char *planner : planners) {
-      PlanResult result = *(*parsePlanner(planner))->plan(jointOf(problem));
+      PlanResult result = *(*parsePlanner(planner))->plan(problemOf(problem));
       good &= result.gap() > -1e-12;
       std::printf(" %.3f (%zu) |", 1 + result.gap(), result.plan.messages.size());
     }
@@ -163,12 +165,12 @@ void surveyMgWfbp() {
   int missed = 0, instances = 2000;
   double worst = 0;
   for (int round = 0; round < instances; ++round) {
-    std::vector<Layer> layers;
+    std::vector<MergeLayer> layers;
     double ready = 0, pace = std::pow(10, -4 + 2 * unit());
     for (int k = 0; k < 100; ++k)
       layers.push_back(
           {static_cast<std::int64_t>(std::pow(10, 2 + 5 * unit())), ready += pace * unit()});
-    double gap = rule->plan(jointOf({layers, {affine(9.08e-4, 7.4e-10)}}))->gap();
+    double gap = rule->plan(problemOf({layers, {affine(9.08e-4, 7.4e-10)}}))->gap();
     missed += gap > 1e-9;
     worst = std::max(worst, gap);
   }
@@ -182,7 +184,7 @@ void surveyMgWfbp() {
 
 int main() {
   bool inTime = timeSizes();
-  inTime &= benchJointPlanning();
+  inTime &= benchSolver();
   bool neverBeaten = comparePlanners();
   surveyMgWfbp();
   return inTime && neverBeaten ? 0 : 1;

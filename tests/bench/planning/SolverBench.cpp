@@ -1,8 +1,8 @@
 // Plans networks jointly on clusters that offer every scheme.
 #include "tests/bench/planning/SolverBench.h"
 
-#include "passes/solver/Planner.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/Planner.h"
 #include "tests/bench/planning/Networks.h"
 
 #include <chrono>
@@ -20,33 +20,32 @@ double secondsOf(const std::function<void()> &work) {
 }
 
 /// How servers stand beside the all-reduces.
-enum class Servers { merged, ownLane, limited };
+enum class Servers { merged, ownMergeClass, limited };
 
 const char *nameOf(Servers servers) {
   switch (servers) {
   case Servers::merged:
-    return "one lane";
-  case Servers::ownLane:
-    return "servers in a lane";
+    return "one merge class";
+  case Servers::ownMergeClass:
+    return "servers in a merge class";
   case Servers::limited:
     return "servers hold 60 MB";
   }
   return "";
 }
 
-JointProblem problemOf(const Network &network, double gigabit, int ranks, Servers servers) {
+Problem problemOf(const Network &network, double gigabit, int ranks, Servers servers) {
   LinkRates link{2e-5, 8e-9 / gigabit, 5e-11};
-  ClusterOffer offer;
-  offer.ranks = ranks;
-  offer.collectives = formulaCollectives(ranks, link);
-  offer.servers = serverOption({ranks, ranks / 2, true, link, link, Duplex::full});
+  ClusterSchemes catalog;
+  catalog.ranks = ranks;
+  catalog.collectives = formulaCollectives(ranks, link);
+  catalog.servers = serverOption({ranks, ranks / 2, true, link, link, Duplex::full});
   if (servers != Servers::merged)
-    offer.serverMemory = servers == Servers::limited ? 60'000'000 : std::int64_t{1} << 50;
-  offer.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, link));
-  JointProblem problem =
-      buildJointProblem(network.gradients, offer, network.gradients.back().ready);
-  if (servers == Servers::ownLane)
-    problem.lanes.back().capacity = unlimited;
+    catalog.serverMemory = servers == Servers::limited ? 60'000'000 : std::int64_t{1} << 50;
+  catalog.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, link));
+  Problem problem = buildProblem(network.gradients, catalog, network.gradients.back().ready);
+  if (servers == Servers::ownMergeClass)
+    problem.mergeClasses.back().capacity = unlimited;
   return problem;
 }
 
@@ -56,17 +55,17 @@ struct Worst {
   std::size_t relaxations = 0;
   bool refused = false;
 
-  void add(const JointProblem &problem) {
+  void add(const Problem &problem) {
     PlanResult result;
     auto planner = *parsePlanner("optimal");
     double solving = secondsOf([&] { result = *planner->plan(problem); });
     double checking = secondsOf([&] {
-      if (auto rejection = checkJointPlan(problem, result.plan))
+      if (auto rejection = checkSolution(problem, result.plan))
         refuse(rejection->message);
       if (auto wrong = checkProof(problem, result.proof, result.plan.finish, result.optimal()))
         refuse(*wrong);
     });
-    const auto &certificate = std::get<JointCertificate>(result.proof);
+    const auto &certificate = std::get<Certificate>(result.proof);
     solve = std::max(solve, solving);
     check = std::max(check, checking);
     gap = std::max(gap, result.gap());
@@ -82,7 +81,7 @@ private:
 
 } // namespace
 
-bool benchJointPlanning() {
+bool benchSolver() {
   std::printf(
       "\nJoint planning, the worst of 1, 10, 40 and 100 Gb/s and 4 and 16 ranks\n\n"
       "| network | layers | servers | solve (ms) | limit (ms) | check (ms) | gap | relaxations |"
@@ -96,7 +95,7 @@ bool benchJointPlanning() {
                         {synthetic(10'000), 5.0}};
   bool good = true;
   for (const Case &one : cases)
-    for (Servers servers : {Servers::merged, Servers::ownLane, Servers::limited}) {
+    for (Servers servers : {Servers::merged, Servers::ownMergeClass, Servers::limited}) {
       Worst worst;
       for (double gigabit : {1.0, 10.0, 40.0, 100.0})
         for (int ranks : {4, 16})

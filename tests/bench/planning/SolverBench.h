@@ -1,10 +1,10 @@
-// SolverBench: times of the joint choice of scheme and merge.
+// SolverBench: times of the choice of scheme and merge.
 #pragma once
 
 namespace syncline::solver {
 
 /// Prints a table of networks, clusters and planning times; false when a limit is missed, a plan or
 /// a certificate is refused.
-bool benchJointPlanning();
+bool benchSolver();
 
 } // namespace syncline::solver

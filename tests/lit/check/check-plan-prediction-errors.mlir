@@ -5,8 +5,8 @@
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   // expected-error @+1 {{P22: expected one prediction beside it}}
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
@@ -31,13 +31,13 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   // expected-error @+1 {{P22: expected one prediction beside it}}
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -60,12 +60,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // Of another problem.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected a prediction of 'merge', got one of 'other'}}
-  sync.prediction of @other ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @other ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -88,12 +88,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // Of no message.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected times of 1 messages, got 0}}
-  sync.prediction of @merge ready <[]> start <[]> end <[]> rebuilt <[]> exposed <[]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[]> start <[]> end <[]> reconstructed <[]> exposed <[]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -116,12 +116,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // A message that is at hand before its gradient exists.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected that message 0 is ready at 3.000000e+00 s as in virtual time, got 2.000000e+00 s}}
-  sync.prediction of @merge ready <[2.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[2.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -144,12 +144,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // A message that starts late.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected that message 0 starts at 3.000000e+00 s as in virtual time, got 4.000000e+00 s}}
-  sync.prediction of @merge ready <[3.0]> start <[4.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[3.0]> start <[4.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -172,12 +172,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // A message that is faster than its links.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected that message 0 ends at 5.000000e+00 s as in virtual time, got 4.000000e+00 s}}
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[4.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[4.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -200,12 +200,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // A gradient that is not there when its message ends.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
-  // expected-error @+1 {{P22: expected that message 0 is rebuilt at 5.000000e+00 s as in virtual time, got 5.250000e+00 s}}
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.25]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  // expected-error @+1 {{P22: expected that message 0 is reconstructed at 5.000000e+00 s as in virtual time, got 5.250000e+00 s}}
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.25]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -228,12 +228,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // A wait that is left out.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected that message 0 is exposed for 2.000000e+00 s as in virtual time, got 1.000000e+00 s}}
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[1.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[1.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -256,12 +256,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // A bucket's times that are not the prediction's.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-note @+1 {{here}}
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.5 step 5.5
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -288,12 +288,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     sync.layer "fc" bytes 64 forward 1.0 backward 2.0
   }
   sync.problem @merge layers ["fc"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: expected the step to end at 5.000000e+00 s as in virtual time, got 5.250000e+00 s}}
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.0 step 5.25
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.0 step 5.25
 }
 
 // -----
@@ -304,10 +304,10 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     sync.layer "fc" bytes 64 forward 1.0 backward 2.0
   }
   sync.problem @merge layers ["fc"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 4.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 4.0>]
     finish 5.0 bound 0.0
   // expected-error @+1 {{P22: nothing to compare with: }}
-  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> rebuilt <[5.0]> exposed <[2.0]>
-    forward_end 1.0 backward_end 3.0 communication_end 5.0 rebuilding_end 5.0 updates 0.0 step 5.0
+  sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>
+    forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.0 step 5.0
 }

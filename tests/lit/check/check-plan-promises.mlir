@@ -5,8 +5,8 @@
 // CHECK: plan.issue 0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] asked ["w=ring"] forward_end 1.0 backward_end 3.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] requested ["w=ring"] forward_end 1.0 backward_end 3.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
@@ -31,11 +31,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // CHECK: plan.gather 0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 1.0, rebuild = 2.0, traffic = 256.0, factorBytes = 128>] asked ["v=ring"]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0, reconstruct = 2.0, traffic = 256.0, factorBytes = 128>] requested ["v=ring"]
     forward_end 1.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 3.0, start = 3.0, end = 4.0, rebuilt = 7.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 5.0, end = 7.0>] finish 7.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 3.0, start = 3.0, end = 4.0, reconstructed = 7.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 5.0, end = 7.0>] finish 7.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -68,9 +68,9 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // CHECK: plan.issue 0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] riders [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>] piggybacks [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
@@ -94,13 +94,13 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// The same, but that the layer which reads both was asked for.
+// The same, but that the layer which reads both was requested.
 // CHECK: plan.issue 0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    asked ["h=ring"] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    requested ["h=ring"] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>

@@ -5,9 +5,9 @@
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   // expected-error @+1 {{P23: expected a way for 'w' to travel alone by factors, which the program's operations give}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
@@ -34,11 +34,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // Of a rank's factors, one is left out.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are rebuilt in 2.5}}
+  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are reconstructed in 2.5}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 65.0, rebuild = 2.5, traffic = 128.0, factorBytes = 64>] riders [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 65.0, reconstruct = 2.5, traffic = 128.0, factorBytes = 64>] piggybacks [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
@@ -63,13 +63,13 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Rebuilt more slowly than the program's operations are.
+// Reconstructed more slowly than the program's operations are.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are rebuilt in 2.5}}
+  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are reconstructed in 2.5}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 99.0, traffic = 256.0, factorBytes = 128>] riders [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 99.0, traffic = 256.0, factorBytes = 128>] piggybacks [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
@@ -96,11 +96,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // A sum is no product.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected no way for 'b' to travel alone by factors, which the program's operations or what was asked for do not give}}
+  // expected-error @+1 {{P23: expected no way for 'b' to travel alone by factors, which the program's operations or what was requested do not give}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>, #sync.solo<layer = 1, scheme = factors, seconds = 2.0, rebuild = 1.0, traffic = 2.0, factorBytes = 1>] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>, #sync.factor_option<layer = 1, scheme = factors, seconds = 2.0, reconstruct = 1.0, traffic = 2.0, factorBytes = 1>] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
@@ -127,11 +127,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // A bias that could ride.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected as riders the sums that the program computes beside products, [1, 0]}}
+  // expected-error @+1 {{P23: expected as piggybacks the sums that the program computes beside products, [1, 0]}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
@@ -158,11 +158,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // Asked for another scheme, and has factors.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected no way for 'w' to travel alone by factors, which the program's operations or what was asked for do not give}}
+  // expected-error @+1 {{P23: expected no way for 'w' to travel alone by factors, which the program's operations or what was requested do not give}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] asked ["h=ring"] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>] requested ["h=ring"] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
@@ -191,9 +191,9 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   // expected-error @+1 {{P23: no layer matches 'zzz', which shall travel by 'ring'}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] riders [1, 0] asked ["zzz=ring"] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>] piggybacks [1, 0] requested ["zzz=ring"] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
@@ -219,11 +219,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // State may be copied in a circle, one step's to the next: what is read is what was written before, and is stored.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected no way for 'w' to travel alone by factors, which the program's operations or what was asked for do not give}}
+  // expected-error @+1 {{P23: expected no way for 'w' to travel alone by factors, which the program's operations or what was requested do not give}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] riders [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>] piggybacks [1, 0] forward_end 1.0 backward_end 3.5 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.5, start = 3.5, end = 5.5>]
     finish 5.5 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 64 : i64} {
@@ -254,11 +254,11 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // A copy of such state is no sum that rides.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
-  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are rebuilt in 2.0}}
+  // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are reconstructed in 2.0}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 129.0, rebuild = 2.5, traffic = 256.0, factorBytes = 128>] riders [1, 0] forward_end 1.0 backward_end 3.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 80, ready = 3.0, start = 3.0, end = 5.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 129.0, reconstruct = 2.5, traffic = 256.0, factorBytes = 128>] piggybacks [1, 0] forward_end 1.0 backward_end 3.0 updates 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 80, ready = 3.0, start = 3.0, end = 5.0>]
     finish 5.0 bound 0.0
   // expected-note @+1 {{the program}}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 64 : i64} {

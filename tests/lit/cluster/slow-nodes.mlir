@@ -16,10 +16,10 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
 
 // -----
 
-// Rebuilding a matrix from its factors is slower, too, by the device's rate and by the trace: 2·10·20·8 operations at 50 a second.
+// Reconstruction a matrix from its factors is slower, too, by the device's rate and by the trace: 2·10·20·8 operations at 50 a second.
 
 // CHECK: sync.problem @merge
-// CHECK-SAME: rebuild = 192.0
+// CHECK-SAME: reconstruct = 192.0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <compute = 100.0, launchOverhead = 0.0>,
   link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, overrides = [<nodes = [1], slowdown = 2.0>]>} {
   sync.trace @net {
@@ -30,7 +30,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
 // -----
 
 // CHECK: sync.problem @merge
-// CHECK-SAME: rebuild = 9.0
+// CHECK-SAME: reconstruct = 9.0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
   link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, overrides = [<nodes = [1], slowdown = 2.0>]>} {
   sync.trace @net {

@@ -3,7 +3,7 @@
 
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>>} {
-  // A bias that rides is a member of the message that brings it; its gradient exists once it is rebuilt.
+  // A bias that rides is a member of the message that brings it; its gradient exists once it is reconstructed.
   // CHECK: "buckets": [
   // CHECK: "bytes": 64
   // CHECK: "end": 3.0
@@ -11,12 +11,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   // CHECK-NEXT: "fc.weight",
   // CHECK-NEXT: "fc.bias"
   // CHECK-NEXT: ]
-  // CHECK: "rebuilt": 3.5
+  // CHECK: "reconstructed": 3.5
   // CHECK: "scheme": "factors"
   // CHECK: "traffic": 100.0
   // CHECK: "members": [
   // CHECK-NEXT: "conv"
-  // CHECK: "rebuilt": 5.0
+  // CHECK: "reconstructed": 5.0
   // CHECK: "scheme": "parameter-server"
   // CHECK: "traffic": 24.0
   // CHECK: "certificate": null
@@ -24,17 +24,17 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   // CHECK: "count": 2
   // CHECK: "predicted": {
   // CHECK: "finish": 5.0
-  // CHECK: "rebuilding_end": 5.0
+  // CHECK: "reconstruction_end": 5.0
   // CHECK: "step": 5.125
   // CHECK: "traffic": 124.0
   sync.problem @merge layers ["fc.weight", "fc.bias", "conv"] bytes [64, 8, 8] ready <[1.0, 1.0, 2.0]>
-    lanes [#sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 2.0, rebuild = 0.5, traffic = 100.0, factorBytes = 20>] riders [1, 0]
+    merge_classes [#sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 2.0, reconstruct = 0.5, traffic = 100.0, factorBytes = 20>] piggybacks [1, 0]
     forward_end 0.5 backward_end 2.5 updates 0.25
   sync.solution of @merge by "poseidon"
-    messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 1.0, start = 1.0, end = 3.0, rebuilt = 3.5>,
-      #sync.message<layers = [2], scheme = "parameter-server", lane = 0, bytes = 8, ready = 2.0, start = 3.0, end = 5.0>]
-    riders [1] finish 5.0 bound 0.0
-  sync.prediction of @merge ready <[1.0, 2.0]> start <[1.0, 3.0]> end <[3.0, 5.0]> rebuilt <[3.5, 5.0]> exposed <[0.0, 2.0]>
-    forward_end 0.5 backward_end 2.5 communication_end 5.0 rebuilding_end 5.0 updates 0.25 step 5.125
+    messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 1.0, start = 1.0, end = 3.0, reconstructed = 3.5>,
+      #sync.message<layers = [2], scheme = "parameter-server", merge_class = 0, bytes = 8, ready = 2.0, start = 3.0, end = 5.0>]
+    piggybacks [1] finish 5.0 bound 0.0
+  sync.prediction of @merge ready <[1.0, 2.0]> start <[1.0, 3.0]> end <[3.0, 5.0]> reconstructed <[3.5, 5.0]> exposed <[0.0, 2.0]>
+    forward_end 0.5 backward_end 2.5 communication_end 5.0 reconstruction_end 5.0 updates 0.25 step 5.125
 }

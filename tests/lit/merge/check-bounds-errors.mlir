@@ -4,159 +4,159 @@
 
 // An array without an entry for each number of layers.
 sync.problem @p layers ["b", "a"] bytes [0, 0] ready <[0.1, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
 // expected-error@+1 {{M20: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 2.0 certificate #sync.times<[0.0, 2.0]>
+sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 2.0 certificate #sync.times<[0.0, 2.0]>
 
 // -----
 
 // An array that starts late.
 sync.problem @p layers ["b", "a"] bytes [0, 0] ready <[0.1, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
 // expected-error@+1 {{M21: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 2.0 certificate #sync.times<[0.1, 1.1, 2.0]>
+sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 2.0 certificate #sync.times<[0.1, 1.1, 2.0]>
 
 // -----
 
 // An array with a time that is none.
 sync.problem @p layers ["b", "a"] bytes [0, 0] ready <[0.1, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
 // expected-error@+1 {{M22: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 2.0 certificate #sync.times<[0.0, -1.0, 2.0]>
+sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 2.0 certificate #sync.times<[0.0, -1.0, 2.0]>
 
 // -----
 
 // An array that claims more than is true: a plan ends at 2, so no entry may be later.
 sync.problem @p layers ["b", "a"] bytes [0, 0] ready <[0.1, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
 // expected-error@+1 {{M23: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 0, ready = 0.1, start = 0.1, end = 1.1>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 0, ready = 1.0, start = 1.1, end = 2.1>]
+sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 0, ready = 0.1, start = 0.1, end = 1.1>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.1, end = 2.1>]
   finish 2.1 bound 2.1 certificate #sync.times<[0.0, 1.1, 2.1]>
 
 // -----
 
 // A bound that is not the array's.
 sync.problem @p layers ["b", "a"] bytes [0, 0] ready <[0.1, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
 // expected-error@+1 {{claims the bound 1.500000e+00, the certificate proves 2.000000e+00}}
-sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 1.5 certificate #sync.times<[0.0, 1.1, 2.0]>
+sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 1.5 certificate #sync.times<[0.0, 1.1, 2.0]>
 
 // -----
 
 // An array for a problem that leaves more to choose than where to cut.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J39: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 4.0 certificate #sync.times<[0.0, 2.0, 3.0, 4.0]>
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 4.0 certificate #sync.times<[0.0, 2.0, 3.0, 4.0]>
 
 // -----
 
 // Lists of states for fewer layers than there are.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J30: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 1.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 1.0
   certificate #sync.states<relaxations = [], states = [[[1.0, 3.0, 0, 0]], []]>
 
 // -----
 
 // A line that is above a cost.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J31: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 1.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 1.0
   certificate #sync.states<relaxations = [[1.0, 0.0, 1.5, 0.0, 2.0, 0.0]], states = [[], [], [], []]>
 
 // -----
 
 // A weight that is more than all.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J31: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 1.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 1.0
   certificate #sync.states<relaxations = [[1.5, 0.0, 1.0, 0.0, 2.0, 0.0]], states = [[], [], [], []]>
 
 // -----
 
 // A bound that is no time.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J32: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound -1.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound -1.0
   certificate #sync.states<relaxations = [], states = [[], [], [], []]>
 
 // -----
 
 // A first state that is in no list, nor too late for the bound.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J33: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 4.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 4.0
   certificate #sync.states<relaxations = [], states = [[], [], [], []]>
 
 // -----
 
 // A step to a state that is in no list, nor too late for the bound.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J34: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 4.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 4.0
   certificate #sync.states<relaxations = [], states = [[[1.0, 3.0, 0, 0]], [], [], []]>
 
 // -----
 
 // A state with a bucket of negative bytes.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J38: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 4.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 4.0
   certificate #sync.states<relaxations = [], states = [[[1.0, 3.0, 0, 0, -2]], [], [], []]>
 
 // -----
 
 // A bound that a plan through the listed states beats.
 sync.problem @p layers ["a"] bytes [0] ready <[1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
 // expected-error@+1 {{J35: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 3.0 certificate #sync.states<relaxations = [], states = [[[1.0, 1.0, 0, 0]], []]>
+sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 3.0 certificate #sync.states<relaxations = [], states = [[[1.0, 1.0, 0, 0]], []]>

@@ -6,14 +6,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @+1 {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -27,14 +27,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @+1 {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 1.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 1.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -48,14 +48,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @+1 {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<tree, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<tree, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -69,14 +69,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <tree, #cluster.affine<a = 2.0, b = 0.5>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @+1 {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>, <"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>, <"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -90,14 +90,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 1 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @+1 {{S14: merge class 1 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 60.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 60.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -111,14 +111,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 1 has other limits than the cluster}}
+  // expected-error @+1 {{S14: merge class 1 has other limits than the cluster}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 200>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 200>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -132,14 +132,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 0 has other limits than the cluster}}
+  // expected-error @+1 {{S14: merge class 0 has other limits than the cluster}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 800>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 800>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -155,12 +155,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   // expected-error @+1 {{S14: expected 1.290000e+02 s and 1.280000e+02 B of traffic on the cluster}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 12.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 12.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -174,14 +174,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: the cluster offers no #sync.solo}}
+  // expected-error @+1 {{S14: the cluster offers no #sync.factor_option}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -195,14 +195,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
-  // expected-error @+1 {{S14: lane 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @+1 {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 0.5>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 0.5>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -218,12 +218,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   // expected-error @+1 {{S15: expected gradient 0 to be the trace's 'b', 64 B ready at 3.000000e+00 s}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[2.5, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -239,12 +239,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   // expected-error @+1 {{S15: expected gradient 1 to be the trace's 'a', 64 B ready at 5.000000e+00 s}}
   sync.problem @merge layers ["b", "a"] bytes [64, 60] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -260,12 +260,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   // expected-error @+1 {{S15: expected the trace's 2 gradients, and passes that end at 2.000000e+00 and 5.000000e+00 s}}
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 1.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -280,15 +280,15 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.problem @other layers [] bytes [] ready <[]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>]
+  sync.problem @other layers [] bytes [] ready <[]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>]
     forward_end 2.0 backward_end 5.0 updates 0.0
   // expected-error @+1 {{expected one problem and one solution of a cluster}}
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0

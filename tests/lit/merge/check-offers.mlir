@@ -1,19 +1,19 @@
 // Problems of the cluster and the trace beside them.
 // RUN: syncline-opt --check-solutions --split-input-file %s | FileCheck %s
 
-// All that is offered; servers too small for everything in a lane of their own.
+// All that is offered; servers too small for everything in a merge class of their own.
 // CHECK: sync.solution
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -22,17 +22,17 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Reduce-scatter that was asked for; the updates that its messages do take no time in a trace.
+// Reduce-scatter that was requested; the updates that its messages do take no time in a trace.
 // CHECK: sync.solution
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.0>, traffic = 2.0>], largest = 80>] asked ["*=reduce-scatter"]
+    merge_classes [#sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.0>, traffic = 2.0>], largest = 80>] requested ["*=reduce-scatter"]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = "reduce-scatter", lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 69.0>,
-    #sync.message<layers = [1], scheme = "reduce-scatter", lane = 0, bytes = 64, ready = 5.0, start = 69.0, end = 135.0>] finish 135.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = "reduce-scatter", merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 69.0>,
+    #sync.message<layers = [1], scheme = "reduce-scatter", merge_class = 0, bytes = 64, ready = 5.0, start = 69.0, end = 135.0>] finish 135.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -41,19 +41,19 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// A layer that may only take the ring, which was asked for.
+// A layer that may only take the ring, which was requested.
 // CHECK: sync.solution
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>,
     <"parameter-server", #cluster.table<[0, 3.0], [64, 70.0]>>, <factors, #cluster.affine<a = 1.0, b = 2.0>>],
   servers = <count = 1, dedicated = true, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, memory = 100>, largestMessage = 80>} {
   sync.problem @merge layers ["b", "a"] bytes [64, 64] ready <[3.0, 5.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
-      #sync.lane<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
-    solos [#sync.solo<layer = 1, scheme = factors, seconds = 129.0, rebuild = 1.0, traffic = 128.0, factorBytes = 64>] only [1, 3] asked ["b=ring"]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>,
+      #sync.merge_class<[<"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>], largest = 80, capacity = 100>]
+    factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64>] only [1, 3] requested ["b=ring"]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 70.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 5.0, start = 70.0, end = 137.0>] finish 137.0 bound 0.0
   sync.trace @net {
     sync.layer "a" bytes 64 forward 1.0 backward 2.0 matmul [4, 4, 2]
     sync.layer "b" bytes 64 forward 1.0 backward 1.0
@@ -68,9 +68,9 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <compute = 64.0, memory = 32.0, launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
-    lanes [#sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.078125>, traffic = 2.0>]>] asked ["/fc/Gemm=reduce-scatter"]
+    merge_classes [#sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.078125>, traffic = 2.0>]>] requested ["/fc/Gemm=reduce-scatter"]
     forward_end 2.0 backward_end 3.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = "reduce-scatter", lane = 0, bytes = 64, ready = 3.0, start = 3.0, end = 74.0>] finish 74.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = "reduce-scatter", merge_class = 0, bytes = 64, ready = 3.0, start = 3.0, end = 74.0>] finish 74.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>

@@ -4,34 +4,34 @@
 
 // Every layer alone, under the name of a planner that sends all in one message.
 sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
 // expected-error@+1 {{S17: is not what planner 'single' gives}}
-sync.solution of @p by "single" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0
+sync.solution of @p by "single" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0
 
 // -----
 
 // A planner with a size, which would cut.
 sync.problem @p layers ["b", "a"] bytes [1048576, 20] ready <[1.0, 2.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
 // expected-error@+1 {{S17: is not what planner 'ddp:1MiB' gives}}
-sync.solution of @p by "ddp:1MiB" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 1048596, ready = 2.0, start = 2.0, end = 4.0>]
+sync.solution of @p by "ddp:1MiB" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 1048596, ready = 2.0, start = 2.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // A planner that has no answer: there are no servers.
 sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
 // expected-error@+1 {{S17: is not what planner 'ps' gives}}
-sync.solution of @p by "ps" messages [#sync.message<layers = [0, 1], scheme = ring, lane = 0, bytes = 30, ready = 2.0, start = 2.0, end = 4.0>]
+sync.solution of @p by "ps" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 30, ready = 2.0, start = 2.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // What ends later than one message, and calls itself optimal without a proof.
 sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
 // expected-error@+1 {{S17: planner 'optimal' finishes at 5.000000e+00 s, but a plan by a rule finishes at 4.000000e+00 s}}
-sync.solution of @p by "optimal" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0
+sync.solution of @p by "optimal" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0

@@ -1,333 +1,333 @@
 // RUN: syncline-opt %s --split-input-file --verify-diagnostics --check-solutions
 
-// Wrong plans, each rejected for its own numbered reason (passes/solver/README.md, "What the joint checker says").
+// Wrong plans, each rejected for its own numbered reason (passes/solver/README.md, "What the checker says").
 
 // A message without layers.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J1: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [], scheme = ring, lane = 0, bytes = 0, ready = 0.0, start = 0.0, end = 1.0>,
-    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [], scheme = ring, merge_class = 0, bytes = 0, ready = 0.0, start = 0.0, end = 1.0>,
+    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A layer that neither travels nor rides.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J2: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // A layer in two messages.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J3: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 4.0, end = 5.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 4.0, end = 5.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
-// A rider with a message of its own.
+// A piggyback with a message of its own.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J3: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 10, ready = 1.0, start = 1.0, end = 2.0>,
-    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 2.0>,
+    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A layer that the problem does not have.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J4: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [3], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [3], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
-// A rider that the problem does not have.
+// A piggyback that the problem does not have.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J4: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [7] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [7] finish 4.0 bound 0.0
 
 // -----
 
-// A scheme that the lane does not offer.
+// A scheme that the merge class does not offer.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J5: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = tree, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = tree, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
-// A lane that there is not.
+// A merge class that there is not.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J5: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 2, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 2, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A layer that may not travel alone.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J5: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = factors, bytes = 30, ready = 3.0, start = 3.0, end = 3.5, rebuilt = 4.5>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = factors, bytes = 30, ready = 3.0, start = 3.0, end = 3.5, reconstructed = 4.5>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // Two layers in a message that carries one.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J5: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = factors, bytes = 30, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [0, 1], scheme = factors, bytes = 30, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // Bytes that are not the members' sum.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J6: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 31, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 31, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A message that starts before the step does.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J7: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 10, ready = 1.0, start = -1.0, end = 2.0>,
-    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = -1.0, end = 2.0>,
+    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // A ready time that is not the last member's.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J8: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 2.5, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 2.5, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A message that starts before it is ready.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J9: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 2.75, end = 3.75>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 2.75, end = 3.75>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A message that starts while the channel is busy.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J10: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 10, ready = 1.0, start = 1.5, end = 2.5>,
-    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.5, end = 2.5>,
+    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // A message that is faster than its scheme.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J11: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 3.5>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 3.5>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
 // A finish before the last gradient exists.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J12: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 3.5 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 3.5 bound 0.0
 
 // -----
 
-// A rider whose carrier travels in a bucket.
+// A piggyback whose carrier travels in a bucket.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J13: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = ring, lane = 0, bytes = 20, ready = 2.0, start = 2.0, end = 3.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 2.0, end = 3.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
-// A bucket that is larger than its lane allows.
+// A bucket that is larger than its merge class allows.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J14: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1, 2], scheme = "parameter-server", lane = 1, bytes = 50, ready = 3.0, start = 3.0, end = 5.0>]
-  riders [0] finish 5.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1, 2], scheme = "parameter-server", merge_class = 1, bytes = 50, ready = 3.0, start = 3.0, end = 5.0>]
+  piggybacks [0] finish 5.0 bound 0.0
 
 // -----
 
-// Buckets that are more than their lane can hold.
+// Buckets that are more than their merge class can hold.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J15: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = "parameter-server", lane = 1, bytes = 20, ready = 2.0, start = 2.0, end = 4.0>,
-    #sync.message<layers = [2], scheme = "parameter-server", lane = 1, bytes = 30, ready = 3.0, start = 4.0, end = 6.0>]
-  riders [0] finish 6.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = "parameter-server", merge_class = 1, bytes = 20, ready = 2.0, start = 2.0, end = 4.0>,
+    #sync.message<layers = [2], scheme = "parameter-server", merge_class = 1, bytes = 30, ready = 3.0, start = 4.0, end = 6.0>]
+  piggybacks [0] finish 6.0 bound 0.0
 
 // -----
 
 // Messages that do not go in the order of their last members.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J16: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>,
-    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 4.0, end = 4.5, rebuilt = 5.5>]
-  riders [0] finish 5.5 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>,
+    #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 4.0, end = 4.5, reconstructed = 5.5>]
+  piggybacks [0] finish 5.5 bound 0.0
 
 // -----
 
 // Members that do not ascend.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J16: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1, 0], scheme = ring, lane = 0, bytes = 30, ready = 2.0, start = 2.0, end = 3.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [1, 0], scheme = ring, merge_class = 0, bytes = 30, ready = 2.0, start = 2.0, end = 3.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
-// A gradient that exists before the device, busy with the backward pass, can have rebuilt it.
+// A gradient that exists before the device, busy with the backward pass, can have reconstructed it.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J17: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 3.5>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 0.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 3.5>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 0.0
 
 // -----
 
-// Two buckets of one lane that are open at the same time.
+// Two buckets of one merge class that are open at the same time.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{J18: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = ring, lane = 0, bytes = 20, ready = 2.0, start = 2.0, end = 3.0>,
-    #sync.message<layers = [0, 2], scheme = ring, lane = 0, bytes = 40, ready = 3.0, start = 3.0, end = 4.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 2.0, end = 3.0>,
+    #sync.message<layers = [0, 2], scheme = ring, merge_class = 0, bytes = 40, ready = 3.0, start = 3.0, end = 4.0>]
   finish 4.0 bound 0.0
 
 // -----
 
 // A bound that nothing proves.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
-         #sync.lane<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
+         #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1]
   forward_end 0.5 backward_end 3.0 updates 0.0
 // expected-error@+1 {{claims the bound 4.000000e+00 without a certificate}}
-sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, rebuilt = 4.0>,
-    #sync.message<layers = [2], scheme = ring, lane = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
-  riders [0] finish 4.0 bound 4.0
+sync.solution of @p by "me" messages [#sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
+    #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
+  piggybacks [0] finish 4.0 bound 4.0
 
 // -----
 

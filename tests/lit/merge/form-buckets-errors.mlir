@@ -2,9 +2,9 @@
 
 // A solution that names a gradient the step does not have.
 sync.problem @merge layers ["other"] bytes [8] ready <[0.5]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>] forward_end 0.2 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>] forward_end 0.2 backward_end 1.0 updates 0.0
 // expected-error@+1 {{layer 'other' has no 'sync.gradient' in the step}}
-sync.solution of @merge by "single" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 8, ready = 0.5, start = 1.0, end = 2.0>]
+sync.solution of @merge by "single" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 8, ready = 0.5, start = 1.0, end = 2.0>]
   finish 2.0 bound 0.0
 nn.step @one batch 1 {
   %w = nn.parameter "w" at 0 : tensor<4xf32>
@@ -15,7 +15,7 @@ nn.step @one batch 1 {
 
 // A gradient that no bucket holds would never be synchronised.
 sync.problem @merge layers [] bytes [] ready <[]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>] forward_end 0.2 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>] forward_end 0.2 backward_end 1.0 updates 0.0
 sync.solution of @merge by "single" messages [] finish 0.0 bound 0.0
 nn.step @one batch 1 {
   %w = nn.parameter "w" at 0 : tensor<4xf32>
@@ -27,9 +27,9 @@ nn.step @one batch 1 {
 
 // A message of a layer that the problem does not have.
 sync.problem @merge layers ["w"] bytes [16] ready <[0.5]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>] forward_end 0.2 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>] forward_end 0.2 backward_end 1.0 updates 0.0
 // expected-error@+1 {{layer 7 is none of the problem's 1}}
-sync.solution of @merge by "single" messages [#sync.message<layers = [7], scheme = ring, lane = 0, bytes = 16, ready = 0.5, start = 1.0, end = 2.0>]
+sync.solution of @merge by "single" messages [#sync.message<layers = [7], scheme = ring, merge_class = 0, bytes = 16, ready = 0.5, start = 1.0, end = 2.0>]
   finish 2.0 bound 0.0
 nn.step @one batch 1 {
   %w = nn.parameter "w" at 0 : tensor<4xf32>
@@ -41,8 +41,8 @@ nn.step @one batch 1 {
 // Only a product over samples has factors.
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>]>} {
 sync.problem @merge layers ["w"] bytes [16] ready <[0.5]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 0.1, traffic = 3.0>] forward_end 0.2 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 0.1, traffic = 3.0>] forward_end 0.2 backward_end 1.0 updates 0.0
 sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = factors, bytes = 16, ready = 0.5, start = 1.0, end = 1.5>]
   finish 1.5 bound 0.0
 nn.step @one batch 1 {
@@ -57,9 +57,9 @@ nn.step @one batch 1 {
 // Only a sum of a factor rides.
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>]>} {
 sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[0.5, 0.5]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 0.1, traffic = 3.0>] riders [1, 0] forward_end 0.2 backward_end 1.0 updates 0.0
-sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 0.5, start = 1.0, end = 1.5>] riders [1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 0.1, traffic = 3.0>] piggybacks [1, 0] forward_end 0.2 backward_end 1.0 updates 0.0
+sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 0.5, start = 1.0, end = 1.5>] piggybacks [1]
   finish 1.5 bound 0.0
 nn.step @one batch 1 {
   %x = nn.input "x" : tensor<3x4xf32>
@@ -76,8 +76,8 @@ nn.step @one batch 1 {
 
 // Who does not know how many ranks there are cannot gather.
 sync.problem @merge layers ["w"] bytes [16] ready <[0.5]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 0.1, traffic = 3.0>] forward_end 0.2 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 0.1, traffic = 3.0>] forward_end 0.2 backward_end 1.0 updates 0.0
 // expected-error@+1 {{travels by factors, but the module has no 'cluster.spec' that says how many ranks gather them}}
 sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = factors, bytes = 16, ready = 0.5, start = 1.0, end = 1.5>]
   finish 1.5 bound 0.0

@@ -10,9 +10,9 @@
 // CHECK-NEXT: nn.update %[[W]], %[[AGREED]]#1
 // CHECK-NEXT: nn.update %[[B]], %[[AGREED]]#0
 sync.problem @merge layers ["b", "w"] bytes [8, 16] ready <[0.5, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
   forward_end 0.2 backward_end 1.0 updates 0.0
-sync.solution of @merge by "single" messages [#sync.message<layers = [0, 1], scheme = tree, lane = 0, bytes = 24, ready = 1.0, start = 1.0, end = 2.0>]
+sync.solution of @merge by "single" messages [#sync.message<layers = [0, 1], scheme = tree, merge_class = 0, bytes = 24, ready = 1.0, start = 1.0, end = 2.0>]
   finish 2.0 bound 0.0
 nn.step @two batch 1 {
   %w = nn.parameter "w" at 0 : tensor<4xf32>
@@ -42,11 +42,11 @@ nn.step @two batch 1 {
 // CHECK-NEXT: nn.update %{{.*}}, %[[DB]]
 module attributes {cluster.spec = #cluster.spec<name = "three", ranks = 3, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>]>} {
 sync.problem @merge layers ["v", "w", "b"] bytes [8, 64, 8] ready <[0.5, 1.0, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 0.1, traffic = 3.0>] riders [2, 1]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 0.1, traffic = 3.0>] piggybacks [2, 1]
   forward_end 0.2 backward_end 1.0 updates 0.0
-sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 8, ready = 0.5, start = 0.5, end = 1.5>,
-  #sync.message<layers = [1], scheme = factors, bytes = 64, ready = 1.0, start = 1.5, end = 2.0, rebuilt = 2.1>] riders [2]
+sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 8, ready = 0.5, start = 0.5, end = 1.5>,
+  #sync.message<layers = [1], scheme = factors, bytes = 64, ready = 1.0, start = 1.5, end = 2.0, reconstructed = 2.1>] piggybacks [2]
   finish 2.1 bound 0.0
 nn.step @factors batch 4 {
   %x = nn.input "x" : tensor<12x8xf32>
@@ -84,12 +84,12 @@ nn.step @factors batch 4 {
 // CHECK-NEXT: nn.update %{{.*}}, %[[DA]]
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>]>} {
 sync.problem @merge layers ["w", "b", "v", "a"] bytes [48, 16, 96, 16] ready <[1.0, 1.0, 1.0, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 1.0, rebuild = 0.0, traffic = 3.0>, #sync.solo<layer = 2, scheme = factors, seconds = 1.0, rebuild = 0.0, traffic = 3.0>]
-  riders [1, 0, 3, 2] forward_end 0.2 backward_end 1.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0, reconstruct = 0.0, traffic = 3.0>, #sync.factor_option<layer = 2, scheme = factors, seconds = 1.0, reconstruct = 0.0, traffic = 3.0>]
+  piggybacks [1, 0, 3, 2] forward_end 0.2 backward_end 1.0 updates 0.0
 sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = factors, bytes = 48, ready = 1.0, start = 1.0, end = 2.0>,
   #sync.message<layers = [2], scheme = factors, bytes = 96, ready = 1.0, start = 2.0, end = 3.0>,
-  #sync.message<layers = [3], scheme = ring, lane = 0, bytes = 16, ready = 1.0, start = 3.0, end = 4.0>] riders [1] finish 4.0 bound 0.0
+  #sync.message<layers = [3], scheme = ring, merge_class = 0, bytes = 16, ready = 1.0, start = 3.0, end = 4.0>] piggybacks [1] finish 4.0 bound 0.0
 nn.step @convolutions batch 4 {
   %x = nn.input "x" : tensor<4x2x6xf32>
   %dy = nn.input "dy" : tensor<4x4x3xf32>

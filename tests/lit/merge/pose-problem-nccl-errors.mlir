@@ -1,11 +1,11 @@
-// Schemes that NCCL has not: asked for by name, and the only ones that a cluster states; problems that offer them all the same.
-// RUN: not syncline-opt %s --pose-problem='forced=conv=halving-doubling' 2>&1 | FileCheck %s --check-prefix=ASKED
-// RUN: not syncline-opt %s --pose-problem='forced=conv=hierarchical' 2>&1 | FileCheck %s --check-prefix=STATED
-// RUN: not syncline-opt %s --pose-problem='forced=conv=tree' 2>&1 | FileCheck %s --check-prefix=OTHER
+// Schemes that NCCL has not: requested by name, and the only ones that a cluster states; problems that offer them all the same.
+// RUN: not syncline-opt %s --pose-problem='requested=conv=halving-doubling' 2>&1 | FileCheck %s --check-prefix=ASKED
+// RUN: not syncline-opt %s --pose-problem='requested=conv=hierarchical' 2>&1 | FileCheck %s --check-prefix=STATED
+// RUN: not syncline-opt %s --pose-problem='requested=conv=tree' 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: sed -e 's/<ring, #cluster.affine<a = 1.0, b = 0.0>>, //' %s > %t
 // RUN: not syncline-opt %t --pose-problem 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: sed -e 's/nccl = /servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = /' %s > %t.servers
-// RUN: not syncline-opt %t.servers --pose-problem='forced=conv=ps' 2>&1 | FileCheck %s --check-prefix=SERVERS
+// RUN: not syncline-opt %t.servers --pose-problem='requested=conv=ps' 2>&1 | FileCheck %s --check-prefix=SERVERS
 // RUN: not syncline-opt %t.servers --pose-problem --solve-merge=planner=ps 2>&1 | FileCheck %s --check-prefix=PLANNER
 // RUN: sed -e 's/collectives = .*/collectives = [<"parameter-server", #cluster.affine<a = 1.0, b = 0.0>>],/' -e 's/link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl/nccl/' -e 's/    nccl = /    servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = /' %s > %t.only
 // RUN: not syncline-opt %t.only --pose-problem 2>&1 | FileCheck %s --check-prefix=ONLY
@@ -20,7 +20,7 @@
 // SERVERS: layer 'conv' cannot travel by 'parameter-server': NCCL, which carries the messages, knows no dedicated servers
 // PLANNER: planner 'ps': needs parameter servers, which this cluster does not offer
 // ONLY: cluster 'lab': expected a network, an all-reduce or servers, got dedicated servers, which NCCL's messages do not go through
-// MORE: S14: lane 0 is not what the cluster offers
+// MORE: S14: merge class 0 is not what the cluster offers
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
     collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>, <hierarchical, #cluster.affine<a = 2.0, b = 0.0>>],
     link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = <protocol = any>>} {

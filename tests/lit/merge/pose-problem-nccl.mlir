@@ -5,8 +5,8 @@
 // of two inside: 2 (1 + 0.125) s, and every byte up and down: 2 0.5 + 0.25.
 
 // CHECK: sync.problem @merge layers ["fc", "conv"]
-// CHECK-SAME: lanes [#sync.lane<[<ring, cost = #cluster.formula<algorithm = ring, {{[^>]*}}>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 2.25, b = 1.25>, traffic = 4.0>, <"parameter-server", cost = {{[^>]*}}>, traffic = 3.0>]>]
-// CHECK-SAME: solos [#sync.solo<layer = 0, scheme = factors
+// CHECK-SAME: merge_classes [#sync.merge_class<[<ring, cost = #cluster.formula<algorithm = ring, {{[^>]*}}>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 2.25, b = 1.25>, traffic = 4.0>, <"parameter-server", cost = {{[^>]*}}>, traffic = 3.0>]>]
+// CHECK-SAME: factor_options [#sync.factor_option<layer = 0, scheme = factors
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, device = <compute = 100.0, launchOverhead = 0.0>,
     link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, inside = <alpha = 0.125, beta = 0.25, gamma = 0.0>, nccl = <protocol = any>>} {
   sync.trace @net {
@@ -20,7 +20,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devices
 // Of the all-reduces that the cluster states, those that NCCL has.
 
 // CHECK: sync.problem @merge layers ["conv"]
-// CHECK-SAME: lanes [#sync.lane<[<tree, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 4.0>]>] forward_end
+// CHECK-SAME: merge_classes [#sync.merge_class<[<tree, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 4.0>]>] forward_end
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
     collectives = [<"recursive-doubling", #cluster.affine<a = 1.0, b = 0.0>>, <tree, #cluster.affine<a = 2.0, b = 0.0>>], nccl = <protocol = any>>} {
   sync.trace @net {
@@ -59,7 +59,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 1, device 
 // Messages go between ranks: not to servers on machines of their own.
 
 // CHECK: sync.problem @merge layers ["conv"]
-// CHECK-SAME: lanes [#sync.lane<[<ring, {{[^>]*}}>, traffic = 3.0>, <tree, {{[^>]*}}>, traffic = 4.0>]>] forward_end
+// CHECK-SAME: merge_classes [#sync.merge_class<[<ring, {{[^>]*}}>, traffic = 3.0>, <tree, {{[^>]*}}>, traffic = 4.0>]>] forward_end
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>,
     servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = <protocol = any>>} {
   sync.trace @net {

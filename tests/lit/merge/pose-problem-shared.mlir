@@ -1,10 +1,10 @@
-// Two products of one factor: its sum rides with the first and is rebuilt once.
+// Two products of one factor: its sum rides with the first and is reconstructed once.
 // RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem)' | FileCheck %s
-// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{forced=*=factors},solve-merge,check-solutions,form-buckets,lower-to-plan,predict-times,check-plan)' | FileCheck %s --check-prefix=PLAN
+// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=*=factors},solve-merge,check-solutions,form-buckets,lower-to-plan,predict-times,check-plan)' | FileCheck %s --check-prefix=PLAN
 
 // Two more ranks' shares: 2 (2 + 1/2) s of the first product and the sum, 2 s of the second.
 // CHECK: sync.problem @merge layers ["w", "u", "b"]
-// CHECK-SAME: solos [#sync.solo<layer = 0, {{.*}}rebuild = 5.0, {{.*}}>, #sync.solo<layer = 1, {{.*}}rebuild = 2.0, {{.*}}>] riders [2, 0]
+// CHECK-SAME: factor_options [#sync.factor_option<layer = 0, {{.*}}reconstruct = 5.0, {{.*}}>, #sync.factor_option<layer = 1, {{.*}}reconstruct = 2.0, {{.*}}>] piggybacks [2, 0]
 
 // What the program computes from gathered factors is what the problem says.
 // PLAN: plan.bucket 0 members ["w", "b"] by "factors"

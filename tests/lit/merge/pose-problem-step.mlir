@@ -1,23 +1,23 @@
 // RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem)' | FileCheck %s
-// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{forced=w=reduce-scatter})' | FileCheck %s --check-prefix=SHARD
-// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{forced=w=factors,b=factors},solve-merge,check-solutions)' | FileCheck %s --check-prefix=RIDE
-// RUN: not syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{forced=b=factors})' 2>&1 | FileCheck %s --check-prefix=ALONE
-// RUN: not syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{forced=v=factors})' 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=w=reduce-scatter})' | FileCheck %s --check-prefix=SHARD
+// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=w=factors,b=factors},solve-merge,check-solutions)' | FileCheck %s --check-prefix=RIDE
+// RUN: not syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=b=factors})' 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: not syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=v=factors})' 2>&1 | FileCheck %s --check-prefix=NONE
 
 // Factors of a weight are 160 bytes a rank, 2 (1 + 160/2) s to gather over 3 ranks; two more ranks' shares of its product and of its
 // bias's sum take 2 (2 + 1/2) s. The bias may ride.
 // CHECK: sync.problem @merge layers ["w", "b", "v"] bytes [64, 8, 16] ready <[3.0, 3.5, 7.5]>
-// CHECK-SAME: solos [#sync.solo<layer = 0, scheme = factors, seconds = 162.0, rebuild = 5.0, traffic = 640.0, factorBytes = 160>] riders [1, 0] forward_end 1.0{{.*}} backward_end 7.5{{.*}} updates 8.5
+// CHECK-SAME: factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 162.0, reconstruct = 5.0, traffic = 640.0, factorBytes = 160>] piggybacks [1, 0] forward_end 1.0{{.*}} backward_end 7.5{{.*}} updates 8.5
 
 // A reduce-scatter writes the parameter, so it waits for its last reader, at 7.5 s; its message also updates a third of it:
 // 8 s / 64 B / 3 more for every byte.
 // SHARD: layers ["b", "w", "v"] bytes [8, 64, 16] ready <[3.5, 7.5, 7.5]>
-// SHARD-SAME: #sync.lane<[<"reduce-scatter", cost = #cluster.affine<a = 4.0, b = 0.87{{[0-9]*}}>, traffic = {{.*}}>]>] only [1, 2, 1]
+// SHARD-SAME: #sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 4.0, b = 0.87{{[0-9]*}}>, traffic = {{.*}}>]>] only [1, 2, 1]
 // SHARD-SAME: updates 5.0
 
 // A bias that must go by factors rides.
 // RIDE: only [0, 0, 1]
-// RIDE: scheme = factors, {{.*}} riders [1] finish
+// RIDE: scheme = factors, {{.*}} piggybacks [1] finish
 
 // ALONE: layer 'b' cannot travel by 'factors': it is computed from the factors of 'w', which need not travel so
 // NONE: layer 'v' cannot travel by 'factors': its gradient is no product of two factors that sums over samples

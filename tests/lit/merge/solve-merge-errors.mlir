@@ -8,5 +8,5 @@
 // PS: error: planner 'ps': {{.*}}parameter servers
 // SINGLE: error: planner 'single': {{.*}}layer 2
 sync.problem @p layers ["fc2", "fc1"] bytes [4, 1000] ready <[1.0, 1.0]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.01>, traffic = 3.0>]>, #sync.lane<[<tree, cost = #cluster.affine<a = 1.0, b = 0.01>, traffic = 3.0>]>]
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.01>, traffic = 3.0>]>, #sync.merge_class<[<tree, cost = #cluster.affine<a = 1.0, b = 0.01>, traffic = 3.0>]>]
   only [1, 2] forward_end 0.5 backward_end 3.0 updates 0.0

@@ -4,35 +4,35 @@
 
 // A layer without a size.
 // expected-error@+1 {{S5: }}
-sync.problem @p layers ["b", "a"] bytes [10] ready <[1.0, 2.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+sync.problem @p layers ["b", "a"] bytes [10] ready <[1.0, 2.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
   forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A layer without a set of lanes where others have one.
+// A layer without a set of merge classes where others have one.
 // expected-error@+1 {{S5: }}
-sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] only [1]
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] only [1]
   forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
 // Negative sizes.
 // expected-error@+1 {{S6: }}
-sync.problem @p layers ["b"] bytes [-1] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+sync.problem @p layers ["b"] bytes [-1] ready <[1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
   forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
 // Ready times that fall.
 // expected-error@+1 {{S6: expected finite ascending ready times, got 1.000000e+00 after 2.000000e+00}}
-sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[2.0, 1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[2.0, 1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
   forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
 // A backward pass that ends before its last gradient.
 // expected-error@+1 {{S6: }}
-sync.problem @p layers ["b"] bytes [10] ready <[3.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+sync.problem @p layers ["b"] bytes [10] ready <[3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
   forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
@@ -49,91 +49,91 @@ module attributes {sync.option = #sync.option<ring, cost = #cluster.affine<a = 1
 
 // -----
 
-// A lane that offers a scheme twice.
+// A merge class that offers a scheme twice.
 // expected-error@+2 {{S8: }}
 sync.problem @p layers [] bytes [] ready <[]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>, <ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>, <ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A lane of factors, which carry one gradient.
+// A merge class of factors, which carry one gradient.
 // expected-error@+2 {{S8: }}
 sync.problem @p layers [] bytes [] ready <[]>
-  lanes [#sync.lane<[<factors, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<factors, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A lane that holds less than nothing.
+// A merge class that holds less than nothing.
 // expected-error@+2 {{S8: }}
 sync.problem @p layers [] bytes [] ready <[]>
-  lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>], capacity = -1>] forward_end 0.5 backward_end 2.0 updates 0.0
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>], capacity = -1>] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A solo that takes negative time.
+// A factor option that takes negative time.
 // expected-error@+2 {{S9: }}
-sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = -0.5, rebuild = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = -0.5, reconstruct = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A problem without a lane.
-// expected-error@+1 {{S11: expected 1 to 3 lanes, got 0}}
-sync.problem @p layers [] bytes [] ready <[]> lanes [] forward_end 0.5 backward_end 2.0 updates 0.0
+// A problem without a merge class.
+// expected-error@+1 {{S11: expected 1 to 3 merge classes, got 0}}
+sync.problem @p layers [] bytes [] ready <[]> merge_classes [] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A lane for a layer that the problem does not have.
+// A merge class for a layer that the problem does not have.
 // expected-error@+1 {{S11: }}
-sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] only [2]
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] only [2]
   forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A solo of a layer that there is not.
-// expected-error@+1 {{S12: expected solos of 1 layers, got 1}}
-sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
-  solos [#sync.solo<layer = 1, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
+// A factor option of a layer that there is not.
+// expected-error@+1 {{S12: expected factor options of 1 layers, got 1}}
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
 // A layer that goes by factors in two ways.
 // expected-error@+1 {{S12: }}
-sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>,
-    #sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>,
+    #sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
-// A rider without a carrier.
+// A piggyback without a carrier.
 // expected-error@+1 {{S12: expected pairs}}
-sync.problem @p layers ["b"] bytes [10] ready <[1.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0] forward_end 0.5 backward_end 2.0 updates 0.0
+sync.problem @p layers ["b"] bytes [10] ready <[1.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
 // A carrier that cannot travel alone.
-// expected-error@+1 {{S12: expected one carrier a rider}}
-sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
-  solos [#sync.solo<layer = 0, scheme = factors, seconds = 0.5, rebuild = 1.0, traffic = 5.0>] riders [0, 1] forward_end 0.5 backward_end 2.0 updates 0.0
+// expected-error@+1 {{S12: expected one carrier a piggyback}}
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 0.5, reconstruct = 1.0, traffic = 5.0>] piggybacks [0, 1] forward_end 0.5 backward_end 2.0 updates 0.0
 
 // -----
 
 // A message of a layer that nobody can count.
 // expected-error@+1 {{S10: }}
-sync.solution of @p by "me" messages [#sync.message<layers = [-1], scheme = ring, lane = 0, bytes = 1, ready = 0.0, start = 0.0, end = 0.0>]
+sync.solution of @p by "me" messages [#sync.message<layers = [-1], scheme = ring, merge_class = 0, bytes = 1, ready = 0.0, start = 0.0, end = 0.0>]
   finish 0.0 bound 0.0
 
 // -----
 
-// A rider that nobody can count.
+// A piggyback that nobody can count.
 // expected-error@+1 {{S13: }}
-sync.solution of @p by "me" messages [] riders [-1] finish 0.0 bound 0.0
+sync.solution of @p by "me" messages [] piggybacks [-1] finish 0.0 bound 0.0
 
 // -----
 
-// A row with more lanes than problems have.
-// expected-error@+1 {{expected at most 3 lanes}}
+// A row with more merge classes than problems have.
+// expected-error@+1 {{expected at most 3 merge classes}}
 sync.solution of @p by "me" messages [] finish 0.0 bound 0.0 certificate #sync.states<relaxations = [], states = [[[0.0, 0.0, 0, 0, 1, 1, 1, 1]]]>
 
 // -----
@@ -185,47 +185,47 @@ nn.step @s batch 2 {
 
 // A prediction of one message that has no end.
 // expected-error@+1 {{S16: expected as many times of each kind, got 1, 1, 0, 1 and 1}}
-sync.prediction of @p ready <[1.0]> start <[1.0]> end <[]> rebuilt <[2.0]> exposed <[0.0]>
-  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 2.0
 
 // -----
 
 // A message that ends before it starts.
-// expected-error@+1 {{S16: expected 0 <= ready <= start <= end <= rebuilt of message 0, and all finite}}
-sync.prediction of @p ready <[1.0]> start <[1.5]> end <[1.25]> rebuilt <[2.0]> exposed <[0.0]>
-  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+// expected-error@+1 {{S16: expected 0 <= ready <= start <= end <= reconstructed of message 0, and all finite}}
+sync.prediction of @p ready <[1.0]> start <[1.5]> end <[1.25]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 2.0
 
 // -----
 
 // A wait that is no number.
-// expected-error@+1 {{S16: expected 0 <= ready <= start <= end <= rebuilt of message 0, and all finite}}
-sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0x7FF8000000000000]>
-  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+// expected-error@+1 {{S16: expected 0 <= ready <= start <= end <= reconstructed of message 0, and all finite}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0x7FF8000000000000]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 2.0
 
 // -----
 
 // Communication after the step.
 // expected-error@+1 {{S16: expected finite times from 0 to the step's 2.000000e+00, got 3.000000e+00}}
-sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
-  forward_end 0.5 backward_end 1.0 communication_end 3.0 rebuilding_end 2.0 updates 0.0 step 2.0
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 3.0 reconstruction_end 2.0 updates 0.0 step 2.0
 
 // -----
 
 // A step that is no number.
 // expected-error@+1 {{S16: expected finite times from 0 to the step's}}
-sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
-  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 0x7FF8000000000000
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 0x7FF8000000000000
 
 // -----
 
 // Updates that take less than no time.
 // expected-error@+1 {{S16: expected finite updates that are not negative}}
-sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
-  forward_end 0.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates -1.0 step 2.0
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates -1.0 step 2.0
 
 // -----
 
 // A backward pass that ends before the forward pass.
 // expected-error@+1 {{S16: expected a backward pass that ends after the forward pass, got 1.000000e+00 and 1.500000e+00}}
-sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> rebuilt <[2.0]> exposed <[0.0]>
-  forward_end 1.5 backward_end 1.0 communication_end 2.0 rebuilding_end 2.0 updates 0.0 step 2.0
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 1.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 2.0

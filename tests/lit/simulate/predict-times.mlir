@@ -3,14 +3,14 @@
 
 // The first bucket is updated while the second still travels: the step ends half a second before the planner's 7 s. Buckets get these times.
 // CHECK: sync.solution {{.*}} finish 6.0
-// CHECK-NEXT: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> rebuilt <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 rebuilding_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
+// CHECK-NEXT: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 reconstruction_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
 // CHECK: plan.bucket 0 {{.*}} ready 2.0{{[0e+]*}} start 2.0{{[0e+]*}} end 4.0{{[0e+]*}}
 // CHECK: plan.bucket 1 {{.*}} ready 3.0{{[0e+]*}} start 4.0{{[0e+]*}} end 6.0{{[0e+]*}}
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
-  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     forward_end 1.0 backward_end 3.0 updates 1.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -38,14 +38,14 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // -----
 
 // Operations name buckets by number, in whatever order those are declared: the message of 2 s is the first.
-// CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 5.0]> rebuilt <[4.0, 5.0]>
+// CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 5.0]> reconstructed <[4.0, 5.0]>
 // CHECK: plan.bucket 1 {{.*}} ready 3.0{{[0e+]*}} start 4.0{{[0e+]*}} end 5.0{{[0e+]*}}
 // CHECK: plan.bucket 0 {{.*}} ready 2.0{{[0e+]*}} start 2.0{{[0e+]*}} end 4.0{{[0e+]*}}
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 0.0, b = 0.03125>>]>} {
-  sync.problem @merge layers ["w", "v"] bytes [64, 32] ready <[2.0, 3.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 0.0, b = 0.03125>, traffic = 2.0>]>]
+  sync.problem @merge layers ["w", "v"] bytes [64, 32] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.0, b = 0.03125>, traffic = 2.0>]>]
     forward_end 1.0 backward_end 3.0 updates 1.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 32, ready = 3.0, start = 4.0, end = 5.0>] finish 5.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 32, ready = 3.0, start = 4.0, end = 5.0>] finish 5.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -74,12 +74,12 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // -----
 
 // One node is half as fast as the other, for which operations are timed: the others wait for it, so that waiting counts on that node alone.
-// CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> rebuilt <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 rebuilding_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
+// CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 reconstruction_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>], overrides = [<nodes = [0], slowdown = 2.0>]>} {
-  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     forward_end 1.0 backward_end 3.0 updates 1.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -107,13 +107,13 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // -----
 
 // What is gathered is multiplied after the backward pass alone, and hides the message behind.
-// CHECK: sync.prediction of @merge ready <[1.0, 3.0]> start <[1.0, 3.0]> end <[2.0, 5.0]> rebuilt <[5.0, 5.0]> exposed <[0.0, 0.0]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 5.000000e+00 rebuilding_end 5.000000e+00 updates 0.000000e+00 step 5.000000e+00
+// CHECK: sync.prediction of @merge ready <[1.0, 3.0]> start <[1.0, 3.0]> end <[2.0, 5.0]> reconstructed <[5.0, 5.0]> exposed <[0.0, 0.0]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 5.000000e+00 reconstruction_end 5.000000e+00 updates 0.000000e+00 step 5.000000e+00
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <factors, #cluster.affine<a = 1.0, b = 0.0>>]>} {
-  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[1.0, 4.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    solos [#sync.solo<layer = 0, scheme = factors, seconds = 1.0, rebuild = 1.0, traffic = 256.0, factorBytes = 128>]
+  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[1.0, 4.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0, reconstruct = 1.0, traffic = 256.0, factorBytes = 128>]
     forward_end 1.0 backward_end 4.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 1.0, start = 1.0, end = 2.0, rebuilt = 5.0>,
-    #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 64, ready = 4.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = factors, bytes = 64, ready = 1.0, start = 1.0, end = 2.0, reconstructed = 5.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 4.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -143,17 +143,17 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // -----
 
 // A trace is run layer by layer, as its solution has it; an old prediction is replaced.
-// CHECK: sync.prediction of @merge ready <[4.0]> start <[4.0]> end <[6.0]> rebuilt <[6.0]> exposed <[1.0]> forward_end 2.000000e+00 backward_end 5.000000e+00 communication_end 6.000000e+00 rebuilding_end 6.000000e+00 updates 0.000000e+00 step 6.000000e+00
+// CHECK: sync.prediction of @merge ready <[4.0]> start <[4.0]> end <[6.0]> reconstructed <[6.0]> exposed <[1.0]> forward_end 2.000000e+00 backward_end 5.000000e+00 communication_end 6.000000e+00 reconstruction_end 6.000000e+00 updates 0.000000e+00 step 6.000000e+00
 // CHECK-NOT: sync.prediction
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.trace @net {
     sync.layer "conv" bytes 0 forward 1.0 backward 1.0
     sync.layer "fc" bytes 64 forward 1.0 backward 2.0
   }
-  sync.problem @merge layers ["fc"] bytes [64] ready <[4.0]> lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+  sync.problem @merge layers ["fc"] bytes [64] ready <[4.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     forward_end 2.0 backward_end 5.0 updates 0.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 4.0, start = 4.0, end = 6.0>]
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 4.0, start = 4.0, end = 6.0>]
     finish 6.0 bound 0.0
-  sync.prediction of @merge ready <[]> start <[]> end <[]> rebuilt <[]> exposed <[]>
-    forward_end 0.0 backward_end 0.0 communication_end 0.0 rebuilding_end 0.0 updates 0.0 step 0.0
+  sync.prediction of @merge ready <[]> start <[]> end <[]> reconstructed <[]> exposed <[]>
+    forward_end 0.0 backward_end 0.0 communication_end 0.0 reconstruction_end 0.0 updates 0.0 step 0.0
 }

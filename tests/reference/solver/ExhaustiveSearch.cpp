@@ -3,29 +3,29 @@
 
 #include "passes/solver/Replay.h"
 
-namespace syncline::solver {
+namespace syncline::reference {
 
 namespace {
 
 /// What a layer might do, whatever the others do.
-std::vector<std::vector<Choice>> choicesPerLayer(const JointProblem &problem) {
+std::vector<std::vector<Choice>> choicesPerLayer(const Problem &problem) {
   std::vector<std::vector<Choice>> all(problem.layers.size());
   for (std::size_t k = 0; k < all.size(); ++k) {
-    for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
-      if (problem.allows(k, lane))
+    for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
+      if (problem.allows(k, mergeClass))
         for (Choice::Kind kind : {Choice::Kind::close, Choice::Kind::join})
-          all[k].push_back({kind, static_cast<std::uint8_t>(lane)});
-    for (std::size_t i = 0; i < problem.layers[k].solos.size(); ++i)
-      all[k].push_back({Choice::Kind::solo, static_cast<std::uint8_t>(i)});
+          all[k].push_back({kind, static_cast<std::uint8_t>(mergeClass)});
+    for (std::size_t i = 0; i < problem.layers[k].factorOptions.size(); ++i)
+      all[k].push_back({Choice::Kind::factors, static_cast<std::uint8_t>(i)});
     if (problem.layers[k].carrier)
-      all[k].push_back({Choice::Kind::ride, 0});
+      all[k].push_back({Choice::Kind::piggyback, 0});
   }
   return all;
 }
 
 } // namespace
 
-std::int64_t countChoices(const JointProblem &problem) {
+std::int64_t countChoices(const Problem &problem) {
   constexpr std::int64_t most = std::int64_t{1} << 62;
   std::int64_t count = 1;
   for (const std::vector<Choice> &choices : choicesPerLayer(problem)) {
@@ -35,16 +35,16 @@ std::int64_t countChoices(const JointProblem &problem) {
   return count;
 }
 
-std::optional<JointPlan> exhaustiveJoint(const JointProblem &problem) {
+std::optional<Solution> exhaustiveSolution(const Problem &problem) {
   std::vector<std::vector<Choice>> all = choicesPerLayer(problem);
   std::vector<std::size_t> digits(all.size(), 0);
   std::vector<Choice> choices(all.size());
-  std::optional<JointPlan> best;
+  std::optional<Solution> best;
   while (true) {
     for (std::size_t k = 0; k < all.size(); ++k)
       choices[k] = all[k][digits[k]];
     if (choicesAreSound(problem, choices))
-      if (JointPlan plan = replay(problem, choices); !best || plan.finish < best->finish)
+      if (Solution plan = replay(problem, choices); !best || plan.finish < best->finish)
         best = std::move(plan);
     std::size_t k = 0;
     while (k < all.size() && ++digits[k] == all[k].size())
@@ -54,4 +54,4 @@ std::optional<JointPlan> exhaustiveJoint(const JointProblem &problem) {
   }
 }
 
-} // namespace syncline::solver
+} // namespace syncline::reference

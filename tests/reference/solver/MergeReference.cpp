@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace syncline::solver {
+namespace syncline::reference {
 
 double finishOf(const MergeProblem &problem, std::span<const std::size_t> ends) {
   double channelFree = 0;
@@ -49,4 +49,4 @@ std::vector<double> plainFinishTimes(const MergeProblem &problem) {
   return finish;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::reference

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace syncline::solver {
+namespace syncline::reference {
+
+using namespace problem;
 
 /// When the last of these messages ends: group g ends before layer ends[g], each message starts as
 /// soon as its last member is ready and the channel is free.
@@ -24,4 +26,4 @@ BestGrouping exhaustiveMerge(const MergeProblem &problem);
 /// f as it is defined, every i for every j: n^2/2 calls of the cost. Precondition: valid.
 std::vector<double> plainFinishTimes(const MergeProblem &problem);
 
-} // namespace syncline::solver
+} // namespace syncline::reference

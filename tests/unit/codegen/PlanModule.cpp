@@ -37,14 +37,14 @@ ScratchFolder::~ScratchFolder() {
 
 static const char *const agreement = R"(
   sync.problem @merge layers ["fc.weight", "conv.weight"] bytes [64, 32] ready <[1.0, 2.0]>
-    lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
+    merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>]
     forward_end 0.5 backward_end 2.5 updates 0.25
   sync.solution of @merge by "optimal"
-    messages [#sync.message<layers = [0], scheme = ring, lane = 0, bytes = 64, ready = 1.0, start = 1.0, end = 2.0>,
-              #sync.message<layers = [1], scheme = ring, lane = 0, bytes = 32, ready = 2.0, start = 2.0, end = 3.0>]
+    messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 1.0, start = 1.0, end = 2.0>,
+              #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 32, ready = 2.0, start = 2.0, end = 3.0>]
     finish 3.0 bound 3.0 certificate #sync.times<[0.0, 2.0, 3.0]>
-  sync.prediction of @merge ready <[1.0, 2.0]> start <[1.0, 2.0]> end <[2.0, 3.0]> rebuilt <[2.0, 3.0]>
-    exposed <[0.0, 0.5]> forward_end 0.5 backward_end 2.5 communication_end 3.0 rebuilding_end 3.0 updates 0.25 step 3.125
+  sync.prediction of @merge ready <[1.0, 2.0]> start <[1.0, 2.0]> end <[2.0, 3.0]> reconstructed <[2.0, 3.0]>
+    exposed <[0.0, 0.5]> forward_end 0.5 backward_end 2.5 communication_end 3.0 reconstruction_end 3.0 updates 0.25 step 3.125
 )";
 
 static const char *const cluster =

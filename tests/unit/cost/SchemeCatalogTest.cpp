@@ -14,24 +14,24 @@ using cluster::Scheme;
 /// spec. The text starts with a comma.
 struct Lab {
   explicit Lab(std::string_view rest, std::string_view link = "beta = 1.0")
-      : parsed(""), offer(Status::badInput("no spec")) {
+      : parsed(""), catalog(Status::badInput("no spec")) {
     auto spec = mlir::dyn_cast_or_null<cluster::SpecAttr>(parsed.attr(
         "#cluster.spec<name = \"lab\", ranks = 8, devicesPerNode = 4, device = <launchOverhead = "
         "0.0>, link = <alpha = 0.0, " +
         std::string(link) + ", gamma = 0.0>" + std::string(rest) + ">"));
     EXPECT_TRUE(spec) << parsed.error;
     if (spec)
-      offer = offerOf(spec);
-    EXPECT_TRUE(offer) << offer.status().message();
+      catalog = catalogOf(spec);
+    EXPECT_TRUE(catalog) << catalog.status().message();
   }
 
   double seconds(Scheme scheme, std::int64_t bytes = 1 << 20) {
-    return (*collectiveTime(offer->option(scheme).getCost()))->seconds(bytes);
+    return (*collectiveTime(catalog->option(scheme).getCost()))->seconds(bytes);
   }
-  double gather(std::int64_t bytes = 1 << 20) { return gatherSeconds(*offer, bytes); }
+  double gather(std::int64_t bytes = 1 << 20) { return gatherSeconds(*catalog, bytes); }
 
   Parsed parsed;
-  Result<Offer> offer;
+  Result<SchemeCatalog> catalog;
 };
 
 constexpr double n = 1 << 20;
@@ -42,7 +42,7 @@ const std::string kInside = ", inside = <alpha = 0.0, beta = 0.125, gamma = 0.0>
 
 // Around a ring one message at a time leaves a node; the doubling schemes' four devices share its
 // card, and so do workers. Trees have three edges' halves between two nodes of four.
-TEST(Offer, devicesShareACard) {
+TEST(SchemeCatalog, devicesShareACard) {
   Lab lab("");
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::ring), 2 * n * 7 / 8);
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::reduceScatter), 2 * n * 7 / 8);
@@ -54,7 +54,7 @@ TEST(Offer, devicesShareACard) {
 }
 
 // Cards of a node carry its messages together.
-TEST(Offer, cards) {
+TEST(SchemeCatalog, cards) {
   Lab lab(", cardsPerNode = 4");
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::ring), 2 * n * 7 / 8 / 4);
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::tree), 1.5 * tree / 4);
@@ -64,7 +64,7 @@ TEST(Offer, cards) {
 }
 
 // Hierarchical all-reduces divide what goes between the nodes among the cards.
-TEST(Offer, cardsHierarchical) {
+TEST(SchemeCatalog, cardsHierarchical) {
   const double inside = 2 * 0.75 * 0.125 * n;
   EXPECT_DOUBLE_EQ(Lab(kInside).seconds(Scheme::hierarchical), inside + n);
   EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 4").seconds(Scheme::hierarchical),
@@ -72,13 +72,13 @@ TEST(Offer, cardsHierarchical) {
 }
 
 // Cards are of no more use than what is inside the node lets through.
-TEST(Offer, insideLimitsCards) {
+TEST(SchemeCatalog, insideLimitsCards) {
   EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 64").seconds(Scheme::ring),
                    2 * n * 7 / 8 * 0.125);
 }
 
 // Half duplex doubles what the cards carry, not what is inside.
-TEST(Offer, halfDuplex) {
+TEST(SchemeCatalog, halfDuplex) {
   EXPECT_DOUBLE_EQ(Lab(", cardsPerNode = 4, halfDuplex = true").seconds(Scheme::ring),
                    2 * 2 * n * 7 / 8 / 4);
   EXPECT_DOUBLE_EQ(Lab(", halfDuplex = true").seconds(Scheme::tree), 2 * 1.5 * tree);
@@ -87,7 +87,7 @@ TEST(Offer, halfDuplex) {
 }
 
 // The slowest link sets the pace of all; a faster one is of no use unless every node has it.
-TEST(Offer, slowestLink) {
+TEST(SchemeCatalog, slowestLink) {
   auto override = [](std::string_view nodes, std::string_view beta) {
     return ", overrides = [<nodes = " + std::string(nodes) +
            ", link = <alpha = 0.0, beta = " + std::string(beta) + ", gamma = 0.0>>]";
@@ -102,7 +102,7 @@ TEST(Offer, slowestLink) {
 
 // A stated formula over the network's own constants is what the network gives; other constants are
 // taken as they stand.
-TEST(Offer, statedFormula) {
+TEST(SchemeCatalog, statedFormula) {
   auto ring = [](std::string_view beta) {
     return Lab(", cardsPerNode = 2, collectives = [<ring, #cluster.formula<algorithm = ring, ranks "
                "= 8, alpha = 0.0, beta = " +

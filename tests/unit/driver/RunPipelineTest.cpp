@@ -49,7 +49,7 @@ TEST(RunPipeline, whatTheUserAskedForIsTheUsersFault) {
 TEST(RunPipeline, whatTheCompilerMadeItselfIsItsOwnFault) {
   expectFailure(planned(R"(
     sync.problem @stale layers ["first"] bytes [4000] ready <[1.0]>
-      lanes [#sync.lane<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 2.0>]>]
+      merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 2.0>]>]
       forward_end 0.0 backward_end 1.0 updates 0.0)"),
                 3, "expected one problem and one solution of a cluster");
 }

@@ -10,6 +10,8 @@
 
 using namespace syncline;
 using namespace syncline::explain;
+using namespace syncline::problem;
+using namespace syncline::proof;
 using namespace syncline::solver;
 
 namespace {
@@ -20,22 +22,23 @@ const Alternative &by(const std::vector<Alternative> &alternatives, Scheme schem
 
 constexpr Choice join{Choice::Kind::join, 0};
 Choice closeBy(std::uint8_t option) { return {Choice::Kind::close, 0, option}; }
-constexpr Choice solo{Choice::Kind::solo, 0}, ride{Choice::Kind::ride, 0};
+constexpr Choice factors{Choice::Kind::factors, 0}, piggyback{Choice::Kind::piggyback, 0};
 
 } // namespace
 
-// 'weight' goes by factors from 1 to 3, 'conv' by servers from 3 to 8; rebuilding from 3 to 4.5.
+// 'weight' goes by factors from 1 to 3, 'conv' by servers from 3 to 8; reconstruction from 3
+// to 4.5.
 TEST(Alternatives, OfALayerThatTravelsAlone) {
-  const JointProblem problem = smallProblem();
-  const Choice choices[] = {solo, ride, closeBy(2)};
-  const JointPlan plan = replay(problem, choices);
+  const Problem problem = smallProblem();
+  const Choice choices[] = {factors, piggyback, closeBy(2)};
+  const Solution plan = replay(problem, choices);
   const std::vector<Alternative> all = alternativesOf(problem, plan, 0);
   ASSERT_EQ(all.size(), 4u);
 
   const Alternative &factors = by(all, Scheme::factors);
   EXPECT_TRUE(factors.isChosen);
   EXPECT_DOUBLE_EQ(factors.alone.channel, 2);
-  EXPECT_DOUBLE_EQ(factors.alone.rebuild, 1.5);
+  EXPECT_DOUBLE_EQ(factors.alone.reconstruct, 1.5);
   EXPECT_DOUBLE_EQ(factors.alone.traffic, 12);
   EXPECT_DOUBLE_EQ(factors.alone.exists, 4.5);
   EXPECT_FALSE(factors.bucket);
@@ -45,7 +48,7 @@ TEST(Alternatives, OfALayerThatTravelsAlone) {
   const Alternative &ring = by(all, Scheme::ring);
   EXPECT_FALSE(ring.isChosen);
   EXPECT_DOUBLE_EQ(ring.alone.channel, 22);
-  EXPECT_DOUBLE_EQ(ring.alone.rebuild, 0);
+  EXPECT_DOUBLE_EQ(ring.alone.reconstruct, 0);
   EXPECT_DOUBLE_EQ(ring.alone.traffic, 63);
   EXPECT_DOUBLE_EQ(ring.alone.exists, 24);
   EXPECT_GT(*ring.finish, *factors.finish);
@@ -56,9 +59,9 @@ TEST(Alternatives, OfALayerThatTravelsAlone) {
 
 // 'bias' and 'conv' share a bucket by the ring, 2 + 1 + 5 .. ; 'weight' by factors until 3.
 TEST(Alternatives, OfAMemberOfABucket) {
-  const JointProblem problem = smallProblem();
-  const Choice choices[] = {solo, join, closeBy(0)};
-  const JointPlan plan = replay(problem, choices);
+  const Problem problem = smallProblem();
+  const Choice choices[] = {factors, join, closeBy(0)};
+  const Solution plan = replay(problem, choices);
   const std::vector<Alternative> all = alternativesOf(problem, plan, 2);
 
   // Without 'conv', 'bias' goes alone from 3 to 5, then 'conv' by the tree: 0.5 + 8.
@@ -78,18 +81,18 @@ TEST(Alternatives, OfAMemberOfABucket) {
 
 // The plan's choice is never said to finish later than the plan does.
 TEST(Alternatives, OfTheChosenSchemeFinishesNoLaterThanThePlan) {
-  const JointProblem problem = smallProblem();
+  const Problem problem = smallProblem();
   const Choice choices[] = {closeBy(1), closeBy(1), closeBy(1)};
-  const JointPlan plan = replay(problem, choices);
+  const Solution plan = replay(problem, choices);
   const std::vector<Alternative> all = alternativesOf(problem, plan, 0);
   EXPECT_TRUE(by(all, Scheme::tree).isChosen);
   EXPECT_LE(*by(all, Scheme::tree).finish, plan.finish);
 }
 
-// A rider by factors: with its carrier. By anything else: a message of its own.
-TEST(Alternatives, OfARider) {
-  const JointProblem problem = smallProblem();
-  const Choice choices[] = {solo, ride, closeBy(2)};
+// A piggyback by factors: with its carrier. By anything else: a message of its own.
+TEST(Alternatives, OfAPiggyback) {
+  const Problem problem = smallProblem();
+  const Choice choices[] = {factors, piggyback, closeBy(2)};
   const std::vector<Alternative> all = alternativesOf(problem, replay(problem, choices), 1);
   EXPECT_TRUE(by(all, Scheme::factors).isChosen);
   EXPECT_DOUBLE_EQ(by(all, Scheme::factors).alone.exists, 4.5);
@@ -99,8 +102,8 @@ TEST(Alternatives, OfARider) {
 
 // Communication that ends before the backward pass does not end the step.
 TEST(Alternatives, FinishIsNotBeforeTheBackwardPass) {
-  JointProblem problem = smallProblem();
+  Problem problem = smallProblem();
   problem.computeFree = 1000;
-  const Choice choices[] = {solo, ride, closeBy(2)};
+  const Choice choices[] = {factors, piggyback, closeBy(2)};
   EXPECT_DOUBLE_EQ(finishOf(problem, replay(problem, choices)), 1001.5);
 }

@@ -8,13 +8,15 @@
 
 using namespace syncline;
 using namespace syncline::explain;
+using namespace syncline::problem;
+using namespace syncline::proof;
 using namespace syncline::solver;
 
 using Schemes = std::vector<Scheme>;
 
 // In the order of the enum; what a layer cannot do is not there.
 TEST(Forcing, OfferedSchemes) {
-  const JointProblem problem = smallProblem();
+  const Problem problem = smallProblem();
   EXPECT_EQ(offeredSchemes(problem, 0),
             (Schemes{Scheme::ring, Scheme::tree, Scheme::parameterServer, Scheme::factors}));
   EXPECT_EQ(offeredSchemes(problem, 1), offeredSchemes(problem, 0)); // rides
@@ -23,81 +25,81 @@ TEST(Forcing, OfferedSchemes) {
 }
 
 // A bucket that is too small for the layer offers nothing.
-TEST(Forcing, OfferHeedsTheLargestMessage) {
-  JointProblem problem = smallProblem();
-  problem.lanes[0].largestMessage = 10;
+TEST(Forcing, CatalogHeedsTheLargestMessage) {
+  Problem problem = smallProblem();
+  problem.mergeClasses[0].largestMessage = 10;
   EXPECT_EQ(offeredSchemes(problem, 0), (Schemes{Scheme::factors}));
   EXPECT_FALSE(forceScheme(problem, 0, Scheme::ring));
 }
 
 // Whatever is forced is what the best plan then does, and the problem stays a valid one.
-TEST(Forcing, ForcedSchemeIsChosen) {
-  const JointProblem problem = smallProblem();
+TEST(Forcing, RequestedSchemeIsChosen) {
+  const Problem problem = smallProblem();
   for (std::size_t layer = 0; layer < 3; ++layer)
     for (Scheme scheme : offeredSchemes(problem, layer)) {
-      std::optional<JointProblem> forced = forceScheme(problem, layer, scheme);
+      std::optional<Problem> forced = forceScheme(problem, layer, scheme);
       ASSERT_TRUE(forced) << layer << schemeName(scheme);
       ASSERT_TRUE(validate(*forced)) << validate(*forced).message();
-      const std::size_t sent = scheme == Scheme::factors ? 0 : layer; // a rider's carrier
-      EXPECT_EQ(schemeIn(*forced, solveJoint(*forced).plan, sent), scheme) << layer;
+      const std::size_t sent = scheme == Scheme::factors ? 0 : layer; // a piggyback's carrier
+      EXPECT_EQ(schemeIn(*forced, solve(*forced).plan, sent), scheme) << layer;
     }
 }
 
 // Forced gradients may still be merged: others may come along.
 TEST(Forcing, OthersMayJoin) {
-  JointProblem problem = smallProblem();
-  problem.layers[0].solos.clear();
+  Problem problem = smallProblem();
+  problem.layers[0].factorOptions.clear();
   problem.layers[1].carrier.reset();
-  std::optional<JointProblem> forced = forceScheme(problem, 1, Scheme::parameterServer);
+  std::optional<Problem> forced = forceScheme(problem, 1, Scheme::parameterServer);
   ASSERT_TRUE(forced);
   // One message of 25 bytes: ready at 3, 3 + 12.5 seconds; anything in two takes longer.
-  const JointPlan plan = solveJoint(*forced).plan;
+  const Solution plan = solve(*forced).plan;
   EXPECT_EQ(plan.messages.size(), 1u);
   EXPECT_DOUBLE_EQ(plan.finish, 18.5);
 }
 
 // Forcing can only make plans later.
 TEST(Forcing, NeverBeatsTheFreeChoice) {
-  const JointProblem problem = smallProblem();
-  const double best = solveJoint(problem).plan.finish;
+  const Problem problem = smallProblem();
+  const double best = solve(problem).plan.finish;
   for (std::size_t layer = 0; layer < 3; ++layer)
     for (Scheme scheme : offeredSchemes(problem, layer))
-      EXPECT_GE(solveJoint(*forceScheme(problem, layer, scheme)).plan.finish, best * (1 - 1e-12));
+      EXPECT_GE(solve(*forceScheme(problem, layer, scheme)).plan.finish, best * (1 - 1e-12));
 }
 
-// A rider that must not ride, and the carrier that must not carry.
-TEST(Forcing, WithoutItsCarrierARiderNeedsAMessage) {
-  const JointProblem problem = smallProblem();
+// A piggyback that must not ride, and the carrier that must not carry.
+TEST(Forcing, WithoutItsCarrierAPiggybackNeedsAMessage) {
+  const Problem problem = smallProblem();
   EXPECT_FALSE(forceScheme(problem, 1, Scheme::ring)->layers[1].carrier);
   EXPECT_FALSE(forceScheme(problem, 0, Scheme::ring)->layers[1].carrier);
   EXPECT_TRUE(forceScheme(problem, 0, Scheme::factors)->layers[1].carrier);
 }
 
-// A lane that holds nothing else is used as it is.
-TEST(Forcing, UsesALaneThatHasTheSchemeAlone) {
-  JointProblem problem = smallProblem();
-  problem.lanes.push_back({{problem.lanes[0].options[2]}, unlimited, 100});
-  problem.lanes[0].options.pop_back();
-  for (JointLayer &layer : problem.layers)
-    layer.lanes = 3;
-  std::optional<JointProblem> forced = forceScheme(problem, 2, Scheme::parameterServer);
+// A merge class that holds nothing else is used as it is.
+TEST(Forcing, UsesAMergeClassThatHasTheSchemeAlone) {
+  Problem problem = smallProblem();
+  problem.mergeClasses.push_back({{problem.mergeClasses[0].options[2]}, unlimited, 100});
+  problem.mergeClasses[0].options.pop_back();
+  for (Layer &layer : problem.layers)
+    layer.mergeClasses = 3;
+  std::optional<Problem> forced = forceScheme(problem, 2, Scheme::parameterServer);
   ASSERT_TRUE(forced);
-  EXPECT_EQ(forced->lanes.size(), 2u);
-  EXPECT_EQ(forced->layers[2].lanes, 2u);
+  EXPECT_EQ(forced->mergeClasses.size(), 2u);
+  EXPECT_EQ(forced->layers[2].mergeClasses, 2u);
 }
 
-TEST(Forcing, NothingWhereThereIsNoLaneLeft) {
-  JointProblem problem = smallProblem();
-  problem.lanes.push_back(problem.lanes[0]);
-  problem.lanes.push_back(problem.lanes[0]);
+TEST(Forcing, NothingWhereThereIsNoMergeClassLeft) {
+  Problem problem = smallProblem();
+  problem.mergeClasses.push_back(problem.mergeClasses[0]);
+  problem.mergeClasses.push_back(problem.mergeClasses[0]);
   EXPECT_FALSE(forceScheme(problem, 2, Scheme::ring));
   EXPECT_FALSE(forceScheme(problem, 2, Scheme::factors));
 }
 
-TEST(Forcing, ARidersSchemeIsItsCarriers) {
-  const JointProblem problem = smallProblem();
-  const JointPlan plan = solveJoint(problem).plan;
-  ASSERT_EQ(plan.riders, std::vector<std::size_t>{1});
+TEST(Forcing, APiggybacksSchemeIsItsCarriers) {
+  const Problem problem = smallProblem();
+  const Solution plan = solve(problem).plan;
+  ASSERT_EQ(plan.piggybacks, std::vector<std::size_t>{1});
   EXPECT_EQ(schemeIn(problem, plan, 1), Scheme::factors);
   EXPECT_EQ(schemeIn(problem, plan, 2), Scheme::ring);
 }

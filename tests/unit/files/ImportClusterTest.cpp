@@ -118,7 +118,7 @@ TEST(ImportCluster, none) {
   EXPECT_FALSE(written(sources).inside);
 }
 
-// Devices of one node alone are joined by what is inside; no network is asked for.
+// Devices of one node alone are joined by what is inside; no network is requested.
 TEST(ImportCluster, oneNode) {
   ClusterSources sources = ofNodes(1);
   sources.network.reset();

@@ -37,14 +37,14 @@ public:
     return found ? factorsOf(found) : std::nullopt;
   }
 
-  std::vector<std::string> riders(llvm::StringRef parameter) {
+  std::vector<std::string> piggybacks(llvm::StringRef parameter) {
     std::vector<std::string> names;
     auto pair = factors(parameter);
     EXPECT_TRUE(pair.has_value());
     if (pair)
-      for (sync::GradientOp rider : Riders(parsed->step()).of(gradient(parameter), *pair)) {
-        EXPECT_TRUE(ridesWith(rider, *pair));
-        names.push_back(rider.getParameter().str());
+      for (sync::GradientOp piggyback : Piggybacks(parsed->step()).of(gradient(parameter), *pair)) {
+        EXPECT_TRUE(ridesWith(piggyback, *pair));
+        names.push_back(piggyback.getParameter().str());
       }
     return names;
   }
@@ -68,7 +68,7 @@ TEST(Factors, ofAMatrixProduct) {
   EXPECT_EQ(pair->left, pair->product->getOperand(0));
   EXPECT_EQ(pair->right, pair->product->getOperand(1));
   EXPECT_EQ(pair->bytes, 4 * (2 + 8) * 4);
-  EXPECT_TRUE(step.riders("g").empty());
+  EXPECT_TRUE(step.piggybacks("g").empty());
 }
 
 // Reshapes and transposes of the result change nothing.
@@ -91,7 +91,7 @@ TEST(Factors, ofAConvolution) {
     %gb = sync.gradient %db "b" : tensor<4xf32>)");
   ASSERT_TRUE(step.factors("w").has_value());
   EXPECT_EQ(step.factors("w")->bytes, 4 * (12 + 12) * 4);
-  EXPECT_EQ(step.riders("w"), Names{"b"});
+  EXPECT_EQ(step.piggybacks("w"), Names{"b"});
   EXPECT_FALSE(step.factors("b").has_value()); // a sum is no product
 }
 
@@ -113,11 +113,11 @@ TEST(Factors, sumsOfDyRide) {
     %e = sync.gradient %tokens "not over samples" : tensor<4x2xf32>
     %f = sync.gradient %mean "no sum" : tensor<2xf32>
     %g = sync.gradient %other "of another dy" : tensor<2xf32>)");
-  EXPECT_EQ(step.riders("weight"), (Names{"bias", "bias of tokens"}));
+  EXPECT_EQ(step.piggybacks("weight"), (Names{"bias", "bias of tokens"}));
 }
 
 // A weight that is used twice has a sum of products; a product that contracts anything else, adds
-// a bias or multiplies a stored tensor cannot be rebuilt from what was gathered.
+// a bias or multiplies a stored tensor cannot be reconstructed from what was gathered.
 TEST(Factors, notOfOtherGradients) {
   Step step(R"(
     %p = nn.matmul %dy, %x {transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>

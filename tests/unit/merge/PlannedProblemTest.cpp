@@ -39,7 +39,7 @@ std::string clusterOf(int ranks, double times, const std::string &more = "") {
 }
 
 /// Three layers of so many samples, the last one a matrix; passes pose the problem.
-Posed pose(const std::string &spec, int samples, const std::string &forced = "") {
+Posed pose(const std::string &spec, int samples, const std::string &requested = "") {
   const std::string k = std::to_string(samples), time = std::to_string(samples) + ".0e-4";
   const std::string text = "module attributes {cluster.spec = #cluster.spec<" + spec +
                            ">} { sync.trace @net {\n" + "sync.layer \"conv1\" bytes 4000 forward " +
@@ -55,9 +55,9 @@ Posed pose(const std::string &spec, int samples, const std::string &forced = "")
   PassManager passes(posed.context.get());
   PoseProblemOptions options;
   llvm::SmallVector<std::string> patterns;
-  if (!forced.empty())
-    patterns.push_back(forced);
-  options.forced = patterns;
+  if (!requested.empty())
+    patterns.push_back(requested);
+  options.requested = patterns;
   passes.addPass(createPoseProblem(options));
   EXPECT_TRUE(posed.module && succeeded(passes.run(*posed.module)));
   return posed;
@@ -67,38 +67,39 @@ void expectNear(double a, double b, const char *what) {
   EXPECT_NEAR(a, b, 1e-9 * std::abs(b)) << what;
 }
 
-void expectSame(const solver::JointProblem &a, const solver::JointProblem &b) {
-  ASSERT_EQ(a.lanes.size(), b.lanes.size());
+void expectSame(const problem::Problem &a, const problem::Problem &b) {
+  ASSERT_EQ(a.mergeClasses.size(), b.mergeClasses.size());
   expectNear(a.computeFree, b.computeFree, "computeFree");
-  for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
-    ASSERT_EQ(a.lanes[lane].options.size(), b.lanes[lane].options.size());
-    EXPECT_EQ(a.lanes[lane].capacity, b.lanes[lane].capacity);
-    EXPECT_EQ(a.lanes[lane].largestMessage, b.lanes[lane].largestMessage);
-    for (std::size_t i = 0; i < a.lanes[lane].options.size(); ++i) {
-      const auto &one = a.lanes[lane].options[i], &other = b.lanes[lane].options[i];
+  for (std::size_t mergeClass = 0; mergeClass < a.mergeClasses.size(); ++mergeClass) {
+    ASSERT_EQ(a.mergeClasses[mergeClass].options.size(), b.mergeClasses[mergeClass].options.size());
+    EXPECT_EQ(a.mergeClasses[mergeClass].capacity, b.mergeClasses[mergeClass].capacity);
+    EXPECT_EQ(a.mergeClasses[mergeClass].largestMessage, b.mergeClasses[mergeClass].largestMessage);
+    for (std::size_t i = 0; i < a.mergeClasses[mergeClass].options.size(); ++i) {
+      const auto &one = a.mergeClasses[mergeClass].options[i],
+                 &other = b.mergeClasses[mergeClass].options[i];
       EXPECT_EQ(one.scheme, other.scheme);
       expectNear(one.traffic, other.traffic, "traffic");
       for (std::int64_t bytes : {0, 1, 4000, 1 << 20, 1 << 22, 1 << 28})
         expectNear(one.cost->seconds(bytes), other.cost->seconds(bytes),
-                   solver::schemeName(one.scheme).data());
+                   problem::schemeName(one.scheme).data());
     }
   }
   ASSERT_EQ(a.layers.size(), b.layers.size());
   for (std::size_t k = 0; k < a.layers.size(); ++k) {
     expectNear(a.layers[k].ready, b.layers[k].ready, "ready");
-    ASSERT_EQ(a.layers[k].solos.size(), b.layers[k].solos.size());
-    for (std::size_t i = 0; i < a.layers[k].solos.size(); ++i) {
-      const auto &one = a.layers[k].solos[i], &other = b.layers[k].solos[i];
-      expectNear(one.seconds, other.seconds, "solo");
-      expectNear(one.rebuild, other.rebuild, "rebuild");
-      expectNear(one.traffic, other.traffic, "solo traffic");
+    ASSERT_EQ(a.layers[k].factorOptions.size(), b.layers[k].factorOptions.size());
+    for (std::size_t i = 0; i < a.layers[k].factorOptions.size(); ++i) {
+      const auto &one = a.layers[k].factorOptions[i], &other = b.layers[k].factorOptions[i];
+      expectNear(one.seconds, other.seconds, "factor_option");
+      expectNear(one.reconstruct, other.reconstruct, "reconstruct");
+      expectNear(one.traffic, other.traffic, "factor option traffic");
       EXPECT_EQ(one.factorBytes, other.factorBytes);
     }
   }
 }
 
 /// The problem planned on `from`, posed on `to`.
-Result<solver::JointProblem> posedOn(const std::string &from, const std::string &to) {
+Result<problem::Problem> posedOn(const std::string &from, const std::string &to) {
   const Posed planned = pose(from, 32);
   const std::string text = "#cluster.spec<" + to + ">";
   return planned.problem().poseOn(
@@ -121,14 +122,15 @@ std::string limited(std::int64_t memory, std::int64_t largest) {
 TEST(Repose, NoChangeIsNoChange) {
   const Posed posed = pose(clusterOf(8, 1), 32);
   const PlannedProblem planned = posed.problem();
-  Result<solver::JointProblem> same = planned.pose({});
+  Result<problem::Problem> same = planned.pose({});
   ASSERT_TRUE(same);
-  const solver::JointProblem &before = planned.asPlanned();
-  for (std::size_t i = 0; i < before.lanes[0].options.size(); ++i)
-    EXPECT_EQ(same->lanes[0].options[i].cost->seconds(12345678),
-              before.lanes[0].options[i].cost->seconds(12345678));
-  EXPECT_EQ(same->layers[0].solos[0].seconds, before.layers[0].solos[0].seconds);
-  EXPECT_EQ(same->layers[0].solos[0].rebuild, before.layers[0].solos[0].rebuild);
+  const problem::Problem &before = planned.asPlanned();
+  for (std::size_t i = 0; i < before.mergeClasses[0].options.size(); ++i)
+    EXPECT_EQ(same->mergeClasses[0].options[i].cost->seconds(12345678),
+              before.mergeClasses[0].options[i].cost->seconds(12345678));
+  EXPECT_EQ(same->layers[0].factorOptions[0].seconds, before.layers[0].factorOptions[0].seconds);
+  EXPECT_EQ(same->layers[0].factorOptions[0].reconstruct,
+            before.layers[0].factorOptions[0].reconstruct);
 }
 
 TEST(Repose, OnOtherBandwidths) {
@@ -152,8 +154,9 @@ TEST(Repose, WithOtherBatches) {
                pose(clusterOf(8, 1), samples).problem().asPlanned());
 }
 
-// Servers with limited memory keep their lane, nodes of several devices their hierarchical scheme.
-TEST(Repose, KeepsLanes) {
+// Servers with limited memory keep their merge class, nodes of several devices their hierarchical
+// scheme.
+TEST(Repose, KeepsMergeClasses) {
   const std::string nodes = ", devicesPerNode = 4";
   auto spec = [&](int ranks, double times) {
     return clusterOf(ranks, times,
@@ -167,9 +170,9 @@ TEST(Repose, KeepsLanes) {
 }
 
 // What --scheme decided stays decided.
-TEST(Repose, KeepsForcedSchemes) {
+TEST(Repose, KeepsRequestedSchemes) {
   const Posed planned = pose(clusterOf(8, 1), 32, "conv*=parameter-server");
-  ASSERT_EQ(planned.problem().asPlanned().lanes.size(), 2u);
+  ASSERT_EQ(planned.problem().asPlanned().mergeClasses.size(), 2u);
   expectSame(*planned.problem().pose({.bandwidth = 2, .ranks = 16}),
              pose(clusterOf(16, 2), 32, "conv*=parameter-server").problem().asPlanned());
 }
@@ -178,7 +181,7 @@ TEST(Repose, SaysWhatIsMeasured) {
   EXPECT_TRUE(pose(clusterOf(8, 1), 32).problem().measured().empty());
   const Posed stated = pose(
       clusterOf(8, 1, ", collectives = [<ring, #cluster.affine<a = 1.0e-3, b = 1.0e-9>>]"), 32);
-  EXPECT_EQ(stated.problem().measured(), std::vector<solver::Scheme>{solver::Scheme::ring});
+  EXPECT_EQ(stated.problem().measured(), std::vector<problem::Scheme>{problem::Scheme::ring});
 }
 
 // Times are those of the slowest node, here and there.
@@ -198,15 +201,15 @@ TEST(Repose, TakesTheOtherClustersLimits) {
              pose(limited(0, 5'000'000), 32).problem().asPlanned());
   expectSame(*posedOn(tight(5'000'000), limited(1'500'000, 0)),
              pose(limited(1'500'000, 0), 32).problem().asPlanned());
-  // Servers that have room there keep their lane.
-  Result<solver::JointProblem> roomy = posedOn(tight(0), limited(0, 0));
+  // Servers that have room there keep their merge class.
+  Result<problem::Problem> roomy = posedOn(tight(0), limited(0, 0));
   ASSERT_TRUE(roomy);
-  ASSERT_EQ(roomy->lanes.size(), 2u);
-  EXPECT_EQ(roomy->lanes[1].capacity, solver::unlimited);
+  ASSERT_EQ(roomy->mergeClasses.size(), 2u);
+  EXPECT_EQ(roomy->mergeClasses[1].capacity, problem::unlimited);
 }
 
 TEST(Repose, RefusesServersThatGetTight) {
-  Result<solver::JointProblem> posed = posedOn(limited(0, 0), limited(2'000'000, 0));
+  Result<problem::Problem> posed = posedOn(limited(0, 0), limited(2'000'000, 0));
   ASSERT_FALSE(posed);
   EXPECT_EQ(posed.status().kind(), ErrorKind::badInput);
   EXPECT_EQ(posed.status().message(),
@@ -241,46 +244,46 @@ TEST(Explain, AsksForNodesThatThereCanBe) {
   const Posed posed = pose(clusterOf(8, 1, ", overrides = [<nodes = [4], slowdown = 2.0>]"), 32);
   const PlannedProblem planned = posed.problem();
   auto planner = *solver::parsePlanner("ps");
-  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  const problem::Solution plan = planner->plan(planned.asPlanned())->plan;
   Result<Explanation> explanation = explain::explain(planned, plan, "ps", 0, 32);
   ASSERT_TRUE(explanation);
   EXPECT_EQ(explanation->axes[2].range.least, 5);
 }
 
 // Of every axis the planned value chooses what is planned; both sides of a flip differ.
-TEST(Explain, FlipsAreWhereThePlannerChangesItsMind) {
+TEST(Explain, CrossoversAreWhereThePlannerChangesItsMind) {
   const Posed posed = pose(clusterOf(8, 1), 32);
   const PlannedProblem planned = posed.problem();
   auto planner = *solver::parsePlanner("ps");
-  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  const problem::Solution plan = planner->plan(planned.asPlanned())->plan;
   Result<Explanation> servers = explain::explain(planned, plan, "ps", 0, 32);
   ASSERT_TRUE(servers);
   ASSERT_EQ(servers->axes.size(), 3u);
   for (const Axis &axis : servers->axes) // whatever happens, this planner stays with its servers
-    EXPECT_FALSE(axis.flips.below || axis.flips.above);
+    EXPECT_FALSE(axis.crossovers.below || axis.crossovers.above);
 
   auto rule = *solver::parsePlanner("poseidon");
-  const solver::JointPlan byRule = rule->plan(planned.asPlanned())->plan;
+  const problem::Solution byRule = rule->plan(planned.asPlanned())->plan;
   Result<Explanation> poseidon = explain::explain(planned, byRule, "poseidon", 0, 32);
   ASSERT_TRUE(poseidon);
   // 2(P-1)K(M+N) elements against 2MN: 2 * 7 * 32 * 2024 = 906,752 against 2,048,000.
-  EXPECT_EQ(poseidon->chosen, solver::Scheme::factors);
+  EXPECT_EQ(poseidon->chosen, problem::Scheme::factors);
   ASSERT_TRUE(poseidon->byteRule);
   EXPECT_DOUBLE_EQ(poseidon->byteRule->factorBytes, 4 * 906752.0);
   EXPECT_DOUBLE_EQ(poseidon->byteRule->serverBytes, 4 * 2048000.0);
   // K = 72.3 samples; P - 1 = 15.8 ranks.
-  EXPECT_FALSE(poseidon->axes[0].flips.above);
-  EXPECT_EQ(poseidon->axes[1].flips.above->at, 73);
-  EXPECT_EQ(poseidon->axes[2].flips.above->at, 17);
-  EXPECT_EQ(poseidon->axes[2].flips.above->choice, solver::Scheme::parameterServer);
+  EXPECT_FALSE(poseidon->axes[0].crossovers.above);
+  EXPECT_EQ(poseidon->axes[1].crossovers.above->at, 73);
+  EXPECT_EQ(poseidon->axes[2].crossovers.above->at, 17);
+  EXPECT_EQ(poseidon->axes[2].crossovers.above->choice, problem::Scheme::parameterServer);
   EXPECT_FALSE(explain::explain(planned, byRule, "nobody", 0, 32));
 }
 
 // Nothing is sent, so nothing changes anything.
-TEST(Explain, ALoneRankHasNoFlips) {
+TEST(Explain, ALoneRankHasNoCrossovers) {
   const Posed posed = pose(clusterOf(1, 1), 32);
   const PlannedProblem planned = posed.problem();
   auto planner = *solver::parsePlanner("optimal");
-  const solver::JointPlan plan = planner->plan(planned.asPlanned())->plan;
+  const problem::Solution plan = planner->plan(planned.asPlanned())->plan;
   EXPECT_TRUE(explain::explain(planned, plan, "optimal", 0, 32)->axes.empty());
 }

@@ -153,7 +153,7 @@ TEST(SchemeCost, FactorsGrowWithRanksAndSamples) {
   EXPECT_EQ(shape.bytes(), 800);
   Factors factors = factorsOf(shape, 100);
   EXPECT_EQ(factors.bytes, 3 * 30 * 4);
-  EXPECT_DOUBLE_EQ(factors.rebuild, 2.0 * 3 * 200 / 100);
+  EXPECT_DOUBLE_EQ(factors.reconstruct, 2.0 * 3 * 200 / 100);
   EXPECT_DOUBLE_EQ(allGatherCost(5, rates(1, 2, 0)).seconds(factors.bytes),
                    4 * (1 + 3 * 30 * 4 * 2.0));
   EXPECT_EQ(allGatherCost(1, rates(1, 2, 0)).seconds(factors.bytes), 0);

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-using namespace syncline::driver;
+using namespace syncline;
+using namespace syncline::profile;
 using nlohmann::json;
 
 namespace {
@@ -78,8 +79,8 @@ TEST(OperationTimes, AveragesRanksThatShareProcessors) {
   EXPECT_TRUE(measured->addsUp());
 }
 
-// What is rebuilt from the factors of four ranks costs one rank a quarter.
-TEST(OperationTimes, SharesRebuilding) {
+// What is reconstructed from the factors of four ranks costs one rank a quarter.
+TEST(OperationTimes, SharesReconstruction) {
   const MeasuredProfile m =
       measure(document({operation("fc", "forward", {1, 1}), operation("fc", "backward", {1, 1}),
                         operation("fc", "update", {8, 8})},

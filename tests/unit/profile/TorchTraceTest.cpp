@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
-using namespace syncline::driver;
+using namespace syncline::profile;
 
 namespace {
 
@@ -118,8 +118,8 @@ TEST(TorchTrace, CountsKernels) {
   EXPECT_DOUBLE_EQ(times(t, R"({"aten::linear": "fc"})", "fc").forward, 100e-6);
 }
 
-// A run's own trace needs no map: medians over steps and ranks, updates by the byte, of rebuilding
-// one rank's share.
+// A run's own trace needs no map: medians over steps and ranks, updates by the byte, of
+// reconstruction one rank's share.
 TEST(RunTrace, TakesMediansOfStepsAndRanks) {
   TraceText t;
   for (const int step : {0, 1, 2}) {

@@ -17,12 +17,12 @@ MergeProblem smallProblem() {
           {{Scheme::ring, std::make_shared<AffineCost>(1, 0.5)}}};
 }
 
-void expectCertificateRejected(RejectionKind kind,
+void expectCertificateRejected(MergeRejectionKind kind,
                                const std::function<void(std::vector<double> &)> &spoil,
                                const std::string &message) {
-  Certificate certificate{earliestFinishTimes(smallProblem())};
+  MergeCertificate certificate{earliestFinishTimes(smallProblem())};
   spoil(certificate.earliestFinish);
-  auto rejection = checkBound(smallProblem(), certificate);
+  auto rejection = checkMergeBound(smallProblem(), certificate);
   ASSERT_TRUE(rejection) << "accepted: " << message;
   EXPECT_EQ(rejection->kind, kind) << rejection->message;
   EXPECT_EQ(rejection->message, message);
@@ -32,16 +32,16 @@ void expectCertificateRejected(RejectionKind kind,
 TEST(CheckBound, RejectsEachWrongCertificate) {
   EXPECT_EQ(earliestFinishTimes(smallProblem()), (std::vector<double>{0, 7, 18, 33, 71}));
   expectCertificateRejected(
-      RejectionKind::certificateLength, [](auto &f) { f.pop_back(); },
+      MergeRejectionKind::certificateLength, [](auto &f) { f.pop_back(); },
       "M20: expected 5 entries, got 4");
   expectCertificateRejected(
-      RejectionKind::certificateOrigin, [](auto &f) { f[0] = 1; },
+      MergeRejectionKind::certificateOrigin, [](auto &f) { f[0] = 1; },
       "M21: expected entry 0 to be 0 s, got 1 s");
   expectCertificateRejected(
-      RejectionKind::certificateNumber, [](auto &f) { f[2] = std::nan(""); },
+      MergeRejectionKind::certificateNumber, [](auto &f) { f[2] = std::nan(""); },
       "M22: entry 2: expected a finite time >= 0, got nan");
   expectCertificateRejected(
-      RejectionKind::certificateTooLate, [](auto &f) { f[2] = 18.5; },
+      MergeRejectionKind::certificateTooLate, [](auto &f) { f[2] = 18.5; },
       "M23: entry 2: expected at most 18 s (a message of layers 1 to 2), got 18.5 s");
 }
 
@@ -52,16 +52,16 @@ TEST(CheckBound, NoticesEveryRaisedEntry) {
     for (LayerKind layers : allLayerKinds) {
       Random random(++seed);
       MergeProblem problem = randomProblem(random, cost, layers, 60);
-      Certificate good{earliestFinishTimes(problem)};
-      ASSERT_FALSE(checkBound(problem, good)) << "seed " << seed;
+      MergeCertificate good{earliestFinishTimes(problem)};
+      ASSERT_FALSE(checkMergeBound(problem, good)) << "seed " << seed;
       for (std::size_t j = 1; j < good.earliestFinish.size(); ++j) {
         if (good.earliestFinish[j] == 0)
           continue;
-        Certificate wrong = good;
+        MergeCertificate wrong = good;
         wrong.earliestFinish[j] *= 1 + 1e-6;
-        auto rejection = checkBound(problem, wrong);
+        auto rejection = checkMergeBound(problem, wrong);
         ASSERT_TRUE(rejection) << "seed " << seed << ", entry " << j;
-        ASSERT_EQ(rejection->kind, RejectionKind::certificateTooLate);
+        ASSERT_EQ(rejection->kind, MergeRejectionKind::certificateTooLate);
       }
     }
 }
@@ -69,8 +69,8 @@ TEST(CheckBound, NoticesEveryRaisedEntry) {
 /// Entries may lie below the true times: the bound is weaker then, but still one.
 TEST(CheckBound, AcceptsAWeakerBound) {
   MergeProblem problem = smallProblem();
-  Certificate zero{std::vector<double>(5, 0.0)};
-  EXPECT_FALSE(checkBound(problem, zero));
+  MergeCertificate zero{std::vector<double>(5, 0.0)};
+  EXPECT_FALSE(checkMergeBound(problem, zero));
 }
 
 } // namespace

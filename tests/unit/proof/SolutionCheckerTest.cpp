@@ -2,9 +2,9 @@
 // one place.
 #include "passes/proof/SolutionChecker.h"
 
+#include "passes/solver/Labels.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/Solver.h"
-#include "passes/solver/Labels.h"
 #include "tests/unit/solver/RandomProblem.h"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,15 @@
 namespace syncline::solver {
 namespace {
 
-using Kind = JointRejectionKind;
+using Kind = RejectionKind;
 
-/// Layer 2 may go by factors, layer 3 may ride with it; two lanes, the second holds 60 bytes.
-JointProblem problem() {
-  JointProblem p;
-  p.lanes = {{{{Scheme::ring, std::make_shared<AffineCost>(1, 0.1), 4}}, 50, unlimited},
-             {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, 60}};
+/// Layer 2 may go by factors, layer 3 may ride with it; two merge classes, the second holds 60
+/// bytes.
+Problem problem() {
+  Problem p;
+  p.mergeClasses = {
+      {{{Scheme::ring, std::make_shared<AffineCost>(1, 0.1), 4}}, 50, unlimited},
+      {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, 60}};
   p.layers = {{10, 1.0, 3, {}, {}},
               {40, 2.0, 3, {{Scheme::factors, 2, 3, 5}}, {}},
               {1, 2.0, 3, {}, 1},
@@ -31,16 +33,16 @@ JointProblem problem() {
 }
 
 /// Factors for layer 2, layer 3 rides, layers 1 and 4 share a ring bucket.
-JointPlan goodPlan() {
+Solution goodPlan() {
   const Choice choices[] = {{Choice::Kind::join, 0},
-                            {Choice::Kind::solo, 0},
-                            {Choice::Kind::ride, 0},
+                            {Choice::Kind::factors, 0},
+                            {Choice::Kind::piggyback, 0},
                             {Choice::Kind::close, 0}};
   return replay(problem(), choices);
 }
 
-/// Layers 1 and 2 in the first lane, 3 and 4 in a second bucket of it.
-JointPlan bucketPlan() {
+/// Layers 1 and 2 in the first merge class, 3 and 4 in a second bucket of it.
+Solution bucketPlan() {
   const Choice choices[] = {{Choice::Kind::join, 0},
                             {Choice::Kind::close, 0},
                             {Choice::Kind::join, 0},
@@ -48,160 +50,160 @@ JointPlan bucketPlan() {
   return replay(problem(), choices);
 }
 
-void expectRejected(JointPlan plan, Kind kind, const std::function<void(JointPlan &)> &spoil,
+void expectRejected(Solution plan, Kind kind, const std::function<void(Solution &)> &spoil,
                     const std::string &message) {
   spoil(plan);
-  auto rejection = checkJointPlan(problem(), plan);
+  auto rejection = checkSolution(problem(), plan);
   ASSERT_TRUE(rejection) << "accepted: " << message;
   EXPECT_EQ(rejection->kind, kind) << rejection->message;
   EXPECT_EQ(rejection->message, message);
 }
 
-TEST(CheckJointPlan, AcceptsReplaysAndALaterStart) {
-  EXPECT_FALSE(checkJointPlan(problem(), goodPlan()));
-  EXPECT_FALSE(checkJointPlan(problem(), bucketPlan()));
-  JointPlan plan = goodPlan();
-  JointMessage &last = plan.messages.back();
+TEST(CheckSolution, AcceptsReplaysAndALaterStart) {
+  EXPECT_FALSE(checkSolution(problem(), goodPlan()));
+  EXPECT_FALSE(checkSolution(problem(), bucketPlan()));
+  Solution plan = goodPlan();
+  Message &last = plan.messages.back();
   last.start += 1;
   last.end += 1;
-  last.rebuilt += 1;
+  last.reconstructed += 1;
   plan.communicationEnd += 1;
   plan.finish = std::max(plan.communicationEnd, plan.computeEnd);
-  EXPECT_FALSE(checkJointPlan(problem(), plan));
+  EXPECT_FALSE(checkSolution(problem(), plan));
 }
 
-TEST(CheckJointPlan, RejectsWhatIsNoPartition) {
+TEST(CheckSolution, RejectsWhatIsNoPartition) {
   expectRejected(
-      goodPlan(), Kind::emptyMessage, [](JointPlan &p) { p.messages[1].layers.clear(); },
+      goodPlan(), Kind::emptyMessage, [](Solution &p) { p.messages[1].layers.clear(); },
       "J1: message 2: has no layers");
   expectRejected(
-      goodPlan(), Kind::layerMissing, [](JointPlan &p) { p.riders.clear(); },
+      goodPlan(), Kind::layerMissing, [](Solution &p) { p.piggybacks.clear(); },
       "J2: layer 3 is in no message");
   expectRejected(
       goodPlan(), Kind::layerTwice,
-      [](JointPlan &p) {
+      [](Solution &p) {
         p.messages[1].layers = {1, 3};
         p.messages[1].bytes = 60;
       },
       "J3: message 2: layer 2 is in a message already");
   expectRejected(
-      goodPlan(), Kind::layerUnknown, [](JointPlan &p) { p.messages[0].layers = {9}; },
+      goodPlan(), Kind::layerUnknown, [](Solution &p) { p.messages[0].layers = {9}; },
       "J4: message 1: expected layers up to 4, got 10");
   expectRejected(
-      goodPlan(), Kind::layerUnknown, [](JointPlan &p) { p.riders = {4}; },
-      "J4: rider 1: expected layers up to 4, got 5");
+      goodPlan(), Kind::layerUnknown, [](Solution &p) { p.piggybacks = {4}; },
+      "J4: piggyback 1: expected layers up to 4, got 5");
 }
 
-TEST(CheckJointPlan, RejectsSchemesThatAreNotAllowed) {
+TEST(CheckSolution, RejectsSchemesThatAreNotAllowed) {
   expectRejected(
-      bucketPlan(), Kind::schemeNotAllowed, [](JointPlan &p) { p.messages[1].lane = 1; },
-      "J5: message 2: layer 4 may not travel in lane 2");
+      bucketPlan(), Kind::schemeNotAllowed, [](Solution &p) { p.messages[1].mergeClass = 1; },
+      "J5: message 2: layer 4 may not travel in merge class 2");
   expectRejected(
-      bucketPlan(), Kind::schemeNotAllowed, [](JointPlan &p) { p.messages[1].option = 1; },
-      "J5: message 2: expected a lane and a scheme of the problem");
+      bucketPlan(), Kind::schemeNotAllowed, [](Solution &p) { p.messages[1].option = 1; },
+      "J5: message 2: expected a merge class and a scheme of the problem");
   expectRejected(
-      goodPlan(), Kind::schemeNotAllowed, [](JointPlan &p) { p.messages[0].option = 1; },
+      goodPlan(), Kind::schemeNotAllowed, [](Solution &p) { p.messages[0].option = 1; },
       "J5: message 1: layer 2 may not travel alone that way");
   expectRejected(
-      bucketPlan(), Kind::carrierNotSolo,
-      [](JointPlan &p) {
+      bucketPlan(), Kind::carrierNotByFactors,
+      [](Solution &p) {
         p.messages[1] = goodPlan().messages[1];
         p.messages[1].layers = {3};
         p.messages[1].bytes = 20;
         p.messages[1].start = p.messages[0].end;
-        p.messages[1].end = p.messages[1].rebuilt = p.messages[0].end + 3;
-        p.riders = {2};
+        p.messages[1].end = p.messages[1].reconstructed = p.messages[0].end + 3;
+        p.piggybacks = {2};
       },
-      "J13: rider 1: layer 3 has no carrier that travels alone");
+      "J13: piggyback 1: layer 3 has no carrier that travels alone");
 }
 
-TEST(CheckJointPlan, RejectsWrongNumbers) {
+TEST(CheckSolution, RejectsWrongNumbers) {
   expectRejected(
-      goodPlan(), Kind::wrongBytes, [](JointPlan &p) { p.messages[1].bytes = 29; },
+      goodPlan(), Kind::wrongBytes, [](Solution &p) { p.messages[1].bytes = 29; },
       "J6: message 2: expected 30 B, got 29 B");
   expectRejected(
-      goodPlan(), Kind::notATime, [](JointPlan &p) { p.messages[1].end = NAN; },
+      goodPlan(), Kind::notATime, [](Solution &p) { p.messages[1].end = NAN; },
       "J7: message 2: expected a finite time >= 0, got nan");
   expectRejected(
-      goodPlan(), Kind::wrongReady, [](JointPlan &p) { p.messages[1].ready = 1; },
+      goodPlan(), Kind::wrongReady, [](Solution &p) { p.messages[1].ready = 1; },
       "J8: message 2: expected ready at 4 s, got 1 s");
   expectRejected(
-      goodPlan(), Kind::startsBeforeReady, [](JointPlan &p) { p.messages[0].start = 1.5; },
+      goodPlan(), Kind::startsBeforeReady, [](Solution &p) { p.messages[0].start = 1.5; },
       "J9: message 1: starts at 1.5 s, but is ready at 2 s");
   expectRejected(
-      bucketPlan(), Kind::channelBusy, [](JointPlan &p) { p.messages[1].start = 7; },
+      bucketPlan(), Kind::channelBusy, [](Solution &p) { p.messages[1].start = 7; },
       "J10: message 2: starts at 7 s, but the channel is busy until 8 s");
   expectRejected(
-      goodPlan(), Kind::wrongDuration, [](JointPlan &p) { p.messages[1].end = 9; },
+      goodPlan(), Kind::wrongDuration, [](Solution &p) { p.messages[1].end = 9; },
       "J11: message 2: expected its end at 8 s, got 9 s");
   expectRejected(
-      goodPlan(), Kind::wrongFinish, [](JointPlan &p) { p.finish = 7; },
+      goodPlan(), Kind::wrongFinish, [](Solution &p) { p.finish = 7; },
       "J12: expected channel, device and plan to end at 8, 7 and 8 s, got 8, 7 and 7 s");
   expectRejected(
-      goodPlan(), Kind::wrongRebuild, [](JointPlan &p) { p.messages[0].rebuilt = 6; },
+      goodPlan(), Kind::wrongReconstruction, [](Solution &p) { p.messages[0].reconstructed = 6; },
       "J17: message 1: expected its gradients to exist at 7 s, got 6 s");
 }
 
-TEST(CheckJointPlan, RejectsBrokenLimits) {
+TEST(CheckSolution, RejectsBrokenLimits) {
   expectRejected(
       bucketPlan(), Kind::messageTooLarge,
-      [](JointPlan &p) {
+      [](Solution &p) {
         p.messages[0].layers = {0, 1, 2};
         p.messages[0].bytes = 51;
       },
       "J14: message 1: expected at most 50 B, got 51 B");
-  JointProblem tight = problem();
-  tight.lanes[0].capacity = 60;
-  auto rejection = checkJointPlan(tight, bucketPlan());
+  Problem tight = problem();
+  tight.mergeClasses[0].capacity = 60;
+  auto rejection = checkSolution(tight, bucketPlan());
   ASSERT_TRUE(rejection);
-  EXPECT_EQ(rejection->message, "J15: message 2: expected at most 60 B in lane 1, got 71 B");
+  EXPECT_EQ(rejection->message, "J15: message 2: expected at most 60 B in merge class 1, got 71 B");
 }
 
-TEST(CheckJointPlan, RejectsDisorder) {
+TEST(CheckSolution, RejectsDisorder) {
   expectRejected(
-      bucketPlan(), Kind::outOfOrder, [](JointPlan &p) { p.messages[0].layers = {1, 0}; },
+      bucketPlan(), Kind::outOfOrder, [](Solution &p) { p.messages[0].layers = {1, 0}; },
       "J16: message 1: layer 1 stands after layer 2");
   expectRejected(
-      bucketPlan(), Kind::outOfOrder, [](JointPlan &p) { std::swap(p.messages[0], p.messages[1]); },
+      bucketPlan(), Kind::outOfOrder, [](Solution &p) { std::swap(p.messages[0], p.messages[1]); },
       "J16: message 2: its last layer, 2, comes before message 1's, 4");
 }
 
-TEST(CheckJointPlan, RejectsInterleavedBuckets) {
-  JointPlan plan = bucketPlan();
+TEST(CheckSolution, RejectsInterleavedBuckets) {
+  Solution plan = bucketPlan();
   plan.messages[0].layers = {0, 2};
   plan.messages[0].bytes = 11;
   plan.messages[1].layers = {1, 3};
   plan.messages[1].bytes = 60;
-  JointProblem wide = problem();
-  wide.lanes[0].largestMessage = unlimited;
-  plan.messages[0].end = plan.messages[0].rebuilt = plan.messages[0].start + 1 + 0.1 * 11;
-  auto rejection = checkJointPlan(wide, plan);
+  Problem wide = problem();
+  wide.mergeClasses[0].largestMessage = unlimited;
+  plan.messages[0].end = plan.messages[0].reconstructed = plan.messages[0].start + 1 + 0.1 * 11;
+  auto rejection = checkSolution(wide, plan);
   ASSERT_TRUE(rejection);
   EXPECT_EQ(rejection->message,
-            "J18: message 2: layer 2 comes before layer 3 of the lane's bucket before");
+            "J18: message 2: layer 2 comes before layer 3 of the merge class's bucket before");
 }
 
 /// A certificate of the optimum that lists its states.
-JointCertificate listed(const JointProblem &problem) {
-  JointCertificate certificate = solveJoint(problem).certificate;
+Certificate listed(const Problem &problem) {
+  Certificate certificate = solve(problem).certificate;
   StateBound bound(problem, certificate.relaxations, certificate.bound);
   searchLabels(problem, bound, certificate.bound, 10'000, true, &certificate.states);
   certificate.states.back().clear(); // complete plans prove nothing
   return certificate;
 }
 
-JointCertificate goodCertificate() { return listed(problem()); }
+Certificate goodCertificate() { return listed(problem()); }
 
-void expectCertificateRejected(Kind kind, const std::function<void(JointCertificate &)> &spoil) {
-  JointCertificate certificate = goodCertificate();
-  ASSERT_FALSE(checkJointBound(problem(), certificate));
+void expectCertificateRejected(Kind kind, const std::function<void(Certificate &)> &spoil) {
+  Certificate certificate = goodCertificate();
+  ASSERT_FALSE(checkBound(problem(), certificate));
   spoil(certificate);
-  auto rejection = checkJointBound(problem(), certificate);
+  auto rejection = checkBound(problem(), certificate);
   ASSERT_TRUE(rejection) << "accepted, expected J" << static_cast<int>(kind);
   EXPECT_EQ(rejection->kind, kind) << rejection->message;
 }
 
-TEST(CheckJointBound, RejectsEachForItsReason) {
+TEST(CheckBound, RejectsEachForItsReason) {
   expectCertificateRejected(Kind::statesCount, [](auto &c) { c.states.pop_back(); });
   expectCertificateRejected(Kind::notARelaxation,
                             [](auto &c) { c.relaxations[0].channelWeight = 1.5; });
@@ -219,30 +221,30 @@ TEST(CheckJointBound, RejectsEachForItsReason) {
 }
 
 /// A problem whose certificate needs states: the relaxations alone do not prove its bound.
-JointProblem hardProblem() {
+Problem hardProblem() {
   for (std::uint64_t seed = 1;; ++seed) {
     Random random(seed);
-    JointMix mix;
+    ProblemMix mix;
     mix.layers = 12;
-    JointProblem candidate = randomJoint(random, mix);
+    Problem candidate = randomProblem(random, mix);
     if (!validate(candidate).isOk())
       continue;
-    JointCertificate certificate = listed(candidate);
+    Certificate certificate = listed(candidate);
     if (!certificate.states[0].empty() && certificate.states[6].size() > 2)
       return candidate;
   }
 }
 
-TEST(CheckJointBound, MissesEveryStateThatIsTakenAway) {
-  JointProblem hard = hardProblem();
-  JointCertificate full = listed(hard);
-  ASSERT_FALSE(checkJointBound(hard, full));
+TEST(CheckBound, MissesEveryStateThatIsTakenAway) {
+  Problem hard = hardProblem();
+  Certificate full = listed(hard);
+  ASSERT_FALSE(checkBound(hard, full));
   int missed = 0, all = 0;
   for (std::size_t k = 0; k < full.states.size(); ++k)
     for (std::size_t i = 0; i < full.states[k].size(); ++i) {
-      JointCertificate less = full;
+      Certificate less = full;
       less.states[k].erase(less.states[k].begin() + static_cast<std::ptrdiff_t>(i));
-      auto rejection = checkJointBound(hard, less);
+      auto rejection = checkBound(hard, less);
       missed += rejection.has_value();
       ++all;
       if (rejection) {
@@ -252,66 +254,66 @@ TEST(CheckJointBound, MissesEveryStateThatIsTakenAway) {
   EXPECT_EQ(missed, all);
 }
 
-TEST(CheckJointBound, RejectsABoundThatIsTooHigh) {
-  JointProblem hard = hardProblem();
-  JointResult result = solveJoint(hard);
+TEST(CheckBound, RejectsABoundThatIsTooHigh) {
+  Problem hard = hardProblem();
+  SolverResult result = solve(hard);
   ASSERT_TRUE(result.optimal());
-  JointCertificate high = listed(hard);
+  Certificate high = listed(hard);
   high.bound *= 1.001;
-  auto rejection = checkJointBound(hard, high);
+  auto rejection = checkBound(hard, high);
   ASSERT_TRUE(rejection);
   // With every state of a search that looked for anything below the higher bound, one of them
   // completes to a plan that beats it.
   EXPECT_TRUE(rejection->kind == Kind::stepNotCovered || rejection->kind == Kind::boundBeaten ||
               rejection->kind == Kind::startNotCovered);
   high.states.assign(hard.layers.size() + 1, {PlanState{}});
-  auto beaten = checkJointBound(hard, high);
+  auto beaten = checkBound(hard, high);
   ASSERT_TRUE(beaten);
   EXPECT_EQ(beaten->kind, Kind::boundBeaten) << beaten->message;
 }
 
 /// Planners list no states: the judge derives them, and finds the plan that beats a higher bound.
-TEST(CheckJointBound, DerivesStatesThatAreNotListed) {
+TEST(CheckBound, DerivesStatesThatAreNotListed) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    JointProblem small = randomSmallJoint(seed, 10, 20000, true);
-    JointResult result = solveJoint(small);
+    Problem small = randomSmallProblem(seed, 10, 20000, true);
+    SolverResult result = solve(small);
     ASSERT_TRUE(result.optimal());
     EXPECT_TRUE(result.certificate.states.empty());
-    JointCertificate certificate = result.certificate;
-    EXPECT_FALSE(checkJointBound(small, certificate)) << "seed " << seed;
+    Certificate certificate = result.certificate;
+    EXPECT_FALSE(checkBound(small, certificate)) << "seed " << seed;
     certificate.relaxations.clear(); // then they follow every plan
-    EXPECT_FALSE(checkJointBound(small, certificate)) << "seed " << seed;
+    EXPECT_FALSE(checkBound(small, certificate)) << "seed " << seed;
     certificate.bound *= 1 + 1e-9;
-    auto rejection = checkJointBound(small, certificate);
+    auto rejection = checkBound(small, certificate);
     ASSERT_TRUE(rejection) << "seed " << seed;
     EXPECT_EQ(rejection->kind, Kind::boundBeaten);
     certificate.relaxations = result.certificate.relaxations;
-    rejection = checkJointBound(small, certificate);
+    rejection = checkBound(small, certificate);
     ASSERT_TRUE(rejection) << "seed " << seed;
     EXPECT_EQ(rejection->kind, Kind::boundBeaten);
   }
 }
 
-TEST(CheckJointBound, GivesUpWhereTooMuchIsOpen) {
+TEST(CheckBound, GivesUpWhereTooMuchIsOpen) {
   Random random(1);
-  JointMix mix;
+  ProblemMix mix;
   mix.layers = 300;
-  mix.lanes = 3;
+  mix.mergeClasses = 3;
   mix.cost = CostKind::concaveTable;
-  JointProblem large = randomJoint(random, mix);
-  auto rejection = checkJointBound(large, {1e9, {}, {}});
+  Problem large = randomProblem(random, mix);
+  auto rejection = checkBound(large, {1e9, {}, {}});
   ASSERT_TRUE(rejection);
   EXPECT_EQ(rejection->kind, Kind::tooManyStates) << rejection->message;
 }
 
-TEST(CheckJointCertificate, ComparesThePlanWithTheBound) {
-  JointCertificate certificate = goodCertificate();
+TEST(CheckCertificate, ComparesThePlanWithTheBound) {
+  Certificate certificate = goodCertificate();
   double bound = certificate.bound;
-  EXPECT_FALSE(checkJointCertificate(problem(), certificate, bound, true));
-  EXPECT_FALSE(checkJointCertificate(problem(), certificate, bound * 1.1, false));
-  EXPECT_EQ(checkJointCertificate(problem(), certificate, bound * 1.1, true)->kind,
+  EXPECT_FALSE(checkCertificate(problem(), certificate, bound, true));
+  EXPECT_FALSE(checkCertificate(problem(), certificate, bound * 1.1, false));
+  EXPECT_EQ(checkCertificate(problem(), certificate, bound * 1.1, true)->kind,
             Kind::boundNotReached);
-  EXPECT_EQ(checkJointCertificate(problem(), certificate, bound * 0.9, false)->kind,
+  EXPECT_EQ(checkCertificate(problem(), certificate, bound * 0.9, false)->kind,
             Kind::boundUndercut);
 }
 

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
-using driver::GradientName;
+using namespace syncline::report;
+using GradientName;
 
 namespace {
 
@@ -15,7 +16,7 @@ const std::vector<GradientName> gradients{
 };
 
 std::string found(const std::string &text) {
-  Result<std::size_t> place = driver::findGradient(gradients, text);
+  Result<std::size_t> place = findGradient(gradients, text);
   return place ? gradients[*place].parameter : "error: " + place.status().message();
 }
 
@@ -60,7 +61,7 @@ TEST(GradientName, RefusesUnknownNames) {
 }
 
 TEST(GradientName, RefusesAPlanWithoutGradients) {
-  Result<std::size_t> place = driver::findGradient({}, "fc");
+  Result<std::size_t> place = findGradient({}, "fc");
   ASSERT_FALSE(place.isOk());
   EXPECT_EQ(place.status().message(), "the plan has no gradients, so none is called 'fc'");
 }
@@ -69,11 +70,10 @@ TEST(GradientName, RefusesAPlanWithoutGradients) {
 TEST(GradientName, ShowsNoControlCharacters) {
   const std::vector<GradientName> odd{{"a\x1b[31m", {}, 1}, {"a\nb", {}, 1}};
   for (const char *text : {"a", "c", "a?b"}) {
-    Result<std::size_t> place = driver::findGradient(odd, text);
+    Result<std::size_t> place = findGradient(odd, text);
     if (!place) {
       EXPECT_EQ(place.status().message().find_first_of("\x1b\n"), std::string::npos) << text;
     }
   }
-  EXPECT_NE(driver::findGradient(odd, "a").status().message().find("'a?[31m', 'a?b'"),
-            std::string::npos);
+  EXPECT_NE(findGradient(odd, "a").status().message().find("'a?[31m', 'a?b'"), std::string::npos);
 }

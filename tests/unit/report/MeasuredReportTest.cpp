@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
-using namespace syncline::driver;
+using namespace syncline::report;
 using nlohmann::json;
 
 namespace {

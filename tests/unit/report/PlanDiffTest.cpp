@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
+using namespace syncline::report;
 using nlohmann::json;
 
 namespace {
@@ -16,11 +17,11 @@ struct Bucket {
 /// A plan of these buckets; layers are their members in order.
 json planOf(const std::vector<Bucket> &buckets) {
   json plan = json::parse(R"({
-    "name": "net", "planner": "optimal", "asked": [], "ranks": 4, "servers": 0, "batch": 16, "backend": "cpu", "nccl": null, "runnable": true,
+    "name": "net", "planner": "optimal", "requested": [], "ranks": 4, "servers": 0, "batch": 16, "backend": "cpu", "nccl": null, "runnable": true,
     "optimal": true, "buckets": [], "layers": [], "cluster": {"name": "lab"},
     "hashes": {"model": "aa", "cluster": "bb"},
     "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
-                  "rebuilding_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
+                  "reconstruction_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
                   "planner": {"step": 0.0045, "finish": 0.0035, "bound": 0.0034, "gap": 0.0}}})");
   for (const Bucket &bucket : buckets) {
     plan["buckets"].push_back({{"id", plan["buckets"].size()},
@@ -31,7 +32,7 @@ json planOf(const std::vector<Bucket> &buckets) {
                                {"ready", 0.001},
                                {"start", 0.001},
                                {"end", 0.002},
-                               {"rebuilt", 0.002},
+                               {"reconstructed", 0.002},
                                {"exposed", 0.0}});
     for (const std::string &member : bucket.members)
       plan["layers"].push_back({{"name", member}, {"bytes", 8}, {"ready", 0.001}});
@@ -40,7 +41,7 @@ json planOf(const std::vector<Bucket> &buckets) {
 }
 
 std::string diffOf(const json &left, const json &right) {
-  Result<std::string> text = driver::planDiff({left, "a.plan"}, {right, "b.plan"});
+  Result<std::string> text = planDiff({left, "a.plan"}, {right, "b.plan"});
   return text ? *text : "error: " + text.status().message();
 }
 
@@ -72,7 +73,7 @@ TEST(PlanDiff, HeaderHasOnlyDifferences) {
   right["batch"] = nullptr;
   right["backend"] = "cuda";
   right["nccl"] = {{"protocol", "ll"}, {"channels", 2}};
-  right["asked"] = {"w=ring", "v*=ps"};
+  right["requested"] = {"w=ring", "v*=ps"};
   right["hashes"]["cluster"] = "cc";
   EXPECT_TRUE(diffOf(left, right)
                   .starts_with("                  a.plan   b.plan\n"
@@ -82,7 +83,7 @@ TEST(PlanDiff, HeaderHasOnlyDifferences) {
                                "batch             16       -\n"
                                "backend           cpu      cuda\n"
                                "messages by NCCL  -        protocol ll, 2 channels\n"
-                               "asked for         -        w=ring and v*=ps\n"
+                               "requested         -        w=ring and v*=ps\n"
                                "\n"))
       << diffOf(left, right);
 }
@@ -157,7 +158,7 @@ TEST(PlanDiff, RefusesPlansWithNothingInCommon) {
 TEST(PlanDiff, RefusesWhatIsNoPlan) {
   const json whole = planOf({{{"a"}}});
   for (const char *key : {"name", "planner", "ranks", "servers", "batch", "buckets", "layers",
-                          "cluster", "hashes", "predicted", "asked"}) {
+                          "cluster", "hashes", "predicted", "requested"}) {
     json plan = whole;
     plan.erase(key);
     const std::string text = diffOf(whole, plan);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
+using namespace syncline::report;
 using nlohmann::json;
 
 namespace {
@@ -11,23 +12,23 @@ namespace {
 /// Two buckets; the backward pass ends at 2 ms, the second message at 3 ms.
 json smallPlan() {
   return json::parse(R"({
-    "name": "small", "planner": "optimal", "asked": [], "ranks": 4, "servers": 0, "batch": 16,
+    "name": "small", "planner": "optimal", "requested": [], "ranks": 4, "servers": 0, "batch": 16,
     "runnable": true,
     "optimal": true,
     "buckets": [
       {"id": 0, "members": ["fc.weight", "fc.bias"], "bytes": 2048, "scheme": "ring",
        "traffic": 6144, "ready": 0.001, "start": 0.001, "end": 0.0015,
-       "rebuilt": 0.0015, "exposed": 0.0},
+       "reconstructed": 0.0015, "exposed": 0.0},
       {"id": 1, "members": ["conv.weight"], "bytes": 1024, "scheme": "ring",
        "traffic": 3072, "ready": 0.002, "start": 0.002, "end": 0.003,
-       "rebuilt": 0.003, "exposed": 0.00075}],
+       "reconstructed": 0.003, "exposed": 0.00075}],
     "predicted": {"step": 0.004, "backward_end": 0.002, "communication_end": 0.003,
-                  "rebuilding_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
+                  "reconstruction_end": 0.003, "exposed": 0.001, "updates": 0.0005, "traffic": 9216,
                   "planner": {"step": 0.0045, "finish": 0.0035, "bound": 0.0034, "gap": 0.0}}})");
 }
 
 std::string reportOf(const json &plan, bool allMembers = false) {
-  Result<std::string> report = driver::planReport(plan, allMembers);
+  Result<std::string> report = planReport(plan, allMembers);
   return report ? *report : report.status().message();
 }
 
@@ -113,20 +114,21 @@ TEST(PlanReport, CountsServers) {
 }
 
 // A message by factors ends before its gradients exist; other plans do not have the column.
-TEST(PlanReport, SaysWhenGradientsAreRebuilt) {
-  EXPECT_FALSE(contains(reportOf(smallPlan()), "rebuilt"));
+TEST(PlanReport, SaysWhenGradientsAreReconstructed) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "reconstructed"));
   json plan = smallPlan();
   plan["buckets"][0]["scheme"] = "factors";
-  plan["buckets"][0]["rebuilt"] = 0.0025;
+  plan["buckets"][0]["reconstructed"] = 0.0025;
   const std::string report = reportOf(plan);
-  EXPECT_TRUE(contains(report, "exposed  rebuilt\n")) << report;
+  EXPECT_TRUE(contains(report, "exposed  reconstructed\n")) << report;
   EXPECT_TRUE(contains(report, "factors   6144 B  1.00 ms  1.00 ms  1.50 ms      0 s  2.50 ms\n"))
       << report;
   EXPECT_TRUE(contains(report, "3.00 ms   750 us\n")) << report;
   EXPECT_TRUE(contains(report, "communication at 3.00 ms, exposed")) << report;
-  plan["buckets"][0]["rebuilt"] = 0.0035;
-  plan["predicted"]["rebuilding_end"] = 0.0035;
-  EXPECT_TRUE(contains(reportOf(plan), "communication at 3.00 ms, rebuilding at 3.50 ms, exposed"));
+  plan["buckets"][0]["reconstructed"] = 0.0035;
+  plan["predicted"]["reconstruction_end"] = 0.0035;
+  EXPECT_TRUE(
+      contains(reportOf(plan), "communication at 3.00 ms, reconstruction at 3.50 ms, exposed"));
 }
 
 // The word stands only where it is proved.
@@ -140,14 +142,14 @@ TEST(PlanReport, SaysOptimalOnlyWhereProved) {
   EXPECT_TRUE(contains(reportOf(plan), "gap 50.00 %"));
 }
 
-// What was asked for narrows what is proved.
-TEST(PlanReport, NamesTheSchemesAskedFor) {
-  EXPECT_FALSE(contains(reportOf(smallPlan()), "asked"));
+// What was requested narrows what is proved.
+TEST(PlanReport, NamesTheRequestedSchemes) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "requested"));
   json plan = smallPlan();
-  plan["asked"] = {"fc*=factors", "*=ring"};
+  plan["requested"] = {"fc*=factors", "*=ring"};
   const std::string report = reportOf(plan);
-  EXPECT_TRUE(contains(report, "batch 16 a rank, asked for fc*=factors and *=ring\n")) << report;
-  EXPECT_TRUE(contains(report, ", and no plan with the schemes asked for finishes before 3.40 ms: "
+  EXPECT_TRUE(contains(report, "batch 16 a rank, requested fc*=factors and *=ring\n")) << report;
+  EXPECT_TRUE(contains(report, ", and no plan with the schemes requested finishes before 3.40 ms: "
                                "optimal, proved by the certificate\n"))
       << report;
 }
@@ -172,7 +174,7 @@ TEST(PlanReport, RefusesWhatIsNoPlan) {
   for (const auto &[key, value] : whole.items()) {
     json plan = whole;
     plan.erase(key);
-    Result<std::string> report = driver::planReport(plan, false);
+    Result<std::string> report = planReport(plan, false);
     ASSERT_FALSE(report.isOk()) << key;
     EXPECT_EQ(report.status().exitCode(), 1);
     EXPECT_TRUE(contains(report.status().message(), "'" + key + "'")) << report.status().message();

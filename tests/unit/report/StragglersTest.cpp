@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
-using namespace syncline::driver;
+using namespace syncline::report;
 using simulate::Operation;
 using simulate::Phase;
 using simulate::Scenario;
@@ -21,7 +21,7 @@ Scenario fourRanks(std::vector<double> slowdown) {
       {.kind = Operation::Kind::wait, .phase = Phase::update, .message = 0},
       {.kind = Operation::Kind::update, .phase = Phase::update, .seconds = 0.010, .message = 0}};
   scenario.messages = {{.name = "all", .bytes = 4}};
-  scenario.machines = {.ranks = 4, .network = solver::LinkRates{1e-9, 1e-12, 0}};
+  scenario.machines = {.ranks = 4, .network = problem::LinkRates{1e-9, 1e-12, 0}};
   scenario.machines.slowdown = std::move(slowdown);
   return scenario;
 }
@@ -44,7 +44,7 @@ TEST(StragglersTest, SaysBeforeAfterWhoWaitsAndWhatWouldDo) {
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->without, 0.100, 1e-6);
   EXPECT_NEAR(found->step, 0.150, 1e-6);
-  EXPECT_NEAR(found->leastWait, 0.045, 1e-6);
+  EXPECT_NEAR(found->minWait, 0.045, 1e-6);
   ASSERT_EQ(found->groups.size(), 1u);
   EXPECT_EQ(found->groups[0].ranks, std::vector<int>{3});
   EXPECT_EQ(found->groups[0].batch, 20);

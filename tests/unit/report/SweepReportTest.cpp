@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
-using namespace syncline::driver;
-using solver::Scheme;
+using namespace syncline::report;
+using namespace syncline::sweep;
+using problem::Scheme;
 
 namespace {
 
@@ -32,7 +33,7 @@ Sweep threePoints() {
 
 } // namespace
 
-TEST(SweepReportTest, ListsWhereDecisionsFlip) {
+TEST(SweepReportTest, ListsWhereDecisionsChange) {
   const std::string text = sweepTable(threePoints());
   EXPECT_NE(text.find("ring 2, factors 1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("decisions change\n"
@@ -42,7 +43,7 @@ TEST(SweepReportTest, ListsWhereDecisionsFlip) {
       << text;
 }
 
-TEST(SweepReportTest, MessagesNumberedOtherwiseAreNoFlip) {
+TEST(SweepReportTest, MessagesNumberedOtherwiseAreNoCrossover) {
   Sweep sweep = threePoints();
   sweep.points.resize(2);
   sweep.points[0].schemes = sweep.points[1].schemes;

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-using namespace syncline::driver;
+using namespace syncline;
+using namespace syncline::report;
 
 // A column is as wide as its widest cell; numbers end at the same place.
 TEST(Table, AlignsColumns) {

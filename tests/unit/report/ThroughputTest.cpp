@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-using namespace syncline::driver;
+using namespace syncline;
+using namespace syncline::report;
 using nlohmann::json;
 
 namespace {

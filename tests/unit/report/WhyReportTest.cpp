@@ -4,22 +4,23 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
+using namespace syncline::report;
 using namespace syncline::explain;
-using driver::WhyContext;
-using solver::Scheme;
+using WhyContext;
+using problem::Scheme;
 
 namespace {
 
-/// 'fc' by factors, from 10 to 12 ms, rebuilt at 20 ms; by the ring it would end at 25 ms.
+/// 'fc' by factors, from 10 to 12 ms, reconstructed at 20 ms; by the ring it would end at 25 ms.
 Explanation byFactors() {
   Explanation explanation;
   explanation.chosen = Scheme::factors;
   explanation.message.layers = {0};
-  explanation.message.isSolo = true;
+  explanation.message.isFactors = true;
   explanation.message.bytes = 4000;
   explanation.message.start = 0.010;
   explanation.message.end = 0.012;
-  explanation.message.rebuilt = 0.020;
+  explanation.message.reconstructed = 0.020;
   explanation.alternatives = {{.scheme = Scheme::ring,
                                .isChosen = false,
                                .alone = {0.005, 0, 12000, 0.015},
@@ -42,7 +43,7 @@ WhyContext context() {
           .optimal = true,
           .carrier = "",
           .mates = {},
-          .riders = {},
+          .piggybacks = {},
           .updates = 0};
 }
 
@@ -53,14 +54,15 @@ bool contains(const std::string &text, const std::string &part) {
 } // namespace
 
 TEST(WhyReport, Heading) {
-  EXPECT_TRUE(whyReport(byFactors(), context())
-                  .starts_with("fc.weight: 4000 B, ready at 9.00 ms, by factors alone\n"
-                               "on the channel from 10.0 ms to 12.0 ms, rebuilt at 20.0 ms; chosen "
-                               "by planner optimal, proved optimal\n\n"));
-  WhyContext asked = context();
-  asked.isAsked = true;
-  EXPECT_TRUE(contains(whyReport(byFactors(), asked),
-                       "planner optimal, proved optimal for the schemes asked for\n\n"));
+  EXPECT_TRUE(
+      whyReport(byFactors(), context())
+          .starts_with("fc.weight: 4000 B, ready at 9.00 ms, by factors alone\n"
+                       "on the channel from 10.0 ms to 12.0 ms, reconstructed at 20.0 ms; chosen "
+                       "by planner optimal, proved optimal\n\n"));
+  WhyContext requested = context();
+  requested.isRequested = true;
+  EXPECT_TRUE(contains(whyReport(byFactors(), requested),
+                       "planner optimal, proved optimal for the schemes requested\n\n"));
   WhyContext unproved = context();
   unproved.optimal = false;
   unproved.mates = {"conv2", "conv1"};
@@ -69,16 +71,16 @@ TEST(WhyReport, Heading) {
   EXPECT_FALSE(contains(text, "proved"));
 }
 
-TEST(WhyReport, OfARider) {
+TEST(WhyReport, OfAPiggyback) {
   Explanation explanation = byFactors();
-  explanation.rides = true;
-  WhyContext rider = context();
-  rider.gradient = "fc.bias";
-  rider.carrier = "fc.weight";
-  EXPECT_TRUE(contains(whyReport(explanation, rider),
+  explanation.isPiggyback = true;
+  WhyContext piggyback = context();
+  piggyback.gradient = "fc.bias";
+  piggyback.carrier = "fc.weight";
+  EXPECT_TRUE(contains(whyReport(explanation, piggyback),
                        "by factors with fc.weight, whose factors it is computed from\n"));
   WhyContext carrier = context();
-  carrier.riders = {"fc.bias"};
+  carrier.piggybacks = {"fc.bias"};
   EXPECT_TRUE(contains(whyReport(byFactors(), carrier), "by factors alone, and with it fc.bias\n"));
 }
 
@@ -90,12 +92,12 @@ TEST(WhyReport, OfALoneRank) {
 // The chosen scheme is marked; a bucket's columns are there where there is one.
 TEST(WhyReport, TableOfSchemes) {
   EXPECT_TRUE(contains(whyReport(byFactors(), context()),
-                       "   scheme   channel  rebuild   traffic  exists at  best step\n"
+                       "   scheme   channel  reconstruct   traffic  exists at  best step\n"
                        "   ring     5.00 ms           11.7 KiB    15.0 ms   25.00 ms\n"
                        "*  factors  2.00 ms  3.00 ms    1000 B    20.0 ms   20.00 ms\n"))
       << whyReport(byFactors(), context());
   Explanation merged = byFactors();
-  merged.alternatives[0].bucket = Trip{0.006, 0, 20000, 0.016};
+  merged.alternatives[0].bucket = MessageCost{0.006, 0, 20000, 0.016};
   EXPECT_TRUE(contains(whyReport(merged, context()),
                        "exists at   bucket  it exists at  best step\n"
                        "   ring     5.00 ms           11.7 KiB    15.0 ms  6.00 ms       16.0 ms   "
@@ -137,14 +139,14 @@ TEST(WhyReport, RuleOfBytes) {
   EXPECT_TRUE(contains(whyReport(other, context()), "has nothing to compare"));
 }
 
-TEST(WhyReport, Flips) {
+TEST(WhyReport, Crossovers) {
   Explanation explanation = byFactors();
   Axis bandwidth{.kind = Axis::Kind::bandwidth, .range = {1.25e9, 1.25e8, 1.25e10}};
-  bandwidth.flips.above = {2.5e9, Scheme::ring};
+  bandwidth.crossovers.above = {2.5e9, Scheme::ring};
   Axis batch{.kind = Axis::Kind::batch, .range = {32, 1, 64, 1}};
   Axis nodes{.kind = Axis::Kind::nodes, .range = {8, 2, 1024, 1}};
-  nodes.flips.below = {4, Scheme::tree};
-  nodes.flips.above = {12, Scheme::parameterServer};
+  nodes.crossovers.below = {4, Scheme::tree};
+  nodes.crossovers.above = {12, Scheme::parameterServer};
   explanation.axes = {bandwidth, batch, nodes};
   EXPECT_TRUE(whyReport(explanation, context())
                   .ends_with("\n"

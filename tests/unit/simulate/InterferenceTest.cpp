@@ -11,7 +11,7 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 using Kind = Operation::Kind;
 
 namespace {
@@ -33,7 +33,7 @@ Scenario beside(std::vector<Operation> operations, std::vector<int> megabytes) {
   scenario.operations = std::move(operations);
   for (int size : megabytes)
     scenario.messages.push_back({.name = "m", .bytes = std::int64_t{1'000'000} * size});
-  scenario.machines = {.ranks = 2, .network = solver::LinkRates{0, 1e-6, 0}};
+  scenario.machines = {.ranks = 2, .network = problem::LinkRates{0, 1e-6, 0}};
   scenario.machines.interference = 2;
   return scenario;
 }
@@ -41,7 +41,7 @@ Scenario beside(std::vector<Operation> operations, std::vector<int> megabytes) {
 /// The same, but every message takes its stated cost once all ranks have it at hand.
 Scenario stated(Scenario scenario) {
   for (Message &message : scenario.messages) {
-    message.cost = std::make_shared<solver::AffineCost>(0, 1e-6);
+    message.cost = std::make_shared<problem::AffineCost>(0, 1e-6);
     message.isStated = true;
   }
   return scenario;
@@ -103,7 +103,7 @@ Scenario randomScenario(std::mt19937 &random) {
   Scenario scenario;
   Machines &machines = scenario.machines;
   machines.ranks = 2 + static_cast<int>(random() % 6);
-  machines.network = solver::LinkRates{between(0, 1e-2), between(1e-9, 1e-7), between(0, 1e-8)};
+  machines.network = problem::LinkRates{between(0, 1e-2), between(1e-9, 1e-7), between(0, 1e-8)};
   machines.servers = 1 + static_cast<int>(random() % 2);
   machines.interference = between(1, 3);
   for (int rank = 0; rank < machines.ranks; ++rank) {
@@ -123,7 +123,7 @@ Scenario randomScenario(std::mt19937 &random) {
                                  .scheme = schemes[random() % 5],
                                  .bytes = static_cast<std::int64_t>(random() % 2'000'000),
                                  .channel = static_cast<int>(random() % 3),
-                                 .cost = std::make_shared<solver::AffineCost>(1e-3, 2e-8),
+                                 .cost = std::make_shared<problem::AffineCost>(1e-3, 2e-8),
                                  .isStated = random() % 3 == 0});
     scenario.operations.push_back(compute(random() % 4 == 0 ? 0 : between(0, 0.05)));
     scenario.operations.push_back(issue(i));
@@ -202,7 +202,7 @@ TEST(InterferenceTest, WaitingIsNotSlowed) {
   EXPECT_DOUBLE_EQ(run->exposed(scenario), 5);
 }
 
-TEST(InterferenceTest, RebuildingAndUpdatesAreSlowedByTheMessagesBehind) {
+TEST(InterferenceTest, ReconstructionAndUpdatesAreSlowedByTheMessagesBehind) {
   Scenario scenario = beside(
       {issue(0), issue(1), wait(0), compute(1, Phase::update), update(1, 0), wait(1), update(1, 1)},
       {2, 3});

@@ -5,18 +5,18 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::JointPlan;
-using solver::JointProblem;
-using solver::Scheme;
+using problem::Problem;
+using problem::Scheme;
+using problem::Solution;
 using Kind = Operation::Kind;
 
 namespace {
 
-/// Gradients a (rebuilt from factors, with its rider b) and c, d in a bucket.
-JointProblem problem() {
-  JointProblem problem;
-  auto cost = std::make_shared<solver::AffineCost>(1, 0);
-  problem.lanes = {{{{Scheme::ring, cost, 3}, {Scheme::reduceScatter, cost, 3}}}};
+/// Gradients a (reconstructed from factors, with its piggyback b) and c, d in a bucket.
+Problem problem() {
+  Problem problem;
+  auto cost = std::make_shared<problem::AffineCost>(1, 0);
+  problem.mergeClasses = {{{{Scheme::ring, cost, 3}, {Scheme::reduceScatter, cost, 3}}}};
   problem.layers = {{100, 2, 1, {{Scheme::factors, 1, 0.25, 12, 6}}, {}},
                     {20, 2, 1, {}, 0},
                     {40, 3, 1, {}, {}},
@@ -25,10 +25,10 @@ JointProblem problem() {
   return problem;
 }
 
-JointPlan plan(std::size_t option) {
-  JointPlan plan;
-  plan.messages = {{.layers = {0}, .isSolo = true}, {.layers = {2, 3}, .option = option}};
-  plan.riders = {1};
+Solution plan(std::size_t option) {
+  Solution plan;
+  plan.messages = {{.layers = {0}, .isFactors = true}, {.layers = {2, 3}, .option = option}};
+  plan.piggybacks = {1};
   return plan;
 }
 
@@ -55,7 +55,7 @@ TEST(IssueOrderTest, TheBackwardPassIsCutAtReadyTimes) {
   EXPECT_EQ(operations[1].phase, Phase::backward);
 }
 
-TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreRebuiltAndUpdatedInOrder) {
+TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreReconstructedAndUpdatedInOrder) {
   const Scenario scenario =
       issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, {2.2});
   EXPECT_EQ(text(scenario.operations),

@@ -7,14 +7,14 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 
 namespace {
 
 constexpr std::int64_t sizes[] = {0, 1, 4096, 1'000'000, 123'456'789};
 
 void expectBoth(Scenario scenario, double seconds, double tolerance = 1e-9) {
-  const std::string what = std::string(solver::schemeName(scenario.messages[0].scheme)) + ", " +
+  const std::string what = std::string(problem::schemeName(scenario.messages[0].scheme)) + ", " +
                            std::to_string(scenario.machines.ranks) + " ranks, " +
                            std::to_string(scenario.messages[0].bytes) + " bytes";
   Result<Simulation> folded = runScenario(scenario);
@@ -36,7 +36,7 @@ TEST(MessageTimeTest, AllReducesTakeTheFormulasTime) {
     for (int ranks : {2, 4, 8, 16, 32})
       for (std::int64_t bytes : sizes)
         expectBoth(oneMessage(scheme, bytes, ranks),
-                   solver::formulaLine(scheme, ranks, slowLink).seconds(bytes));
+                   problem::formulaLine(scheme, ranks, slowLink).seconds(bytes));
 }
 
 TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
@@ -44,14 +44,14 @@ TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
     for (int ranks : {3, 5, 6, 7, 12, 31})
       for (std::int64_t bytes : sizes)
         expectBoth(oneMessage(scheme, bytes, ranks),
-                   solver::formulaLine(scheme, ranks, slowLink).seconds(bytes));
+                   problem::formulaLine(scheme, ranks, slowLink).seconds(bytes));
 }
 
 // The formulas take rounds to be in step; ranks that serve two others in fact drift behind.
 TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
   for (Scheme scheme : {Scheme::recursiveDoubling, Scheme::halvingDoubling})
     for (int ranks : {3, 5, 6, 7, 12, 31}) {
-      const double formula = solver::formulaLine(scheme, ranks, slowLink).seconds(1'000'000);
+      const double formula = problem::formulaLine(scheme, ranks, slowLink).seconds(1'000'000);
       const double simulated = endOf(oneMessage(scheme, 1'000'000, ranks));
       EXPECT_LE(simulated, 1.16 * formula) << ranks;
       EXPECT_GE(simulated, 0.8 * formula) << ranks;
@@ -59,19 +59,19 @@ TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
 }
 
 TEST(MessageTimeTest, HalfDuplexHalvesWhatGoesBothWays) {
-  solver::LinkRates half = slowLink;
+  problem::LinkRates half = slowLink;
   half.secondsPerByte *= 2;
   for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling}) {
     Scenario scenario = oneMessage(scheme, 1'000'000, 8);
     scenario.machines.halfDuplex = true;
-    expectBoth(scenario, solver::formulaLine(scheme, 8, half).seconds(1'000'000));
+    expectBoth(scenario, problem::formulaLine(scheme, 8, half).seconds(1'000'000));
   }
 }
 
 TEST(MessageTimeTest, FactorsTakeAnAllGathersTime) {
   for (int ranks : {2, 3, 8, 17})
     expectBoth(oneMessage(Scheme::factors, 5000, ranks),
-               solver::allGatherCost(ranks, slowLink).seconds(5000));
+               problem::allGatherCost(ranks, slowLink).seconds(5000));
 }
 
 TEST(MessageTimeTest, AServerBesideEveryRankTakesTheFormulasTime) {
@@ -79,7 +79,7 @@ TEST(MessageTimeTest, AServerBesideEveryRankTakesTheFormulasTime) {
     for (std::int64_t bytes : sizes)
       expectBoth(
           oneMessage(Scheme::parameterServer, bytes, ranks),
-          solver::parameterServerCost({.workers = ranks, .servers = ranks, .worker = slowLink})
+          problem::parameterServerCost({.workers = ranks, .servers = ranks, .worker = slowLink})
               ->seconds(bytes));
 }
 
@@ -89,7 +89,7 @@ TEST(MessageTimeTest, FewServersBesideRanksSufferIncast) {
     Scenario scenario = oneMessage(Scheme::parameterServer, 1'000'000, 8);
     scenario.machines.servers = servers;
     const double formula =
-        solver::parameterServerCost({.workers = 8, .servers = servers, .worker = slowLink})
+        problem::parameterServerCost({.workers = 8, .servers = servers, .worker = slowLink})
             ->seconds(1'000'000);
     // A server sends one message less than a worker, so it begins one latency earlier.
     EXPECT_LE(endOf(scenario), formula * (1 + 1e-9)) << servers;
@@ -98,7 +98,7 @@ TEST(MessageTimeTest, FewServersBesideRanksSufferIncast) {
 }
 
 TEST(MessageTimeTest, DedicatedServersPullOnePieceWhileTheNextIsPushed) {
-  const solver::LinkRates fast{1e-3, 4e-7, 1e-7};
+  const problem::LinkRates fast{1e-3, 4e-7, 1e-7};
   for (int servers : {1, 2, 4})
     for (int pieces : {1, 2, 7}) {
       const std::int64_t bytes = std::int64_t{pieces} * servers << 16;
@@ -107,19 +107,19 @@ TEST(MessageTimeTest, DedicatedServersPullOnePieceWhileTheNextIsPushed) {
       scenario.machines.dedicated = true;
       scenario.machines.serverLink = fast;
       scenario.machines.serverPiece = 1 << 16;
-      expectBoth(scenario, solver::parameterServerCost({.workers = 4,
-                                                        .servers = servers,
-                                                        .dedicated = true,
-                                                        .worker = slowLink,
-                                                        .server = fast,
-                                                        .pieceBytes = 1 << 16})
+      expectBoth(scenario, problem::parameterServerCost({.workers = 4,
+                                                         .servers = servers,
+                                                         .dedicated = true,
+                                                         .worker = slowLink,
+                                                         .server = fast,
+                                                         .pieceBytes = 1 << 16})
                                ->seconds(bytes));
     }
 }
 
 // Shares that no binary fraction is, and servers that decide the time.
 TEST(MessageTimeTest, AnyNumberOfDedicatedServersTakesTheFormulasTime) {
-  const solver::LinkRates slow{1e-3, 3e-6, 1e-7};
+  const problem::LinkRates slow{1e-3, 3e-6, 1e-7};
   for (auto [ranks, servers] : {std::pair{5, 3}, {7, 3}, {10, 7}, {4, 3}}) {
     const std::int64_t bytes = std::int64_t{4} * servers << 16;
     Scenario scenario = oneMessage(Scheme::parameterServer, bytes, ranks);
@@ -127,12 +127,12 @@ TEST(MessageTimeTest, AnyNumberOfDedicatedServersTakesTheFormulasTime) {
     scenario.machines.dedicated = true;
     scenario.machines.serverLink = slow;
     scenario.machines.serverPiece = 1 << 16;
-    expectBoth(scenario, solver::parameterServerCost({.workers = ranks,
-                                                      .servers = servers,
-                                                      .dedicated = true,
-                                                      .worker = slowLink,
-                                                      .server = slow,
-                                                      .pieceBytes = 1 << 16})
+    expectBoth(scenario, problem::parameterServerCost({.workers = ranks,
+                                                       .servers = servers,
+                                                       .dedicated = true,
+                                                       .worker = slowLink,
+                                                       .server = slow,
+                                                       .pieceBytes = 1 << 16})
                              ->seconds(bytes));
   }
 }
@@ -142,12 +142,12 @@ TEST(MessageTimeTest, HierarchicalTakesTheSumOfItsStages) {
     Scenario scenario = oneMessage(Scheme::hierarchical, 1'000'000, 12);
     scenario.machines.devicesPerNode = 4;
     scenario.machines.cardsPerNode = cards;
-    scenario.machines.inside = solver::LinkRates{1e-4, 1e-7, 5e-8};
-    expectBoth(scenario, solver::hierarchicalCost({.nodes = 3,
-                                                   .devicesPerNode = 4,
-                                                   .linksPerNode = cards,
-                                                   .inside = *scenario.machines.inside,
-                                                   .between = slowLink})
+    scenario.machines.inside = problem::LinkRates{1e-4, 1e-7, 5e-8};
+    expectBoth(scenario, problem::hierarchicalCost({.nodes = 3,
+                                                    .devicesPerNode = 4,
+                                                    .linksPerNode = cards,
+                                                    .inside = *scenario.machines.inside,
+                                                    .between = slowLink})
                              .total()
                              .seconds(1'000'000));
   }
@@ -157,7 +157,7 @@ TEST(MessageTimeTest, DoublingInNodesOfSeveralDevicesSharesTheCards) {
   Scenario scenario = oneMessage(Scheme::recursiveDoubling, 1'000'000, 8);
   scenario.machines.devicesPerNode = 2;
   scenario.machines.network->reduceSecondsPerByte = 0;
-  scenario.machines.inside = solver::LinkRates{0, 1e-9, 0};
+  scenario.machines.inside = problem::LinkRates{0, 1e-9, 0};
   // One round inside, two between nodes in which both devices of a node send.
   const double between = slowLink.latency + 1e6 * 2 * slowLink.secondsPerByte;
   EXPECT_NEAR(endOf(scenario), 1e-3 + 2 * between, 1e-9);
@@ -165,15 +165,15 @@ TEST(MessageTimeTest, DoublingInNodesOfSeveralDevicesSharesTheCards) {
 
 TEST(MessageTimeTest, AStatedCostHoldsWhateverTheNetwork) {
   Scenario scenario = oneMessage(Scheme::ring, 1000, 4);
-  scenario.messages[0].cost = std::make_shared<solver::AffineCost>(0.5, 1e-3);
+  scenario.messages[0].cost = std::make_shared<problem::AffineCost>(0.5, 1e-3);
   scenario.messages[0].isStated = true;
   expectBoth(scenario, 1.5);
 }
 
 TEST(MessageTimeTest, OneRankAgreesWithItselfAtOnce) {
-  for (Scheme scheme : solver::allSchemes())
+  for (Scheme scheme : problem::allSchemes())
     if (scheme != Scheme::hierarchical) {
-      EXPECT_EQ(endOf(oneMessage(scheme, 1000, 1)), 0) << solver::schemeName(scheme);
+      EXPECT_EQ(endOf(oneMessage(scheme, 1000, 1)), 0) << problem::schemeName(scheme);
     }
 }
 
@@ -181,5 +181,5 @@ TEST(MessageTimeTest, AReduceScatterUpdatesItsShardInTheMiddle) {
   Scenario scenario = oneMessage(Scheme::reduceScatter, 1'000'000, 4);
   scenario.messages[0].shardUpdate = 1e-6;
   expectBoth(scenario,
-             1 + solver::formulaLine(Scheme::reduceScatter, 4, slowLink).seconds(1'000'000));
+             1 + problem::formulaLine(Scheme::reduceScatter, 4, slowLink).seconds(1'000'000));
 }

@@ -6,13 +6,13 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 using Kind = Operation::Kind;
 
 namespace {
 
-/// Forward 1 s, backward 1 s, then a message of 2 s under 1 s of backward and 0.5 s of rebuilding,
-/// an update of 0.25 s.
+/// Forward 1 s, backward 1 s, then a message of 2 s under 1 s of backward and 0.5 s of
+/// reconstruction, an update of 0.25 s.
 Scenario oneMessage() {
   Scenario scenario;
   scenario.operations = {
@@ -21,11 +21,11 @@ Scenario oneMessage() {
       {.kind = Kind::issue, .phase = Phase::backward, .message = 0},
       {.kind = Kind::compute, .phase = Phase::backward, .layer = "b2", .seconds = 1},
       {.kind = Kind::wait, .phase = Phase::update, .message = 0},
-      {.kind = Kind::compute, .phase = Phase::update, .layer = "rebuilt", .seconds = 0.5},
+      {.kind = Kind::compute, .phase = Phase::update, .layer = "reconstructed", .seconds = 0.5},
       {.kind = Kind::update, .phase = Phase::update, .seconds = 0.25, .message = 0}};
   // 2 ranks by a ring: 2 rounds of half the bytes at 1e-6 s each.
   scenario.messages = {{.name = "m", .bytes = 2'000'000}};
-  scenario.machines = {.ranks = 2, .network = solver::LinkRates{0, 1e-6, 0}};
+  scenario.machines = {.ranks = 2, .network = problem::LinkRates{0, 1e-6, 0}};
   return scenario;
 }
 
@@ -42,12 +42,12 @@ TEST(PredictionTest, IsOfOneStep) {
   EXPECT_DOUBLE_EQ(message.ready, 2);
   EXPECT_DOUBLE_EQ(message.start, 2);
   EXPECT_DOUBLE_EQ(message.end, 4);
-  EXPECT_DOUBLE_EQ(message.rebuilt, 4.5);
+  EXPECT_DOUBLE_EQ(message.reconstructed, 4.5);
   EXPECT_DOUBLE_EQ(message.exposed, 1);
   EXPECT_DOUBLE_EQ(prediction->forwardEnd, 1);
   EXPECT_DOUBLE_EQ(prediction->backwardEnd, 3);
   EXPECT_DOUBLE_EQ(prediction->communicationEnd, 4);
-  EXPECT_DOUBLE_EQ(prediction->rebuildingEnd, 4.5);
+  EXPECT_DOUBLE_EQ(prediction->reconstructionEnd, 4.5);
   EXPECT_DOUBLE_EQ(prediction->updates, 0.25);
   EXPECT_DOUBLE_EQ(prediction->step, 4.75);
 }
@@ -61,7 +61,7 @@ TEST(PredictionTest, CountsTheSlowestRank) {
   const PredictedMessage &message = prediction->messages[0];
   EXPECT_DOUBLE_EQ(message.ready, 4);
   EXPECT_DOUBLE_EQ(message.end, 6);
-  EXPECT_DOUBLE_EQ(message.rebuilt, 7);
+  EXPECT_DOUBLE_EQ(message.reconstructed, 7);
   EXPECT_DOUBLE_EQ(message.exposed, 0);
   EXPECT_DOUBLE_EQ(prediction->forwardEnd, 2);
   EXPECT_DOUBLE_EQ(prediction->backwardEnd, 6);
@@ -88,9 +88,9 @@ TEST(PredictionTest, IsBounded) {
     scenario.machines.ranks = 1'000'000;
     scenario.machines.slowdown.assign(1'000'000, 1);
     scenario.machines.slowdown[17] = 3;
-    scenario.machines.nodeNetwork[5] = solver::LinkRates{0, 1e-5, 0};
+    scenario.machines.nodeNetwork[5] = problem::LinkRates{0, 1e-5, 0};
     scenario.messages[0].scheme = scheme;
-    scenario.messages[0].cost = std::make_shared<solver::AffineCost>(7, 0);
+    scenario.messages[0].cost = std::make_shared<problem::AffineCost>(7, 0);
     Result<Prediction> prediction = predictStep(scenario);
     ASSERT_TRUE(prediction);
     EXPECT_EQ(prediction->ranks, 1);

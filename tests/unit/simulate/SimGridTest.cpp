@@ -6,7 +6,7 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 
 #ifndef SYNCLINE_SIMGRID
 
@@ -169,7 +169,7 @@ void buildPlatform(const Machines &machines) {
   std::vector<sg4::Host *> hosts;
   std::vector<sg4::Link *> out, in;
   for (int rank = 0; rank < machines.ranks; ++rank) {
-    const solver::LinkRates &rates = machines.networkOf(rank);
+    const problem::LinkRates &rates = machines.networkOf(rank);
     const std::string name = std::to_string(rank);
     hosts.push_back(
         zone->create_host(name, std::vector<double>{kSpeed, kSpeed / machines.interference})
@@ -234,7 +234,7 @@ private:
 
   void talk(int rank, int channel, Handover &handover) {
     const int messages = static_cast<int>(scenario.messages.size());
-    // Data travels once it is sent, whether or not it is asked for yet.
+    // Data travels once it is sent, whether or not it is requested yet.
     auto receive = [](const std::string &box) {
       sg4::Mailbox::by_name(box)->set_receiver(sg4::Actor::self());
     };
@@ -312,7 +312,7 @@ Scenario randomScenario(std::mt19937 &random) {
   Scenario scenario;
   Machines &machines = scenario.machines;
   machines.ranks = 2 + static_cast<int>(random() % 7);
-  machines.network = solver::LinkRates{between(1e-5, 1e-4), between(1e-9, 1e-8), between(0, 2e-9)};
+  machines.network = problem::LinkRates{between(1e-5, 1e-4), between(1e-9, 1e-8), between(0, 2e-9)};
   machines.servers = 1 + static_cast<int>(random() % 2);
   machines.interference = random() % 3 == 0 ? 1 : between(1, 2);
   for (int rank = 0; rank < machines.ranks; ++rank) {
@@ -365,7 +365,7 @@ TEST(SimGridTest, AgreesOnRandomClustersAndPlans) {
       double end = 0;
       for (int rank = 0; rank < ours->ranks; ++rank)
         end = std::max(end, ours->message(0, rank, i).end);
-      compare(end, theirs[i], std::string(solver::schemeName(scenario.messages[i].scheme)));
+      compare(end, theirs[i], std::string(problem::schemeName(scenario.messages[i].scheme)));
     }
     compare(ours->stepSeconds(), theirs.back(), "step");
   }

@@ -20,10 +20,10 @@ struct TwoTrees {
   };
 
   TwoTrees(int ranks, std::int64_t bytes) {
-    const double part = bytes > 32768 ? static_cast<double>(bytes) / 2 : static_cast<double>(bytes);
+    const double task = bytes > 32768 ? static_cast<double>(bytes) / 2 : static_cast<double>(bytes);
     count = bytes > 32768 ? 2 : 1;
-    segments = std::max(part > 65536 ? 2 : 1, static_cast<int>(std::ceil(part / 131072)));
-    segmentBytes = part / segments;
+    segments = std::max(task > 65536 ? 2 : 1, static_cast<int>(std::ceil(task / 131072)));
+    segmentBytes = task / segments;
     for (int tree = 0; tree < count; ++tree) {
       std::vector<Place> &all = places.emplace_back(ranks);
       place(all, tree, 0, ranks, -1, 0);

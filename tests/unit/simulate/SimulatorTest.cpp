@@ -7,7 +7,7 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 using Kind = Operation::Kind;
 
 namespace {
@@ -27,14 +27,14 @@ Scenario twoMessages() {
       {.kind = Kind::update, .phase = Phase::update, .seconds = 0.5, .message = 1}};
   // 2 ranks by a ring: 2 rounds of half the bytes at 1e-6 s each.
   scenario.messages = {{.name = "m0", .bytes = 1'000'000}, {.name = "m1", .bytes = 1'000'000}};
-  scenario.machines = {.ranks = 2, .network = solver::LinkRates{0, 1e-6, 0}};
+  scenario.machines = {.ranks = 2, .network = problem::LinkRates{0, 1e-6, 0}};
   return scenario;
 }
 
 std::string names(const std::vector<CriticalPart> &path) {
   std::string text;
-  for (const CriticalPart &part : path)
-    text += (text.empty() ? "" : " ") + part.name + "@" + std::to_string(part.rank);
+  for (const CriticalPart &task : path)
+    text += (text.empty() ? "" : " ") + task.name + "@" + std::to_string(task.rank);
   return text;
 }
 
@@ -133,9 +133,9 @@ TEST(SimulatorTest, TheCriticalPathIsWhatTheEndWaitedFor) {
   run = runScenario(scenario);
   const std::vector<CriticalPart> path = criticalPath(scenario, *run);
   double at = 0;
-  for (const CriticalPart &part : path) {
-    EXPECT_DOUBLE_EQ(part.start, at) << part.name;
-    at = part.end;
+  for (const CriticalPart &task : path) {
+    EXPECT_DOUBLE_EQ(task.start, at) << task.name;
+    at = task.end;
   }
   EXPECT_DOUBLE_EQ(at, run->stepSeconds());
   EXPECT_EQ(path.front().rank, 1);
@@ -157,9 +157,9 @@ TEST(SimulatorTest, CountsWhatLinksCarryAndHowLongStreamsAreBusy) {
 
 TEST(SimulatorTest, WhatIsTooLongToUnfoldTakesItsCost) {
   Scenario scenario = oneMessage(Scheme::recursiveDoubling, 1000, 6);
-  scenario.messages[0].cost = std::make_shared<solver::AffineCost>(7, 0);
+  scenario.messages[0].cost = std::make_shared<problem::AffineCost>(7, 0);
   EXPECT_NE(endOf(scenario), 7);
-  scenario.mostParts = 10;
+  scenario.maxTasks = 10;
   Result<Simulation> run = runScenario(scenario);
   EXPECT_TRUE(run->isWhole[0]);
   EXPECT_DOUBLE_EQ(run->stepEnd(0), 7);
@@ -173,7 +173,7 @@ TEST(SimulatorTest, WhatIsTooLongForOneRankInPlaceOfAllTakesItsCostToo) {
   scenario.machines.serverLink = slowLink;
   EXPECT_EQ(runScenario(scenario).status().message(),
             "scenario: message 'm' is too long to simulate round by round and has no cost");
-  scenario.messages[0].cost = std::make_shared<solver::AffineCost>(7, 0);
+  scenario.messages[0].cost = std::make_shared<problem::AffineCost>(7, 0);
   Result<Simulation> run = runScenario(scenario);
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->isFolded);

@@ -9,7 +9,7 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 
 namespace {
 
@@ -34,8 +34,8 @@ TEST(TrafficTest, allReducesMoveWhatTheFormulasSay) {
     for (int ranks = 2; ranks <= 40; ++ranks)
       for (std::int64_t bytes : {20'000, 10'000'000})
         EXPECT_NEAR(busiest(unfolded(oneMessage(scheme, bytes, ranks)), "node"),
-                    solver::formulaTraffic(scheme, ranks, bytes), 1e-6)
-            << solver::schemeName(scheme) << ", " << ranks << " ranks, " << bytes << " bytes";
+                    problem::formulaTraffic(scheme, ranks, bytes), 1e-6)
+            << problem::schemeName(scheme) << ", " << ranks << " ranks, " << bytes << " bytes";
 }
 
 TEST(TrafficTest, serversMoveWhatTheFormulaSays) {
@@ -47,7 +47,7 @@ TEST(TrafficTest, serversMoveWhatTheFormulaSays) {
         scenario.machines.dedicated = dedicated;
         scenario.machines.serverLink = slowLink;
         EXPECT_NEAR(busiest(unfolded(scenario), "node"),
-                    solver::parameterServerTraffic(
+                    problem::parameterServerTraffic(
                         {.workers = ranks, .servers = servers, .dedicated = dedicated}),
                     1e-6)
             << servers << " servers, dedicated " << dedicated << ", of " << ranks;
@@ -61,7 +61,7 @@ TEST(TrafficTest, hierarchicalMovesARingsBytes) {
       Scenario scenario = oneMessage(Scheme::hierarchical, 1'000'000, devices * nodes);
       scenario.machines.devicesPerNode = devices;
       scenario.machines.inside = slowLink;
-      EXPECT_NEAR(busiest(unfolded(scenario), "rank"), solver::ringTraffic(devices * nodes), 1e-6)
+      EXPECT_NEAR(busiest(unfolded(scenario), "rank"), problem::ringTraffic(devices * nodes), 1e-6)
           << nodes << " times " << devices;
     }
 }
@@ -69,5 +69,5 @@ TEST(TrafficTest, hierarchicalMovesARingsBytes) {
 TEST(TrafficTest, factorsMoveWhatTheFormulaSays) {
   for (int ranks : {2, 3, 8})
     EXPECT_NEAR(busiest(unfolded(oneMessage(Scheme::factors, 5000, ranks)), "node"),
-                solver::allGatherTraffic(ranks), 1e-6);
+                problem::allGatherTraffic(ranks), 1e-6);
 }

@@ -7,7 +7,7 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using solver::Scheme;
+using problem::Scheme;
 
 namespace {
 
@@ -21,25 +21,25 @@ struct Ratio {
   }
 };
 
-Scenario treeOn(const solver::LinkRates &rates, std::int64_t bytes, int ranks) {
+Scenario treeOn(const problem::LinkRates &rates, std::int64_t bytes, int ranks) {
   Scenario scenario = oneMessage(Scheme::tree, bytes, ranks);
   scenario.machines.network = rates;
   return scenario;
 }
 
 /// Over all numbers of ranks that are simulated fast enough.
-Ratio compare(const solver::LinkRates &rates, std::initializer_list<std::int64_t> sizes) {
+Ratio compare(const problem::LinkRates &rates, std::initializer_list<std::int64_t> sizes) {
   Ratio ratio;
   for (int ranks : {2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64})
     for (std::int64_t bytes : sizes)
       if (ranks * bytes <= 512 * MiB)
-        ratio.add(solver::treeCost(ranks, rates)->seconds(bytes) /
+        ratio.add(problem::treeCost(ranks, rates)->seconds(bytes) /
                   endOf(treeOn(rates, bytes, ranks)));
   return ratio;
 }
 
 /// 1, 10 and 100 Gb/s; sums as fast as memory.
-constexpr solver::LinkRates gigabit{1e-4, 8e-9, 1e-10}, tenGigabit{5e-5, 8e-10, 1e-10},
+constexpr problem::LinkRates gigabit{1e-4, 8e-9, 1e-10}, tenGigabit{5e-5, 8e-10, 1e-10},
     hundredGigabit{2.5e-5, 8e-11, 2e-12};
 
 } // namespace
@@ -47,7 +47,7 @@ constexpr solver::LinkRates gigabit{1e-4, 8e-9, 1e-10}, tenGigabit{5e-5, 8e-10, 
 // The longest way counts both trees' latencies and bytes as if they never met: exact on powers of
 // two without sums, at most a fifth too long elsewhere.
 TEST(TreeTimeTest, shortMessagesTakeTheFormulasTime) {
-  for (const solver::LinkRates &rates : {gigabit, tenGigabit, hundredGigabit}) {
+  for (const problem::LinkRates &rates : {gigabit, tenGigabit, hundredGigabit}) {
     const Ratio one = compare(rates, {KiB, 8 * KiB, 32 * KiB});
     EXPECT_GE(one.least, 0.999);
     EXPECT_LE(one.most, 1.20);
@@ -59,7 +59,7 @@ TEST(TreeTimeTest, shortMessagesTakeTheFormulasTime) {
 
 // The pipeline's beat sets the pace: what is left is the filling, and sums that hide behind sends.
 TEST(TreeTimeTest, longMessagesTakeTheFormulasTime) {
-  for (const solver::LinkRates &rates : {gigabit, hundredGigabit}) {
+  for (const problem::LinkRates &rates : {gigabit, hundredGigabit}) {
     const Ratio ratio = compare(rates, {16 * MiB, 64 * MiB, 256 * MiB});
     EXPECT_GE(ratio.least, 0.98);
     EXPECT_LE(ratio.most, 1.05);
@@ -71,7 +71,7 @@ TEST(TreeTimeTest, longMessagesTakeTheFormulasTime) {
 
 // In between a segment more or less counts.
 TEST(TreeTimeTest, mediumMessagesAreNotFar) {
-  for (const solver::LinkRates &rates : {gigabit, tenGigabit, hundredGigabit}) {
+  for (const problem::LinkRates &rates : {gigabit, tenGigabit, hundredGigabit}) {
     const Ratio ratio = compare(rates, {256 * KiB, 512 * KiB, 768 * KiB, MiB, 2 * MiB, 4 * MiB});
     EXPECT_GE(ratio.least, 0.95);
     EXPECT_LE(ratio.most, 1.40);
@@ -90,9 +90,9 @@ TEST(TreeTimeTest, theCostWaitsWhereTheRuntimeGetsFaster) {
 TEST(TreeTimeTest, halfDuplexDoublesWhatTheLinksCarry) {
   Scenario scenario = treeOn(gigabit, 64 * MiB, 8);
   scenario.machines.halfDuplex = true;
-  solver::LinkRates half = gigabit;
+  problem::LinkRates half = gigabit;
   half.secondsPerByte *= 2;
-  const double formula = solver::treeCost(8, half)->seconds(64 * MiB);
+  const double formula = problem::treeCost(8, half)->seconds(64 * MiB);
   EXPECT_NEAR(endOf(scenario), formula, 0.05 * formula);
 }
 
@@ -103,11 +103,11 @@ TEST(TreeTimeTest, nodesOfSeveralDevicesShareTheirCards) {
     for (int nodes : {2, 4, 8}) {
       Scenario scenario = treeOn(tenGigabit, 32 * MiB, nodes * devices);
       scenario.machines.devicesPerNode = devices;
-      scenario.machines.inside = solver::LinkRates{1e-5, 5e-11, 1e-12};
+      scenario.machines.inside = problem::LinkRates{1e-5, 5e-11, 1e-12};
       scenario.machines.network->reduceSecondsPerByte = 1e-12;
-      solver::LinkRates shared = *scenario.machines.network;
-      shared.secondsPerByte *= std::max(1.0, solver::treeCardLoad(nodes, devices) / 2);
-      const double formula = solver::treeCost(nodes * devices, shared)->seconds(32 * MiB);
+      problem::LinkRates shared = *scenario.machines.network;
+      shared.secondsPerByte *= std::max(1.0, problem::treeCardLoad(nodes, devices) / 2);
+      const double formula = problem::treeCost(nodes * devices, shared)->seconds(32 * MiB);
       EXPECT_NEAR(formula, endOf(scenario), 0.06 * formula) << nodes << " times " << devices;
     }
 }

@@ -2,9 +2,9 @@
 // other planner.
 #include "passes/solver/Planner.h"
 
+#include "passes/proof/SolutionChecker.h"
 #include "passes/solver/FinishTimes.h"
 #include "tests/reference/solver/MergeReference.h"
-#include "passes/proof/SolutionChecker.h"
 #include "tests/unit/solver/RandomMergeProblem.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ void forRandomProblems(int rounds, std::size_t least, std::size_t most, Check ch
         std::size_t count =
             least + static_cast<std::size_t>(random.below(static_cast<std::int64_t>(span)));
         MergeProblem problem = randomProblem(random, cost, layers, count);
-        Status valid = validate(jointOf(problem));
+        Status valid = validate(problemOf(problem));
         ASSERT_TRUE(valid.isOk()) << valid.message();
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(count) + " layers");
         check(problem);
@@ -36,24 +36,24 @@ void forRandomProblems(int rounds, std::size_t least, std::size_t most, Check ch
 }
 
 PlanResult solveMerge(const MergeProblem &problem) {
-  return *(*parsePlanner("optimal"))->plan(jointOf(problem));
+  return *(*parsePlanner("optimal"))->plan(problemOf(problem));
 }
 
 /// The bound and the proof, less what the backward pass demands.
 const std::vector<double> &finishTimes(const PlanResult &result) {
-  return std::get<Certificate>(result.proof).earliestFinish;
+  return std::get<MergeCertificate>(result.proof).earliestFinish;
 }
 
 std::vector<std::size_t> groupEnds(const PlanResult &result) {
   std::vector<std::size_t> ends;
-  for (const JointMessage &message : result.plan.messages)
+  for (const Message &message : result.plan.messages)
     ends.push_back(message.layers.back() + 1);
   return ends;
 }
 
 void expectAccepted(const MergeProblem &merge, const PlanResult &result) {
-  JointProblem problem = jointOf(merge);
-  if (auto rejection = checkJointPlan(problem, result.plan))
+  Problem problem = problemOf(merge);
+  if (auto rejection = checkSolution(problem, result.plan))
     FAIL() << rejection->message;
   if (auto wrong = checkProof(problem, result.proof, result.plan.finish, true))
     FAIL() << *wrong;
@@ -86,11 +86,11 @@ TEST(Merge, NeverLosesToAnotherPlanner) {
   const char *names[] = {"wfbp",     "single",       "mg-wfbp",       "ddp:25MiB",
                          "ddp:1MiB", "horovod:2MiB", "horovod:128MiB"};
   forRandomProblems(20, 13, 120, [&](const MergeProblem &problem) {
-    JointProblem joint = jointOf(problem);
+    Problem joint = problemOf(problem);
     double best = solveMerge(problem).plan.finish;
     for (const char *name : names) {
       PlanResult other = *(*parsePlanner(name))->plan(joint);
-      if (auto rejection = checkJointPlan(joint, other.plan))
+      if (auto rejection = checkSolution(joint, other.plan))
         FAIL() << name << ": " << rejection->message;
       ASSERT_GE(other.plan.finish, best * (1 - 1e-12)) << name;
       ASSERT_NEAR(other.bound, best, 1e-12 * best) << name;
@@ -162,7 +162,7 @@ TEST(Merge, GivesTheSameBitsTwice) {
 
 /// Zero ready times and zero latency: any cut is as good, so there is one message.
 TEST(Merge, SendsOneMessageWhenCutsGainNothing) {
-  MergeProblem problem{std::vector<Layer>(50, {4096, 0.0}),
+  MergeProblem problem{std::vector<MergeLayer>(50, {4096, 0.0}),
                        {{Scheme::ring, std::make_shared<AffineCost>(0, 1e-9)}}};
   EXPECT_EQ(solveMerge(problem).plan.messages.size(), 1u);
 }

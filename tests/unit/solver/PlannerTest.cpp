@@ -1,8 +1,8 @@
 // The registry's answers to good and bad names, and each comparison rule on a case done by hand.
 #include "passes/solver/Planner.h"
 
-#include "passes/solver/ComparisonPlanners.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/ComparisonPlanners.h"
 #include "tests/unit/solver/RandomMergeProblem.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;
 using Ends = std::vector<std::size_t>;
 
-MergeProblem affineProblem(std::vector<Layer> layers, double latency, double slope) {
+MergeProblem affineProblem(std::vector<MergeLayer> layers, double latency, double slope) {
   return {std::move(layers), {{Scheme::ring, std::make_shared<AffineCost>(latency, slope)}}};
 }
 
@@ -98,50 +98,50 @@ TEST(MgWfbp, FitsALineToATable) {
 /// The rule looks one layer ahead: with layers always just within one latency, it merges them all
 /// and starts only when the backward pass is over.
 TEST(MgWfbp, CanBeMoreThanAFifthSlowerThanOptimal) {
-  std::vector<Layer> layers;
+  std::vector<MergeLayer> layers;
   for (int k = 0; k < 40; ++k)
     layers.push_back({1000, 0.9 * k});
   auto problem = affineProblem(layers, 1, 1e-3);
-  JointProblem joint = jointOf(problem);
+  Problem joint = problemOf(problem);
   PlanResult rule = *(*parsePlanner("mg-wfbp"))->plan(joint);
   EXPECT_GT(rule.gap(), 0.2);
   EXPECT_DOUBLE_EQ(rule.bound, (*parsePlanner("optimal"))->plan(joint)->plan.finish);
 }
 
 TEST(Planner, PlansNothingForNoLayers) {
-  JointProblem problem = jointOf(affineProblem({}, 1, 1));
+  Problem problem = problemOf(affineProblem({}, 1, 1));
   for (const char *name : {"optimal", "wfbp", "single", "mg-wfbp", "ddp:1MiB", "horovod:1MiB"})
     EXPECT_TRUE((*parsePlanner(name))->plan(problem)->plan.messages.empty()) << name;
 }
 
-/// Two lanes; layer 2 may go by factors.
-JointProblem mixedProblem() {
-  JointProblem problem = jointOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
-  problem.lanes.push_back(
+/// Two merge classes; layer 2 may go by factors.
+Problem mixedProblem() {
+  Problem problem = problemOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
+  problem.mergeClasses.push_back(
       {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, unlimited});
-  for (JointLayer &layer : problem.layers)
-    layer.lanes = 3;
-  problem.layers[1].solos = {{Scheme::factors, 2, 3, 5}};
+  for (Layer &layer : problem.layers)
+    layer.mergeClasses = 3;
+  problem.layers[1].factorOptions = {{Scheme::factors, 2, 3, 5}};
   return problem;
 }
 
 /// Merging alone is proved by the array f, any more choice by relaxations and states.
 TEST(Planner, ProvesPlainProblemsByAnArray) {
-  JointProblem plain = jointOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
-  JointProblem limited = plain;
-  limited.lanes[0].largestMessage = 50;
+  Problem plain = problemOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
+  Problem limited = plain;
+  limited.mergeClasses[0].largestMessage = 50;
   for (const PlannerUsage &usage : plannerUsages()) {
     std::string name(usage.form);
     if (std::size_t size = name.find("SIZE"); size != std::string::npos)
       name.replace(size, 4, "25MiB");
     auto planner = *parsePlanner(name);
-    for (const JointProblem &problem : {plain, limited, mixedProblem()}) {
+    for (const Problem &problem : {plain, limited, mixedProblem()}) {
       Result<PlanResult> result = planner->plan(problem);
       if (!result)
         continue; // no servers, no factors
-      bool isArray = std::holds_alternative<Certificate>(result->proof);
+      bool isArray = std::holds_alternative<MergeCertificate>(result->proof);
       EXPECT_EQ(isArray, plainProblem(problem).has_value()) << name;
-      EXPECT_FALSE(checkJointPlan(problem, result->plan)) << name;
+      EXPECT_FALSE(checkSolution(problem, result->plan)) << name;
       EXPECT_EQ(checkProof(problem, result->proof, result->plan.finish, name == "optimal"),
                 std::nullopt)
           << name;
@@ -151,7 +151,7 @@ TEST(Planner, ProvesPlainProblemsByAnArray) {
 
 /// The backward pass may end later than the last message.
 TEST(Planner, CountsTheBackwardPass) {
-  JointProblem problem = jointOf(affineProblem({{10, 1}}, 1, 0.1));
+  Problem problem = problemOf(affineProblem({{10, 1}}, 1, 0.1));
   problem.computeFree = 5;
   PlanResult result = *(*parsePlanner("optimal"))->plan(problem);
   EXPECT_DOUBLE_EQ(result.plan.communicationEnd, 3);
@@ -160,75 +160,76 @@ TEST(Planner, CountsTheBackwardPass) {
   EXPECT_TRUE(result.optimal());
 }
 
-TEST(Planner, MergesInTheFirstLaneWhereThereAreMore) {
+TEST(Planner, MergesInTheFirstMergeClassWhereThereAreMore) {
   PlanResult result = *(*parsePlanner("single"))->plan(mixedProblem());
   ASSERT_EQ(result.plan.messages.size(), 1u);
-  EXPECT_EQ(result.plan.messages[0].lane, 0u);
+  EXPECT_EQ(result.plan.messages[0].mergeClass, 0u);
   EXPECT_EQ(result.plan.messages[0].bytes, 70);
   EXPECT_GT(result.gap(), 0);
 }
 
 TEST(Planner, CutsGroupsToTheLargestMessage) {
-  JointProblem problem = mixedProblem();
-  problem.lanes[0].largestMessage = 50;
+  Problem problem = mixedProblem();
+  problem.mergeClasses[0].largestMessage = 50;
   PlanResult result = *(*parsePlanner("single"))->plan(problem);
   ASSERT_EQ(result.plan.messages.size(), 2u);
   EXPECT_EQ(result.plan.messages[0].bytes, 50);
   EXPECT_EQ(result.plan.messages[1].bytes, 20);
 }
 
-void expectBadInput(const JointProblem &problem, const char *planner, const std::string &message) {
+void expectBadInput(const Problem &problem, const char *planner, const std::string &message) {
   Result<PlanResult> result = (*parsePlanner(planner))->plan(problem);
   ASSERT_FALSE(result.isOk());
   EXPECT_EQ(result.status().kind(), ErrorKind::badInput);
   EXPECT_EQ(result.status().message(), message);
 }
 
-TEST(Planner, NamesTheLayerThatCannotTravelInTheFirstLane) {
-  JointProblem problem = mixedProblem();
-  problem.layers[2].lanes = 2;
+TEST(Planner, NamesTheLayerThatCannotTravelInTheFirstMergeClass) {
+  Problem problem = mixedProblem();
+  problem.layers[2].mergeClasses = 2;
   expectBadInput(problem, "ddp:25MiB",
                  "planner 'ddp:25MiB': layer 3 in backward order must travel otherwise than the "
                  "first, and this planner sends all the same way; planner 'optimal' does not");
-  problem.layers[2].lanes = 3;
-  problem.lanes[0].largestMessage = 30;
+  problem.layers[2].mergeClasses = 3;
+  problem.mergeClasses[0].largestMessage = 30;
   expectBadInput(problem, "wfbp",
                  "planner 'wfbp': layer 2 in backward order cannot travel by 'ring'");
-  problem.lanes[0].largestMessage = unlimited;
-  problem.lanes[0].capacity = 69;
+  problem.mergeClasses[0].largestMessage = unlimited;
+  problem.mergeClasses[0].capacity = 69;
   expectBadInput(problem, "single",
                  "planner 'single': expected 'ring' to hold 70 B, got room for 69 B");
 }
 
-/// A lane of all-reduces as fast as their numbers, and servers.
-JointProblem manySchemes(std::initializer_list<std::pair<Scheme, double>> schemes) {
-  JointProblem problem = mixedProblem();
-  problem.lanes.resize(1);
-  problem.lanes[0].options.clear();
+/// A merge class of all-reduces as fast as their numbers, and servers.
+Problem manySchemes(std::initializer_list<std::pair<Scheme, double>> schemes) {
+  Problem problem = mixedProblem();
+  problem.mergeClasses.resize(1);
+  problem.mergeClasses[0].options.clear();
   for (auto [scheme, seconds] : schemes)
-    problem.lanes[0].options.push_back({scheme, std::make_shared<AffineCost>(seconds, 0), 4});
-  for (JointLayer &layer : problem.layers) {
-    layer.lanes = 1;
-    layer.solos.clear();
+    problem.mergeClasses[0].options.push_back(
+        {scheme, std::make_shared<AffineCost>(seconds, 0), 4});
+  for (Layer &layer : problem.layers) {
+    layer.mergeClasses = 1;
+    layer.factorOptions.clear();
     layer.carrier.reset();
   }
   return problem;
 }
 
-std::vector<Scheme> schemesOf(const JointProblem &problem, const char *planner) {
+std::vector<Scheme> schemesOf(const Problem &problem, const char *planner) {
   PlanResult result = *(*parsePlanner(planner))->plan(problem);
   std::vector<Scheme> schemes;
-  for (const JointMessage &message : result.plan.messages)
+  for (const Message &message : result.plan.messages)
     schemes.push_back(result.plan.scheme(problem, message));
   return schemes;
 }
 
 // The fastest is none of theirs: Gloo's all-reduce is a ring, NCCL's a ring or a tree.
 TEST(Planner, SystemsSendByWhatTheyHave) {
-  JointProblem problem = manySchemes({{Scheme::ring, 4},
-                                      {Scheme::tree, 3},
-                                      {Scheme::hierarchical, 2},
-                                      {Scheme::parameterServer, 1}});
+  Problem problem = manySchemes({{Scheme::ring, 4},
+                                 {Scheme::tree, 3},
+                                 {Scheme::hierarchical, 2},
+                                 {Scheme::parameterServer, 1}});
   for (const char *planner : {"ddp:1GB", "horovod:1GB"}) {
     problem.onGpus = false;
     for (Scheme scheme : schemesOf(problem, planner))
@@ -241,32 +242,33 @@ TEST(Planner, SystemsSendByWhatTheyHave) {
     EXPECT_EQ(scheme, Scheme::parameterServer);
 }
 
-// One all-reduce was asked for by name, or is all that was measured.
+// One all-reduce was requested by name, or is all that was measured.
 TEST(Planner, SystemsTakeTheOnlyAllReduceThereIs) {
-  JointProblem problem = manySchemes({{Scheme::halvingDoubling, 1}});
+  Problem problem = manySchemes({{Scheme::halvingDoubling, 1}});
   for (Scheme scheme : schemesOf(problem, "ddp:1GB"))
     EXPECT_EQ(scheme, Scheme::halvingDoubling);
 }
 
 TEST(Planner, SystemsHaveNoServers) {
   const std::string lacks = ", which is what it has, got a cluster that does not offer it";
-  JointProblem problem = manySchemes({{Scheme::parameterServer, 1}});
+  Problem problem = manySchemes({{Scheme::parameterServer, 1}});
   expectBadInput(problem, "ddp:1GB", "planner 'ddp:1GB': expected 'ring'" + lacks);
   problem.onGpus = true;
   expectBadInput(problem, "horovod:1GB",
                  "planner 'horovod:1GB': expected 'ring' or 'tree'" + lacks);
 }
 
-TEST(PlainProblem, IsOneLaneWithoutLimitsOrSolos) {
-  JointProblem problem = jointOf(affineProblem({{10, 1}, {40, 2}}, 1, 0.1));
+TEST(PlainProblem, IsOneMergeClassWithoutLimitsOrFactors) {
+  Problem problem = problemOf(affineProblem({{10, 1}, {40, 2}}, 1, 0.1));
   ASSERT_TRUE(plainProblem(problem));
   EXPECT_EQ(plainProblem(problem)->layers[1].bytes, 40);
   EXPECT_EQ(plainProblem(problem)->options.size(), 1u);
-  for (auto spoil : {+[](JointProblem &p) { p.lanes.push_back(p.lanes[0]); },
-                     +[](JointProblem &p) { p.lanes[0].largestMessage = 100; },
-                     +[](JointProblem &p) { p.lanes[0].capacity = 100; },
-                     +[](JointProblem &p) { p.layers[0].solos = {{Scheme::factors, 1, 1, 1}}; }}) {
-    JointProblem other = problem;
+  for (auto spoil :
+       {+[](Problem &p) { p.mergeClasses.push_back(p.mergeClasses[0]); },
+        +[](Problem &p) { p.mergeClasses[0].largestMessage = 100; },
+        +[](Problem &p) { p.mergeClasses[0].capacity = 100; },
+        +[](Problem &p) { p.layers[0].factorOptions = {{Scheme::factors, 1, 1, 1}}; }}) {
+    Problem other = problem;
     spoil(other);
     EXPECT_FALSE(plainProblem(other));
   }
@@ -274,16 +276,16 @@ TEST(PlainProblem, IsOneLaneWithoutLimitsOrSolos) {
 
 /// An array proves nothing about a problem with more choice.
 TEST(CheckProof, RefusesAnArrayWhereThereIsMoreChoice) {
-  JointProblem problem = mixedProblem();
-  EXPECT_EQ(checkProof(problem, Certificate{{0, 0, 0, 0}}),
+  Problem problem = mixedProblem();
+  EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 0, 0, 0}}),
             "J39: expected relaxations and states, since the problem is more than merging, got "
             "finish times");
-  problem = jointOf(affineProblem({{10, 1}}, 1, 0.1));
-  EXPECT_EQ(checkProof(problem, Certificate{{0, 3}}, 3, true), std::nullopt);
-  EXPECT_EQ(checkProof(problem, Certificate{{0, 2.5}}, 3, false), std::nullopt);
-  EXPECT_EQ(checkProof(problem, Certificate{{0, 2.5}}, 3, true),
+  problem = problemOf(affineProblem({{10, 1}}, 1, 0.1));
+  EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 3}}, 3, true), std::nullopt);
+  EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 2.5}}, 3, false), std::nullopt);
+  EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 2.5}}, 3, true),
             "J36: expected the plan to finish at 2.5 s, got 3 s");
-  EXPECT_EQ(checkProof(problem, Certificate{{0, 2.5}}, 2, false),
+  EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 2.5}}, 2, false),
             "J37: expected the plan to finish at 2.5 s or later, got 2 s");
 }
 

@@ -91,8 +91,8 @@ std::vector<SchemeOption> randomOptions(Random &random, CostKind kind) {
   return options;
 }
 
-std::vector<Layer> randomLayers(Random &random, LayerKind kind, std::size_t count) {
-  std::vector<Layer> layers;
+std::vector<MergeLayer> randomLayers(Random &random, LayerKind kind, std::size_t count) {
+  std::vector<MergeLayer> layers;
   double ready = random.between(0, 1e-3);
   double pace = std::pow(10, random.between(-5, -2));
   for (std::size_t i = 0; i < count; ++i) {
@@ -127,10 +127,10 @@ std::vector<Layer> randomLayers(Random &random, LayerKind kind, std::size_t coun
   return layers;
 }
 
-JointProblem jointOf(const MergeProblem &merge) {
-  JointProblem problem;
-  problem.lanes = {{merge.options, unlimited, unlimited}};
-  for (const Layer &layer : merge.layers)
+Problem problemOf(const MergeProblem &merge) {
+  Problem problem;
+  problem.mergeClasses = {{merge.options, unlimited, unlimited}};
+  for (const MergeLayer &layer : merge.layers)
     problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
   problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
   return problem;

@@ -39,14 +39,14 @@ private:
 std::vector<SchemeOption> randomOptions(Random &random, CostKind kind);
 
 /// `count` layers of this kind.
-std::vector<Layer> randomLayers(Random &random, LayerKind kind, std::size_t count);
+std::vector<MergeLayer> randomLayers(Random &random, LayerKind kind, std::size_t count);
 
 inline MergeProblem randomProblem(Random &random, CostKind cost, LayerKind layers,
                                   std::size_t count) {
   return {randomLayers(random, layers, count), randomOptions(random, cost)};
 }
 
-/// All layers in one lane without limits.
-JointProblem jointOf(const MergeProblem &merge);
+/// All layers in one merge class without limits.
+Problem problemOf(const MergeProblem &merge);
 
 } // namespace syncline::solver

@@ -1,8 +1,8 @@
-// Other systems' choices on the joint problem, among them Poseidon's published traffic.
+// Other systems' choices on the problem, among them Poseidon's published traffic.
 #include "passes/solver/SchemePlanners.h"
 
-#include "passes/solver/Planner.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/Planner.h"
 #include "passes/solver/Replay.h"
 #include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomProblem.h"
@@ -16,16 +16,16 @@ namespace {
 
 constexpr LinkRates fortyGigabit{2e-5, 2e-10, 0};
 
-ClusterOffer poseidonCluster(int ranks) {
-  ClusterOffer offer;
-  offer.ranks = ranks;
-  offer.collectives = formulaCollectives(ranks, fortyGigabit);
+ClusterSchemes poseidonCluster(int ranks) {
+  ClusterSchemes catalog;
+  catalog.ranks = ranks;
+  catalog.collectives = formulaCollectives(ranks, fortyGigabit);
   ServerLayout servers;
   servers.workers = servers.servers = ranks;
   servers.worker = fortyGigabit;
-  offer.servers = serverOption(servers);
-  offer.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, fortyGigabit));
-  return offer;
+  catalog.servers = serverOption(servers);
+  catalog.factorGather = std::make_shared<AffineCost>(allGatherCost(ranks, fortyGigabit));
+  return catalog;
 }
 
 /// VGG19's weights, as Poseidon's table counts them: fully connected ones first, then the
@@ -42,14 +42,14 @@ std::vector<Gradient> vgg19(std::int64_t classes) {
   return gradients;
 }
 
-Result<PlanResult> planJointly(std::string_view planner, const JointProblem &problem) {
+Result<PlanResult> planSchemes(std::string_view planner, const Problem &problem) {
   auto parsed = parsePlanner(planner);
   return parsed ? (*parsed)->plan(problem) : parsed.status();
 }
 
 std::string gigabytes(const char *planner, std::int64_t classes, int ranks) {
-  JointProblem problem = buildJointProblem(vgg19(classes), poseidonCluster(ranks), 0.9);
-  Result<PlanResult> result = planJointly(planner, problem);
+  Problem problem = buildProblem(vgg19(classes), poseidonCluster(ranks), 0.9);
+  Result<PlanResult> result = planSchemes(planner, problem);
   char text[16];
   std::snprintf(text, sizeof text, "%.2f", result->plan.traffic(problem) / 1e9);
   return text;
@@ -75,22 +75,22 @@ TEST(Poseidon, StopsUsingFactorsForGoogLeNetAtEightNodes) {
   std::vector<Gradient> gradients{{shape.bytes(), 0.1, factorsOf(shape, 6e12), {}},
                                   {4000, 0.1, {}, 0}};
   for (int ranks : {2, 7, 8, 16}) {
-    JointProblem problem = buildJointProblem(gradients, poseidonCluster(ranks), 0.1);
+    Problem problem = buildProblem(gradients, poseidonCluster(ranks), 0.1);
     Result<std::vector<Choice>> choices = poseidonChoices(problem);
     ASSERT_TRUE(choices.isOk());
     bool byFactors = ranks <= 7;
-    EXPECT_EQ((*choices)[0].kind, byFactors ? Choice::Kind::solo : Choice::Kind::close);
-    EXPECT_EQ((*choices)[1].kind, byFactors ? Choice::Kind::ride : Choice::Kind::close);
+    EXPECT_EQ((*choices)[0].kind, byFactors ? Choice::Kind::factors : Choice::Kind::close);
+    EXPECT_EQ((*choices)[1].kind, byFactors ? Choice::Kind::piggyback : Choice::Kind::close);
   }
 }
 
-TEST(JointPlanners, UseWhatTheyAreNamedFor) {
-  JointProblem problem = buildJointProblem(vgg19(1000), poseidonCluster(8), 0.9);
+TEST(SchemePlanners, UseWhatTheyAreNamedFor) {
+  Problem problem = buildProblem(vgg19(1000), poseidonCluster(8), 0.9);
   for (const char *planner : {"ps", "sfb", "poseidon"}) {
-    Result<PlanResult> result = planJointly(planner, problem);
+    Result<PlanResult> result = planSchemes(planner, problem);
     ASSERT_TRUE(result.isOk()) << result.status().message();
     EXPECT_EQ(result->plan.messages.size(), 4u);
-    for (const JointMessage &message : result->plan.messages) {
+    for (const Message &message : result->plan.messages) {
       bool mayFactor = std::string(planner) != "ps" && message.layers.front() < 3;
       EXPECT_EQ(result->plan.scheme(problem, message),
                 mayFactor ? Scheme::factors : Scheme::parameterServer)
@@ -100,15 +100,15 @@ TEST(JointPlanners, UseWhatTheyAreNamedFor) {
 }
 
 /// 300 random problems: no planner ends before the optimum, and every plan is a valid one.
-TEST(JointPlanners, NeverBeatTheOptimum) {
+TEST(SchemePlanners, NeverBeatTheOptimum) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    JointProblem problem = randomSmallJoint(seed, 12, std::int64_t{1} << 40, true);
-    JointResult best = solveJoint(problem);
+    Problem problem = randomSmallProblem(seed, 12, std::int64_t{1} << 40, true);
+    SolverResult best = solve(problem);
     for (const char *planner : {"poseidon", "ps", "sfb"}) {
-      Result<PlanResult> other = planJointly(planner, problem);
+      Result<PlanResult> other = planSchemes(planner, problem);
       if (!other)
         continue; // the problem lacks what the planner needs
-      if (auto rejection = checkJointPlan(problem, other->plan))
+      if (auto rejection = checkSolution(problem, other->plan))
         FAIL() << planner << ", seed " << seed << ": " << rejection->message;
       EXPECT_GE(other->plan.finish, best.bound() * (1 - 1e-11)) << planner << ", seed " << seed;
     }
@@ -118,49 +118,50 @@ TEST(JointPlanners, NeverBeatTheOptimum) {
 /// 300 random problems, limits among them: the plain choices are always sound.
 TEST(LayerwiseChoices, AreSound) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    JointProblem problem = randomSmallJoint(seed, 30, std::int64_t{1} << 62, true);
-    for (std::size_t lane = 0; lane < problem.lanes.size(); ++lane)
+    Problem problem = randomSmallProblem(seed, 30, std::int64_t{1} << 62, true);
+    for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
       for (bool alone : {false, true})
         EXPECT_TRUE(choicesAreSound(
-            problem, layerwiseChoices(
-                         problem, lane,
-                         [&](std::size_t k) { return alone && !problem.layers[k].solos.empty(); })))
+            problem, layerwiseChoices(problem, mergeClass,
+                                      [&](std::size_t k) {
+                                        return alone && !problem.layers[k].factorOptions.empty();
+                                      })))
             << "seed " << seed;
   }
 }
 
-void expectError(const char *planner, const JointProblem &problem, ErrorKind kind,
+void expectError(const char *planner, const Problem &problem, ErrorKind kind,
                  const std::string &message) {
-  Result<PlanResult> result = planJointly(planner, problem);
+  Result<PlanResult> result = planSchemes(planner, problem);
   ASSERT_FALSE(result.isOk());
   EXPECT_EQ(result.status().kind(), kind);
   EXPECT_EQ(result.status().message(), message);
 }
 
-TEST(JointPlanners, SayWhatIsMissing) {
-  ClusterOffer offer = poseidonCluster(8);
-  offer.serverMemory = 1'000'000;
+TEST(SchemePlanners, SayWhatIsMissing) {
+  ClusterSchemes catalog = poseidonCluster(8);
+  catalog.serverMemory = 1'000'000;
   expectError(
-      "ps", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
+      "ps", buildProblem(vgg19(1000), catalog, 0.9), ErrorKind::badInput,
       "planner 'ps': expected 'parameter-server' to hold 574610176 B, got room for 1000000 B");
-  offer.servers.reset();
-  expectError("poseidon", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
+  catalog.servers.reset();
+  expectError("poseidon", buildProblem(vgg19(1000), catalog, 0.9), ErrorKind::badInput,
               "planner 'poseidon': needs parameter servers, which this cluster does not offer");
-  offer.factorGather.reset();
-  expectError("sfb", buildJointProblem(vgg19(1000), offer, 0.9), ErrorKind::badInput,
+  catalog.factorGather.reset();
+  expectError("sfb", buildProblem(vgg19(1000), catalog, 0.9), ErrorKind::badInput,
               "planner 'sfb': no layer can travel by 'factors'");
 }
 
 /// Where servers are of the network's speed and dedicated, the optimum uses them by itself.
-TEST(SolveJoint, PicksDedicatedServersWhereTheyAreFaster) {
-  ClusterOffer offer = poseidonCluster(4);
-  offer.servers = serverOption({4, 2, true, fortyGigabit, {0, 5e-11, 0}, Duplex::full});
-  JointProblem problem = buildJointProblem(vgg19(1000), offer, 0.9);
-  for (JointLayer &layer : problem.layers)
-    layer.solos.clear();
-  JointResult result = solveJoint(problem);
+TEST(Solve, PicksDedicatedServersWhereTheyAreFaster) {
+  ClusterSchemes catalog = poseidonCluster(4);
+  catalog.servers = serverOption({4, 2, true, fortyGigabit, {0, 5e-11, 0}, Duplex::full});
+  Problem problem = buildProblem(vgg19(1000), catalog, 0.9);
+  for (Layer &layer : problem.layers)
+    layer.factorOptions.clear();
+  SolverResult result = solve(problem);
   EXPECT_TRUE(result.optimal());
-  for (const JointMessage &message : result.plan.messages)
+  for (const Message &message : result.plan.messages)
     EXPECT_EQ(result.plan.scheme(problem, message), Scheme::parameterServer);
 }
 

@@ -1,11 +1,11 @@
 // The joint planner against exhaustive search and Z3, and what its plans look like.
 #include "passes/solver/Solver.h"
 
-#include "passes/solver/FinishTimes.h"
 #include "passes/proof/SolutionChecker.h"
-#include "tests/reference/solver/ExhaustiveSearch.h"
+#include "passes/solver/FinishTimes.h"
 #include "passes/solver/Replay.h"
 #include "passes/z3/Z3Judge.h"
+#include "tests/reference/solver/ExhaustiveSearch.h"
 #include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomProblem.h"
 
@@ -14,22 +14,22 @@
 namespace syncline::solver {
 namespace {
 
-void expectAccepted(const JointProblem &problem, const JointResult &result) {
-  if (auto rejection = checkJointPlan(problem, result.plan))
+void expectAccepted(const Problem &problem, const SolverResult &result) {
+  if (auto rejection = checkSolution(problem, result.plan))
     FAIL() << rejection->message;
   if (auto rejection =
-          checkJointCertificate(problem, result.certificate, result.plan.finish, result.optimal()))
+          checkCertificate(problem, result.certificate, result.plan.finish, result.optimal()))
     FAIL() << rejection->message;
 }
 
 /// 1,000 mixed instances of up to 10 layers, costs that fall and limits that bind among them: the
 /// plan ends when the best of all combinations does, and the certificate proves it.
-TEST(SolveJoint, EqualsExhaustiveSearch) {
+TEST(Solve, EqualsExhaustiveSearch) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    JointProblem problem = randomSmallJoint(seed, 10, 20000, true);
+    Problem problem = randomSmallProblem(seed, 10, 20000, true);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    JointResult result = solveJoint(problem);
-    std::optional<JointPlan> best = exhaustiveJoint(problem);
+    SolverResult result = solve(problem);
+    std::optional<Solution> best = exhaustiveSolution(problem);
     ASSERT_TRUE(best);
     ASSERT_NEAR(result.plan.finish, best->finish, 1e-11 * best->finish);
     ASSERT_TRUE(result.optimal()) << result.gap();
@@ -39,12 +39,12 @@ TEST(SolveJoint, EqualsExhaustiveSearch) {
 
 /// 600 mixed instances: labels, exhaustive search and Z3 agree. Z3 is asked, in exact arithmetic,
 /// whether some plan ends by the optimum and whether one ends a billionth earlier.
-TEST(SolveJoint, EqualsExhaustiveSearchAndZ3) {
+TEST(Solve, EqualsExhaustiveSearchAndZ3) {
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
-    JointProblem problem = randomSmallJoint(10000 + seed, 10, 3000, false);
+    Problem problem = randomSmallProblem(10000 + seed, 10, 3000, false);
     SCOPED_TRACE("seed " + std::to_string(10000 + seed));
-    double finish = solveJoint(problem).plan.finish;
-    ASSERT_NEAR(finish, exhaustiveJoint(problem)->finish, 1e-11 * finish);
+    double finish = solve(problem).plan.finish;
+    ASSERT_NEAR(finish, exhaustiveSolution(problem)->finish, 1e-11 * finish);
     Result<bool> reachable = canFinishBy(problem, finish * (1 + 1e-9));
     Result<bool> beatable = canFinishBy(problem, finish * (1 - 1e-9));
     ASSERT_TRUE(reachable.isOk()) << reachable.status().message();
@@ -54,16 +54,16 @@ TEST(SolveJoint, EqualsExhaustiveSearchAndZ3) {
   }
 }
 
-/// Where all layers share one lane the joint choice is merging alone: both planners end together.
-TEST(SolveJoint, EqualsMergingAloneWithOneLane) {
+/// Where all layers share one merge class the choice is merging alone: both planners end together.
+TEST(Solve, EqualsMergingAloneWithOneMergeClass) {
   std::uint64_t seed = 0;
   for (CostKind cost : allCostKinds)
     for (LayerKind kind : allLayerKinds) {
       Random random(++seed);
       MergeProblem merge = randomProblem(random, cost, kind, 40);
-      JointProblem problem = jointOf(merge);
+      Problem problem = problemOf(merge);
       SCOPED_TRACE("seed " + std::to_string(seed));
-      JointResult result = solveJoint(problem);
+      SolverResult result = solve(problem);
       double expected = std::max(earliestFinishTimes(merge).back(), problem.computeFree);
       ASSERT_TRUE(result.optimal());
       ASSERT_NEAR(result.plan.finish, expected, 1e-11 * expected);
@@ -72,22 +72,22 @@ TEST(SolveJoint, EqualsMergingAloneWithOneLane) {
 
 /// 120 instances of up to 120 layers with labels rationed: whatever is cut, the plan is valid, the
 /// bound holds and is below what a wider search finds.
-TEST(SolveJoint, ReportsTheGapWhenLabelsAreCut) {
+TEST(Solve, ReportsTheGapWhenLabelsAreCut) {
   int cut = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     Random random(seed);
-    JointMix mix;
+    ProblemMix mix;
     mix.layers = 20 + static_cast<std::size_t>(random.below(100));
-    mix.lanes = 2;
+    mix.mergeClasses = 2;
     mix.cost = CostKind::affine;
     mix.kind = allLayerKinds[seed % 7];
     mix.limits = seed % 3 == 0;
-    JointProblem problem = randomJoint(random, mix);
+    Problem problem = randomProblem(random, mix);
     if (!validate(problem).isOk())
       continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    JointResult narrow = solveJoint(problem, {.width = 3, .labels = 0});
-    JointResult wide = solveJoint(problem, {.width = 60, .labels = 0});
+    SolverResult narrow = solve(problem, {.width = 3, .labels = 0});
+    SolverResult wide = solve(problem, {.width = 60, .labels = 0});
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, narrow));
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, wide));
     EXPECT_LE(narrow.bound(), wide.plan.finish * (1 + 1e-11));
@@ -96,79 +96,80 @@ TEST(SolveJoint, ReportsTheGapWhenLabelsAreCut) {
   EXPECT_GT(cut, 10);
 }
 
-/// Lanes that every layer may use offer all that one lane with their schemes does: however few
-/// states the search keeps, the plan is no worse.
-TEST(SolveJoint, IsNoWorseWithLanesOfTheirOwn) {
+/// Merge classes that every layer may use offer all that one merge class with their schemes does:
+/// however few states the search keeps, the plan is no worse.
+TEST(Solve, IsNoWorseWithMergeClassesOfTheirOwn) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
-    JointMix mix;
+    ProblemMix mix;
     mix.layers = 60;
-    mix.lanes = 2;
+    mix.mergeClasses = 2;
     mix.onlyOneWay = 0;
     mix.cost = CostKind::affine;
     mix.kind = allLayerKinds[seed % 7];
-    JointProblem lanes = randomJoint(random, mix), merged = lanes;
-    merged.lanes.resize(1);
-    merged.lanes[0].options.push_back(lanes.lanes[1].options[0]);
-    for (JointLayer &layer : merged.layers)
-      layer.lanes = 1;
-    JointResult one = solveJoint(merged), few = solveJoint(lanes, {.width = 4, .labels = 0});
+    Problem mergeClasses = randomProblem(random, mix), merged = mergeClasses;
+    merged.mergeClasses.resize(1);
+    merged.mergeClasses[0].options.push_back(mergeClasses.mergeClasses[1].options[0]);
+    for (Layer &layer : merged.layers)
+      layer.mergeClasses = 1;
+    SolverResult one = solve(merged), few = solve(mergeClasses, {.width = 4, .labels = 0});
     ASSERT_TRUE(one.optimal()) << "seed " << seed;
     EXPECT_LE(few.plan.finish, one.plan.finish * (1 + 1e-11)) << "seed " << seed;
-    ASSERT_NO_FATAL_FAILURE(expectAccepted(lanes, few));
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(mergeClasses, few));
   }
 }
 
 /// An all-reduce bucket stays open across a layer that goes by factors.
-TEST(SolveJoint, SkipsALayerThatGoesByFactors) {
-  JointProblem problem;
-  problem.lanes = {
+TEST(Solve, SkipsALayerThatGoesByFactors) {
+  Problem problem;
+  problem.mergeClasses = {
       {{{Scheme::ring, std::make_shared<AffineCost>(1, 1e-2), 4}}, unlimited, unlimited}};
   problem.layers = {{100, 0.0, 1, {}, {}},
                     {10000, 0.5, 1, {{Scheme::factors, 2, 0.25, 0}}, {}},
                     {100, 1.0, 1, {}, {}}};
   problem.computeFree = 1;
-  JointResult result = solveJoint(problem);
+  SolverResult result = solve(problem);
   ASSERT_EQ(result.plan.messages.size(), 2u);
-  EXPECT_TRUE(result.plan.messages[0].isSolo);
+  EXPECT_TRUE(result.plan.messages[0].isFactors);
   EXPECT_EQ(result.plan.messages[1].layers, (std::vector<std::size_t>{0, 2}));
-  EXPECT_DOUBLE_EQ(result.plan.messages[0].rebuilt, 2.75);
+  EXPECT_DOUBLE_EQ(result.plan.messages[0].reconstructed, 2.75);
   EXPECT_DOUBLE_EQ(result.plan.finish, 5.5); // 0.5 + 2, then 1 + 0.01 * 200
   EXPECT_TRUE(result.optimal());
 }
 
 /// A bias needs no message when its layer goes by factors, whichever is ready first.
-TEST(SolveJoint, LetsABiasRide) {
+TEST(Solve, LetsABiasRide) {
   for (bool biasFirst : {false, true}) {
-    JointProblem problem;
-    problem.lanes = {
+    Problem problem;
+    problem.mergeClasses = {
         {{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
-    JointLayer weight{100, 0.0, 1, {{Scheme::factors, 3, 0, 0}}, {}};
-    JointLayer bias{1, 0.0, 1, {}, biasFirst ? 1u : 0u};
+    Layer weight{100, 0.0, 1, {{Scheme::factors, 3, 0, 0}}, {}};
+    Layer bias{1, 0.0, 1, {}, biasFirst ? 1u : 0u};
     problem.layers = biasFirst ? std::vector{bias, weight} : std::vector{weight, bias};
-    JointResult result = solveJoint(problem);
-    EXPECT_EQ(result.plan.riders, (std::vector<std::size_t>{biasFirst ? 0u : 1u}));
+    SolverResult result = solve(problem);
+    EXPECT_EQ(result.plan.piggybacks, (std::vector<std::size_t>{biasFirst ? 0u : 1u}));
     EXPECT_DOUBLE_EQ(result.plan.finish, 3);
   }
 }
 
-/// Factors that arrive early but take long to rebuild lose to an all-reduce that takes as long.
-/// 300 mixed instances in which every carrier must travel alone and some riders have no way but to
-/// ride: again as good as the best of all combinations.
-TEST(SolveJoint, LetsRidersHaveNoLane) {
+/// Factors that arrive early but take long to reconstruct lose to an all-reduce that takes as long.
+/// 300 mixed instances in which every carrier must travel alone and some piggybacks have no way but
+/// to ride: again as good as the best of all combinations.
+TEST(Solve, LetsPiggybacksHaveNoMergeClass) {
   int bound = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    JointProblem problem = randomSmallJoint(20000 + seed, 10, 20000, true);
+    Problem problem = randomSmallProblem(20000 + seed, 10, 20000, true);
     SCOPED_TRACE("seed " + std::to_string(20000 + seed));
     for (std::size_t k = 0; k < problem.layers.size(); ++k)
       if (auto carrier = problem.layers[k].carrier; carrier && !problem.layers[*carrier].carrier) {
-        problem.layers[*carrier].lanes = 0;
-        problem.layers[k].lanes = k % 3 == 0 ? problem.layers[k].lanes : 0;
-        bound += problem.layers[k].lanes == 0 && problem.layers[k].solos.empty() ? 1 : 0;
+        problem.layers[*carrier].mergeClasses = 0;
+        problem.layers[k].mergeClasses = k % 3 == 0 ? problem.layers[k].mergeClasses : 0;
+        bound +=
+            problem.layers[k].mergeClasses == 0 && problem.layers[k].factorOptions.empty() ? 1 : 0;
       }
     ASSERT_TRUE(validate(problem).isOk()) << validate(problem).message();
-    JointResult result = solveJoint(problem);
-    std::optional<JointPlan> best = exhaustiveJoint(problem);
+    SolverResult result = solve(problem);
+    std::optional<Solution> best = exhaustiveSolution(problem);
     ASSERT_TRUE(best);
     ASSERT_NEAR(result.plan.finish, best->finish, 1e-11 * best->finish);
     ASSERT_TRUE(result.optimal()) << result.gap();
@@ -177,14 +178,15 @@ TEST(SolveJoint, LetsRidersHaveNoLane) {
   EXPECT_GT(bound, 50);
 }
 
-TEST(SolveJoint, CountsRebuilding) {
-  JointProblem problem;
-  problem.lanes = {{{{Scheme::ring, std::make_shared<AffineCost>(0, 1), 4}}, unlimited, unlimited}};
+TEST(Solve, CountsReconstruction) {
+  Problem problem;
+  problem.mergeClasses = {
+      {{{Scheme::ring, std::make_shared<AffineCost>(0, 1), 4}}, unlimited, unlimited}};
   problem.layers = {{10, 0.0, 1, {{Scheme::factors, 5, 6, 0}}, {}}};
-  JointResult result = solveJoint(problem);
-  EXPECT_FALSE(result.plan.messages.front().isSolo);
-  problem.layers[0].solos[0].rebuild = 4;
-  EXPECT_DOUBLE_EQ(solveJoint(problem).plan.finish, 9);
+  SolverResult result = solve(problem);
+  EXPECT_FALSE(result.plan.messages.front().isFactors);
+  problem.layers[0].factorOptions[0].reconstruct = 4;
+  EXPECT_DOUBLE_EQ(solve(problem).plan.finish, 9);
 }
 
 /// A decoder's backward pass: four matrices a block that can go by factors, their biases, norms.
@@ -214,53 +216,54 @@ std::vector<Gradient> transformer(std::size_t blocks, std::int64_t width, std::i
 
 /// 24 blocks on four speeds of network: within a thousandth of the proven bound, and the proof
 /// holds.
-TEST(SolveJoint, PlansATransformerWithinAThousandth) {
+TEST(Solve, PlansATransformerWithinAThousandth) {
   for (double gigabit : {1.0, 10.0, 40.0, 100.0})
     for (std::int64_t tokens : {16, 128, 2048}) {
-      ClusterOffer offer;
-      offer.ranks = 8;
+      ClusterSchemes catalog;
+      catalog.ranks = 8;
       LinkRates link{2e-5, 8e-9 / gigabit, 1e-11};
-      offer.collectives = formulaCollectives(8, link);
-      offer.factorGather = std::make_shared<AffineCost>(allGatherCost(8, link));
+      catalog.collectives = formulaCollectives(8, link);
+      catalog.factorGather = std::make_shared<AffineCost>(allGatherCost(8, link));
       std::vector<Gradient> gradients = transformer(24, 1024, tokens);
-      JointProblem problem = buildJointProblem(gradients, offer, gradients.back().ready);
+      Problem problem = buildProblem(gradients, catalog, gradients.back().ready);
       ASSERT_TRUE(validate(problem).isOk());
       SCOPED_TRACE(std::to_string(gigabit) + " Gb/s, " + std::to_string(tokens) + " tokens");
-      JointResult result = solveJoint(problem);
+      SolverResult result = solve(problem);
       EXPECT_LT(result.gap(), 1e-3);
       ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
     }
 }
 
-TEST(SolveJoint, PlansNothingForNoLayers) {
-  JointProblem problem;
-  problem.lanes = {{{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
+TEST(Solve, PlansNothingForNoLayers) {
+  Problem problem;
+  problem.mergeClasses = {
+      {{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
   problem.computeFree = 2;
-  JointResult result = solveJoint(problem);
+  SolverResult result = solve(problem);
   EXPECT_TRUE(result.plan.messages.empty());
   EXPECT_EQ(result.plan.finish, 2);
   EXPECT_TRUE(result.optimal());
   expectAccepted(problem, result);
 }
 
-TEST(SolveJoint, GivesTheSameBitsTwice) {
+TEST(Solve, GivesTheSameBitsTwice) {
   Random random(5);
-  JointMix mix;
+  ProblemMix mix;
   mix.layers = 80;
-  JointProblem problem = randomJoint(random, mix);
-  JointResult first = solveJoint(problem), second = solveJoint(problem);
+  Problem problem = randomProblem(random, mix);
+  SolverResult first = solve(problem), second = solve(problem);
   EXPECT_EQ(choicesOf(problem, first.plan), choicesOf(problem, second.plan));
   EXPECT_EQ(first.certificate.bound, second.certificate.bound);
 }
 
 /// Where the channel waits for the backward pass anyway, early layers share a message.
-TEST(SolveJoint, MergesWhereItCostsNothing) {
-  JointProblem problem;
-  problem.lanes = {
+TEST(Solve, MergesWhereItCostsNothing) {
+  Problem problem;
+  problem.mergeClasses = {
       {{{Scheme::ring, std::make_shared<AffineCost>(1, 0.01), 4}}, unlimited, unlimited}};
   problem.layers = {{100, 0.0, 1, {}, {}}, {100, 0.1, 1, {}, {}}, {100, 10.0, 1, {}, {}}};
   problem.computeFree = 10;
-  JointResult result = solveJoint(problem);
+  SolverResult result = solve(problem);
   EXPECT_EQ(result.plan.messages.size(), 2u);
   EXPECT_DOUBLE_EQ(result.plan.finish, 12);
 }

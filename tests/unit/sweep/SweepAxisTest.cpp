@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace syncline;
-using namespace syncline::driver;
+using namespace syncline::sweep;
 
 TEST(SweepAxisTest, ReadsARangeWithUnits) {
   Result<SweepAxis> axis = parseSweep("bandwidth=1Gb/s..100Gb/s");
