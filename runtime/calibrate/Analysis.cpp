@@ -57,7 +57,7 @@ double leastBeta(const std::vector<PairFinding> &pairs) {
 std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &schemes, int ranks,
                                 const std::vector<PairFinding> &pairs) {
   std::vector<Observation> observations;
-  std::vector<std::pair<std::string, std::int64_t>> origins;
+  std::vector<std::pair<Scheme, std::int64_t>> origins;
   for (const SchemeFinding *scheme : schemes)
     for (const SizeFinding &size : scheme->sizes) {
       const Summary &summary = size.seconds;
@@ -74,8 +74,7 @@ std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &scheme
     return std::nullopt;
   LinkCosts link{.constants = fit->constants,
                  .isFromRing = true,
-                 .isBandwidthOfPairs = fit->constants.beta > (1 + certain) * fit->freeBeta,
-                 .worstScheme = {}};
+                 .isBandwidthOfPairs = fit->constants.beta > (1 + certain) * fit->freeBeta};
   std::vector<double> absolute;
   const std::vector<bool> isLong = longOnes(observations);
   for (std::size_t i = 0; i < observations.size(); ++i) {

@@ -10,7 +10,7 @@ namespace syncline::calibrate {
 
 /// One scheme's costs.
 struct Table {
-  std::string scheme;
+  Scheme scheme = Scheme::ring;
   Curve measured; ///< medians as they are
   Curve costs;    ///< nondecreasing
   /// a + b·bytes, least relative squares of `measured`; and where growth differs from it.
@@ -30,7 +30,7 @@ struct LinkCosts {
   bool isBandwidthOfPairs = false;
   double longResidual = 0; ///< the worst of the messages that the bandwidth comes from
   double medianResidual = 0, worstResidual = 0; ///< relative, absolute value
-  std::string worstScheme;
+  Scheme worstScheme = Scheme::ring;
   std::int64_t worstBytes = 0;
 };
 

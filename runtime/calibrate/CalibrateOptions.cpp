@@ -5,7 +5,6 @@
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/NumberChecks.h"
 #include "runtime/launch/RankFlags.h"
-#include "runtime/transport/collectives/AllReduce.h"
 
 #include <algorithm>
 #include <iostream>
@@ -103,13 +102,14 @@ Status readSizes(const std::string &text, std::vector<std::int64_t> &sizes) {
   return Status::ok();
 }
 
-Status readSchemes(const std::string &text, std::vector<std::string> &schemes) {
+Status readSchemes(const std::string &text, std::vector<Scheme> &schemes) {
   for (const std::string &item : items(text)) {
-    if (Status s = checkScheme(item); !s)
-      return s;
-    if (std::find(schemes.begin(), schemes.end(), item) != schemes.end())
+    const Result<Scheme> scheme = readScheme(item);
+    if (!scheme)
+      return scheme.status();
+    if (std::find(schemes.begin(), schemes.end(), *scheme) != schemes.end())
       return Status::badInput("'" + item + "' is given twice");
-    schemes.push_back(item);
+    schemes.push_back(*scheme);
   }
   return Status::ok();
 }
@@ -138,8 +138,8 @@ std::string CalibrateOptions::agreement() const {
        << DeviceFlags::agreement() << (sharesDevice ? " --share-device" : "");
   for (std::int64_t size : sizes)
     text << " --sizes " << sizeText(size);
-  for (const std::string &scheme : schemes)
-    text << " --schemes " << scheme;
+  for (Scheme scheme : schemes)
+    text << " --schemes " << schemeName(scheme);
   return text.str();
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
+#include "syncline/Scheme.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +17,8 @@ struct CalibrateOptions : DeviceFlags {
   std::string output; ///< empty: standard output
   std::string name = "calibrated";
   double seconds = 60;
-  std::vector<std::int64_t> sizes;  ///< ascending; empty: the default ones
-  std::vector<std::string> schemes; ///< empty: all that the ranks can use
+  std::vector<std::int64_t> sizes; ///< ascending; empty: the default ones
+  std::vector<Scheme> schemes;     ///< empty: all that the ranks can use
   bool quiet = false;
   int threads = 1;
   double startTimeout = 60, timeout = 30; ///< seconds

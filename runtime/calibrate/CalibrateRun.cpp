@@ -31,21 +31,22 @@ std::string hostName() {
 }
 
 /// Whether some size is short enough for the scheme.
-Status checkSizes(const std::string &scheme, int ranks, const std::vector<std::int64_t> &sizes) {
+Status checkSizes(Scheme scheme, int ranks, const std::vector<std::int64_t> &sizes) {
   const std::int64_t most = largestMessage(scheme, ranks, sizes.back());
   if (sizes.front() <= most)
     return Status::ok();
   return Status::error(ErrorKind::badUsage,
-                       "--sizes: '" + scheme + "' gathers from each of " + std::to_string(ranks) +
+                       "--sizes: '" + std::string(schemeName(scheme)) + "' gathers from each of " +
+                           std::to_string(ranks) +
                            " ranks, together no more than the longest size: expected " +
                            (most > 0 ? "one of at most " + sizeText(most) + ", or " : "") +
                            sizeText(sizes.front() * ranks) + " as the longest");
 }
 
-std::string list(const std::vector<std::string> &all) {
+std::string list(const std::vector<Scheme> &all) {
   std::string text;
-  for (const std::string &each : all)
-    text += (text.empty() ? "" : ", ") + each;
+  for (Scheme each : all)
+    text += (text.empty() ? "" : ", ") + std::string(schemeName(each));
   return text;
 }
 
@@ -63,7 +64,7 @@ private:
   Result<int> ranksPerNode();
   Status chooseSettings();
   Status connect();
-  std::string whyNot(const std::string &scheme) const;
+  std::string whyNot(Scheme scheme) const;
   Status write(const Findings &findings) const;
 
   const CalibrateOptions &options;
@@ -161,13 +162,13 @@ Status CalibrationRun::chooseSettings() {
   settings.wire = options.wire;
   settings.sharesDevice = options.sharesDevice;
   settings.sizes = options.sizes.empty() ? defaultSizes() : options.sizes;
-  const std::vector<std::string> usable = usableSchemes(*backend, identity.size, settings);
+  const std::vector<Scheme> usable = usableSchemes(*backend, identity.size, settings);
   settings.schemes = options.schemes.empty() ? usable : options.schemes;
-  for (const std::string &scheme : settings.schemes)
+  for (Scheme scheme : settings.schemes)
     if (std::find(usable.begin(), usable.end(), scheme) == usable.end())
       return Status::error(ErrorKind::badUsage, "--schemes: " + whyNot(scheme));
   // Without '--schemes' those that have no size are left out, which the file says.
-  for (const std::string &scheme : options.schemes)
+  for (Scheme scheme : options.schemes)
     if (Status s = checkSizes(scheme, identity.size, settings.sizes); !s)
       return s;
   return Status::ok();
@@ -181,15 +182,15 @@ Status CalibrationRun::connect() {
 }
 
 /// Of a scheme that is not usable.
-std::string CalibrationRun::whyNot(const std::string &scheme) const {
+std::string CalibrationRun::whyNot(Scheme scheme) const {
+  const std::string name = "'" + std::string(schemeName(scheme)) + "'";
   if (!backend->hasChannels())
-    return "'" + scheme +
-           "' needs several nodes of several ranks, numbered node by node; "
-           "'--ranks-per-node' takes ranks for several nodes";
+    return name + " needs several nodes of several ranks, numbered node by node; "
+                  "'--ranks-per-node' takes ranks for several nodes";
   if (const auto wide = channelSchemes(WirePrecision::fp32);
       std::find(wide.begin(), wide.end(), scheme) != wide.end())
-    return "'" + scheme + "' is measured by '--wire fp32' only";
-  return "backend '" + options.backend + "' does not carry '" + scheme + "'; expected some of " +
+    return name + " is measured by '--wire fp32' only";
+  return "backend '" + options.backend + "' does not carry " + name + "; expected some of " +
          list(usableSchemes(*backend, identity.size, settings));
 }
 

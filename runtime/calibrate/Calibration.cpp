@@ -51,7 +51,7 @@ Status Calibration::open() {
     return opened.status();
   with = std::move(*opened);
   team = with.team.get();
-  for (const std::string &scheme : settings.schemes)
+  for (Scheme scheme : settings.schemes)
     findings.schemes.push_back({scheme, {}});
   return Status::ok();
 }
@@ -167,7 +167,7 @@ Status Calibration::measureInside() {
   if (!with.nodeRing)
     return Status::ok();
   Team *nodeTeam = with.nodeTeam.get();
-  findings.inside.scheme = "ring";
+  findings.inside.scheme = Scheme::ring;
   const double seconds = (insideEnd - pairsEnd) * settings.seconds;
   if (Result<double> clock = nodeTeam->slowest(0); !clock)
     return clock.status();
@@ -198,7 +198,7 @@ Status Calibration::measureOverlap() {
 
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {
   const Way &by = with.messages.ways[scheme];
-  progress.tell(by.scheme + " of " + sizeText(bytes), team->now());
+  progress.tell(std::string(schemeName(by.scheme)) + " of " + sizeText(bytes), team->now());
   auto size = measureSize(*team, by, bytes, until);
   if (!size)
     return size.status();
@@ -212,7 +212,7 @@ Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until
 /// What each scheme takes, roughly: nothing else says which sizes there is time for.
 Status Calibration::probe() {
   for (const Way &by : with.messages.ways) {
-    progress.tell(by.scheme, team->now());
+    progress.tell(std::string(schemeName(by.scheme)), team->now());
     const std::int64_t bytes = std::min(probeBytes, by.largest) / 4 * 4;
     if (bytes == 0) { // the longest size is too short for it
       probes.push_back({});

@@ -60,6 +60,8 @@ std::string hostText(const std::vector<std::string> &hosts) {
   return text;
 }
 
+std::string nameOf(Scheme scheme) { return std::string(schemeName(scheme)); }
+
 void addHead(Lines &out, const Findings &f, const Labels &labels) {
   out.add("# Written by 'syncline calibrate' (%s).", labels.versions.c_str());
   out.add("# %d ranks: %s; %s; measured for %.0f s.", f.ranks, hostText(f.hosts).c_str(),
@@ -72,7 +74,8 @@ void addHead(Lines &out, const Findings &f, const Labels &labels) {
     out.add("# There was no time to measure messages of %s.", sizeText(bytes).c_str());
   for (const SchemeFinding &scheme : f.schemes)
     if (scheme.sizes.empty())
-      out.add("# %s was not measured: no size is short enough for it.", scheme.scheme.c_str());
+      out.add("# %s was not measured: no size is short enough for it.",
+              nameOf(scheme.scheme).c_str());
   out.add("name: %s", quoted(labels.name).c_str());
   if (f.ranksPerNode > 1 && f.ranksPerNode < f.ranks) {
     out.add("nodes: %d", f.ranks / f.ranksPerNode);
@@ -109,7 +112,7 @@ void addLink(Lines &out, const char *key, const LinkCosts &link) {
         "are below %s,\n  # latency by short ones; of all sizes half of the residuals are below "
         "%s, the worst, %s, is %s's at %s.",
         percent(link.longResidual).c_str(), percent(link.medianResidual).c_str(),
-        percent(link.worstResidual).c_str(), link.worstScheme.c_str(),
+        percent(link.worstResidual).c_str(), nameOf(link.worstScheme).c_str(),
         sizeText(link.worstBytes).c_str());
   else
     out.add("  # Of rank 0's slowest pair: the ring's rounds say nothing of the bandwidth.");
@@ -189,10 +192,10 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found, const 
 }
 
 /// As cluster files call it, and whether it stands among the all-reduces.
-std::pair<std::string, bool> keyOf(const std::string &scheme) {
-  if (scheme == "factors")
+std::pair<std::string, bool> keyOf(Scheme scheme) {
+  if (scheme == Scheme::factors)
     return {"all-gather", false};
-  return {scheme, scheme != "reduce-scatter" && scheme != "parameter-server"};
+  return {nameOf(scheme), scheme != Scheme::reduceScatter && scheme != Scheme::parameterServer};
 }
 
 void addTables(Lines &out, const Findings &f, const Analysis &a) {

@@ -15,7 +15,7 @@ struct Buffers {
 
 Collective reduceScatter(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
                          std::int64_t largest) {
-  return {std::string(shardedScheme),
+  return {Scheme::reduceScatter,
           [ring, buffers](std::int64_t bytes) {
             Status s = ring->reduceScatter(buffers->gradients.data(), bytes, ElementType::f32);
             return s ? ring->allGather(buffers->parameters.data(), bytes, ElementType::f32) : s;
@@ -26,7 +26,7 @@ Collective reduceScatter(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> bu
 /// In two places, as a layer's inputs and its outputs' gradients are.
 Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
                    std::int64_t largest) {
-  return {std::string(gatheredScheme),
+  return {Scheme::factors,
           [ring, buffers](std::int64_t bytes) {
             const std::int64_t first = bytes / 8 * 4;
             const GatherPart parts[] = {{buffers->gradients.data(), first},
@@ -38,32 +38,32 @@ Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
 
 } // namespace
 
-std::vector<std::string> usableSchemes(int ranks, int ranksPerNode) {
-  std::vector<std::string> schemes;
-  for (std::string_view scheme : allReduceSchemes())
-    if (scheme != "hierarchical" || (ranksPerNode > 1 && ranksPerNode < ranks))
-      schemes.emplace_back(scheme);
-  schemes.emplace_back(shardedScheme);
-  schemes.emplace_back(gatheredScheme);
+std::vector<Scheme> usableSchemes(int ranks, int ranksPerNode) {
+  std::vector<Scheme> schemes;
+  for (Scheme scheme : allReduceSchemes())
+    if (scheme != Scheme::hierarchical || (ranksPerNode > 1 && ranksPerNode < ranks))
+      schemes.push_back(scheme);
+  schemes.push_back(Scheme::reduceScatter);
+  schemes.push_back(Scheme::factors);
   return schemes;
 }
 
 Result<std::vector<Collective>> openCollectives(Transport &transport, const RankLayout &layout,
-                                                const std::vector<std::string> &schemes,
+                                                const std::vector<Scheme> &schemes,
                                                 std::int64_t largest, const std::string &name) {
   auto buffers = std::make_shared<Buffers>();
   buffers->gradients.resize(largest / sizeof(float) + 1);
   buffers->parameters.resize(buffers->gradients.size());
   std::vector<Collective> all;
-  for (const std::string &scheme : schemes) {
-    if (scheme == shardedScheme || scheme == gatheredScheme) {
-      auto made = Ring::create(transport, name + "/" + scheme);
+  for (Scheme scheme : schemes) {
+    if (!isAllReduce(scheme)) {
+      auto made = Ring::create(transport, name + "/" + std::string(schemeName(scheme)));
       if (!made)
         return made.status();
       std::shared_ptr<Ring> ring = std::move(*made);
       const std::int64_t most = largestMessage(scheme, transport.size(), largest);
-      all.push_back(scheme == shardedScheme ? reduceScatter(ring, buffers, most)
-                                            : factors(ring, buffers, most));
+      all.push_back(scheme == Scheme::reduceScatter ? reduceScatter(ring, buffers, most)
+                                                    : factors(ring, buffers, most));
       continue;
     }
     auto made = createAllReduce(scheme, transport, name, layout);

@@ -185,12 +185,12 @@ Result<std::unique_ptr<Device>> Device::create(const Backend &backend, const Dev
   step.builder.phase("update");
   device->streaming.push_back(update(step));
   for (const Bucket &b : options.messages)
-    step.builder.bucket(
-        {b.id, b.channel, b.scheme, device->roomBegin + b.offset, b.extent, b.start, b.end});
+    step.builder.bucket({b.id, b.channel, schemeName(b.scheme), device->roomBegin + b.offset,
+                         b.extent, b.start, b.end});
   if (Status s = executable.finish(); !s)
     return s;
   for (const Bucket &b : options.messages)
-    if (b.scheme == shardedScheme)
+    if (b.scheme == Scheme::reduceScatter)
       if (Status s = executable.takeShard(b.id, 0, 0); !s)
         return s;
   if (Status s = executable.setOptimizer({.momentum = 0.9}); !s)

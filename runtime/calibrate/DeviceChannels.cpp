@@ -10,23 +10,23 @@ namespace syncline::calibrate {
 namespace {
 
 constexpr int generalChannel = 0, treeChannel = 1, secondChannel = 2, channelCount = 3;
-constexpr std::array<std::string_view, 5> known{"ring", "tree", "parameter-server", shardedScheme,
-                                                gatheredScheme};
+constexpr std::array known{Scheme::ring, Scheme::tree, Scheme::parameterServer,
+                           Scheme::reduceScatter, Scheme::factors};
 
-int channelOf(const std::string &scheme) { return scheme == "tree" ? treeChannel : generalChannel; }
+int channelOf(Scheme scheme) { return scheme == Scheme::tree ? treeChannel : generalChannel; }
 
 /// By channel; the ring is always there, for messages beside computation.
-std::array<std::vector<std::string>, channelCount> schemesOf(const ChannelWishes &wishes) {
-  std::array<std::vector<std::string>, channelCount> all;
-  all[generalChannel].emplace_back("ring");
-  for (const std::string &scheme : wishes.schemes)
-    if (scheme != "ring")
+std::array<std::vector<Scheme>, channelCount> schemesOf(const ChannelWishes &wishes) {
+  std::array<std::vector<Scheme>, channelCount> all;
+  all[generalChannel].push_back(Scheme::ring);
+  for (Scheme scheme : wishes.schemes)
+    if (scheme != Scheme::ring)
       all[static_cast<std::size_t>(channelOf(scheme))].push_back(scheme);
   all[secondChannel].push_back(wishes.schemes.front());
   return all;
 }
 
-int firstBucket(int channel, std::string_view scheme) {
+int firstBucket(int channel, Scheme scheme) {
   const auto index = std::find(known.begin(), known.end(), scheme) - known.begin();
   const int lane = channel * static_cast<int>(known.size()) + static_cast<int>(index);
   return 1 + lane * DeviceChannels::mostUnderWay; // 0 is the device's own
@@ -34,20 +34,20 @@ int firstBucket(int channel, std::string_view scheme) {
 
 } // namespace
 
-std::vector<std::string> channelSchemes(WirePrecision wire) {
-  std::vector<std::string> schemes(known.begin(), known.end());
+std::vector<Scheme> channelSchemes(WirePrecision wire) {
+  std::vector<Scheme> schemes(known.begin(), known.end());
   if (wire != WirePrecision::fp32)
-    std::erase(schemes, gatheredScheme);
+    std::erase(schemes, Scheme::factors);
   return schemes;
 }
 
 std::vector<Bucket> bucketsFor(const ChannelWishes &wishes) {
   std::vector<Bucket> buckets;
   int channel = 0;
-  for (const std::vector<std::string> &schemes : schemesOf(wishes)) {
-    for (const std::string &scheme : schemes) {
+  for (const std::vector<Scheme> &schemes : schemesOf(wishes)) {
+    for (Scheme scheme : schemes) {
       // One says how long messages are; updates look for the very bucket.
-      const int count = scheme == shardedScheme ? 2 * Repetitions::most : 1;
+      const int count = scheme == Scheme::reduceScatter ? 2 * Repetitions::most : 1;
       for (int i = 0; i < count; ++i)
         buckets.push_back({firstBucket(channel, scheme) + i, channel, scheme, 0, wishes.largest});
     }
@@ -62,11 +62,12 @@ Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const Backend &back
   std::shared_ptr<DeviceChannels> opened(new DeviceChannels(team, device, wishes));
   const auto schemes = schemesOf(wishes);
   for (int number = 0; number < channelCount; ++number) {
-    const std::vector<std::string> &carried = schemes[static_cast<std::size_t>(number)];
+    const std::vector<Scheme> &carried = schemes[static_cast<std::size_t>(number)];
     opened->channels.emplace_back();
     if (carried.empty())
       continue;
-    Result<TunerFolder> folder = TunerFolder::create(carried.front() == "tree" ? "tree" : "ring");
+    Result<TunerFolder> folder =
+        TunerFolder::create(carried.front() == Scheme::tree ? "tree" : "ring");
     if (!folder)
       return folder.status();
     auto channel = backend.openChannel(device.forChannels(), peers,
@@ -82,13 +83,13 @@ Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const Backend &back
   return opened;
 }
 
-Lane DeviceChannels::lane(const std::string &scheme) const {
+Lane DeviceChannels::lane(Scheme scheme) const {
   const int number = channelOf(scheme);
   return {channels[static_cast<std::size_t>(number)].get(), scheme, firstBucket(number, scheme)};
 }
 
 Lane DeviceChannels::secondLane() const {
-  const std::string &scheme = wishes.schemes.front();
+  const Scheme scheme = wishes.schemes.front();
   return {channels[secondChannel].get(), scheme, firstBucket(secondChannel, scheme)};
 }
 
@@ -106,9 +107,9 @@ Status DeviceChannels::send(const Lane &lane, int number, std::int64_t bytes, st
   std::byte *parameters = device.room(Space::parameters) + at;
   const int bucket = lane.firstBucket + number;
   const auto length = static_cast<std::size_t>(bytes);
-  if (lane.scheme == shardedScheme)
+  if (lane.scheme == Scheme::reduceScatter)
     return lane.channel->issueSharded(bucket, {gradients, parameters, length, ElementType::f32});
-  if (lane.scheme != gatheredScheme)
+  if (lane.scheme != Scheme::factors)
     return lane.channel->issue(bucket, gradients, length, ElementType::f32, lane.scheme);
   // In two places, as a layer's inputs and its outputs' gradients are.
   const std::int64_t first = bytes / 8 * 4;
@@ -156,9 +157,9 @@ Result<double> DeviceChannels::time(std::span<const Lane> lanes, std::int64_t by
 }
 
 Messages channelMessages(const std::shared_ptr<DeviceChannels> &channels,
-                         const std::vector<std::string> &schemes, std::int64_t largest) {
+                         const std::vector<Scheme> &schemes, std::int64_t largest) {
   Messages messages;
-  for (const std::string &scheme : schemes)
+  for (Scheme scheme : schemes)
     messages.ways.push_back(
         {scheme, largestMessage(scheme, channels->ranks(), largest),
          [channels, lane = channels->lane(scheme)](std::int64_t bytes, Repetitions times) {

@@ -11,7 +11,7 @@
 namespace syncline::calibrate {
 
 struct ChannelWishes {
-  std::vector<std::string> schemes;
+  std::vector<Scheme> schemes;
   std::int64_t largest = 0; ///< bytes of the longest message
   WirePrecision wire = WirePrecision::fp32;
   bool sharesDevice = false;
@@ -19,7 +19,7 @@ struct ChannelWishes {
 
 /// What channels of backends carry. Factors only as fp32: rounded, they take scratch by the
 /// operations of a step that gathers them, which is not the calibration's.
-std::vector<std::string> channelSchemes(WirePrecision wire);
+std::vector<Scheme> channelSchemes(WirePrecision wire);
 
 /// What the device's step is to declare, for its channels' scratch and updates.
 std::vector<Bucket> bucketsFor(const ChannelWishes &wishes);
@@ -27,7 +27,7 @@ std::vector<Bucket> bucketsFor(const ChannelWishes &wishes);
 /// A message's way: a channel and a scheme.
 struct Lane {
   Channel *channel = nullptr;
-  std::string scheme;
+  Scheme scheme = Scheme::ring;
   int firstBucket = 0; ///< of as many as may be under way at once
 };
 
@@ -44,7 +44,7 @@ public:
                                                       Team &team, Device &device,
                                                       const ChannelWishes &wishes);
 
-  Lane lane(const std::string &scheme) const;
+  Lane lane(Scheme scheme) const;
   /// By the first scheme, beside lane().
   Lane secondLane() const;
 
@@ -76,6 +76,6 @@ private:
 
 /// Their ways, for the wished schemes. No message is longer than largestMessage() of `largest`.
 Messages channelMessages(const std::shared_ptr<DeviceChannels> &channels,
-                         const std::vector<std::string> &schemes, std::int64_t largest);
+                         const std::vector<Scheme> &schemes, std::int64_t largest);
 
 } // namespace syncline::calibrate

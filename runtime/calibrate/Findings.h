@@ -3,6 +3,7 @@
 
 #include "runtime/calibrate/Curve.h"
 #include "runtime/calibrate/Statistics.h"
+#include "syncline/Scheme.h"
 
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ struct SizeFinding {
 };
 
 struct SchemeFinding {
-  std::string scheme;
+  Scheme scheme = Scheme::ring;
   std::vector<SizeFinding> sizes; ///< ascending
 
   Curve curve() const; ///< the medians

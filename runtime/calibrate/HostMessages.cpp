@@ -11,7 +11,7 @@ namespace {
 using Shared = std::shared_ptr<const Collective>;
 
 Result<std::vector<Shared>> open(Transport &transport, const RankLayout &layout,
-                                 const std::vector<std::string> &schemes, std::int64_t largest,
+                                 const std::vector<Scheme> &schemes, std::int64_t largest,
                                  const std::string &name) {
   auto opened = openCollectives(transport, layout, schemes, largest, name);
   if (!opened)
@@ -32,7 +32,7 @@ Way wayOf(Team &team, const Shared &by) {
 } // namespace
 
 Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLayout &layout,
-                                  const std::vector<std::string> &schemes, std::int64_t largest) {
+                                  const std::vector<Scheme> &schemes, std::int64_t largest) {
   auto all = open(transport, layout, schemes, largest, "calibrate/0");
   if (!all)
     return all.status();
@@ -51,7 +51,7 @@ Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLa
 }
 
 Result<Way> openNodeRing(Transport &node, Team &team, std::int64_t largest) {
-  auto ring = open(node, {}, {"ring"}, largest, "calibrate/node");
+  auto ring = open(node, {}, {Scheme::ring}, largest, "calibrate/node");
   return ring ? Result<Way>(wayOf(team, ring->front())) : ring.status();
 }
 

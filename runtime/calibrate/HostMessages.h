@@ -11,7 +11,7 @@ namespace syncline::calibrate {
 /// `transport` and `team`, of the same ranks, outlive the result. Nothing is longer than
 /// largestMessage() of `largest` bytes. Errors: peerLost.
 Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLayout &layout,
-                                  const std::vector<std::string> &schemes, std::int64_t largest);
+                                  const std::vector<Scheme> &schemes, std::int64_t largest);
 
 /// The same for the ring of a node's ranks.
 Result<Way> openNodeRing(Transport &node, Team &team, std::int64_t largest);

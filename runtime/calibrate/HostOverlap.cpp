@@ -105,7 +105,7 @@ Result<double> HostOverlap::messagesAlone(int count) {
 } // namespace
 
 Result<std::unique_ptr<Overlap>> openHostOverlap(Transport &transport, Team &team, Device &device) {
-  auto channel = createAllReduce("ring", transport, "calibrate/overlap", {});
+  auto channel = createAllReduce(Scheme::ring, transport, "calibrate/overlap", {});
   if (!channel)
     return channel.status();
   return std::unique_ptr<Overlap>(std::make_unique<HostOverlap>(team, device, std::move(*channel)));

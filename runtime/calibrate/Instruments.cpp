@@ -36,8 +36,7 @@ Result<double> busySeconds(Device &device, Team &team) {
 
 } // namespace
 
-std::vector<std::string> usableSchemes(const Backend &backend, int ranks,
-                                       const Settings &settings) {
+std::vector<Scheme> usableSchemes(const Backend &backend, int ranks, const Settings &settings) {
   return backend.hasChannels() ? channelSchemes(settings.wire)
                                : usableSchemes(ranks, settings.ranksPerNode);
 }

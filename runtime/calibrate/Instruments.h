@@ -20,10 +20,10 @@ struct Site {
 };
 
 struct Settings {
-  double seconds = 60;              ///< for all measurements together; kept to roughly
-  std::vector<std::int64_t> sizes;  ///< ascending multiples of 4; where curves are measured first
-  std::vector<std::string> schemes; ///< of usableSchemes(), at least one
-  int ranksPerNode = 1;             ///< ranks [i·n, (i+1)·n) share a node; divides the ranks
+  double seconds = 60;             ///< for all measurements together; kept to roughly
+  std::vector<std::int64_t> sizes; ///< ascending multiples of 4; where curves are measured first
+  std::vector<Scheme> schemes;     ///< of usableSchemes(), at least one
+  int ranksPerNode = 1;            ///< ranks [i·n, (i+1)·n) share a node; divides the ranks
   int threads = 1;
   Precision precision = Precision::fp32;
   WirePrecision wire = WirePrecision::fp32; ///< of channels that the backend has
@@ -33,7 +33,7 @@ struct Settings {
 /// The schemes that can be measured: of the backend's channels, where it has any; otherwise
 /// "hierarchical" only with several nodes of several ranks. In the order in which plans' schemes
 /// are listed.
-std::vector<std::string> usableSchemes(const Backend &backend, int ranks, const Settings &settings);
+std::vector<Scheme> usableSchemes(const Backend &backend, int ranks, const Settings &settings);
 
 /// All ranks together use them.
 struct Instruments {

@@ -54,13 +54,21 @@ double squaredErrors(const LinkConstants &c, std::span<const Observation> observ
 
 } // namespace
 
-std::optional<Observation> ringRounds(std::string_view scheme, int ranks, double bytes,
-                                      double seconds) {
+std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, double seconds) {
   const double others = ranks - 1, part = others / ranks;
-  if (scheme == "ring" || scheme == "reduce-scatter")
+  switch (scheme) {
+  case Scheme::ring:
+  case Scheme::reduceScatter:
     return Observation{2 * others, 2 * part * bytes, part * bytes, seconds};
-  if (scheme == "factors")
+  case Scheme::factors:
     return Observation{others, others * bytes, 0, seconds};
+  case Scheme::recursiveDoubling:
+  case Scheme::halvingDoubling:
+  case Scheme::tree:
+  case Scheme::hierarchical:
+  case Scheme::parameterServer:
+    return std::nullopt;
+  }
   return std::nullopt;
 }
 

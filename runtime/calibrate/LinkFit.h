@@ -1,9 +1,10 @@
 // A link's constants from measured rounds of the ring. Pure functions.
 #pragma once
 
+#include "syncline/Scheme.h"
+
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace syncline::calibrate {
@@ -20,8 +21,7 @@ struct Observation {
 /// What a message of `bytes` by "ring", "reduce-scatter" or "factors" (bytes that one rank
 /// contributes) has to do on `ranks` ranks; nothing for another scheme, which is not made of the
 /// ring's rounds.
-std::optional<Observation> ringRounds(std::string_view scheme, int ranks, double bytes,
-                                      double seconds = 0);
+std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, double seconds = 0);
 
 struct LinkConstants {
   double alpha = 0; ///< seconds a message

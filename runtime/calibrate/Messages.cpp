@@ -1,15 +1,13 @@
 // How often, and how long.
 #include "runtime/calibrate/Messages.h"
 
-#include "runtime/core/Executable.h"
-
 #include <algorithm>
 #include <cmath>
 
 namespace syncline::calibrate {
 
-std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest) {
-  return scheme == gatheredScheme ? largest / ranks / 4 * 4 : largest;
+std::int64_t largestMessage(Scheme scheme, int ranks, std::int64_t largest) {
+  return scheme == Scheme::factors ? largest / ranks / 4 * 4 : largest;
 }
 
 Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {

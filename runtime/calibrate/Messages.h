@@ -1,12 +1,11 @@
 // Ways for messages, each of which can be timed, whoever carries them.
 #pragma once
 
+#include "syncline/Scheme.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace syncline::calibrate {
@@ -34,7 +33,7 @@ using Timing = std::function<Result<double>(std::int64_t bytes, Repetitions time
 
 /// One scheme of plans, ready to carry messages.
 struct Way {
-  std::string scheme;
+  Scheme scheme = Scheme::ring;
   std::int64_t largest = 0; ///< bytes of the longest message
   /// What a plan's message, whose bytes are a multiple of 4, does on its channel; of "factors" they
   /// are what one rank contributes. Of "reduce-scatter" without the optimizer between its halves.
@@ -48,6 +47,6 @@ struct Messages {
 };
 
 /// Bytes of this scheme's longest message where no rank is to hold more than `largest`.
-std::int64_t largestMessage(std::string_view scheme, int ranks, std::int64_t largest);
+std::int64_t largestMessage(Scheme scheme, int ranks, std::int64_t largest);
 
 } // namespace syncline::calibrate

@@ -55,7 +55,7 @@ Row rowOf(std::int64_t bytes, const std::map<std::size_t, double> &times,
   for (std::size_t i = 0; i < schemes.size(); ++i) {
     const auto found = times.find(i);
     row.push_back(found == times.end() ? "-" : timeCell(found->second));
-    if (found != times.end() && schemes[i].scheme != "factors" &&
+    if (found != times.end() && schemes[i].scheme != Scheme::factors &&
         (best == times.end() || found->second < best->second))
       best = found;
   }
@@ -65,7 +65,7 @@ Row rowOf(std::int64_t bytes, const std::map<std::size_t, double> &times,
   }
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.3g", static_cast<double>(bytes) / best->second / 1e9);
-  row.insert(row.end(), {schemes[best->first].scheme, rate});
+  row.insert(row.end(), {std::string(schemeName(schemes[best->first].scheme)), rate});
   return row;
 }
 
@@ -77,7 +77,7 @@ std::string resultTable(const Findings &findings) {
     return "";
   std::vector<Row> rows{{"size"}};
   for (const SchemeFinding &scheme : findings.schemes)
-    rows[0].push_back(scheme.scheme);
+    rows[0].emplace_back(schemeName(scheme.scheme));
   rows[0].insert(rows[0].end(), {"fastest", "GB/s"});
   for (const auto &[bytes, ofSchemes] : times)
     rows.push_back(rowOf(bytes, ofSchemes, findings.schemes));

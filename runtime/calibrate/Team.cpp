@@ -69,7 +69,7 @@ private:
 
 Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::string &name) {
   // Of all schemes it lets its ranks go nearest to each other.
-  auto barrier = createAllReduce("recursive-doubling", transport, name + "/barrier", {});
+  auto barrier = createAllReduce(Scheme::recursiveDoubling, transport, name + "/barrier", {});
   if (!barrier)
     return barrier.status();
   auto ring = Ring::create(transport, name + "/share");

@@ -18,7 +18,7 @@ enum class WirePrecision { fp32, bf16, fp16 };
 
 struct ChannelOptions {
   int channel = 0;
-  std::vector<std::string> schemes; ///< of its buckets, in the order of first use
+  std::vector<Scheme> schemes; ///< of its buckets, in the order of first use
   WirePrecision wire = WirePrecision::fp32;
   bool sharesDevice = false;   ///< several ranks on one device, by sockets
   std::string planFolder = {}; ///< where the plan's choices for the links' library lie

@@ -9,7 +9,7 @@
 namespace syncline {
 
 /// Changes whenever Backend.h or a header that it includes does so incompatibly.
-inline constexpr int backendInterface = 4;
+inline constexpr int backendInterface = 5;
 
 /// What a module exports, as "synclineBackend", with C linkage: its backend, which lives as long as
 /// the process, or null where it was built for another interface.

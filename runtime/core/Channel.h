@@ -7,8 +7,7 @@
 
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 namespace syncline {
@@ -50,7 +49,7 @@ public:
   /// is named; its bytes belong to the channel until wait(). A negative bucket is the loss and what
   /// travels with it, at most eight f64 in the host's memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
-                       std::string_view scheme = {}) = 0;
+                       std::optional<Scheme> scheme = {}) = 0;
   /// The same for an all-gather, scheme "factors": this rank's parts are in place.
   virtual Status issueGather(int bucket, std::vector<GatherPart> parts) = 0;
   /// The same for a sum, Executable::updateShard() and an all-gather of the parameters in one,
@@ -71,6 +70,6 @@ public:
 /// Opens one channel with the schemes of its buckets, at least one; all ranks together, in the
 /// channels' order. Errors: badInput for a scheme or layout that it cannot carry; peerLost.
 using OpenChannel = std::function<Result<std::unique_ptr<Channel>>(
-    int channel, const std::vector<std::string> &schemes)>;
+    int channel, const std::vector<Scheme> &schemes)>;
 
 } // namespace syncline

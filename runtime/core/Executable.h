@@ -28,6 +28,7 @@
 // thread between its `issue` and the return of its `wait`.
 #pragma once
 
+#include "syncline/Scheme.h"
 #include "syncline/Status.h"
 #include "syncline/Step.h"
 
@@ -95,14 +96,11 @@ struct OperationInfo {
   std::vector<GatherPart> gathered; ///< of gather; this rank's parts are in place after run()
 };
 
-/// Spelled as in Bucket::scheme.
-inline constexpr std::string_view shardedScheme = "reduce-scatter", gatheredScheme = "factors";
-
-/// BucketInfo with its strings owned.
+/// BucketInfo with its scheme parsed.
 struct Bucket {
   int id = -1;
   int channel = 0;
-  std::string scheme;
+  Scheme scheme = Scheme::ring;
   std::int64_t offset = 0, extent = 0; ///< bytes, in Space::gradients and Space::parameters alike
   double start = 0, end = 0;           ///< predicted seconds from the step's beginning
 };

@@ -11,7 +11,7 @@ bool holds(const Bucket &bucket, const StepTensor &tensor) {
          tensor.offset < bucket.offset + bucket.extent;
 }
 
-bool isSharded(const Bucket &bucket) { return bucket.scheme == shardedScheme; }
+bool isSharded(const Bucket &bucket) { return bucket.scheme == Scheme::reduceScatter; }
 
 } // namespace
 
@@ -100,7 +100,8 @@ Result<std::byte *> Optimizer::velocityOf(int parameter) const {
     if (isSharded(bucket) && holds(bucket, info) && ranks > 1)
       return Status::badInput("parameter '" + info.name +
                               "': its velocity is spread over the ranks, for bucket " +
-                              std::to_string(bucket.id) + " travels by '" + bucket.scheme + "'");
+                              std::to_string(bucket.id) + " travels by '" +
+                              std::string(schemeName(bucket.scheme)) + "'");
   if (std::byte *data = velocityAt(info.offset, info.reserved))
     return data;
   return Status::error(ErrorKind::internal, "parameter '" + info.name + "' has no velocity");

@@ -42,13 +42,16 @@ void StepTable::declareBucket(const BucketInfo &info) {
   const std::string what = "bucket " + std::to_string(info.id);
   if (findBucket(info.id))
     return fail(ErrorKind::badInput, what + " is declared twice");
+  const Result<Scheme> scheme = readScheme(info.scheme);
+  if (!scheme)
+    return fail(scheme.status().kind(), what + ": " + scheme.status().message());
   const std::int64_t room = std::min(sizes.gradients, sizes.parameters);
   if (info.offset < 0 || info.extent < 0 || info.offset + info.extent > room)
     return fail(ErrorKind::badInput, what + ": ends at byte " +
                                          std::to_string(info.offset + info.extent) +
                                          " of a space of " + std::to_string(room));
-  buckets.push_back({info.id, info.channel, std::string(info.scheme), info.offset, info.extent,
-                     info.start, info.end});
+  buckets.push_back(
+      {info.id, info.channel, *scheme, info.offset, info.extent, info.start, info.end});
 }
 
 OperationInfo &StepTable::append(std::string_view name, std::string_view layer,
@@ -62,14 +65,14 @@ OperationInfo &StepTable::append(std::string_view name, std::string_view layer,
 }
 
 /// Whether buckets of the scheme know the operation.
-static bool suits(OperationKind kind, std::string_view scheme) {
+static bool suits(OperationKind kind, Scheme scheme) {
   switch (kind) {
   case OperationKind::issue:
-    return scheme != gatheredScheme;
+    return scheme != Scheme::factors;
   case OperationKind::gather:
-    return scheme == gatheredScheme;
+    return scheme == Scheme::factors;
   case OperationKind::update:
-    return scheme != shardedScheme;
+    return scheme != Scheme::reduceScatter;
   case OperationKind::wait:
   case OperationKind::compute:
     return true;
@@ -87,7 +90,8 @@ bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind,
     return false;
   }
   if (!suits(kind, declared->scheme)) {
-    fail(ErrorKind::badInput, what + ", which travels by '" + declared->scheme + "'");
+    fail(ErrorKind::badInput,
+         what + ", which travels by '" + std::string(schemeName(declared->scheme)) + "'");
     return false;
   }
   append(name, {}, kind).bucket = bucket;

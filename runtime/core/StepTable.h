@@ -18,7 +18,8 @@ public:
   /// Checks that the tensor lies inside its space, aligned, under a new name. An invalid handle
   /// and a sticky error otherwise.
   Tensor declare(const TensorInfo &info);
-  /// Checks that the bucket lies inside parameters and gradients and its number is new.
+  /// Checks that the bucket lies inside parameters and gradients, that its number is new, and
+  /// that its scheme exists.
   void declareBucket(const BucketInfo &info);
   void setPhase(std::string_view name) { phase = name; }
 

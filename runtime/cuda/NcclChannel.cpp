@@ -9,14 +9,14 @@ namespace syncline::cuda {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> knownSchemes{"ring", "tree", "parameter-server",
-                                                       shardedScheme, gatheredScheme};
+constexpr std::array knownSchemes{Scheme::ring, Scheme::tree, Scheme::parameterServer,
+                                  Scheme::reduceScatter, Scheme::factors};
 
 Status checkSchemes(const ChannelOptions &options) {
-  for (const std::string &scheme : options.schemes)
+  for (Scheme scheme : options.schemes)
     if (std::find(knownSchemes.begin(), knownSchemes.end(), scheme) == knownSchemes.end())
       return Status::badInput("channel " + std::to_string(options.channel) +
-                              ": NCCL does not know scheme '" + scheme +
+                              ": NCCL does not know scheme '" + std::string(schemeName(scheme)) +
                               "'; expected ring, tree, parameter-server, reduce-scatter or "
                               "factors");
   return Status::ok();
@@ -78,9 +78,9 @@ std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) cons
     if (bucket.channel != channel)
       continue;
     const auto bytes = static_cast<std::size_t>(bucket.extent);
-    if (bucket.scheme == "parameter-server")
+    if (bucket.scheme == Scheme::parameterServer)
       most = std::max(most, collectives.serverScratch(bytes));
-    else if (bucket.scheme != gatheredScheme)
+    else if (bucket.scheme != Scheme::factors)
       most = std::max(most, collectives.sumScratch(bytes));
     for (const OperationInfo &operation : of.operations())
       if (operation.kind == OperationKind::gather && operation.bucket == bucket.id)
@@ -150,11 +150,11 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective)
 }
 
 Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType type,
-                          std::string_view scheme) {
+                          std::optional<Scheme> scheme) {
   if (bucket < 0)
     return issueLoss(bucket, data, bytes, type);
   return send(bucket, "all-reduce", [&] {
-    if (scheme == "parameter-server")
+    if (scheme == Scheme::parameterServer)
       collectives.sumByServers(data, bytes, type);
     else
       collectives.allReduce(data, bytes, type);

@@ -30,7 +30,7 @@ public:
 
   void startStep(std::int64_t step, bool replayed = false) override;
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
-               std::string_view scheme = {}) override;
+               std::optional<Scheme> scheme = {}) override;
   Status issueGather(int bucket, std::vector<GatherPart> parts) override;
   Status issueSharded(int bucket, const ShardedBucket &sharded) override;
   Range shardOf(std::size_t bytes, ElementType type) const override {

@@ -21,7 +21,7 @@ const Bucket *bucketOf(const Executable &executable, int id) {
 
 bool updates(const OperationInfo &op, const Bucket *bucket) {
   return op.kind == OperationKind::update ||
-         (op.kind == OperationKind::issue && bucket && bucket->scheme == shardedScheme);
+         (op.kind == OperationKind::issue && bucket && bucket->scheme == Scheme::reduceScatter);
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/Sha256.h"
-#include "runtime/transport/collectives/AllReduce.h"
 #include "syncline/JsonDepth.h"
 
 #include <algorithm>
@@ -169,7 +168,10 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   b.id = count(object, "id", 0);
   b.channel = count(object, "channel", 0);
   b.members = get<std::vector<std::string>>(object, "members");
-  b.scheme = get<std::string>(object, "scheme");
+  const Result<Scheme> scheme = readScheme(get<std::string>(object, "scheme"));
+  if (!scheme)
+    throw SchemaError{"bucket " + std::to_string(b.id) + ": " + scheme.status().message()};
+  b.scheme = *scheme;
   b.ready = prediction(object, "ready");
   b.start = prediction(object, "start");
   b.end = prediction(object, "end");
@@ -177,8 +179,6 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   b.traffic = prediction(object, "traffic");
   b.extent = size(object, "extent", 0);
   b.type = memberType(b, tensors);
-  if (Status s = checkScheme(b.scheme); !s)
-    throw SchemaError{"bucket " + std::to_string(b.id) + ": " + s.message()};
   return b;
 }
 

@@ -43,7 +43,7 @@ struct NamedTensor {
 struct PlanBucket {
   int id = 0, channel = 0;
   std::vector<std::string> members;
-  std::string scheme;                   ///< as checkScheme() knows them
+  Scheme scheme = Scheme::ring;
   double ready = 0, start = 0, end = 0; ///< predicted seconds
   double rebuilt = 0;                   ///< when its gradients exist; differs from end for factors
   double traffic = 0;                   ///< predicted bytes a node moves, both directions

@@ -82,7 +82,7 @@ Status checkOrder(const Plan &plan, const Executable &executable) {
   std::map<int, std::vector<int>> expected, issued; ///< ids, by channel
   std::map<int, int> channels;                      ///< of served buckets, by id
   for (const PlanBucket &b : plan.buckets)
-    if (b.scheme == servedScheme) {
+    if (b.scheme == Scheme::parameterServer) {
       expected[b.channel].push_back(b.id);
       channels[b.id] = b.channel;
     }

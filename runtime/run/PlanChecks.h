@@ -6,9 +6,6 @@
 
 namespace syncline {
 
-/// The schemes by which buckets travel over dedicated servers, where there are any.
-inline constexpr std::string_view servedScheme = "parameter-server";
-
 /// Whether input, target and output hold `batch` samples each, as many targets as the loss compares
 /// with outputs, and a classifier's output its classes. Errors: badInput, naming plan.json.
 Status checkSamples(const Plan &plan);

@@ -26,7 +26,7 @@ Status RankLinks::agree(const Executable &executable, std::int64_t steps) {
 Status RankLinks::agreeOnNodes() {
   const Plan &plan = run.plan;
   const Identity &identity = run.identity;
-  auto isHierarchical = [](const PlanBucket &b) { return b.scheme == "hierarchical"; };
+  auto isHierarchical = [](const PlanBucket &b) { return b.scheme == Scheme::hierarchical; };
   if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
     return Status::ok();
   if (Status s = run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
@@ -60,7 +60,7 @@ Result<TrainerLinks> RankLinks::open(Executable &executable) {
                             run.options.backend + "' does not know");
   peers = createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
   TrainerLinks links;
-  links.open = [this, &executable](int channel, const std::vector<std::string> &schemes) {
+  links.open = [this, &executable](int channel, const std::vector<Scheme> &schemes) {
     return run.backend.openChannel(executable, *peers,
                                    {.channel = channel,
                                     .schemes = schemes,

@@ -25,7 +25,7 @@ using ServedBuckets = std::map<int, std::vector<PlanBucket>>;
 ServedBuckets servedBuckets(const Plan &plan) {
   ServedBuckets served;
   for (const PlanBucket &b : plan.buckets)
-    if (b.scheme == servedScheme)
+    if (b.scheme == Scheme::parameterServer)
       served[b.channel].push_back(b);
   return served;
 }
@@ -115,9 +115,10 @@ Status ServerRun::askWorkers(double patience) {
 Status ServerRun::openChannels() {
   const ServerGroup roles{plan.ranks, plan.servers};
   for (const auto &[channel, buckets] : served) {
-    auto made = DedicatedServer::create(
-        *group->transport(),
-        CommunicationThread::linkName(channel) + "/" + std::string(servedScheme), roles);
+    auto made = DedicatedServer::create(*group->transport(),
+                                        CommunicationThread::linkName(channel) + "/" +
+                                            std::string(schemeName(Scheme::parameterServer)),
+                                        roles);
     if (!made)
       return made.status();
     servers[channel] = std::move(*made);

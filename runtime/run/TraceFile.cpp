@@ -137,7 +137,7 @@ private:
              step.start + timing.finished,
              {{"step", step.step},
               {"bucket", bucket.id},
-              {"scheme", bucket.scheme},
+              {"scheme", schemeName(bucket.scheme)},
               {"ready", microseconds(step.start + timing.issued - zero)}});
     const auto middle = [&](std::size_t i) {
       return step.start + (step.operations[i].begin + step.operations[i].end) / 2;

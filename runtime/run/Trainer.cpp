@@ -18,9 +18,9 @@ Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int
                              " servers on a transport of " + std::to_string(transport.size()));
   TrainerLinks links;
   links.servers = layout.servers;
-  links.open = [&executable, &transport, layout](
-                   int channel,
-                   const std::vector<std::string> &schemes) -> Result<std::unique_ptr<Channel>> {
+  links.open = [&executable, &transport,
+                layout](int channel,
+                        const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<Channel>> {
     auto opened = CommunicationThread::create(transport, channel, schemes, layout, [&](int bucket) {
       return executable.updateShard(bucket);
     });
@@ -35,9 +35,6 @@ Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int
 Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ranks,
                                                  const TrainerLinks &links) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
-  for (const Bucket &b : executable.buckets())
-    if (Status s = checkScheme(b.scheme); !s)
-      return Status::badInput("bucket " + std::to_string(b.id) + ": " + s.message());
   if (ranks > 1) {
     trainer->traffic = links.traffic;
     trainer->counted = links.traffic ? links.traffic() : Traffic();
@@ -51,22 +48,20 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ran
 
 /// A channel a number, with the schemes of its buckets in the order of their first use.
 Status Trainer::openChannels(const TrainerLinks &links) {
-  std::map<int, std::vector<std::string>> schemes;
+  std::map<int, std::vector<Scheme>> schemes;
   for (const Bucket &b : executable.buckets()) {
-    std::vector<std::string> &used = schemes[b.channel];
+    std::vector<Scheme> &used = schemes[b.channel];
     if (std::find(used.begin(), used.end(), b.scheme) == used.end())
       used.push_back(b.scheme);
   }
   // The loss needs an all-reduce even when nothing is trained, and servers know only gradients.
-  auto sumsLoss = [&](const std::string &scheme) {
-    const auto all = allReduceSchemes();
-    return std::find(all.begin(), all.end(), scheme) != all.end() &&
-           (links.servers == 0 || scheme != "parameter-server");
+  auto sumsLoss = [&](Scheme scheme) {
+    return isAllReduce(scheme) && (links.servers == 0 || scheme != Scheme::parameterServer);
   };
-  std::vector<std::string> &first = schemes[0];
+  std::vector<Scheme> &first = schemes[0];
   auto found = std::find_if(first.begin(), first.end(), sumsLoss);
   if (found == first.end())
-    found = first.insert(first.end(), "ring");
+    found = first.insert(first.end(), Scheme::ring);
   lossScheme = *found;
   for (const auto &[id, used] : schemes) {
     auto channel = links.open(id, used);
@@ -96,7 +91,7 @@ Status Trainer::findBuckets() {
                     static_cast<std::size_t>(b.extent),
                     types.empty() ? ElementType::f32 : *types.begin(),
                     b.scheme};
-    if (b.scheme == shardedScheme)
+    if (b.scheme == Scheme::reduceScatter)
       if (Status s = takeShard(b.id, places[b.id]); !s)
         return s;
   }
@@ -112,7 +107,7 @@ Status Trainer::takeShard(int bucket, const BucketPlace &place) {
 
 Status Trainer::issue(int bucket) {
   const BucketPlace &b = places.at(bucket);
-  const bool isSharded = b.scheme == shardedScheme;
+  const bool isSharded = b.scheme == Scheme::reduceScatter;
   if (ranks == 1)
     return isSharded ? executable.updateShard(bucket) : Status::ok();
   if (isSharded)

@@ -93,7 +93,7 @@ private:
     std::byte *gradients, *parameters;
     std::size_t bytes;
     ElementType type;
-    std::string_view scheme;
+    Scheme scheme;
   };
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
@@ -120,7 +120,7 @@ private:
 
   // The loss travels behind the step's buckets, while the next step computes.
   static constexpr int lossBucket = -1;
-  std::string lossScheme;
+  Scheme lossScheme = Scheme::ring;
   struct Shared { ///< sums over ranks, once they have arrived
     double loss = 0, notFinite = 0, interrupted = 0, terminated = 0;
   };

@@ -10,14 +10,13 @@
 namespace syncline {
 
 Result<std::unique_ptr<CommunicationThread>>
-CommunicationThread::create(Transport &transport, int channel,
-                            const std::vector<std::string> &schemes, const RankLayout &layout,
-                            UpdateShard updateShard) {
+CommunicationThread::create(Transport &transport, int channel, const std::vector<Scheme> &schemes,
+                            const RankLayout &layout, UpdateShard updateShard) {
   AllReduces allReduces;
   AllReduce *first = nullptr;
   std::unique_ptr<Ring> ring;
-  for (const std::string &scheme : schemes) {
-    if (scheme == shardedScheme || scheme == gatheredScheme) {
+  for (Scheme scheme : schemes) {
+    if (!isAllReduce(scheme)) {
       if (ring)
         continue;
       RankSubset workers = firstRanks(transport, transport.size() - layout.servers);
@@ -59,10 +58,10 @@ void CommunicationThread::startStep(std::int64_t number, bool) {
 }
 
 Status CommunicationThread::issue(int bucket, void *data, std::size_t bytes, ElementType type,
-                                  std::string_view scheme) {
+                                  std::optional<Scheme> scheme) {
   AllReduce *by = first;
-  if (!scheme.empty()) {
-    auto found = allReduces.find(scheme);
+  if (scheme) {
+    auto found = allReduces.find(*scheme);
     by = found == allReduces.end() ? nullptr : found->second.get();
   }
   enqueue(bucket, "all-reduce",

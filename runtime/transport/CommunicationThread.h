@@ -31,7 +31,7 @@ public:
   /// schemes in the same order. Dedicated servers join for "parameter-server", under linkName() as
   /// createAllReduce() extends it. `transport` outlives this object. Errors: as createAllReduce().
   static Result<std::unique_ptr<CommunicationThread>>
-  create(Transport &transport, int channel, const std::vector<std::string> &schemes = {"ring"},
+  create(Transport &transport, int channel, const std::vector<Scheme> &schemes = {Scheme::ring},
          const RankLayout &layout = {}, UpdateShard updateShard = {});
   static std::string linkName(int channel) { return "channel" + std::to_string(channel); }
   /// Lets the collective under way come to its end or time limit; drops those behind it.
@@ -40,7 +40,7 @@ public:
   void startStep(std::int64_t step, bool replayed = false) override;
   /// These queue; what goes wrong is wait()'s to say.
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
-               std::string_view scheme = {}) override;
+               std::optional<Scheme> scheme = {}) override;
   Status issueGather(int bucket, std::vector<GatherPart> parts) override;
   Status issueSharded(int bucket, const ShardedBucket &sharded) override;
   Range shardOf(std::size_t bytes, ElementType type) const override {
@@ -62,7 +62,7 @@ private:
     bool done = false;
   };
 
-  using AllReduces = std::map<std::string, std::unique_ptr<AllReduce>, std::less<>>;
+  using AllReduces = std::map<Scheme, std::unique_ptr<AllReduce>>;
   CommunicationThread(int rank, AllReduces allReduces, AllReduce *first, std::unique_ptr<Ring> ring,
                       UpdateShard updateShard);
   void enqueue(int bucket, std::string_view what, std::function<Status()> carryOut);

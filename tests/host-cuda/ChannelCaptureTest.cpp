@@ -10,7 +10,10 @@ using Floats = std::vector<float>;
 struct CapturedStep {
   CapturedStep(TestMeeting &meeting, int rank, WirePrecision wire)
       : own(meeting, rank,
-            {{"ring", 103, 0}, {"parameter-server", 77, 1}, {"reduce-scatter", 50, 0}}, wire) {
+            {{Scheme::ring, 103, 0},
+             {Scheme::parameterServer, 77, 1},
+             {Scheme::reduceScatter, 50, 0}},
+            wire) {
     EXPECT_TRUE(own->setOptimizer({1, 0, 0, false}).isOk());
     const Range part = own.channel().shardOf(own.count(2) * 4, ElementType::f32);
     EXPECT_TRUE(own->takeShard(2, static_cast<std::int64_t>(part.begin),
@@ -88,7 +91,8 @@ TEST_P(CaptureChannelTest, ReplaysMessages) {
         EXPECT_EQ(loss, 3);
       }
       loss = rank;
-      ASSERT_TRUE(own.channel().issue(-1, &loss, sizeof loss, ElementType::f64, "ring").isOk());
+      ASSERT_TRUE(
+          own.channel().issue(-1, &loss, sizeof loss, ElementType::f64, Scheme::ring).isOk());
       if (rank == 0) // where the loss has time to go first
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

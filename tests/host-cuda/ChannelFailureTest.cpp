@@ -18,7 +18,7 @@ Status stepOf(TestRank &rank, std::int64_t step) {
   return rank->synchronize();
 }
 
-const std::vector<TestBucket> twoChannels{{"ring", 100, 0}, {"ring", 100, 1}};
+const std::vector<TestBucket> twoChannels{{Scheme::ring, 100, 0}, {Scheme::ring, 100, 1}};
 
 // Rank 2 computes a step, says that it is done, and stays away: the watch knows.
 TEST(ChannelFailureTest, NamesTheLostRankAndTheMessage) {
@@ -82,7 +82,7 @@ TEST(ChannelFailureTest, GivesUpAfterTheTimeLimit) {
 TEST(ChannelFailureTest, WaitsForWhatMoves) {
   TestMeeting meeting(2, 0.6);
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"ring", 10}, {"ring", 10}, {"ring", 10}});
+    TestRank own(meeting, rank, {{Scheme::ring, 10}, {Scheme::ring, 10}, {Scheme::ring, 10}});
     own.begin(0);
     for (int bucket = 0; bucket < 3; ++bucket) {
       ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(400ms); }), cudaSuccess);
@@ -103,7 +103,7 @@ TEST(ChannelFailureTest, StopsTellingWhatCannotBegin) {
   TestMeeting meeting(2);
   std::atomic<bool> over = false;
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"ring", 100}}, WirePrecision::fp32, 600);
+    TestRank own(meeting, rank, {{Scheme::ring, 100}}, WirePrecision::fp32, 600);
     const auto steps = [&](std::int64_t number) {
       own.begin(number);
       EXPECT_TRUE(own.issue(0).isOk());
@@ -143,7 +143,7 @@ TEST(ChannelFailureTest, NamesTheLoss) {
       return;
     }
     double loss = 1;
-    ASSERT_TRUE(own.channel().issue(-1, &loss, sizeof loss, ElementType::f64, "ring").isOk());
+    ASSERT_TRUE(own.channel().issue(-1, &loss, sizeof loss, ElementType::f64, Scheme::ring).isOk());
     EXPECT_EQ(own.channel().wait(-1).message(),
               "rank 0: lost rank 1 (its process ended) in the all-reduce of the loss in step 0; no "
               "step completed");
@@ -168,7 +168,7 @@ TEST(ChannelFailureTest, EndsWhileOthersConnect) {
     cuda::CudaExecutable executable(options);
     const auto opened =
         cuda::NcclChannel::open(executable, std::make_shared<cuda::NcclLinks>(executable, peers),
-                                peers, {.channel = 0, .schemes = {"ring"}});
+                                peers, {.channel = 0, .schemes = {Scheme::ring}});
     ASSERT_FALSE(opened.isOk());
     EXPECT_EQ(opened.status().kind(), ErrorKind::peerLost);
     EXPECT_EQ(opened.status().message(),

@@ -32,7 +32,7 @@ struct Factors {
     EXPECT_TRUE(finished.isOk()) << finished.message();
     auto opened =
         cuda::NcclChannel::open(executable, std::make_shared<cuda::NcclLinks>(executable, peers),
-                                peers, {.channel = 0, .schemes = {"factors"}, .wire = wire});
+                                peers, {.channel = 0, .schemes = {Scheme::factors}, .wire = wire});
     EXPECT_TRUE(opened.isOk()) << opened.status().message();
     if (opened)
       channel = std::move(*opened);

@@ -11,7 +11,7 @@ namespace syncline::hostcuda {
 namespace {
 
 using Floats = std::vector<float>;
-using Option = std::tuple<int, std::string, WirePrecision, int>; ///< ranks, scheme, wire, delay
+using Option = std::tuple<int, Scheme, WirePrecision, int>; ///< ranks, scheme, wire, delay
 
 std::string wireName(WirePrecision wire) {
   return wire == WirePrecision::fp32 ? "fp32" : wire == WirePrecision::bf16 ? "bf16" : "fp16";
@@ -67,19 +67,18 @@ TEST_P(SumTest, SumsInPlaceBehindComputation) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, SumTest,
-                         testing::Combine(testing::Values(1, 2, 3, 4),
-                                          testing::Values("ring", "tree", "parameter-server"),
-                                          testing::Values(WirePrecision::fp32, WirePrecision::bf16,
-                                                          WirePrecision::fp16),
-                                          testing::Values(0, 300)),
-                         [](const auto &info) {
-                           std::string scheme = std::get<1>(info.param);
-                           std::erase(scheme, '-');
-                           return scheme + std::to_string(std::get<0>(info.param)) +
-                                  wireName(std::get<2>(info.param)) +
-                                  (std::get<3>(info.param) ? "late" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Ranks, SumTest,
+    testing::Combine(testing::Values(1, 2, 3, 4),
+                     testing::Values(Scheme::ring, Scheme::tree, Scheme::parameterServer),
+                     testing::Values(WirePrecision::fp32, WirePrecision::bf16, WirePrecision::fp16),
+                     testing::Values(0, 300)),
+    [](const auto &info) {
+      std::string scheme(schemeName(std::get<1>(info.param)));
+      std::erase(scheme, '-');
+      return scheme + std::to_string(std::get<0>(info.param)) + wireName(std::get<2>(info.param)) +
+             (std::get<3>(info.param) ? "late" : "");
+    });
 
 // By servers, halves are rounded on the way and once more as the sum, which is taken in f32 in the
 // ranks' order; all ranks have the same bits.
@@ -94,7 +93,7 @@ TEST(WireTest, RoundsOnTheWayAndTheSum) {
         return wire == WirePrecision::bf16 ? floatFromBf16(bf16FromFloat(value))
                                            : floatFromF16(f16FromFloat(value));
       };
-      TestRank own(meeting, rank, {{"parameter-server", 100}}, wire);
+      TestRank own(meeting, rank, {{Scheme::parameterServer, 100}}, wire);
       own.begin(0);
       own.compute(0, [=](std::size_t i) { return exact(rank, i); });
       ASSERT_TRUE(own.issue(0).isOk());
@@ -117,7 +116,7 @@ TEST_P(ShardedTest, UpdatesOnTheWay) {
   const Variable late("SYNCLINE_HOST_CUDA_DELAY", std::to_string(delay));
   TestMeeting meeting(ranks);
   runRanks(meeting, [&, wire = wire](int rank) {
-    TestRank own(meeting, rank, {{"reduce-scatter", 1003}, {"reduce-scatter", 2}}, wire);
+    TestRank own(meeting, rank, {{Scheme::reduceScatter, 1003}, {Scheme::reduceScatter, 2}}, wire);
     ASSERT_TRUE(own->setOptimizer({0.5, 0.5, 0, false}).isOk());
     std::size_t end = 0;
     for (int bucket = 0; bucket < 2; ++bucket) {
@@ -162,7 +161,7 @@ TEST_P(ShardedTest, UpdatesOnTheWay) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ShardedTest,
                          testing::Combine(testing::Values(1, 2, 3, 4),
-                                          testing::Values("reduce-scatter"),
+                                          testing::Values(Scheme::reduceScatter),
                                           testing::Values(WirePrecision::fp32, WirePrecision::bf16),
                                           testing::Values(0, 300)),
                          [](const auto &info) {
@@ -177,7 +176,7 @@ TEST(ChannelTest, SumsTheLossForTheHost) {
   const Variable late("SYNCLINE_HOST_CUDA_DELAY", "300");
   TestMeeting meeting(3);
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"ring", 100}});
+    TestRank own(meeting, rank, {{Scheme::ring, 100}});
     double loss = 0;
     for (std::int64_t step = 0; step < 3; ++step) {
       own.begin(step);
@@ -190,8 +189,9 @@ TEST(ChannelTest, SumsTheLossForTheHost) {
         EXPECT_EQ(loss, 3 + 30.0 * static_cast<double>(step - 1));
       }
       loss = rank + 10.0 * static_cast<double>(step);
-      ASSERT_TRUE(
-          own.channel().issue(-1, &loss, sizeof loss, ElementType::f64, "parameter-server").isOk());
+      ASSERT_TRUE(own.channel()
+                      .issue(-1, &loss, sizeof loss, ElementType::f64, Scheme::parameterServer)
+                      .isOk());
       EXPECT_EQ(own.channel().timings().size(), 1u);
     }
     ASSERT_TRUE(own.channel().wait(-1).isOk());
@@ -203,7 +203,7 @@ TEST(ChannelTest, SumsTheLossForTheHost) {
 TEST(ChannelTest, ChannelsGoTheirOwnWays) {
   TestMeeting meeting(2);
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"ring", 100, 0}, {"tree", 50, 1}});
+    TestRank own(meeting, rank, {{Scheme::ring, 100, 0}, {Scheme::tree, 50, 1}});
     own.begin(0);
     own.compute(0, [=](std::size_t) { return static_cast<float>(rank + 1); });
     ASSERT_TRUE(own.issue(0).isOk());
@@ -227,7 +227,7 @@ TEST(ChannelTest, TimesTheWayAndTheWait) {
   using namespace std::chrono_literals;
   TestMeeting meeting(2);
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"ring", 10}, {"ring", 10}});
+    TestRank own(meeting, rank, {{Scheme::ring, 10}, {Scheme::ring, 10}});
     own.begin(0);
     if (rank == 1) {
       ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(200ms); }), cudaSuccess);
@@ -260,7 +260,7 @@ TEST(ChannelTest, TimesTheWayAndTheWait) {
 TEST(ChannelTest, LeavesBeforeItsMemoryGoes) {
   TestMeeting meeting(2);
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"parameter-server", 100}}, WirePrecision::bf16);
+    TestRank own(meeting, rank, {{Scheme::parameterServer, 100}}, WirePrecision::bf16);
   });
   EXPECT_EQ(broken(), cudaSuccess);
 }
@@ -270,13 +270,13 @@ TEST(ChannelTest, RefusesSchemesThatNcclHasNot) {
   TestPeers peers(meeting, 0);
   cuda::CudaExecutable executable({});
   auto links = std::make_shared<cuda::NcclLinks>(executable, peers);
-  for (const std::string scheme : {"recursive-doubling", "halving-doubling", "hierarchical"}) {
+  for (Scheme scheme : {Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::hierarchical}) {
     const auto opened = cuda::NcclChannel::open(executable, links, peers,
-                                                {.channel = 2, .schemes = {"ring", scheme}});
+                                                {.channel = 2, .schemes = {Scheme::ring, scheme}});
     ASSERT_FALSE(opened.isOk());
     EXPECT_EQ(opened.status().kind(), ErrorKind::badInput);
     EXPECT_EQ(opened.status().message(),
-              "channel 2: NCCL does not know scheme '" + scheme +
+              "channel 2: NCCL does not know scheme '" + std::string(schemeName(scheme)) +
                   "'; expected ring, tree, parameter-server, reduce-scatter or factors");
   }
 }
@@ -284,7 +284,7 @@ TEST(ChannelTest, RefusesSchemesThatNcclHasNot) {
 TEST(ChannelTest, SaysWhatIsMisused) {
   TestMeeting meeting(1);
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{"ring", 10}});
+    TestRank own(meeting, rank, {{Scheme::ring, 10}});
     own.begin(0);
     EXPECT_EQ(own.wait(0).message(), "bucket 0 is waited for but was not issued");
     ASSERT_TRUE(own.issue(0).isOk());

@@ -28,13 +28,13 @@ TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket>
   }
   executable = std::make_unique<cuda::CudaExecutable>(optionsFor(rank, ranks, bytes));
   StepBuilder &step = executable->builder();
-  std::map<int, std::vector<std::string>> schemes;
+  std::map<int, std::vector<Scheme>> schemes;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const auto [scheme, elements, channel] = buckets[i];
     const std::string name = "w" + std::to_string(i);
     step.tensor({name, Space::parameters, ElementType::f32, {elements}, offsets[i], elements * 4});
     step.tensor({name, Space::gradients, ElementType::f32, {elements}, offsets[i], elements * 4});
-    step.bucket({static_cast<int>(i), channel, scheme, offsets[i], elements * 4, 0, 0});
+    step.bucket({static_cast<int>(i), channel, schemeName(scheme), offsets[i], elements * 4, 0, 0});
     schemes[channel].push_back(scheme);
   }
   for (int i = 0; i < updates; ++i)

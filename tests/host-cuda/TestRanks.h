@@ -73,8 +73,8 @@ private:
 
 /// What a step of these tests has: a bucket of f32 elements.
 struct TestBucket {
-  std::string scheme;
-  std::int64_t elements;
+  Scheme scheme = Scheme::ring;
+  std::int64_t elements = 0;
   int channel = 0;
 };
 

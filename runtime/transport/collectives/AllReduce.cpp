@@ -1,4 +1,4 @@
-// Schemes by name, and what all of them check.
+// Which scheme is which algorithm, and the checks that all of them share.
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include "runtime/core/Executable.h"
@@ -11,7 +11,6 @@
 #include "runtime/transport/collectives/RingAllReduce.h"
 #include "runtime/transport/collectives/Sum.h"
 #include "runtime/transport/collectives/TreeAllReduce.h"
-#include "syncline/Suggestion.h"
 
 #include <array>
 
@@ -21,10 +20,10 @@ namespace {
 using Creator = Result<std::unique_ptr<AllReduce>> (*)(Transport &, const std::string &name,
                                                        const RankLayout &);
 
-template <typename Scheme>
+template <typename Algorithm>
 Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name,
                                           const RankLayout &) {
-  return Scheme::create(transport, name);
+  return Algorithm::create(transport, name);
 }
 
 Result<std::unique_ptr<AllReduce>> createServers(Transport &transport, const std::string &name,
@@ -34,46 +33,37 @@ Result<std::unique_ptr<AllReduce>> createServers(Transport &transport, const std
   return createServerClient(transport, name, {transport.size() - layout.servers, layout.servers});
 }
 
-struct NamedScheme {
-  std::string_view name;
-  Creator create;
-};
+constexpr std::array summingSchemes{
+    Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
+    Scheme::tree, Scheme::hierarchical,      Scheme::parameterServer};
 
-constexpr NamedScheme schemes[] = {
-    {"ring", create<RingAllReduce>},
-    {"recursive-doubling", create<RecursiveDoubling>},
-    {"halving-doubling", create<HalvingDoubling>},
-    {"tree", create<TreeAllReduce>},
-    {"hierarchical", Hierarchical::create},
-    {"parameter-server", createServers},
-};
-
-constexpr auto names = [] {
-  std::array<std::string_view, std::size(schemes)> all;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = schemes[i].name;
-  return all;
-}();
-
-const NamedScheme *find(std::string_view name) {
-  for (const NamedScheme &s : schemes)
-    if (s.name == name)
-      return &s;
+/// Null for a scheme that is no all-reduce.
+Creator creatorOf(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+    return create<RingAllReduce>;
+  case Scheme::recursiveDoubling:
+    return create<RecursiveDoubling>;
+  case Scheme::halvingDoubling:
+    return create<HalvingDoubling>;
+  case Scheme::tree:
+    return create<TreeAllReduce>;
+  case Scheme::hierarchical:
+    return Hierarchical::create;
+  case Scheme::parameterServer:
+    return createServers;
+  case Scheme::reduceScatter:
+  case Scheme::factors:
+    return nullptr;
+  }
   return nullptr;
 }
 
 } // namespace
 
-std::span<const std::string_view> allReduceSchemes() { return names; }
+std::span<const Scheme> allReduceSchemes() { return summingSchemes; }
 
-Status checkScheme(std::string_view scheme) {
-  if (find(scheme) || scheme == shardedScheme || scheme == gatheredScheme)
-    return Status::ok();
-  std::vector<std::string_view> known(std::begin(names), std::end(names));
-  known.insert(known.end(), {shardedScheme, gatheredScheme});
-  return Status::badInput("unknown scheme '" + std::string(scheme) + "'" +
-                          suggestion(scheme, known));
-}
+bool isAllReduce(Scheme scheme) { return creatorOf(scheme) != nullptr; }
 
 Status checkSummable(std::size_t bytes, ElementType type) {
   std::string name(elementName(type));
@@ -94,19 +84,18 @@ Status AllReduce::run(void *data, std::size_t bytes, ElementType type) {
   return sum(static_cast<std::byte *>(data), bytes, type);
 }
 
-Result<std::unique_ptr<AllReduce>> createAllReduce(std::string_view scheme, Transport &transport,
+Result<std::unique_ptr<AllReduce>> createAllReduce(Scheme scheme, Transport &transport,
                                                    const std::string &name,
                                                    const RankLayout &layout) {
-  if (Status s = checkScheme(scheme); !s)
-    return s;
-  const NamedScheme *found = find(scheme);
-  if (!found)
-    return Status::badInput("scheme '" + std::string(scheme) + "' is no all-reduce");
-  const std::string links = name + "/" + std::string(scheme);
-  if (layout.servers == 0 || found->create == createServers)
-    return found->create(transport, links, layout);
+  const std::string schemeText(schemeName(scheme));
+  const Creator create = creatorOf(scheme);
+  if (!create)
+    return Status::badInput("scheme '" + schemeText + "' is no all-reduce");
+  const std::string links = name + "/" + schemeText;
+  if (layout.servers == 0 || scheme == Scheme::parameterServer)
+    return create(transport, links, layout);
   RankSubset workers = firstRanks(transport, transport.size() - layout.servers);
-  return found->create(workers, links, layout);
+  return create(workers, links, layout);
 }
 
 } // namespace syncline

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "runtime/transport/Transport.h"
+#include "syncline/Scheme.h"
 #include "syncline/Step.h"
 
 #include <span>
-#include <string_view>
 
 namespace syncline {
 
@@ -42,17 +42,17 @@ protected:
 /// Whether the bytes are whole elements of a type that has a sum; the error says which is wrong.
 Status checkSummable(std::size_t bytes, ElementType type);
 
-/// The schemes' names as plans spell them: "ring", "recursive-doubling", "halving-doubling",
-/// "tree", "hierarchical", "parameter-server" (colocated, or on the layout's servers).
-std::span<const std::string_view> allReduceSchemes();
-/// Ok for these and for the schemes that are no all-reduce, "reduce-scatter" and "factors"; or
-/// badInput that names the known ones.
-Status checkScheme(std::string_view scheme);
+/// The schemes that are an all-reduce: ring, recursive doubling, halving-doubling, tree,
+/// hierarchical and parameter server (colocated, or on the layout's servers).
+std::span<const Scheme> allReduceSchemes();
+/// False for reduce-scatter and factors, which complete something else than the gradients.
+bool isAllReduce(Scheme scheme);
 
 /// Opens the links that the scheme needs; all workers together, with dedicated servers these too
-/// (DedicatedServers.h). `name`, to which "/" and the scheme are appended, tells several apart.
-/// Errors: peerLost; badInput for an unknown scheme or a layout that it cannot use.
-Result<std::unique_ptr<AllReduce>> createAllReduce(std::string_view scheme, Transport &transport,
+/// (DedicatedServers.h). `name`, to which "/" and the scheme's name are appended, tells several
+/// apart. Errors: peerLost; badInput for a scheme that is no all-reduce or a layout that it cannot
+/// use.
+Result<std::unique_ptr<AllReduce>> createAllReduce(Scheme scheme, Transport &transport,
                                                    const std::string &name,
                                                    const RankLayout &layout);
 

@@ -41,8 +41,8 @@ void check(const Status &status) {
 }
 
 /// A way to carry a message of fixed length.
-struct Scheme {
-  std::string name;
+struct TimedScheme {
+  std::string_view name;
   std::function<Status()> run;
 };
 
@@ -52,27 +52,27 @@ class Schemes {
 public:
   Schemes(Transport &transport, const RankLayout &layout, const Size &size)
       : bytes(size.bytes), data(bytes / sizeof(float)), parameters(data.size()) {
-    for (std::string_view name : allReduceSchemes()) {
-      auto made = createAllReduce(name, transport, size.name, layout);
+    for (Scheme scheme : allReduceSchemes()) {
+      auto made = createAllReduce(scheme, transport, size.name, layout);
       check(made.status());
       allReduces.push_back(std::move(*made));
-      all.push_back({std::string(name), [this, by = allReduces.back().get()] {
+      all.push_back({schemeName(scheme), [this, by = allReduces.back().get()] {
                        return by->run(data.data(), bytes, ElementType::f32);
                      }});
     }
     auto made = Ring::create(transport, std::string(size.name) + "/blocks");
     check(made.status());
     ring = std::move(*made);
-    all.push_back({std::string(shardedScheme), [this] {
+    all.push_back({schemeName(Scheme::reduceScatter), [this] {
                      Status s = ring->reduceScatter(data.data(), bytes, ElementType::f32);
                      return s ? ring->allGather(parameters.data(), bytes, ElementType::f32) : s;
                    }});
     const auto part = static_cast<std::int64_t>(bytes) / transport.size() / 8;
     parts = {{data.data(), part}, {parameters.data(), 7 * part}};
-    all.push_back({std::string(gatheredScheme), [this] { return ring->allGather(parts); }});
+    all.push_back({schemeName(Scheme::factors), [this] { return ring->allGather(parts); }});
   }
 
-  std::vector<Scheme> all; ///< the ring is the first
+  std::vector<TimedScheme> all; ///< the ring is the first
 
 private:
   const std::size_t bytes;
@@ -83,7 +83,7 @@ private:
 };
 
 /// Seconds of one run. All ranks begin together, and the last one to end counts.
-double measure(const Scheme &scheme, AllReduce &barrier, int runs) {
+double measure(const TimedScheme &scheme, AllReduce &barrier, int runs) {
   float token = 1;
   check(barrier.run(&token, sizeof token, ElementType::f32));
   auto start = Clock::now();
@@ -95,7 +95,7 @@ double measure(const Scheme &scheme, AllReduce &barrier, int runs) {
 
 void bench(Transport &transport, const RankLayout &layout) {
   const bool prints = transport.rank() == 0;
-  auto barrier = createAllReduce("ring", transport, "barrier", layout);
+  auto barrier = createAllReduce(Scheme::ring, transport, "barrier", layout);
   check(barrier.status());
   if (prints)
     std::printf("%d ranks: ring in microseconds, others as ratios to it", transport.size());
@@ -103,8 +103,8 @@ void bench(Transport &transport, const RankLayout &layout) {
     Schemes schemes(transport, layout, size);
     if (prints && &size == sizes) {
       std::printf("\n%-8s", "bytes");
-      for (const Scheme &scheme : schemes.all)
-        std::printf(" %19s", scheme.name.c_str());
+      for (const TimedScheme &scheme : schemes.all)
+        std::printf(" %19s", std::string(scheme.name).c_str());
     }
     std::vector<std::vector<double>> seconds(schemes.all.size());
     for (int round = 0; round < rounds; ++round)

@@ -30,7 +30,7 @@ TEST(Analysis, BurstsAreNoBandwidth) {
   const LinkConstants burst{truth.alpha, truth.beta / 10, truth.gamma};
   for (SchemeFinding &scheme : f.schemes)
     for (SizeFinding &size : scheme.sizes)
-      if (size.bytes <= 256 << 10 && scheme.scheme != "tree")
+      if (size.bytes <= 256 << 10 && scheme.scheme != Scheme::tree)
         size.seconds =
             steady(burst.predict(*ringRounds(scheme.scheme, 2, static_cast<double>(size.bytes))));
   const LinkCosts link = *analyse(f).network;
@@ -51,7 +51,7 @@ TEST(Analysis, NoBandwidthAboveThePairs) {
 
 TEST(Analysis, SlowestPairWhereNoRingWasMeasured) {
   Findings f = invent(4, truth);
-  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
+  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != Scheme::tree; });
   const Analysis a = analyse(f);
   EXPECT_FALSE(a.network->isFromRing);
   EXPECT_DOUBLE_EQ(a.network->constants.alpha, 40e-6);
@@ -67,7 +67,7 @@ TEST(Analysis, NoPairs) {
   EXPECT_TRUE(a.network->isFromRing);
   EXPECT_FALSE(a.network->isBandwidthOfPairs || a.network->isLatencyFromPairs);
   EXPECT_NEAR(a.network->constants.beta, 1e-9, 1e-13);
-  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
+  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != Scheme::tree; });
   EXPECT_FALSE(analyse(f).network);
   EXPECT_EQ(analyse(f).tables.size(), 1u);
 }

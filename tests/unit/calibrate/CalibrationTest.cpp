@@ -72,7 +72,7 @@ TEST(Calibration, RanksFindTheSame) {
   Settings settings;
   settings.seconds = 2;
   settings.sizes = {1 << 10, 64 << 10};
-  settings.schemes = {"ring", "factors"};
+  settings.schemes = {Scheme::ring, Scheme::factors};
   const std::vector<Findings> all = calibrate(3, settings);
   for (const Findings &f : all) {
     for (std::size_t i = 0; i < 2; ++i) {
@@ -92,11 +92,11 @@ TEST(Calibration, NodesOfTwoRanks) {
   Settings settings;
   settings.seconds = 2;
   settings.sizes = {4 << 10, 64 << 10};
-  settings.schemes = {"hierarchical"};
+  settings.schemes = {Scheme::hierarchical};
   settings.ranksPerNode = 2;
   const std::vector<Findings> all = calibrate(4, settings);
   expectComplete(all[0]);
-  EXPECT_EQ(all[0].schemes[0].scheme, "hierarchical");
+  EXPECT_EQ(all[0].schemes[0].scheme, Scheme::hierarchical);
   ASSERT_EQ(all[0].inside.sizes.size(), 2u);
   for (const Findings &f : all)
     EXPECT_EQ(f.inside.sizes[1].seconds.median, all[0].inside.sizes[1].seconds.median);
@@ -105,7 +105,7 @@ TEST(Calibration, NodesOfTwoRanks) {
 TEST(Calibration, HierarchiesNeedNodes) {
   auto has = [](int ranks, int perNode) {
     const auto schemes = usableSchemes(ranks, perNode);
-    return std::find(schemes.begin(), schemes.end(), "hierarchical") != schemes.end();
+    return std::find(schemes.begin(), schemes.end(), Scheme::hierarchical) != schemes.end();
   };
   EXPECT_TRUE(has(4, 2));
   EXPECT_FALSE(has(4, 1));
@@ -117,7 +117,7 @@ TEST(Calibration, NoTimeForLongMessages) {
   Settings settings;
   settings.seconds = 1;
   settings.sizes = {64 << 10, 1 << 20, 256 << 20};
-  settings.schemes = {"ring", "tree"};
+  settings.schemes = {Scheme::ring, Scheme::tree};
   const Findings f = calibrate(2, settings)[0];
   ASSERT_FALSE(f.leftOut.empty());
   EXPECT_EQ(f.leftOut.back(), 256 << 20);
@@ -129,7 +129,8 @@ TEST(Calibration, TheFirstSizeIsAlwaysMeasured) {
   Settings settings;
   settings.seconds = 1;
   settings.sizes = {128 << 20};
-  settings.schemes = {"ring", "recursive-doubling", "halving-doubling", "tree"};
+  settings.schemes = {Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
+                      Scheme::tree};
   const Findings f = calibrate(2, settings)[0];
   expectComplete(f);
   EXPECT_TRUE(f.leftOut.empty());
@@ -140,7 +141,7 @@ TEST(Calibration, LostRanksAreNamed) {
   Settings settings;
   settings.seconds = 3;
   settings.sizes = {4 << 10};
-  settings.schemes = {"ring"};
+  settings.schemes = {Scheme::ring};
   std::mutex mutex;
   std::vector<std::string> messages;
   runRanks(

@@ -84,7 +84,7 @@ TEST(Channels, LostRanksAreNamed) {
   Settings settings;
   settings.seconds = 3;
   settings.sizes = {4 << 10};
-  settings.schemes = {"ring"};
+  settings.schemes = {Scheme::ring};
   std::string message;
   syncline::testing::runRanks(
       2,
@@ -108,9 +108,9 @@ TEST(Channels, LostRanksAreNamed) {
 // The ring is there whatever is asked for; the tree has a channel of its own, since a tuner chooses
 // for all of a channel's messages alike. No two messages under way have one bucket.
 TEST(Channels, BucketsOfEachChannel) {
-  const ChannelWishes wishes{{"tree", "reduce-scatter", "factors"}, 1 << 20};
+  const ChannelWishes wishes{{Scheme::tree, Scheme::reduceScatter, Scheme::factors}, 1 << 20};
   std::set<int> ids;
-  std::map<int, std::set<std::string>> schemes;
+  std::map<int, std::set<Scheme>> schemes;
   int sharded = 0;
   for (const Bucket &bucket : bucketsFor(wishes)) {
     EXPECT_TRUE(ids.insert(bucket.id).second) << bucket.id;
@@ -118,24 +118,24 @@ TEST(Channels, BucketsOfEachChannel) {
     EXPECT_EQ(bucket.offset, 0);
     EXPECT_EQ(bucket.extent, wishes.largest);
     schemes[bucket.channel].insert(bucket.scheme);
-    sharded += bucket.scheme == "reduce-scatter";
+    sharded += bucket.scheme == Scheme::reduceScatter;
   }
-  EXPECT_EQ(schemes[0], (std::set<std::string>{"ring", "reduce-scatter", "factors"}));
-  EXPECT_EQ(schemes[1], (std::set<std::string>{"tree"}));
-  EXPECT_EQ(schemes[2], (std::set<std::string>{"tree"}));
+  EXPECT_EQ(schemes[0], (std::set<Scheme>{Scheme::ring, Scheme::reduceScatter, Scheme::factors}));
+  EXPECT_EQ(schemes[1], (std::set<Scheme>{Scheme::tree}));
+  EXPECT_EQ(schemes[2], (std::set<Scheme>{Scheme::tree}));
   EXPECT_EQ(sharded, 2 * Repetitions::most);
 }
 
 // Rounded factors take scratch that only a step which gathers them has.
 TEST(Channels, SchemesOfWires) {
-  const auto carries = [](WirePrecision wire, const char *scheme) {
+  const auto carries = [](WirePrecision wire, Scheme scheme) {
     const auto schemes = channelSchemes(wire);
     return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
   };
-  EXPECT_TRUE(carries(WirePrecision::fp32, "factors"));
-  EXPECT_FALSE(carries(WirePrecision::bf16, "factors"));
-  EXPECT_TRUE(carries(WirePrecision::bf16, "tree"));
-  EXPECT_FALSE(carries(WirePrecision::fp32, "halving-doubling"));
+  EXPECT_TRUE(carries(WirePrecision::fp32, Scheme::factors));
+  EXPECT_FALSE(carries(WirePrecision::bf16, Scheme::factors));
+  EXPECT_TRUE(carries(WirePrecision::bf16, Scheme::tree));
+  EXPECT_FALSE(carries(WirePrecision::fp32, Scheme::halvingDoubling));
 }
 
 } // namespace

@@ -48,7 +48,7 @@ TEST(ClusterText, NoPairs) {
   EXPECT_TRUE(contains(text, "# No pair of ranks was measured alone"));
   EXPECT_TRUE(contains(text, "\nnetwork:\n"));
   EXPECT_FALSE(contains(text, "Ranks 0 and"));
-  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != "tree"; });
+  std::erase_if(f.schemes, [](const SchemeFinding &s) { return s.scheme != Scheme::tree; });
   EXPECT_FALSE(contains(textOf(f), "\nnetwork:\n"));
   EXPECT_TRUE(contains(textOf(f), "# Nothing is known of the network"));
 }

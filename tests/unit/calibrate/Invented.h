@@ -29,10 +29,10 @@ inline Findings invent(int ranks, const LinkConstants &link) {
   f.device.smallest = {"small", 16, 192, steady(1e-6), 1e-6};
   f.pairs = {{1, steady(30e-6), steady(Pairs::streamBytes * 2e-9)},
              {2, steady(40e-6), steady(Pairs::streamBytes * 1e-9)}};
-  for (const char *name : {"ring", "tree", "factors"}) {
+  for (Scheme name : {Scheme::ring, Scheme::tree, Scheme::factors}) {
     SchemeFinding scheme{name, {}};
     for (std::int64_t bytes = 1 << 10; bytes <= 16 << 20; bytes *= 4) {
-      const std::string_view like = std::string_view(name) == "tree" ? "ring" : name;
+      const Scheme like = name == Scheme::tree ? Scheme::ring : name;
       const double seconds = link.predict(*ringRounds(like, ranks, static_cast<double>(bytes)));
       scheme.sizes.push_back({bytes, steady(seconds)});
     }

@@ -12,7 +12,7 @@ namespace {
 template <typename Noise>
 std::vector<Observation> observe(const LinkConstants &truth, int ranks, Noise &&noise) {
   std::vector<Observation> all;
-  for (const char *scheme : {"ring", "factors"})
+  for (Scheme scheme : {Scheme::ring, Scheme::factors})
     for (double bytes = 1 << 10; bytes <= 64 << 20; bytes *= 4) {
       Observation o = *ringRounds(scheme, ranks, bytes);
       o.seconds = truth.predict(o) * noise();
@@ -22,15 +22,15 @@ std::vector<Observation> observe(const LinkConstants &truth, int ranks, Noise &&
 }
 
 TEST(LinkFit, CountsTheRingsRounds) {
-  const Observation ring = *ringRounds("ring", 4, 1000);
+  const Observation ring = *ringRounds(Scheme::ring, 4, 1000);
   EXPECT_DOUBLE_EQ(ring.messages, 6);
   EXPECT_DOUBLE_EQ(ring.sent, 1500);
   EXPECT_DOUBLE_EQ(ring.reduced, 750);
-  const Observation gathered = *ringRounds("factors", 4, 1000);
+  const Observation gathered = *ringRounds(Scheme::factors, 4, 1000);
   EXPECT_DOUBLE_EQ(gathered.messages, 3);
   EXPECT_DOUBLE_EQ(gathered.sent, 3000);
   EXPECT_DOUBLE_EQ(gathered.reduced, 0);
-  EXPECT_FALSE(ringRounds("tree", 4, 1000));
+  EXPECT_FALSE(ringRounds(Scheme::tree, 4, 1000));
 }
 
 TEST(LinkFit, FindsTheConstantsExactly) {

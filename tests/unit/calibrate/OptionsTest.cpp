@@ -52,7 +52,7 @@ TEST(CalibrateOptions, ReadsLists) {
   EXPECT_EQ(parsed.options.identity.localRanks, 4);
   EXPECT_EQ(parsed.options.seconds, 90);
   EXPECT_EQ(parsed.options.sizes, (std::vector<std::int64_t>{1 << 10, 1 << 20}));
-  EXPECT_EQ(parsed.options.schemes, (std::vector<std::string>{"tree", "factors"}));
+  EXPECT_EQ(parsed.options.schemes, (std::vector<Scheme>{Scheme::tree, Scheme::factors}));
   EXPECT_TRUE(parsed.options.quiet);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace syncline::testing;
 
-std::unique_ptr<AllReduce> make(const std::string &scheme, Group &group, int ranksPerNode = 1) {
+std::unique_ptr<AllReduce> make(Scheme scheme, Group &group, int ranksPerNode = 1) {
   auto made = createAllReduce(scheme, *group.transport(), "test" + std::to_string(ranksPerNode),
                               {ranksPerNode});
   EXPECT_TRUE(made.isOk()) << made.status().message();
@@ -36,8 +36,9 @@ std::vector<Work> workFor(int ranks, int salt) {
 }
 
 /// Runs all work on all ranks; checks the sums, and that all ranks hold the same bits.
-void checkSums(const std::string &scheme, int ranks, int ranksPerNode) {
-  const std::vector<Work> work = workFor(ranks, ranks + static_cast<int>(scheme.size()));
+void checkSums(Scheme scheme, int ranks, int ranksPerNode) {
+  const std::vector<Work> work =
+      workFor(ranks, ranks + static_cast<int>(schemeName(scheme).size()));
   std::vector<std::vector<Message>> results(ranks);
   runRanks(ranks, [&](int rank, Group &group) {
     auto allReduce = make(scheme, group, ranksPerNode);
@@ -61,32 +62,32 @@ void checkSums(const std::string &scheme, int ranks, int ranksPerNode) {
   }
 }
 
-class AllReduceSums : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
+class AllReduceSums : public ::testing::TestWithParam<std::tuple<Scheme, int>> {};
 
 // Any number of ranks, any length, any type gives the sum, with the same bits on every rank.
 TEST_P(AllReduceSums, MatchGatherAndSum) {
   const auto &[scheme, ranks] = GetParam();
   for (int perNode = 1; perNode <= ranks; ++perNode)
-    if (perNode == 1 || (scheme == "hierarchical" && ranks % perNode == 0))
+    if (perNode == 1 || (scheme == Scheme::hierarchical && ranks % perNode == 0))
       checkSums(scheme, ranks, perNode);
 }
 
-std::vector<std::string> schemeNames() {
-  auto names = allReduceSchemes();
-  return {names.begin(), names.end()};
+std::vector<Scheme> summingSchemes() {
+  auto schemes = allReduceSchemes();
+  return {schemes.begin(), schemes.end()};
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, AllReduceSums,
-                         ::testing::Combine(::testing::ValuesIn(schemeNames()),
+                         ::testing::Combine(::testing::ValuesIn(summingSchemes()),
                                             ::testing::Range(1, 10)),
                          [](const auto &info) {
-                           std::string name = std::get<0>(info.param) + "_on_" +
-                                              std::to_string(std::get<1>(info.param));
+                           std::string name = std::string(schemeName(std::get<0>(info.param))) +
+                                              "_on_" + std::to_string(std::get<1>(info.param));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-class AllReduceScheme : public ::testing::TestWithParam<std::string> {};
+class AllReduceScheme : public ::testing::TestWithParam<Scheme> {};
 
 // The same values give the same bits when they are summed again.
 TEST_P(AllReduceScheme, Repeats) {
@@ -128,26 +129,30 @@ TEST_P(AllReduceScheme, RefusesWhatHasNoSum) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, AllReduceScheme, ::testing::ValuesIn(schemeNames()),
+INSTANTIATE_TEST_SUITE_P(Schemes, AllReduceScheme, ::testing::ValuesIn(summingSchemes()),
                          [](const auto &info) {
-                           std::string name = info.param;
+                           std::string name(schemeName(info.param));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-// A scheme that nobody knows is refused, with those that exist.
-TEST(AllReduce, UnknownScheme) {
-  Status s = checkScheme("star");
-  EXPECT_EQ(s.kind(), ErrorKind::badInput);
-  EXPECT_EQ(s.message(), "unknown scheme 'star', expected one of 'ring', 'recursive-doubling', "
-                         "'halving-doubling', 'tree', 'hierarchical', 'parameter-server', "
-                         "'reduce-scatter', 'factors'");
+// Schemes that complete something else than the gradients are refused.
+TEST(AllReduce, OtherSchemes) {
+  runRanks(2, [](int, Group &group) {
+    for (Scheme scheme : {Scheme::reduceScatter, Scheme::factors}) {
+      EXPECT_FALSE(isAllReduce(scheme));
+      auto made = createAllReduce(scheme, *group.transport(), "test", {});
+      ASSERT_FALSE(made.isOk());
+      EXPECT_EQ(made.status().message(),
+                "scheme '" + std::string(schemeName(scheme)) + "' is no all-reduce");
+    }
+  });
 }
 
 // Nodes that are not full have no hierarchy.
 TEST(AllReduce, UnevenNodes) {
   runRanks(3, [&](int, Group &group) {
-    auto made = createAllReduce("hierarchical", *group.transport(), "test", {2});
+    auto made = createAllReduce(Scheme::hierarchical, *group.transport(), "test", {2});
     ASSERT_FALSE(made.isOk());
     EXPECT_EQ(made.status().kind(), ErrorKind::badInput);
     EXPECT_EQ(made.status().message(), "scheme 'hierarchical' needs nodes of equally many ranks: 3 "

@@ -12,7 +12,7 @@ namespace {
 
 using namespace syncline::testing;
 
-const std::vector<std::string> everyJob{"factors", "reduce-scatter", "ring"};
+const std::vector<Scheme> everyJob{Scheme::factors, Scheme::reduceScatter, Scheme::ring};
 
 Status noUpdate(int) { return Status::ok(); }
 
@@ -50,7 +50,8 @@ TEST_P(ChannelJobs, Mix) {
                                          ElementType::f32})
                       .isOk());
       std::vector<float> sum(70000, 1);
-      EXPECT_TRUE(channel->issue(2, sum.data(), sum.size() * 4, ElementType::f32, "ring").isOk());
+      EXPECT_TRUE(
+          channel->issue(2, sum.data(), sum.size() * 4, ElementType::f32, Scheme::ring).isOk());
       double loss = rank;
       EXPECT_TRUE(channel->issue(-1, &loss, sizeof loss, ElementType::f64).isOk());
       for (int bucket : {0, 1, 2, -1}) {
@@ -101,7 +102,7 @@ TEST(ChannelJob, UpdateFails) {
 // A channel that was not opened for these jobs says so.
 TEST(ChannelJob, NotOffered) {
   runRanks(1, [](int, Group &group) {
-    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0, {"tree"}));
+    auto channel = std::move(*CommunicationThread::create(*group.transport(), 0, {Scheme::tree}));
     float x = 1;
     EXPECT_TRUE(channel->issueGather(0, {{&x, 4}}).isOk());
     EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);

@@ -45,9 +45,9 @@ TEST(CommunicationThread, ExceptionsEndTheRun) {
   runRanks(
       1,
       [](int, Group &group) {
-        auto channel =
-            std::move(*CommunicationThread::create(*group.transport(), 0, {"reduce-scatter"}, {},
-                                                   [](int) -> Status { throw std::bad_alloc(); }));
+        auto channel = std::move(
+            *CommunicationThread::create(*group.transport(), 0, {Scheme::reduceScatter}, {},
+                                         [](int) -> Status { throw std::bad_alloc(); }));
         std::vector<float> values(4);
         channel->startStep(0);
         EXPECT_TRUE(
@@ -82,7 +82,7 @@ TEST(CommunicationThread, ChannelsDoNotMix) {
 // Buckets of one channel may travel by different schemes.
 TEST(CommunicationThread, SchemeOfEachBucket) {
   runRanks(3, [](int rank, Group &group) {
-    const std::vector<std::string> schemes{"tree", "ring", "recursive-doubling"};
+    const std::vector<Scheme> schemes{Scheme::tree, Scheme::ring, Scheme::recursiveDoubling};
     auto channel = std::move(*CommunicationThread::create(*group.transport(), 0, schemes));
     for (int step = 0; step < 10; ++step) {
       channel->startStep(step);
@@ -109,7 +109,7 @@ TEST(CommunicationThread, SchemeNotOffered) {
   runRanks(1, [](int, Group &group) {
     auto channel = std::move(*CommunicationThread::create(*group.transport(), 0));
     float x = 1;
-    EXPECT_TRUE(channel->issue(0, &x, sizeof x, ElementType::f32, "tree").isOk());
+    EXPECT_TRUE(channel->issue(0, &x, sizeof x, ElementType::f32, Scheme::tree).isOk());
     EXPECT_EQ(channel->wait(0).kind(), ErrorKind::internal);
   });
 }

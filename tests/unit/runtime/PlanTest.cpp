@@ -62,7 +62,7 @@ TEST(Plan, SchemesServersAndNodes) {
     tiny.seal();
     Result<Plan> plan = loadPlan(tiny.folder());
     ASSERT_TRUE(plan.isOk()) << plan.status().message();
-    EXPECT_EQ(plan->buckets[0].scheme, scheme);
+    EXPECT_EQ(schemeName(plan->buckets[0].scheme), scheme);
     EXPECT_EQ(plan->servers, 3);
     EXPECT_EQ(plan->ranksPerNode, 2);
     EXPECT_EQ(readRunShape(tiny.folder())->servers, 3);

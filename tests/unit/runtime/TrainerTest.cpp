@@ -229,13 +229,16 @@ TEST_P(TrainerSchemes, CountBytes) {
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, TrainerSchemes, ::testing::Range(1, 6));
 
-// A scheme that nobody knows, and a transport of another size, end the run before its first step.
+// An unknown scheme, and a transport of another size, end the run before its first step.
 TEST(Trainer, RefusesWhatCannotTravel) {
   runRanks(2, [](int rank, Group &group) {
-    Learner odd({3, 2, "star", "ring"}, rank, 2);
-    const auto made = Trainer::create(*odd.executable, 2);
-    ASSERT_FALSE(made.isOk());
-    EXPECT_NE(made.status().message().find("bucket 0: unknown scheme 'star'"), std::string::npos);
+    auto unfinished = cpu::createCpuExecutable({});
+    ASSERT_TRUE(unfinished.isOk());
+    (*unfinished)->builder().bucket({0, 0, "star", 0, 0, 0, 0});
+    const Status finished = (*unfinished)->finish();
+    EXPECT_EQ(finished.kind(), ErrorKind::badInput);
+    EXPECT_NE(finished.message().find("bucket 0: unknown scheme 'star', expected one of 'ring', "),
+              std::string::npos);
     Learner good({3, 2, "ring", "ring"}, rank, 2);
     const auto crowded = hostLinks(*good.executable, *group.transport(), 2, {.servers = 1});
     ASSERT_FALSE(crowded.isOk());
