@@ -7,8 +7,8 @@
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/ImportCluster.h"
 #include "frontend/files/Units.h"
+#include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
 #include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"

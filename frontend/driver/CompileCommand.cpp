@@ -5,8 +5,8 @@
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
 #include "passes/solver/Planner.h"
+#include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 #include "llvm/ADT/StringRef.h"

@@ -8,7 +8,7 @@
 #include "frontend/report/PlanText.h"
 
 #include "codegen/folder/PlanFolder.h"
-#include "runtime/launch/NumberChecks.h"
+#include "runtime/launch/CliChecks.h"
 
 #include "CLI/CLI.hpp"
 

@@ -4,7 +4,7 @@
 #include "frontend/profile/MeasureProfile.h"
 #include "frontend/profile/TorchTrace.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
+#include "runtime/launch/CliChecks.h"
 #include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"

@@ -3,8 +3,8 @@
 #include "frontend/driver/Simulate.h"
 #include "frontend/files/Paths.h"
 #include "frontend/files/Units.h"
+#include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
 
 #include "CLI/CLI.hpp"
 

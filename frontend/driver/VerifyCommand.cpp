@@ -8,7 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/RegisterAll.h"
 #include "passes/solver/Planner.h"
-#include "runtime/launch/NumberChecks.h"
+#include "runtime/launch/CliChecks.h"
 
 #include "mlir/Pass/PassManager.h"
 

@@ -46,7 +46,7 @@ Table tabulate(const SchemeFinding &scheme) {
 }
 
 /// Seconds a byte that the slowest of these pairs takes at least, as sure as its interval is.
-double leastBeta(const std::vector<PairFinding> &pairs) {
+double minBeta(const std::vector<PairFinding> &pairs) {
   double beta = 0;
   for (const PairFinding &pair : pairs)
     beta = std::max(beta, pair.stream.low / static_cast<double>(Pairs::streamBytes));
@@ -69,7 +69,7 @@ std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &scheme
       observations.push_back(*rounds);
       origins.emplace_back(scheme->scheme, size.bytes);
     }
-  std::optional<LinkFit> fit = fitRounds(observations, leastBeta(pairs));
+  std::optional<LinkFit> fit = fitRounds(observations, minBeta(pairs));
   if (!fit || !(fit->constants.beta > 0))
     return std::nullopt;
   LinkCosts link{.constants = fit->constants,

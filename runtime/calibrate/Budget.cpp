@@ -5,7 +5,7 @@
 
 namespace syncline::calibrate {
 
-double leastCost(double seconds) {
+double minCost(double seconds) {
   // The first try, two more and what goes ahead of each; or the first, one that is thrown away and
   // three more, each of 5 ms that count and as many that do not.
   constexpr double longRuns = 3.3, shortRuns = 5, shortest = 10e-3;

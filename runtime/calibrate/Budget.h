@@ -10,7 +10,7 @@ namespace syncline::calibrate {
 inline constexpr double longMessage = 0.1;
 
 /// Seconds that measuring a message takes at least, repetitions included, by what one takes.
-double leastCost(double seconds);
+double minCost(double seconds);
 
 struct Allotment {
   int sizes = 0;    ///< of the given ones, the first, for which there is time

@@ -2,8 +2,8 @@
 #include "runtime/calibrate/CalibrateOptions.h"
 
 #include "runtime/calibrate/SizeText.h"
+#include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
 #include "runtime/launch/RankFlags.h"
 
 #include <algorithm>
@@ -131,11 +131,11 @@ int complain(const std::string &message) {
 
 } // namespace
 
-std::string CalibrateOptions::agreement() const {
+std::string CalibrateOptions::sharedOptions() const {
   std::ostringstream text;
   text.precision(17);
   text << "--time " << seconds << "s --threads " << threads << " --backend " << backend << ' '
-       << DeviceFlags::agreement() << (sharesDevice ? " --share-device" : "");
+       << DeviceFlags::sharedOptions() << (sharesDevice ? " --share-device" : "");
   for (std::int64_t size : sizes)
     text << " --sizes " << sizeText(size);
   for (Scheme scheme : schemes)
@@ -146,7 +146,7 @@ std::string CalibrateOptions::agreement() const {
 std::string CalibrateOptions::conditions() const {
   return backend == "cpu"
              ? "compute threads a rank: " + std::to_string(threads)
-             : DeviceFlags::agreement() +
+             : DeviceFlags::sharedOptions() +
                    (sharesDevice ? " --share-device, messages go through sockets" : "");
 }
 

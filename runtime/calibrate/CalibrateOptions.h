@@ -24,7 +24,7 @@ struct CalibrateOptions : DeviceFlags {
   double startTimeout = 60, timeout = 30; ///< seconds
 
   /// What all ranks must have alike, as text.
-  std::string agreement() const;
+  std::string sharedOptions() const;
   /// What the written file says of how it was measured: "compute threads a rank: 4".
   std::string conditions() const;
 };

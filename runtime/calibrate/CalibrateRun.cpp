@@ -125,7 +125,7 @@ Status CalibrationRun::join() {
   if (!found)
     return found.status();
   group = std::move(*found);
-  if (Status s = group->agree({{"versions", versions}, {"options", options.agreement()}}); !s)
+  if (Status s = group->agree({{"versions", versions}, {"options", options.sharedOptions()}}); !s)
     return s;
   std::string place = hostName();
   if (const std::string name = backend->deviceName(device); !name.empty())

@@ -15,7 +15,7 @@ namespace {
 constexpr double deviceEnd = 0.1, pairsEnd = 0.14, insideEnd = 0.18, overlapEnd = 0.32,
                  gridEnd = 0.86, refinementEnd = 0.96;
 /// The fewest rounds of a size: a median of three ignores one outlier.
-constexpr int leastRounds = 3;
+constexpr int minRounds = 3;
 /// Times of shorter messages say nothing of longer ones', and there is always time for them.
 constexpr std::int64_t shortestToScale = 64 << 10;
 /// Of a message that says what longer ones will take.
@@ -90,10 +90,10 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
     seconds = *once;
   }
   constexpr double longEnough = 2e-3;
-  constexpr double mostRuns = 10000;
-  runs = static_cast<int>(std::clamp(longEnough / std::max(seconds, 1e-9), 1.0, mostRuns));
+  constexpr double maxRuns = 10000;
+  runs = static_cast<int>(std::clamp(longEnough / std::max(seconds, 1e-9), 1.0, maxRuns));
   fastest.clear();
-  auto summaries = repeat(std::span(&sample, 1), {.least = leastRounds, .until = until},
+  auto summaries = repeat(std::span(&sample, 1), {.minRounds = minRounds, .until = until},
                           [&] { return team->now(); });
   if (!summaries)
     return summaries.status();
@@ -130,7 +130,7 @@ Status Calibration::measurePairs() {
     const Sample samples[] = {[&] { return with.pairs->latency(*team, partner); },
                               [&] { return with.pairs->stream(*team, partner); }};
     auto summaries = repeat(
-        samples, {.least = leastRounds, .until = deadline(pairsEnd * settings.seconds, left--)},
+        samples, {.minRounds = minRounds, .until = deadline(pairsEnd * settings.seconds, left--)},
         [&] { return team->now(); });
     if (!summaries)
       return summaries.status();
@@ -139,24 +139,24 @@ Status Calibration::measurePairs() {
   return Status::ok();
 }
 
-Result<SizeFinding> Calibration::measureSize(Team &among, const Way &by, std::int64_t bytes,
-                                             double until) {
-  Result<double> once = by.time(bytes, {});
+Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &scheme,
+                                             std::int64_t bytes, double until) {
+  Result<double> once = scheme.time(bytes, {});
   if (!once)
     return once.status();
   double last = *once, fastest = *once;
   const Sample sample = [&]() -> Result<double> {
-    Result<double> seconds = by.time(bytes, Repetitions::of(bytes, fastest, last));
+    Result<double> seconds = scheme.time(bytes, Repetitions::of(bytes, fastest, last));
     if (seconds) {
       last = *seconds;
       fastest = std::min(fastest, last);
     }
     return seconds;
   };
-  Patience patience{.least = leastRounds, .until = until};
+  StopRule rule{.minRounds = minRounds, .until = until};
   if (last >= longMessage)
-    patience = {.least = 2, .enough = leastRounds, .warmUps = 0, .until = until};
-  auto summaries = repeat(std::span(&sample, 1), patience, [&] { return among.now(); });
+    rule = {.minRounds = 2, .stableRounds = minRounds, .warmUps = 0, .until = until};
+  auto summaries = repeat(std::span(&sample, 1), rule, [&] { return ranks.now(); });
   if (!summaries)
     return summaries.status();
   return SizeFinding{bytes, summaries->front()};
@@ -197,7 +197,7 @@ Status Calibration::measureOverlap() {
 }
 
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {
-  const Way &by = with.messages.ways[scheme];
+  const TimedScheme &by = with.messages.schemes[scheme];
   progress.tell(std::string(schemeName(by.scheme)) + " of " + sizeText(bytes), team->now());
   auto size = measureSize(*team, by, bytes, until);
   if (!size)
@@ -211,14 +211,14 @@ Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until
 
 /// What each scheme takes, roughly: nothing else says which sizes there is time for.
 Status Calibration::probe() {
-  for (const Way &by : with.messages.ways) {
-    progress.tell(std::string(schemeName(by.scheme)), team->now());
-    const std::int64_t bytes = std::min(probeBytes, by.largest) / 4 * 4;
+  for (const TimedScheme &scheme : with.messages.schemes) {
+    progress.tell(std::string(schemeName(scheme.scheme)), team->now());
+    const std::int64_t bytes = std::min(probeBytes, scheme.largest) / 4 * 4;
     if (bytes == 0) { // the longest size is too short for it
       probes.push_back({});
       continue;
     }
-    Result<double> seconds = by.time(bytes, {.warmUps = 1});
+    Result<double> seconds = scheme.time(bytes, {.warmUps = 1});
     if (!seconds)
       return seconds.status();
     probes.push_back({bytes, *seconds});
@@ -236,13 +236,13 @@ double Calibration::estimate(std::size_t scheme, std::int64_t bytes) const {
 }
 
 /// By size, of all schemes.
-std::vector<double> Calibration::leastCosts(std::span<const std::int64_t> sizes) const {
+std::vector<double> Calibration::minCosts(std::span<const std::int64_t> sizes) const {
   std::vector<double> costs;
   for (std::int64_t bytes : sizes) {
     costs.push_back(0);
-    for (std::size_t i = 0; i < with.messages.ways.size(); ++i)
-      if (bytes <= with.messages.ways[i].largest)
-        costs.back() += leastCost(estimate(i, bytes));
+    for (std::size_t i = 0; i < with.messages.schemes.size(); ++i)
+      if (bytes <= with.messages.schemes[i].largest)
+        costs.back() += minCost(estimate(i, bytes));
   }
   return costs;
 }
@@ -254,19 +254,19 @@ Status Calibration::measureGrid() {
     return s;
   const double until = gridEnd * settings.seconds;
   const std::span<const std::int64_t> all(settings.sizes);
-  const std::vector<Way> &ways = with.messages.ways;
+  const std::vector<TimedScheme> &schemes = with.messages.schemes;
   for (std::size_t at = 0; at < all.size(); ++at) {
-    const Allotment allotted = allot(leastCosts(all.subspan(at)), until - team->now());
+    const Allotment allotted = allot(minCosts(all.subspan(at)), until - team->now());
     if (at > 0 && all[at] > shortestToScale && allotted.sizes == 0) {
       findings.leftOut.assign(all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
       break;
     }
-    const std::size_t measured = std::max(1, allotted.sizes) * ways.size();
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      if (all[at] > ways[i].largest)
+    const std::size_t measured = std::max(1, allotted.sizes) * schemes.size();
+    for (std::size_t i = 0; i < schemes.size(); ++i) {
+      if (all[at] > schemes[i].largest)
         continue;
       const double seconds =
-          leastCost(estimate(i, all[at])) + allotted.spare / static_cast<double>(measured);
+          minCost(estimate(i, all[at])) + allotted.spare / static_cast<double>(measured);
       if (Status s = addSize(i, all[at], team->now() + seconds); !s)
         return s;
     }
@@ -290,7 +290,7 @@ Status Calibration::refine() {
       constexpr int pointsPerScheme = 4; // there may be fewer to come, and others need time
       const int points = pointsPerScheme * static_cast<int>(searches.size());
       const double left = until - team->now();
-      if (leastCost(estimate(i, *bytes)) > left / 8) {
+      if (minCost(estimate(i, *bytes)) > left / 8) {
         searches[i].skip();
         continue;
       }
@@ -321,7 +321,7 @@ Status Calibration::measureMessages() {
       return seconds;
     };
     const Sample samples[] = {[&]() -> Result<double> {
-                                Result<double> one = time(with.messages.ways.front().time);
+                                Result<double> one = time(with.messages.schemes.front().time);
                                 alone = one ? *one : alone;
                                 return one;
                               },
@@ -330,7 +330,7 @@ Status Calibration::measureMessages() {
                                 return both ? Result<double>(*both / alone) : both;
                               }};
     auto summaries =
-        repeat(samples, {.least = leastRounds, .until = deadline(settings.seconds, left--)},
+        repeat(samples, {.minRounds = minRounds, .until = deadline(settings.seconds, left--)},
                [&] { return team->now(); });
     if (!summaries)
       return summaries.status();

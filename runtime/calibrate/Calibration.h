@@ -34,11 +34,12 @@ private:
   /// Seconds until `until`, shared among so many measurements.
   double deadline(double until, int measurements) const;
   Result<KernelFinding> measureKernel(const Kernel &kernel, double until);
-  Result<SizeFinding> measureSize(Team &among, const Way &by, std::int64_t bytes, double until);
+  Result<SizeFinding> measureSize(Team &ranks, const TimedScheme &scheme, std::int64_t bytes,
+                                  double until);
   Status addSize(std::size_t scheme, std::int64_t bytes, double until);
   Status probe();
   double estimate(std::size_t scheme, std::int64_t bytes) const;
-  std::vector<double> leastCosts(std::span<const std::int64_t> sizes) const;
+  std::vector<double> minCosts(std::span<const std::int64_t> sizes) const;
 
   const Site site;
   const Settings &settings;

@@ -24,10 +24,10 @@ struct Work {
 };
 
 /// The last has tensors of 256 MiB: the fastest GPUs have caches of 50 MiB and more.
-constexpr std::array<Work, Device::mostWork + 1> works{{{128, 1, 16, 28, 1 << 18},
-                                                        {512, 4, 64, 56, 4 << 20},
-                                                        {2048, 32, 64, 56, 16 << 20},
-                                                        {4096, 128, 64, 56, 64 << 20}}};
+constexpr std::array<Work, Device::maxWork + 1> works{{{128, 1, 16, 28, 1 << 18},
+                                                       {512, 4, 64, 56, 4 << 20},
+                                                       {2048, 32, 64, 56, 16 << 20},
+                                                       {4096, 128, 64, 56, 64 << 20}}};
 
 constexpr std::int64_t alignment = 256; ///< bytes, of the room for messages
 

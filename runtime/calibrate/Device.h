@@ -32,7 +32,7 @@ struct DeviceOptions {
 class Device {
 public:
   /// Amounts of work, from what hardly keeps a processor busy to what keeps the fastest GPU so.
-  static constexpr int mostWork = 3;
+  static constexpr int maxWork = 3;
   /// Of these, what is measured on processors.
   static constexpr int processorWork = 1;
 

@@ -29,7 +29,7 @@ std::array<std::vector<Scheme>, channelCount> schemesOf(const ChannelWishes &wis
 int firstBucket(int channel, Scheme scheme) {
   const auto index = std::find(known.begin(), known.end(), scheme) - known.begin();
   const int lane = channel * static_cast<int>(known.size()) + static_cast<int>(index);
-  return 1 + lane * DeviceChannels::mostUnderWay; // 0 is the device's own
+  return 1 + lane * DeviceChannels::maxUnderWay; // 0 is the device's own
 }
 
 } // namespace
@@ -47,7 +47,7 @@ std::vector<Bucket> bucketsFor(const ChannelWishes &wishes) {
   for (const std::vector<Scheme> &schemes : schemesOf(wishes)) {
     for (Scheme scheme : schemes) {
       // One says how long messages are; updates look for the very bucket.
-      const int count = scheme == Scheme::reduceScatter ? 2 * Repetitions::most : 1;
+      const int count = scheme == Scheme::reduceScatter ? 2 * Repetitions::maxCount : 1;
       for (int i = 0; i < count; ++i)
         buckets.push_back({firstBucket(channel, scheme) + i, channel, scheme, 0, wishes.largest});
     }
@@ -160,7 +160,7 @@ Messages channelMessages(const std::shared_ptr<DeviceChannels> &channels,
                          const std::vector<Scheme> &schemes, std::int64_t largest) {
   Messages messages;
   for (Scheme scheme : schemes)
-    messages.ways.push_back(
+    messages.schemes.push_back(
         {scheme, largestMessage(scheme, channels->ranks(), largest),
          [channels, lane = channels->lane(scheme)](std::int64_t bytes, Repetitions times) {
            return channels->time(std::span(&lane, 1), bytes, times);

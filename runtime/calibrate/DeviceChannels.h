@@ -36,7 +36,7 @@ struct Lane {
 class DeviceChannels {
 public:
   /// Messages of one lane that may be under way at once.
-  static constexpr int mostUnderWay = 1024;
+  static constexpr int maxUnderWay = 1024;
 
   /// All outlive it; the device knows of bucketsFor(wishes). Errors: peerLost; badInput, as
   /// Backend::openChannel().

@@ -42,7 +42,7 @@ Status DeviceOverlap::begin() {
     return s;
   if (Status s = channels->begin(); !s)
     return s;
-  if (Status s = channels->send(lane, 0, leastBytes, place(leastBytes)); !s)
+  if (Status s = channels->send(lane, 0, minBytes, place(minBytes)); !s)
     return s;
   return channels->wait(lane, 0);
 }
@@ -95,7 +95,7 @@ Result<Overlap::Both> DeviceOverlap::computeBeside() {
       return passed.status();
     const auto [least, most] = std::minmax_element(passed->begin(), passed->end());
     // On some rank there was nothing left to carry: twice as much, unless it is too much.
-    if (static_cast<int>(*most) == count && 2 * count < DeviceChannels::mostUnderWay)
+    if (static_cast<int>(*most) == count && 2 * count < DeviceChannels::maxUnderWay)
       continue;
     const int messages = static_cast<int>(*least);
     Result<double> computing = team.slowest(own->computing);

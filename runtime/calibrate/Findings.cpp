@@ -32,7 +32,7 @@ double Interference::factor() const {
   // Of each second beside messages, so much is lost; of each second that they take alone, `stretch`
   // times as much.
   const double lost = (1 - 1 / computation.median) * stretch;
-  return 1 / std::max(1 - lost, 1 / mostFactor);
+  return 1 / std::max(1 - lost, 1 / maxFactor);
 }
 
 bool isReproducible(const std::vector<SchemeFinding> &schemes) {

@@ -56,9 +56,9 @@ struct Interference {
 
   /// `interference: computation` of a cluster file. Its reader takes a message for as long as it
   /// takes alone, so what a second of messages costs the computation is charged to the part of it
-  /// that the message takes alone. At least 1, at most mostFactor.
+  /// that the message takes alone. At least 1, at most maxFactor.
   double factor() const;
-  static constexpr double mostFactor = 10;
+  static constexpr double maxFactor = 10;
 };
 
 struct Findings {

@@ -22,7 +22,7 @@ Result<std::vector<Shared>> open(Transport &transport, const RankLayout &layout,
   return all;
 }
 
-Way wayOf(Team &team, const Shared &by) {
+TimedScheme timed(Team &team, const Shared &by) {
   return {by->scheme, by->largest, [&team, by](std::int64_t bytes, Repetitions times) {
             const Transfer transfer{by.get(), bytes};
             return timeTransfers(team, std::span(&transfer, 1), times);
@@ -41,7 +41,7 @@ Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLa
     return second.status();
   Messages messages;
   for (const Shared &by : *all)
-    messages.ways.push_back(wayOf(team, by));
+    messages.schemes.push_back(timed(team, by));
   messages.two = [&team, one = all->front(), other = second->front()](std::int64_t bytes,
                                                                       Repetitions times) {
     const Transfer transfers[] = {{one.get(), bytes}, {other.get(), bytes}};
@@ -50,9 +50,9 @@ Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLa
   return messages;
 }
 
-Result<Way> openNodeRing(Transport &node, Team &team, std::int64_t largest) {
+Result<TimedScheme> openNodeRing(Transport &node, Team &team, std::int64_t largest) {
   auto ring = open(node, {}, {Scheme::ring}, largest, "calibrate/node");
-  return ring ? Result<Way>(wayOf(team, ring->front())) : ring.status();
+  return ring ? Result<TimedScheme>(timed(team, ring->front())) : ring.status();
 }
 
 } // namespace syncline::calibrate

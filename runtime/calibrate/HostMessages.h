@@ -14,6 +14,6 @@ Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLa
                                   const std::vector<Scheme> &schemes, std::int64_t largest);
 
 /// The same for the ring of a node's ranks.
-Result<Way> openNodeRing(Transport &node, Team &team, std::int64_t largest);
+Result<TimedScheme> openNodeRing(Transport &node, Team &team, std::int64_t largest);
 
 } // namespace syncline::calibrate

@@ -18,7 +18,7 @@ class HostOverlap final : public Overlap {
 public:
   HostOverlap(Team &team, Device &device, std::unique_ptr<AllReduce> channel)
       : Overlap(team, device, manySlices), channel(std::move(channel)),
-        buffer(mostBytes / sizeof(float)) {}
+        buffer(maxBytes / sizeof(float)) {}
 
 private:
   Result<Both> computeBeside() override;
@@ -51,7 +51,7 @@ Result<Overlap::Both> HostOverlap::computeBeside() {
   std::thread thread([&] {
     carried.status = team.align();
     for (bool isLast = false; carried.status && !isLast;) {
-      Result<bool> passed = carry(carried.ends.empty() ? leastBytes : bytes, isThrough);
+      Result<bool> passed = carry(carried.ends.empty() ? minBytes : bytes, isThrough);
       carried.status = passed.status();
       isLast = passed && *passed;
       carried.ends.push_back(Clock::now());
@@ -93,7 +93,7 @@ Result<double> HostOverlap::messagesAlone(int count) {
     status = team.align();
     Clock::time_point start;
     for (int message = 0; message <= count && status; ++message) {
-      status = carry(message == 0 ? leastBytes : bytes, false).status();
+      status = carry(message == 0 ? minBytes : bytes, false).status();
       if (message == 0)
         start = Clock::now();
     }

@@ -15,7 +15,7 @@ namespace syncline::calibrate {
 namespace {
 
 ChannelWishes wishesOf(const Settings &settings) {
-  return {settings.schemes, std::max(settings.sizes.back(), Overlap::mostBytes), settings.wire,
+  return {settings.schemes, std::max(settings.sizes.back(), Overlap::maxBytes), settings.wire,
           settings.sharesDevice};
 }
 
@@ -78,7 +78,7 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
     if (!made)
       return made.status();
     device = std::move(*made);
-    if (!hasChannels || work == Device::mostWork)
+    if (!hasChannels || work == Device::maxWork)
       return Status::ok();
     Result<double> seconds = busySeconds(*device, *team);
     if (!seconds || *seconds >= busy)

@@ -45,7 +45,7 @@ struct Instruments {
   std::unique_ptr<Overlap> overlap;
   std::unique_ptr<Transport> node; ///< ranks of this node; null unless its ring is measured
   std::unique_ptr<Team> nodeTeam;
-  std::optional<Way> nodeRing;
+  std::optional<TimedScheme> nodeRing;
 
   /// All ranks together, with the same settings. Errors: peerLost; badInput where memory is short
   /// or the backend's channels cannot be.

@@ -149,7 +149,7 @@ std::vector<bool> longOnes(std::span<const Observation> observations) {
   return result;
 }
 
-std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double leastBeta) {
+std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double minBeta) {
   if (observations.empty())
     return std::nullopt;
   std::vector<Observation> chosen;
@@ -159,15 +159,15 @@ std::optional<LinkFit> fitRounds(std::span<const Observation> observations, doub
       chosen.push_back(observations[i]);
   std::optional<LinkConstants> best = fit(chosen, alphaBit | betaBit | gammaBit, {});
   const double freeBeta = best ? best->beta : 0;
-  if (freeBeta < leastBeta)
-    best = fit(chosen, alphaBit | gammaBit, {0, leastBeta, 0});
+  if (freeBeta < minBeta)
+    best = fit(chosen, alphaBit | gammaBit, {0, minBeta, 0});
   if (!best)
     return std::nullopt;
-  constexpr double mostBytes = 0.25; // of the time of a message that tells the latency
+  constexpr double maxBytes = 0.25; // of the time of a message that tells the latency
   chosen.clear();
   const LinkConstants bytes{0, best->beta, best->gamma};
   for (const Observation &o : observations)
-    if (bytes.predict(o) <= mostBytes * o.seconds)
+    if (bytes.predict(o) <= maxBytes * o.seconds)
       chosen.push_back(o);
   best = fit(chosen.empty() ? observations : std::span<const Observation>(chosen), alphaBit, bytes);
   if (!best)

@@ -48,8 +48,8 @@ std::optional<LinkFit> fitLink(std::span<const Observation> observations);
 std::vector<bool> longOnes(std::span<const Observation> observations);
 
 /// β and γ by fitLink() of the long ones: what short ones send passes as a burst, which no later
-/// byte does. β is `leastBeta` at least, the others then fitted beside it. α by those to which β
+/// byte does. β is `minBeta` at least, the others then fitted beside it. α by those to which β
 /// and γ leave three quarters of their time, all of them for want of such.
-std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double leastBeta = 0);
+std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double minBeta = 0);
 
 } // namespace syncline::calibrate

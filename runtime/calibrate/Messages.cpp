@@ -15,7 +15,7 @@ Repetitions Repetitions::of(std::int64_t bytes, double fastest, double last) {
   constexpr std::int64_t burst = 2 * longestWarmUp;
   auto times = [&](double seconds) {
     return static_cast<int>(
-        std::ceil(std::min(half / std::max(seconds, 1e-9), static_cast<double>(most))));
+        std::ceil(std::min(half / std::max(seconds, 1e-9), static_cast<double>(maxCount))));
   };
   return {static_cast<int>(std::clamp<std::int64_t>(burst / bytes, 1, times(fastest))),
           times(last)};

@@ -15,7 +15,7 @@ inline constexpr std::int64_t longestWarmUp = 1 << 20;
 
 /// How often a message is repeated for one sample.
 struct Repetitions {
-  static constexpr int most = 50; ///< of either
+  static constexpr int maxCount = 50; ///< of either
   int warmUps = 0, runs = 1;
 
   /// Of a message of so many bytes that took so many seconds, the last time and at its fastest:
@@ -32,7 +32,7 @@ struct Repetitions {
 using Timing = std::function<Result<double>(std::int64_t bytes, Repetitions times)>;
 
 /// One scheme of plans, ready to carry messages.
-struct Way {
+struct TimedScheme {
   Scheme scheme = Scheme::ring;
   std::int64_t largest = 0; ///< bytes of the longest message
   /// What a plan's message, whose bytes are a multiple of 4, does on its channel; of "factors" they
@@ -41,7 +41,7 @@ struct Way {
 };
 
 struct Messages {
-  std::vector<Way> ways; ///< by scheme
+  std::vector<TimedScheme> schemes;
   /// Of two messages at once, by the first scheme, on a channel each: seconds that both take.
   Timing two;
 };

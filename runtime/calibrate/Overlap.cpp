@@ -10,18 +10,18 @@
 namespace syncline::calibrate {
 
 /// Where there is hardly time to measure at all, a sample is this part of it.
-static constexpr double leastPart = 1.0 / 30;
+static constexpr double minPart = 1.0 / 30;
 /// Messages that one sample has time for alone, and that must at least pass beside the computation.
 static constexpr int messagesAlongside = 2, messagesThrough = 2;
 /// How much longer than that a sample may become for these.
-static constexpr int mostGrowth = 4;
+static constexpr int maxGrowth = 4;
 
 Result<double> Overlap::compute() {
   return device.time([this] { return device.runAll(passes); });
 }
 
 std::int64_t Overlap::place(std::int64_t length) {
-  if (next + length > mostBytes)
+  if (next + length > maxBytes)
     next = 0;
   return std::exchange(next, next + length);
 }
@@ -37,7 +37,7 @@ Result<double> Overlap::computeAlone() {
 /// How often all kernels run for one sample, and how long messages are.
 Status Overlap::choose(double until) {
   passes = 1;
-  bytes = leastBytes;
+  bytes = minBytes;
   double seconds = 0;
   // Not the first one, which prepares.
   for (int run = 0; run < 2; ++run) {
@@ -46,16 +46,16 @@ Status Overlap::choose(double until) {
       return once.status();
     seconds = *once;
   }
-  const double wanted = std::min(leastPart * (until - team.now()), longEnough);
+  const double wanted = std::min(minPart * (until - team.now()), longEnough);
   passes = static_cast<int>(std::ceil(std::max(wanted / seconds, 1.0)));
   Result<double> message = messagesAlone(2);
   if (!message)
     return message.status();
   const double most = std::min(std::max(wanted, seconds) / messagesAlongside / *message,
-                               static_cast<double>(mostBytes / leastBytes));
-  while (static_cast<double>(2 * bytes) <= most * static_cast<double>(leastBytes))
+                               static_cast<double>(maxBytes / minBytes));
+  while (static_cast<double>(2 * bytes) <= most * static_cast<double>(minBytes))
     bytes *= 2;
-  for (const int limit = mostGrowth * passes; passes < limit; passes *= 2) {
+  for (const int limit = maxGrowth * passes; passes < limit; passes *= 2) {
     Result<Both> both = computeBeside();
     if (!both || both->messages >= messagesThrough)
       return both.status();
@@ -77,7 +77,7 @@ Result<double> Overlap::round(Row &row) {
   if (!both)
     return both.status();
   row.alone.push_back(*alone);
-  if (both->messages > 0 && !isStable(summarize(row.messages), Patience().share)) {
+  if (both->messages > 0 && !isStable(summarize(row.messages), StopRule().share)) {
     Result<double> message = messagesAlone(both->messages);
     if (!message)
       return message;

@@ -19,8 +19,8 @@ public:
   /// Interference::messages is not measured here. All ranks find the same. Errors: peerLost.
   Result<Interference> measure(double until);
 
-  static constexpr std::int64_t leastBytes = 1 << 20; ///< of a message
-  static constexpr std::int64_t mostBytes = 64 << 20; ///< more than caches hold
+  static constexpr std::int64_t minBytes = 1 << 20;  ///< of a message
+  static constexpr std::int64_t maxBytes = 64 << 20; ///< more than caches hold
 
 protected:
   /// Beside each other, on the slowest rank.
@@ -42,14 +42,14 @@ protected:
 
   /// Seconds of the computation on this rank.
   Result<double> compute();
-  /// Where the next message of so many bytes begins in a buffer of mostBytes: behind the last one,
+  /// Where the next message of so many bytes begins in a buffer of maxBytes: behind the last one,
   /// as gradients in training do. Copying what a cache holds costs less.
   std::int64_t place(std::int64_t length);
 
   Team &team;
   Device &device;
-  int passes = 1;                  ///< of all kernels of the device, in one sample
-  std::int64_t bytes = leastBytes; ///< of a message
+  int passes = 1;                ///< of all kernels of the device, in one sample
+  std::int64_t bytes = minBytes; ///< of a message
 
 private:
   struct Row;

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
   std::vector<int> peers;
   if (rank == 0)
     peers = pairs->partners();
-  else if (rank <= mostPartners)
+  else if (rank <= maxPartners)
     peers = {0};
   std::vector<LinkEnd> ends;
   for (int peer : peers)
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
 
 std::vector<int> Pairs::partners() const {
   std::vector<int> all;
-  for (int rank = 1; rank < transport.size() && rank <= mostPartners; ++rank)
+  for (int rank = 1; rank < transport.size() && rank <= maxPartners; ++rank)
     all.push_back(rank);
   return all;
 }

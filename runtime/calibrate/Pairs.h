@@ -9,10 +9,10 @@
 
 namespace syncline::calibrate {
 
-/// Links between rank 0 and each of the others, at most `mostPartners`. All ranks together.
+/// Links between rank 0 and each of the others, at most `maxPartners`. All ranks together.
 class Pairs {
 public:
-  static constexpr int mostPartners = 15;
+  static constexpr int maxPartners = 15;
   /// Bytes of one measurement of the rate.
   static constexpr std::int64_t streamBytes = 4 << 20;
 

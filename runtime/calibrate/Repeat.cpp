@@ -5,11 +5,11 @@
 
 namespace syncline::calibrate {
 
-Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const Patience &patience,
+Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const StopRule &rule,
                                     const std::function<double()> &now) {
   std::vector<std::vector<double>> samples(conditions.size());
   std::vector<Summary> summaries(conditions.size());
-  for (int round = -patience.warmUps; round < patience.most; ++round) {
+  for (int round = -rule.warmUps; round < rule.maxRounds; ++round) {
     for (std::size_t i = 0; i < conditions.size(); ++i) {
       Result<double> sample = conditions[i]();
       if (!sample)
@@ -17,12 +17,12 @@ Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const Pa
       if (round >= 0)
         samples[i].push_back(*sample);
     }
-    if (round + 1 < patience.least)
+    if (round + 1 < rule.minRounds)
       continue;
     std::transform(samples.begin(), samples.end(), summaries.begin(), summarize);
-    if (now() >= patience.until ||
+    if (now() >= rule.until ||
         std::all_of(summaries.begin(), summaries.end(),
-                    [&](const Summary &s) { return isStable(s, patience.share, patience.enough); }))
+                    [&](const Summary &s) { return isStable(s, rule.share, rule.stableRounds); }))
       break;
   }
   return summaries;

@@ -10,12 +10,12 @@
 namespace syncline::calibrate {
 
 /// When to stop.
-struct Patience {
-  double share = 0.03;            ///< isStable() of every median
-  int least = 3;                  ///< rounds, whatever the time
-  int enough = fewestForInterval; ///< rounds, when the medians are stable
+struct StopRule {
+  double share = 0.03;                  ///< isStable() of every median
+  int minRounds = 3;                    ///< rounds, whatever the time
+  int stableRounds = fewestForInterval; ///< rounds, when the medians are stable
   int warmUps = 1; ///< rounds before these that are thrown away: connections' windows, caches
-  int most = 200;
+  int maxRounds = 200;
   double until = 0; ///< a point in time, as `now` tells it; rounds begun before are finished
 };
 
@@ -25,7 +25,7 @@ using Sample = std::function<Result<double>()>;
 /// Takes one sample of each condition in turn, so that what drifts hits all of them alike, until
 /// the medians of all are stable or patience ends. Samples and `now` give the same on all ranks;
 /// then all stop alike.
-Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const Patience &patience,
+Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const StopRule &rule,
                                     const std::function<double()> &now);
 
 } // namespace syncline::calibrate

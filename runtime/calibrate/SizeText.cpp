@@ -50,8 +50,8 @@ std::string sizeText(std::int64_t bytes) {
 
 Result<std::int64_t> parseSize(std::string_view text) {
   const std::optional<double> bytes = parse(text, sizeUnits);
-  constexpr double most = 0x1p62;
-  if (!bytes || !(*bytes > 0) || *bytes > most || std::floor(*bytes) != *bytes)
+  constexpr double max = 0x1p62;
+  if (!bytes || !(*bytes > 0) || *bytes > max || std::floor(*bytes) != *bytes)
     return expected("a size such as '64KiB'", text);
   return static_cast<std::int64_t>(*bytes);
 }

@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-constexpr std::int64_t mostPositions = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t maxPositions = std::numeric_limits<std::int32_t>::max();
 
 /// One entry a spatial dimension, all of them usable.
 void checkWindow(const Operands &o, const Window &window, std::size_t spatial) {
@@ -26,9 +26,9 @@ void checkWindow(const Operands &o, const Window &window, std::size_t spatial) {
   for (const Shape *entries :
        {&window.strides, &window.dilations, &window.padsBegin, &window.padsEnd, &window.kernel})
     for (std::int64_t entry : *entries)
-      if (entry > mostPositions)
+      if (entry > maxPositions)
         o.fail("expected strides, dilations, paddings and kernels of at most " +
-               std::to_string(mostPositions) + ", got " + std::to_string(entry));
+               std::to_string(maxPositions) + ", got " + std::to_string(entry));
 }
 
 /// Libraries and kernels count a window's places in 32 bits. `kernel`: its spatial extents.
@@ -37,8 +37,8 @@ void checkSpan(const Operands &o, Tensor x, const Shape &kernel, Tensor y, const
     const std::int64_t reach =
         (o.shape(y)[i + 2] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
     const std::int64_t padded = o.shape(x)[i + 2] + window.padsBegin[i] + window.padsEnd[i];
-    if (std::max(reach, padded) > mostPositions)
-      o.fail("expected windows over at most " + std::to_string(mostPositions) + " positions of '" +
+    if (std::max(reach, padded) > maxPositions)
+      o.fail("expected windows over at most " + std::to_string(maxPositions) + " positions of '" +
              o.info(x).name + "', got " + std::to_string(std::max(reach, padded)));
   }
 }

@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-constexpr std::size_t mostBytes = 64;
+constexpr std::size_t maxBytes = 64;
 
 /// Damerau's distance without edits of what was exchanged, in bytes: three rows of the usual table.
 std::size_t editDistance(std::string_view a, std::string_view b) {
@@ -41,7 +41,7 @@ std::string quotedList(std::span<const std::string_view> known) {
 }
 
 std::string_view nearestName(std::string_view unknown, std::span<const std::string_view> known) {
-  const std::string_view probe = unknown.substr(0, mostBytes);
+  const std::string_view probe = unknown.substr(0, maxBytes);
   std::string_view nearest;
   std::size_t best = std::max<std::size_t>(1, probe.size() / 3) + 1;
   for (std::string_view name : known) {
@@ -66,20 +66,20 @@ std::string suggestion(std::string_view unknown, std::span<const std::string_vie
 }
 
 std::string suggestionOfMany(std::string_view unknown, std::span<const std::string_view> known,
-                             std::size_t most) {
+                             std::size_t maxNames) {
   if (const std::string_view nearest = nearestName(unknown, known); !nearest.empty())
     return ", did you mean '" + std::string(nearest) + "'?";
-  const std::string_view probe = unknown.substr(0, mostBytes);
+  const std::string_view probe = unknown.substr(0, maxBytes);
   // What is listed first: names that contain the text, that begin as it does, that are near.
   std::vector<std::tuple<bool, std::size_t, std::size_t, std::size_t>> order;
   for (std::size_t i = 0; i < known.size(); ++i)
     order.emplace_back(known[i].find(probe) == known[i].npos,
-                       mostBytes - commonStart(probe, known[i]),
-                       editDistance(probe, known[i].substr(0, 4 * mostBytes)), i);
+                       maxBytes - commonStart(probe, known[i]),
+                       editDistance(probe, known[i].substr(0, 4 * maxBytes)), i);
   std::ranges::sort(order);
   std::vector<std::string_view> listed;
   for (const auto &[isOther, start, distance, place] : order)
-    if (listed.size() < most && std::ranges::find(listed, known[place]) == listed.end())
+    if (listed.size() < maxNames && std::ranges::find(listed, known[place]) == listed.end())
       listed.push_back(known[place]);
   return ", expected a name such as " + quotedList(listed);
 }

@@ -24,10 +24,10 @@ struct Work {
 
 /// In how many parts the rows are split: enough blocks for a large device, but none of whose
 /// threads has less than so many rows.
-std::uint32_t partsOf(const BatchNormShape &shape, std::uint32_t mostBlocks, std::uint32_t rows) {
+std::uint32_t partsOf(const BatchNormShape &shape, std::uint32_t maxBlocks, std::uint32_t rows) {
   const Columns by = columnsOf(shape);
   const std::uint32_t blocks = by.blocks(takesPacks(shape) ? 4 : 1);
-  return std::max(1u, std::min(mostBlocks / blocks, shape.rows / (rows * by.lanes())));
+  return std::max(1u, std::min(maxBlocks / blocks, shape.rows / (rows * by.lanes())));
 }
 
 /// Of sums, each of which is summed again: few. A part more costs a pass over elements nothing.

@@ -41,7 +41,7 @@ template <typename Algorithm> struct Choice {
     Algorithm algorithm;
     cudnnMathType_t mathType;
   };
-  static constexpr std::size_t most = 3; ///< candidates
+  static constexpr std::size_t maxCandidates = 3;
 
   std::vector<Candidate> candidates; ///< at least one; the first is the one that is taken
   Scratch workspace{};
@@ -111,7 +111,7 @@ auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b,
     check(status, "cudnnGetConvolutionWorkspaceSize");
     found.candidates.push_back({r.algo, mathType});
     largest = std::max(largest, bytes);
-    if (found.candidates.size() == Found::most)
+    if (found.candidates.size() == Found::maxCandidates)
       break;
   }
   if (found.candidates.empty())

@@ -169,7 +169,7 @@ void CudaExecutable::carryOut(int operation) {
 Status CudaExecutable::run(int operation) {
   const Status done = statusOf("", [&] { carryOut(operation); });
   if (done)
-    return graph.isCapturing() ? done : pace.follow(waits, program.device.compute);
+    return graph.isCapturing() ? done : throttle.follow(waits, program.device.compute);
   const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   return Status::error(done.kind(), nameOf(info) + ": " + done.message());
 }

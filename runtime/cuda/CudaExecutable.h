@@ -5,7 +5,7 @@
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/HostWait.h"
-#include "runtime/cuda/Pace.h"
+#include "runtime/cuda/LaunchThrottle.h"
 #include "runtime/cuda/Program.h"
 #include "runtime/cuda/StepGraph.h"
 
@@ -98,7 +98,7 @@ private:
   Status begun; ///< what beginStep() met
   StepGraph graph;
   HostWait waits;
-  Pace pace;
+  LaunchThrottle throttle;
   std::vector<Event> marked; ///< by place; the first is the step's start
   std::vector<DeviceMemory> velocity;
   Status ofVelocity; ///< of its last allocation

@@ -14,9 +14,9 @@ inline constexpr unsigned threadsPerBlock = 256;
 
 /// Enough blocks for n threads, but no more than keep any device busy.
 inline unsigned blocksFor(std::int64_t n) {
-  constexpr std::int64_t most = 4096;
+  constexpr std::int64_t maxBlocks = 4096;
   const std::int64_t blocks = (n + threadsPerBlock - 1) / threadsPerBlock;
-  return static_cast<unsigned>(blocks < 1 ? 1 : blocks < most ? blocks : most);
+  return static_cast<unsigned>(blocks < 1 ? 1 : blocks < maxBlocks ? blocks : maxBlocks);
 }
 
 inline bool isAlignedTo(const void *data, std::size_t bytes) {

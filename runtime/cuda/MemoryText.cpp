@@ -34,7 +34,7 @@ const char *spaceName(Space space) {
 
 /// Ends in "; "; empty where there are no tensors.
 std::string largestText(std::span<const StepTensor> tensors) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t maxTensors = 5;
   std::vector<const StepTensor *> order;
   for (const StepTensor &tensor : tensors)
     order.push_back(&tensor);
@@ -42,7 +42,7 @@ std::string largestText(std::span<const StepTensor> tensors) {
     return a->reserved > b->reserved;
   });
   std::string text;
-  for (const StepTensor *tensor : std::span(order).first(std::min(most, order.size())))
+  for (const StepTensor *tensor : std::span(order).first(std::min(maxTensors, order.size())))
     text += (text.empty() ? "the largest tensors: '" : ", '") + tensor->name + "' (" +
             spaceName(tensor->space) + ", " + bytesText(tensor->reserved) + ")";
   return text.empty() ? "" : text + "; ";

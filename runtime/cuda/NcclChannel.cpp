@@ -112,10 +112,10 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
     waited.clear();
   }
   for (int bucket : issued)
-    journeys.at(bucket).name.step = number;
+    messages.at(bucket).name.step = number;
   // A replayed step's messages are not on this stream, behind the loss of the step before.
-  const auto earlier = journeys.begin(); // the loss's number is negative
-  if (replayed && earlier != journeys.end() && earlier->first < 0 && earlier->second.isUnderWay)
+  const auto earlier = messages.begin(); // the loss's number is negative
+  if (replayed && earlier != messages.end() && earlier->first < 0 && earlier->second.isUnderWay)
     if (const Status s =
             statusOf("", [&] { earlier->second.done.holdUp(executable.device().compute); });
         !s)
@@ -130,19 +130,19 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective)
   const MessageName message{bucket, name, step};
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
-    Journey &journey = journeys[bucket];
-    if (journey.isUnderWay)
+    MessageEvents &events = messages[bucket];
+    if (events.isUnderWay)
       throw Failure{ErrorKind::internal, "it is issued again before it was waited for"};
-    journey.name = message;
+    events.name = message;
     const cudaStream_t compute = executable.device().compute;
-    journey.issued.recordTime(compute);
-    journey.computed.record(compute);
-    journey.computed.holdUp(stream.handle);
-    journey.started.recordTime(stream.handle);
+    events.issued.recordTime(compute);
+    events.computed.record(compute);
+    events.computed.holdUp(stream.handle);
+    events.started.recordTime(stream.handle);
     collective();
-    journey.finished.recordTime(stream.handle);
-    journey.done.record(stream.handle);
-    journey.isUnderWay = true;
+    events.finished.recordTime(stream.handle);
+    events.done.record(stream.handle);
+    events.isUnderWay = true;
     if (bucket >= 0)
       issued.push_back(bucket);
   });
@@ -197,57 +197,57 @@ Status NcclChannel::wait(int bucket) {
   if (!links->failure())
     return links->failure();
   links->rest();
-  const auto found = journeys.find(bucket);
-  if (found == journeys.end() || !found->second.isUnderWay)
+  const auto found = messages.find(bucket);
+  if (found == messages.end() || !found->second.isUnderWay)
     return Status::error(ErrorKind::internal,
                          "bucket " + std::to_string(bucket) + " is waited for but was not issued");
-  Journey &journey = found->second;
+  MessageEvents &events = found->second;
   if (bucket < 0)
-    return waitForLoss(journey);
+    return waitForLoss(events);
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
     const cudaStream_t compute = executable.device().compute;
-    journey.awaited.recordTime(compute);
-    journey.done.holdUp(compute);
-    journey.isUnderWay = false;
+    events.awaited.recordTime(compute);
+    events.done.holdUp(compute);
+    events.isUnderWay = false;
     waited.push_back(bucket);
   });
-  return s ? s : links->fail(s, &journey.name);
+  return s ? s : links->fail(s, &events.name);
 }
 
-Status NcclChannel::waitForLoss(Journey &journey) {
-  const Status s = executable.waitFor(journey.done);
+Status NcclChannel::waitForLoss(MessageEvents &events) {
+  const Status s = executable.waitFor(events.done);
   if (!s)
-    return links->fail(s, &journey.name);
+    return links->fail(s, &events.name);
   links->rest();
-  journey.isUnderWay = false;
+  events.isUnderWay = false;
   std::memcpy(loss.result, loss.host, loss.bytes);
   return Status::ok();
 }
 
 /// In a replayed step nobody records events anew before they are reached: those of the step before
 /// lie before its start.
-bool NcclChannel::isFinished(const Journey &journey) const {
-  if (journey.name.bucket < 0)
-    return journey.finished.isReached();
+bool NcclChannel::isFinished(const MessageEvents &events) const {
+  if (events.name.bucket < 0)
+    return events.finished.isReached();
   const Event &start = executable.stepStart();
-  return start.isReached() && journey.finished.isReached() &&
-         secondsBetween(start, journey.finished) >= 0;
+  return start.isReached() && events.finished.isReached() &&
+         secondsBetween(start, events.finished) >= 0;
 }
 
 std::size_t NcclChannel::finishedMessages(const MessageName *&underWay) const {
   std::size_t count = 0;
-  const auto look = [&](const Journey &journey) {
-    if (isFinished(journey))
+  const auto look = [&](const MessageEvents &events) {
+    if (isFinished(events))
       ++count;
     else if (!underWay)
-      underWay = &journey.name;
+      underWay = &events.name;
   };
-  for (const auto &[bucket, journey] : journeys)
-    if (bucket < 0 && journey.isUnderWay)
-      look(journey);
+  for (const auto &[bucket, events] : messages)
+    if (bucket < 0 && events.isUnderWay)
+      look(events);
   for (int bucket : issued)
-    look(journeys.at(bucket));
+    look(messages.at(bucket));
   return count;
 }
 
@@ -257,9 +257,9 @@ double NcclChannel::exposedSeconds() const {
   (void)statusOf("", [&] {
     const Event &start = executable.stepStart();
     for (int bucket : waited) {
-      const Journey &journey = journeys.at(bucket);
-      sum += std::max(0.0, secondsBetween(start, journey.finished) -
-                               secondsBetween(start, journey.awaited));
+      const MessageEvents &events = messages.at(bucket);
+      sum += std::max(0.0, secondsBetween(start, events.finished) -
+                               secondsBetween(start, events.awaited));
     }
   });
   return sum;
@@ -270,10 +270,10 @@ std::vector<BucketTiming> NcclChannel::timings() const {
   (void)statusOf("", [&] {
     const Event &start = executable.stepStart();
     for (int bucket : waited) {
-      const Journey &journey = journeys.at(bucket);
-      all.push_back({bucket, secondsBetween(start, journey.issued),
-                     secondsBetween(start, journey.started),
-                     secondsBetween(start, journey.finished)});
+      const MessageEvents &events = messages.at(bucket);
+      all.push_back({bucket, secondsBetween(start, events.issued),
+                     secondsBetween(start, events.started),
+                     secondsBetween(start, events.finished)});
     }
   });
   return all;

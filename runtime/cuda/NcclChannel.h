@@ -45,7 +45,7 @@ public:
 
 private:
   /// A bucket's way, the same events in every step.
-  struct Journey {
+  struct MessageEvents {
     Event computed{EventUse::order}, done{EventUse::order};
     Event issued{EventUse::time}, started{EventUse::time}, finished{EventUse::time},
         awaited{EventUse::time};
@@ -67,11 +67,11 @@ private:
   std::size_t finishedMessages(const MessageName *&underWay) const override;
   NcclCommunicator &communicator() override { return communicator_; }
   std::int64_t scratchFor(const CudaExecutable &executable, int channel) const;
-  /// Runs `collective`, which enqueues on the stream, between the journey's events.
+  /// Runs `collective`, which enqueues on the stream, between the events's events.
   template <typename F> Status send(int bucket, std::string_view name, const F &collective);
   Status issueLoss(int bucket, void *data, std::size_t bytes, ElementType type);
-  Status waitForLoss(Journey &journey);
-  bool isFinished(const Journey &journey) const;
+  Status waitForLoss(MessageEvents &events);
+  bool isFinished(const MessageEvents &events) const;
 
   /// Goes before computation where both want the device: others wait for what it sends.
   struct Stream {
@@ -87,8 +87,8 @@ private:
   NcclCollectives collectives;
   DeviceMemory scratch;
   Loss loss;
-  std::map<int, Journey> journeys; ///< by bucket
-  std::vector<int> waited;         ///< of this step, or of the captured one
+  std::map<int, MessageEvents> messages; ///< by bucket
+  std::vector<int> waited;               ///< of this step, or of the captured one
   std::vector<int> issued;
   std::int64_t step = 0;
 };

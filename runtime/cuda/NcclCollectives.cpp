@@ -29,7 +29,7 @@ Range servedBy(int server, int ranks, std::size_t n) {
 }
 
 /// Of the longest of these parts.
-std::size_t mostServed(int ranks, std::size_t n) {
+std::size_t maxServed(int ranks, std::size_t n) {
   const std::size_t units = (n + shardUnit - 1) / shardUnit;
   const auto servers = static_cast<std::size_t>(ranks);
   return (units + servers - 1) / servers * shardUnit;
@@ -57,7 +57,7 @@ std::int64_t NcclCollectives::sumScratch(std::size_t bytes) const {
 }
 
 std::int64_t NcclCollectives::serverScratch(std::size_t bytes) const {
-  const auto part = static_cast<std::int64_t>(mostServed(ranks, bytes / sizeof(float)));
+  const auto part = static_cast<std::int64_t>(maxServed(ranks, bytes / sizeof(float)));
   return sumScratch(bytes) + ranks * part * wireBytes(wire);
 }
 
@@ -131,7 +131,7 @@ void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType ty
                   "scheme 'parameter-server': expected element type f32, got " +
                       std::string(elementName(type))};
   const Travelling message = depart(data, bytes, type);
-  const std::size_t stride = mostServed(ranks, message.count);
+  const std::size_t stride = maxServed(ranks, message.count);
   std::byte *const others =
       scratchAt(sumScratch(bytes), static_cast<std::int64_t>(stride * message.width) * ranks);
   const auto partOf = [&](int server) {
@@ -150,37 +150,37 @@ void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType ty
 }
 
 void NcclCollectives::gather(std::span<const GatherPart> parts) {
-  struct Way {
+  struct Gathered {
     std::byte *data;
     std::size_t ownBytes; ///< of each rank
   };
-  std::vector<Way> ways;
+  std::vector<Gathered> buffers;
   std::int64_t used = 0;
   for (const GatherPart &part : parts) {
     const auto bytes = static_cast<std::size_t>(part.bytes);
     auto *const data = static_cast<std::byte *>(part.data);
     if (!isRounded(part.type)) {
-      ways.push_back({data, bytes});
+      buffers.push_back({data, bytes});
       continue;
     }
     const std::int64_t all = sumScratch(bytes * static_cast<std::size_t>(ranks));
     const auto count = part.bytes / static_cast<std::int64_t>(sizeof(float));
-    ways.push_back({scratchAt(used, all), static_cast<std::size_t>(count * wireBytes(wire))});
+    buffers.push_back({scratchAt(used, all), static_cast<std::size_t>(count * wireBytes(wire))});
     used += all;
     check(roundToWire(stream, reinterpret_cast<const float *>(data + rank * part.bytes),
-                      ways.back().data + rank * count * wireBytes(wire), count, wire),
+                      buffers.back().data + rank * count * wireBytes(wire), count, wire),
           "roundToWire");
   }
   communicator.group([&] {
-    for (const Way &way : ways)
-      check(ncclAllGather(way.data + static_cast<std::size_t>(rank) * way.ownBytes, way.data,
-                          way.ownBytes, ncclUint8, communicator.handle(), stream),
+    for (const Gathered &each : buffers)
+      check(ncclAllGather(each.data + static_cast<std::size_t>(rank) * each.ownBytes, each.data,
+                          each.ownBytes, ncclUint8, communicator.handle(), stream),
             "ncclAllGather", communicator.handle());
   });
   // This rank's own part, too: all compute with the same numbers.
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (isRounded(parts[i].type))
-      check(widenFromWire(stream, ways[i].data, static_cast<float *>(parts[i].data),
+      check(widenFromWire(stream, buffers[i].data, static_cast<float *>(parts[i].data),
                           parts[i].bytes / static_cast<std::int64_t>(sizeof(float)) * ranks, wire),
             "widenFromWire");
 }

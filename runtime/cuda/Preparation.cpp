@@ -8,15 +8,15 @@
 namespace syncline::cuda {
 
 void Preparation::expectCountable(const std::string &what, const Shape &shape) const {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t max = std::numeric_limits<std::int32_t>::max();
   bool fits = true;
   std::int64_t elements = 1;
   for (std::int64_t extent : shape) {
-    fits = fits && (extent <= 0 || elements <= most / extent); // a product may not overflow
+    fits = fits && (extent <= 0 || elements <= max / extent); // a product may not overflow
     elements = fits ? elements * extent : elements;
   }
   if (!fits)
-    fail(what + ": expected at most " + std::to_string(most) + " elements, got shape " +
+    fail(what + ": expected at most " + std::to_string(max) + " elements, got shape " +
          shapeText(shape));
 }
 

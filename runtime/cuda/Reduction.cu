@@ -78,11 +78,11 @@ cudaError_t meanOfParts(cudaStream_t stream, const double *parts, std::uint32_t 
 
 std::uint32_t reduceParts(const ReduceMap &map) {
   // Enough blocks for a large device, but no part that is not worth a block.
-  constexpr std::uint32_t wanted = 1024, mostParts = 256;
+  constexpr std::uint32_t wanted = 1024, maxParts = 256;
   const bool rows = takesRows(map);
   const std::uint32_t blocks = rows ? map.results : blocksFor(map.results);
   const std::uint32_t least = rows ? 8 * threadsPerBlock : 64; // terms of a part
-  return std::clamp(std::min(wanted / blocks, map.terms / least), 1u, mostParts);
+  return std::clamp(std::min(wanted / blocks, map.terms / least), 1u, maxParts);
 }
 
 template <typename T>

@@ -1,8 +1,8 @@
 // The flags that say where to compute, each documented once.
 #include "runtime/launch/DeviceFlags.h"
 
+#include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
 
 #include <map>
 #include <vector>
@@ -46,7 +46,7 @@ const char *DeviceFlags::deviceSwitch() const {
                                         : nullptr;
 }
 
-std::string DeviceFlags::agreement() const {
+std::string DeviceFlags::sharedOptions() const {
   return "--precision " + nameOf(precisions, precision) + " --wire " + nameOf(wires, wire);
 }
 

@@ -20,7 +20,7 @@ struct DeviceFlags {
   /// Of what only GPUs know, the first switch that was given, or null.
   const char *deviceSwitch() const;
   /// What all ranks must have alike, as text.
-  std::string agreement() const;
+  std::string sharedOptions() const;
 };
 
 /// Adds --backend to the group named and --device, --share-device, --precision and --wire to one of

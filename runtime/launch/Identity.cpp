@@ -111,11 +111,11 @@ Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
     address = *derived;
   }
   id.masterAddress = address;
-  constexpr int mostPort = 65535;
+  constexpr int maxPort = 65535;
   const int port = reader.number("MASTER_PORT").value_or(derivePort(starter, reader));
-  if (port > mostPort - 1 || (port < 1 && reader.status))
+  if (port > maxPort - 1 || (port < 1 && reader.status))
     return usage("environment variable 'MASTER_PORT': expected a port from 1 to " +
-                 std::to_string(mostPort - 1) + ", got '" + reader.text("MASTER_PORT") + "'");
+                 std::to_string(maxPort - 1) + ", got '" + reader.text("MASTER_PORT") + "'");
   id.masterPort = port + (isPortTaken(reader) ? 1 : 0);
   id.listener = reader.number(listenerVariable).value_or(-1);
   if (!reader.status)
@@ -230,9 +230,9 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
     id.localSize = *flags.ranksPerNode;
     id.localRank = id.rank % id.localSize;
   }
-  if (id.launchesLocally && id.size > mostLocalRanks)
+  if (id.launchesLocally && id.size > maxLocalRanks)
     return usage(std::to_string(id.size) + " ranks on one host: at most " +
-                 std::to_string(mostLocalRanks) +
+                 std::to_string(maxLocalRanks) +
                  " are started here; start them on several hosts by torchrun, mpirun or srun");
   if (!flags.masterAddress.empty())
     id.masterAddress = flags.masterAddress;

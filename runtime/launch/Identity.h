@@ -48,7 +48,7 @@ struct Identity {
 };
 
 /// As many processes as one host is asked to start; a plan may be for more than that.
-inline constexpr int mostLocalRanks = 256;
+inline constexpr int maxLocalRanks = 256;
 
 /// Value of an environment variable, or nullptr.
 using Environment = std::function<const char *(const char *)>;
@@ -56,7 +56,7 @@ using Environment = std::function<const char *(const char *)>;
 /// Flags go before RANK/WORLD_SIZE/.. before OMPI_COMM_WORLD_* before SLURM_*. With none of them
 /// this process starts all local ranks and servers of the plan, or is the only one. Errors:
 /// badUsage for flags and variables that contradict each other or the plan, naming both, and for
-/// more than mostLocalRanks to start.
+/// more than maxLocalRanks to start.
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan);
 

@@ -21,7 +21,7 @@ namespace syncline {
 namespace {
 
 /// Seconds that ranks have to end by themselves once one has failed; then after SIGTERM.
-constexpr double patience = 5, afterTerm = 2;
+constexpr double graceSeconds = 5, afterTerm = 2;
 
 /// Where local ranks meet.
 constexpr const char *loopback = "127.0.0.1";
@@ -169,7 +169,7 @@ private:
     for (collect(); anyRuns(); collect()) {
       if (firstFailed >= 0 && !ending) {
         ending = true;
-        end = deadlineIn(patience);
+        end = deadlineIn(graceSeconds);
       }
       auto left = std::min(remaining(end), std::chrono::milliseconds(1000));
       timespec wait{left.count() / 1000, left.count() % 1000 * 1000000};

@@ -1,7 +1,7 @@
 // The flags that say which rank this is, each documented once.
 #include "runtime/launch/RankFlags.h"
 
-#include "runtime/launch/NumberChecks.h"
+#include "runtime/launch/CliChecks.h"
 
 #include <cstdlib>
 

@@ -30,7 +30,7 @@ Result<RankZeroLinks> RankZeroLinks::open(Group &group, double timeoutSeconds) {
     listener = std::move(*opened);
   }
   auto told = group.gather("trace/place", listener ? listener->place() : "", timeoutSeconds,
-                           Among::workers);
+                           Participants::workers);
   if (!told)
     return told.status();
   Status met = listener ? links.meet(*listener) : links.join(told->front());
@@ -44,10 +44,10 @@ ConnectLimit RankZeroLinks::limit() const {
 }
 
 Status RankZeroLinks::meet(RankListener &listener) {
-  const ConnectLimit patience = limit();
+  const ConnectLimit connectLimit = limit();
   for (int other = 1; other < group->workers(); ++other) {
     const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
-    std::optional<Socket> socket = listener.take(connectionOf(other), patience);
+    std::optional<Socket> socket = listener.take(connectionOf(other), connectLimit);
     if (!socket)
       return group->blame(other, "it did not connect to have its clock compared");
     others[other] = std::move(*socket);

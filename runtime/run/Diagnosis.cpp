@@ -134,7 +134,7 @@ Status notFiniteError(Group *group, const NotFinite &own, double seconds) {
   std::vector<std::string> causes{own.cause};
   if (group) {
     group->enter("after a step that was not finite");
-    auto all = group->gather("cause", own.cause, seconds, Among::workers);
+    auto all = group->gather("cause", own.cause, seconds, Participants::workers);
     if (!all)
       return all.status();
     causes = std::move(*all);

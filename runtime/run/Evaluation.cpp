@@ -128,7 +128,7 @@ Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCu
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
                 static_cast<long long>(own.losses), static_cast<long long>(own.correct),
                 static_cast<long long>(own.predictions), isCut ? 1 : 0);
-  auto all = group.gather("score", text, seconds, Among::workers);
+  auto all = group.gather("score", text, seconds, Participants::workers);
   if (!all)
     return all.status();
   Score sum;

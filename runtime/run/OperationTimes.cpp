@@ -33,7 +33,7 @@ void Steadiness::add(double step) {
 }
 
 bool Steadiness::isSteady() const {
-  if (seconds.size() < least)
+  if (seconds.size() < minSteps)
     return false;
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   const double first = median({seconds.begin(), middle});
@@ -42,7 +42,7 @@ bool Steadiness::isSteady() const {
 }
 
 bool Steadiness::isDone() const {
-  return (isSteady() && total >= shortest) || seconds.size() >= most ||
+  return (isSteady() && total >= shortest) || seconds.size() >= maxSteps ||
          (total > longest && seconds.size() >= 2);
 }
 

@@ -12,7 +12,7 @@ namespace syncline {
 /// When to stop measuring: the first steps fill caches and pages, and a processor changes its pace.
 class Steadiness {
 public:
-  static constexpr std::size_t warmUp = 3, least = 10, most = 4000;
+  static constexpr std::size_t warmUp = 3, minSteps = 10, maxSteps = 4000;
   static constexpr double tolerance = 0.01;             ///< of the median
   static constexpr double shortest = 0.5, longest = 60; ///< seconds in all
 

@@ -1,8 +1,8 @@
 // Switches, each documented once, with default and unit.
 #include "runtime/run/Options.h"
 
+#include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
-#include "runtime/launch/NumberChecks.h"
 #include "runtime/launch/RankFlags.h"
 #include "runtime/run/OperationTimes.h"
 
@@ -140,7 +140,7 @@ void addMeasuring(CLI::App &app, Options &o) {
                  "seconds of every operation in every step but the first " +
                      std::to_string(Steadiness::warmUp) +
                      ", as JSON; ends when the median step stands still, after --steps (default " +
-                     std::to_string(Steadiness::warmUp + Steadiness::most) +
+                     std::to_string(Steadiness::warmUp + Steadiness::maxSteps) +
                      ") or 60 s at the latest")
       ->check(someText())
       ->type_name("FILE")
@@ -205,7 +205,7 @@ Status Options::checkSteps(std::int64_t steps) const {
   return Status::ok();
 }
 
-std::string Options::agreement() const {
+std::string Options::sharedOptions() const {
   std::ostringstream text;
   text.precision(17);
   text << "--lr " << sgd.rate << " --momentum " << sgd.momentum << " --weight-decay "
@@ -220,7 +220,7 @@ std::string Options::agreement() const {
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
   text << (allowsNonFinite ? " --allow-nonfinite" : "");
-  text << ' ' << DeviceFlags::agreement() << (capturesSteps ? " --cuda-graph" : "");
+  text << ' ' << DeviceFlags::sharedOptions() << (capturesSteps ? " --cuda-graph" : "");
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
   return text.str();

@@ -40,7 +40,7 @@ struct Options : DeviceFlags {
   /// Whether a run of so many steps can do what is asked for: badUsage.
   Status checkSteps(std::int64_t steps) const;
   /// What all ranks must have alike, as text.
-  std::string agreement() const;
+  std::string sharedOptions() const;
 };
 
 /// Parses; on --help or an error prints and gives the exit code.

@@ -56,10 +56,10 @@ std::int64_t integer(const Json &value, const char *key) {
   return value.get<std::int64_t>();
 }
 
-std::int64_t size(const Json &object, const char *key, std::int64_t least) {
+std::int64_t size(const Json &object, const char *key, std::int64_t min) {
   const std::int64_t value = integer(member(object, key), key);
-  constexpr std::int64_t most = std::int64_t{1} << 46;
-  if (value < least || value > most)
+  constexpr std::int64_t max = std::int64_t{1} << 46;
+  if (value < min || value > max)
     throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
   return value;
 }
@@ -139,8 +139,8 @@ PlanTensor planTensor(const Json &object) {
 }
 
 /// Whole and at most as large as an int may well be.
-int count(const Json &object, const char *key, int least) {
-  std::int64_t value = size(object, key, least);
+int count(const Json &object, const char *key, int min) {
+  std::int64_t value = size(object, key, min);
   if (value > 1 << 20)
     throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
   return static_cast<int>(value);
@@ -237,7 +237,7 @@ Result<Json> parseFile(const std::string &folder) {
   if (!in)
     return bad(path, std::string("cannot open: ") + std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (Status s = checkJsonDepth(text, "'" + path + "'", mostPlanLevels); !s)
+  if (Status s = checkJsonDepth(text, "'" + path + "'", maxPlanLevels); !s)
     return s;
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
@@ -282,8 +282,8 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 } // namespace
 
 double Plan::usualTimeout() const {
-  constexpr double least = 30, steps = 20;
-  return std::max(least, steps * std::max(predictedStep, plannedStep));
+  constexpr double minSeconds = 30, steps = 20;
+  return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
 }
 
 SampleFormat Plan::sampleFormat() const {

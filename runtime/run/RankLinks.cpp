@@ -12,7 +12,7 @@ namespace syncline {
 Status RankLinks::agree(const Executable &executable, std::int64_t steps) {
   // Different processors may choose different layouts; sums over raw bytes would mix them.
   const std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
-  if (Status s = run.group.agree({{"memory layout", layout}}, Among::workers); !s)
+  if (Status s = run.group.agree({{"memory layout", layout}}, Participants::workers); !s)
     return s;
   if (Status s = agreeOnNodes(); !s)
     return s;
@@ -30,7 +30,7 @@ Status RankLinks::agreeOnNodes() {
   if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
     return Status::ok();
   if (Status s = run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
-                                 Among::workers);
+                                 Participants::workers);
       !s)
     return s;
   if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)

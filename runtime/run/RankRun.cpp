@@ -103,7 +103,8 @@ Status RankRun::load() {
 }
 
 Status RankRun::agreeOnOptions() {
-  return group ? group->agree({{"options", options.agreement()}}, Among::workers) : Status::ok();
+  return group ? group->agree({{"options", options.sharedOptions()}}, Participants::workers)
+               : Status::ok();
 }
 
 Status RankRun::openData() {
@@ -117,8 +118,9 @@ Status RankRun::openData() {
     *set = std::move(*opened);
   }
   const std::int64_t syntheticSteps =
-      options.opTimes.empty() ? 10
-                              : static_cast<std::int64_t>(Steadiness::most + Steadiness::warmUp);
+      options.opTimes.empty()
+          ? 10
+          : static_cast<std::int64_t>(Steadiness::maxSteps + Steadiness::warmUp);
   steps = options.steps.value_or(syntheticSteps);
   if (data) {
     sampler.emplace(data->size(), plan.ranks, identity.rank, plan.batch, options.shuffle,
@@ -182,10 +184,10 @@ Status RankRun::connect() {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
     if (Status s = links->agree(executable, steps); !s)
       return s;
-    Result<TrainerLinks> ways = links->open(executable);
-    if (!ways)
-      return ways.status();
-    opened = std::move(*ways);
+    Result<TrainerLinks> trainerLinks = links->open(executable);
+    if (!trainerLinks)
+      return trainerLinks.status();
+    opened = std::move(*trainerLinks);
   }
   Result<std::unique_ptr<Trainer>> made =
       Trainer::create(executable, options.alone ? 1 : plan.ranks, opened);
@@ -365,7 +367,7 @@ Status RankRun::finish() {
     own << peak;
     if (busiest)
       own << ' ' << busiest->sent << ' ' << busiest->received;
-    auto all = group->gather("used", own.str(), timeout(), Among::workers);
+    auto all = group->gather("used", own.str(), timeout(), Participants::workers);
     if (!all)
       return all.status();
     for (const std::string &text : *all) {

@@ -42,7 +42,7 @@ public:
 private:
   Status learnSteps();
   Status serve();
-  Status askWorkers(double patience);
+  Status askWorkers(double seconds);
   Status openChannels();
   Status serveChannel(int channel);
   Status lost(const Status &why, const std::string &where, std::int64_t done) const;
@@ -101,8 +101,8 @@ Status ServerRun::serve() {
 
 /// Whether to go on, as Group::ask(). Ends the process where workers have stopped early: threads
 /// wait for sums that do not come.
-Status ServerRun::askWorkers(double patience) {
-  const auto told = group->ask(stoppedKey, patience);
+Status ServerRun::askWorkers(double seconds) {
+  const auto told = group->ask(stoppedKey, seconds);
   if (!told || !*told)
     return told ? Status::ok() : told.status();
   (void)group->gather("left", "", std::max(20.0, timeout()));
@@ -169,13 +169,13 @@ Status ServerRun::watch() {
   constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
   const Deadline opening = deadlineIn(options.startTimeout + timeout());
   // As long as workers wait for rank 0.
-  const double patience = std::max(20.0, timeout());
+  const double seconds = std::max(20.0, timeout());
   auto isOver = [&] { return running == 0 || !failure; };
   std::unique_lock lock(mutex);
   while (!changed.wait_for(lock, interval, isOver)) {
     const bool mayAsk = areOpen;
     lock.unlock();
-    Status s = mayAsk ? askWorkers(patience) : group->verdict();
+    Status s = mayAsk ? askWorkers(seconds) : group->verdict();
     if (s && !mayAsk && Clock::now() > opening)
       s = Status::error(ErrorKind::peerLost, notConnected(group->waitsFor()));
     lock.lock();

@@ -33,8 +33,8 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
   return group;
 }
 
-Status Group::agree(const std::vector<Agreement> &facts, Among who) {
-  for (const Agreement &fact : facts) {
+Status Group::agree(const std::vector<SharedFact> &facts, Participants who) {
+  for (const SharedFact &fact : facts) {
     auto values = gather("agree/" + fact.what, fact.value, options.startSeconds, who);
     if (!values)
       return values.status();
@@ -79,8 +79,8 @@ void Group::abandon(const Status &error) {
 }
 
 Result<std::vector<std::string>> Group::gather(const std::string &key, const std::string &value,
-                                               double seconds, Among who) {
-  return store->gather(key, value, deadlineIn(seconds), who == Among::workers);
+                                               double seconds, Participants who) {
+  return store->gather(key, value, deadlineIn(seconds), who == Participants::workers);
 }
 
 Status Group::tell(const std::string &key, const std::string &value, double seconds) {

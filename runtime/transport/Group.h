@@ -26,13 +26,13 @@ struct GroupOptions {
 };
 
 /// A fact that must be the same on all ranks, such as the plan's hash.
-struct Agreement {
+struct SharedFact {
   std::string what; ///< "plan", for the message
   std::string value;
 };
 
 /// Who takes part in an exchange.
-enum class Among {
+enum class Participants {
   all,
   workers, ///< servers neither call nor are waited for
 };
@@ -46,7 +46,7 @@ public:
 
   /// Waits for all who take part and compares. Errors: peerLost, the same message on every rank,
   /// naming the ranks that differ; or the ranks that did not start in time.
-  Status agree(const std::vector<Agreement> &facts, Among who = Among::all);
+  Status agree(const std::vector<SharedFact> &facts, Participants who = Participants::all);
   /// Prepares the network; once, after agree(). A link that stands still for `timeoutSeconds` while
   /// somebody waits for it ends the run.
   Status connect(double timeoutSeconds);
@@ -60,7 +60,7 @@ public:
   /// Exchanges small values, one a rank; returns them by rank. For rare use: it goes through rank
   /// 0.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
-                                          double seconds, Among who = Among::all);
+                                          double seconds, Participants who = Participants::all);
   /// Leaves a value for ask(), from one rank. Errors: peerLost, naming rank 0.
   Status tell(const std::string &key, const std::string &value, double seconds);
   /// What was left so far, if anything, while nobody is known to be lost and rank 0 answers within

@@ -15,7 +15,7 @@ public:
 
   Result<std::vector<std::string>> exchange(const std::string &key,
                                             const std::string &value) override {
-    return group.gather(key, value, start, Among::workers);
+    return group.gather(key, value, start, Participants::workers);
   }
   Status verdict() const override { return group.verdict(); }
   std::shared_ptr<void> waitingFor(int peer) override {

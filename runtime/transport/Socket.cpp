@@ -230,12 +230,12 @@ std::string encodeFrame(const Frame &frame) {
   return out + body;
 }
 
-FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t most) {
+FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t maxBytes) {
   frame.clear();
   if (buffer.size() < 4)
     return FrameState::incomplete;
   std::size_t size = readSize(buffer);
-  if (size > most)
+  if (size > maxBytes)
     return FrameState::malformed;
   if (buffer.size() < 4 + size)
     return FrameState::incomplete;
@@ -255,12 +255,12 @@ bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline) {
   return socket.sendAll(encodeFrame(frame), deadline);
 }
 
-bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline, std::size_t most) {
+bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline, std::size_t maxBytes) {
   std::string buffer(4, '\0');
   if (!socket.receiveAll(buffer.data(), 4, deadline))
     return false;
   std::size_t size = readSize(buffer);
-  if (size > most)
+  if (size > maxBytes)
     return false;
   buffer.resize(4 + size);
   return socket.receiveAll(buffer.data() + 4, size, deadline) &&

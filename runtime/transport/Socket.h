@@ -70,10 +70,10 @@ inline constexpr std::size_t maxHelloBytes = 512, maxWelcomeBytes = 64u << 10;
 
 enum class FrameState { complete, incomplete, malformed };
 /// Takes the first frame off the buffer; one of more than `most` bytes is malformed.
-FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t most = maxFrameBytes);
+FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t maxBytes = maxFrameBytes);
 
 bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline);
 bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline,
-                  std::size_t most = maxFrameBytes);
+                  std::size_t maxBytes = maxFrameBytes);
 
 } // namespace syncline

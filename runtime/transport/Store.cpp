@@ -199,8 +199,8 @@ Verdict Watch::report(int peer, const std::string &message) {
     sendFrame(socket, {"report", std::to_string(peer), message}, deadlineIn(1));
   }
   std::unique_lock lock(mutex);
-  auto patience = std::chrono::duration<double>(2 * StoreServer::grace);
-  if (changed.wait_for(lock, patience, [&] { return found.has_value(); }))
+  auto waiting = std::chrono::duration<double>(2 * StoreServer::grace);
+  if (changed.wait_for(lock, waiting, [&] { return found.has_value(); }))
     return *found;
   // The judge itself is silent.
   return {0, "stuck", ""};

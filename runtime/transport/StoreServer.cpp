@@ -89,7 +89,7 @@ void StoreServer::greet(Newcomers::Arrival arrival) {
   auto peer = std::make_unique<Peer>(Peer{std::move(arrival.socket), std::move(arrival.rest)});
   if (std::string reason = reasonToTurnAway(hello); !reason.empty()) {
     send(*peer, {"error", reason});
-    if (turnedAway.size() < mostTurnedAway &&
+    if (turnedAway.size() < maxTurnedAway &&
         std::find(turnedAway.begin(), turnedAway.end(), reason) == turnedAway.end())
       turnedAway.push_back(reason);
     return;

@@ -88,7 +88,7 @@ private:
   Deadline nextTimer() const;
 
   /// As many are remembered by name as a message can hold.
-  static constexpr std::size_t mostTurnedAway = 4;
+  static constexpr std::size_t maxTurnedAway = 4;
 
   Newcomers newcomers;
   const int size;

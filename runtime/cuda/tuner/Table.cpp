@@ -82,8 +82,8 @@ Result<Row> readRow(const std::string &line, const std::string &where) {
       reader.oneOf<Collective>("collective", {{"allreduce", Collective::allReduce},
                                               {"reducescatter", Collective::reduceScatter},
                                               {"allgather", Collective::allGather}});
-  row.leastBytes = reader.number("min_bytes", 0);
-  row.mostBytes = reader.limit("max_bytes").value_or(std::numeric_limits<std::int64_t>::max());
+  row.minBytes = reader.number("min_bytes", 0);
+  row.maxBytes = reader.limit("max_bytes").value_or(std::numeric_limits<std::int64_t>::max());
   row.algorithm =
       reader.oneOf<Algorithm>("algorithm", {{"ring", Algorithm::ring}, {"tree", Algorithm::tree}});
   row.protocol = reader.oneOf<std::optional<Protocol>>("protocol", {{"", std::nullopt},
@@ -127,8 +127,8 @@ Result<Table> readTable(std::istream &in, const std::string &name) {
 const Row *find(const Table &table, int collective, std::int64_t bytes, std::int64_t nodes,
                 std::int64_t ranks) {
   for (const Row &row : table.rows)
-    if (static_cast<int>(row.collective) == collective && bytes >= row.leastBytes &&
-        bytes <= row.mostBytes && row.nodes.value_or(nodes) == nodes &&
+    if (static_cast<int>(row.collective) == collective && bytes >= row.minBytes &&
+        bytes <= row.maxBytes && row.nodes.value_or(nodes) == nodes &&
         row.ranks.value_or(ranks) == ranks)
       return &row;
   return nullptr;

@@ -19,7 +19,7 @@ enum class Protocol { ll = 0, ll128 = 1, simple = 2 };
 
 struct Row {
   Collective collective;
-  std::int64_t leastBytes, mostBytes; ///< both included
+  std::int64_t minBytes, maxBytes; ///< both included
   Algorithm algorithm;
   std::optional<Protocol> protocol; ///< none: NCCL's choice for the algorithm
   std::optional<int> channels;

@@ -10,12 +10,12 @@
 namespace syncline {
 
 /// Levels that a plan.json may have; ours have six.
-inline constexpr int mostPlanLevels = 32;
+inline constexpr int maxPlanLevels = 32;
 
 /// Copying or printing a parsed value takes a call per level: text that nests deeper than anything
 /// we read could end the program. Says nothing of whether the text is valid otherwise. `place`
-/// begins the message. Pure. Errors: badInput beyond `most` levels of arrays and objects.
-inline Status checkJsonDepth(std::string_view text, std::string_view place, int most) {
+/// begins the message. Pure. Errors: badInput beyond `maxLevels` levels of arrays and objects.
+inline Status checkJsonDepth(std::string_view text, std::string_view place, int maxLevels) {
   int depth = 0;
   bool inString = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -26,9 +26,9 @@ inline Status checkJsonDepth(std::string_view text, std::string_view place, int 
     } else if (c == '"') {
       inString = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > most)
-        return Status::badInput(std::string(place) + ": expected at most " + std::to_string(most) +
-                                " levels");
+      if (++depth > maxLevels)
+        return Status::badInput(std::string(place) + ": expected at most " +
+                                std::to_string(maxLevels) + " levels");
     } else if (c == ']' || c == '}') {
       --depth;
     }

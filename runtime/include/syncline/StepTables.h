@@ -14,13 +14,13 @@
 
 namespace syncline {
 
-/// `mostDimensions`: the largest rank in the table, at least 1.
-template <int mostDimensions> struct TensorRow {
+/// `maxDimensions`: the largest rank in the table, at least 1.
+template <int maxDimensions> struct TensorRow {
   const char *name;
   Space space;
   ElementType type;
   int rank;
-  std::int64_t shape[mostDimensions];
+  std::int64_t shape[maxDimensions];
   std::int64_t offset, reserved; ///< bytes
 };
 
@@ -64,13 +64,13 @@ enum class Op {
 };
 
 struct Row {
-  static constexpr int mostOperands = 10, mostNumbers = 8, mostReals = 3;
+  static constexpr int maxOperands = 10, maxNumbers = 8, maxReals = 3;
 
   Op op;
   const char *layer;
-  int operands[mostOperands];
-  std::int64_t numbers[mostNumbers];
-  double reals[mostReals];
+  int operands[maxOperands];
+  std::int64_t numbers[maxNumbers];
+  double reals[maxReals];
 };
 
 struct GeneratedLoop {
@@ -218,11 +218,11 @@ private:
 };
 
 /// Declares the tensors, then the buckets, then appends the operations in the rows' order.
-template <int mostDimensions>
-void tell(StepBuilder &builder, std::span<const TensorRow<mostDimensions>> rows,
+template <int maxDimensions>
+void tell(StepBuilder &builder, std::span<const TensorRow<maxDimensions>> rows,
           const StepTables &tables) {
   std::vector<Tensor> tensors{none};
-  for (const TensorRow<mostDimensions> &row : rows) {
+  for (const TensorRow<maxDimensions> &row : rows) {
     const Shape shape(row.shape, row.shape + row.rank);
     tensors.push_back(
         builder.tensor(TensorInfo{row.name, row.space, row.type, shape, row.offset, row.reserved}));

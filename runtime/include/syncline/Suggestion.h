@@ -20,10 +20,10 @@ std::string_view nearestName(std::string_view unknown, std::span<const std::stri
 std::string suggestion(std::string_view unknown, std::span<const std::string_view> known);
 
 /// The same where all of `known` would be too many to list: otherwise ", expected a name such as
-/// 'a', 'b'" with at most `most` different ones: first those that contain `unknown`, then by how
-/// far they begin alike, then by edits.
+/// 'a', 'b'" with at most `maxNames` different ones: first those that contain `unknown`, then by
+/// how far they begin alike, then by edits.
 std::string suggestionOfMany(std::string_view unknown, std::span<const std::string_view> known,
-                             std::size_t most = 5);
+                             std::size_t maxNames = 5);
 
 /// `known` as "'a', 'b', 'c'".
 std::string quotedList(std::span<const std::string_view> known);

@@ -76,7 +76,7 @@ TEST(Channels, MeasureEveryScheme) {
   EXPECT_GE(f.interference.computation.samples, 3);
   EXPECT_GT(f.interference.computation.median, 0.1);
   EXPECT_GE(f.interference.beside.samples, 1);
-  EXPECT_GE(f.interference.bytes, Overlap::leastBytes);
+  EXPECT_GE(f.interference.bytes, Overlap::minBytes);
 }
 
 // A rank that is gone ends the other, which says what was being measured.
@@ -123,7 +123,7 @@ TEST(Channels, BucketsOfEachChannel) {
   EXPECT_EQ(schemes[0], (std::set<Scheme>{Scheme::ring, Scheme::reduceScatter, Scheme::factors}));
   EXPECT_EQ(schemes[1], (std::set<Scheme>{Scheme::tree}));
   EXPECT_EQ(schemes[2], (std::set<Scheme>{Scheme::tree}));
-  EXPECT_EQ(sharded, 2 * Repetitions::most);
+  EXPECT_EQ(sharded, 2 * Repetitions::maxCount);
 }
 
 // Rounded factors take scratch that only a step which gathers them has.

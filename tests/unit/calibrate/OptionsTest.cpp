@@ -67,7 +67,8 @@ TEST(CalibrateOptions, SaysWhere) {
   EXPECT_EQ(gpu.options.conditions(),
             "--precision fp32 --wire bf16 --share-device, messages go through sockets");
   EXPECT_EQ(parse({"--backend", "cuda", "--device", "1"}).options.device, 1);
-  EXPECT_NE(gpu.options.agreement(), parse({"-n", "2", "--backend", "cuda"}).options.agreement());
+  EXPECT_NE(gpu.options.sharedOptions(),
+            parse({"-n", "2", "--backend", "cuda"}).options.sharedOptions());
 }
 
 // Each wrong line ends with code 2 and one message that names what is wrong.

@@ -50,7 +50,7 @@ TEST(Overlap, FactorsChargeWhatMessagesTakeAlone) {
   found.beside = summarize({2});
   EXPECT_DOUBLE_EQ(found.factor(), 1 / 0.6);
   found.beside = summarize({6});
-  EXPECT_EQ(found.factor(), Interference::mostFactor);
+  EXPECT_EQ(found.factor(), Interference::maxFactor);
 }
 
 } // namespace

@@ -47,7 +47,7 @@ TEST(Repeat, StopsWithTheTimeButNotBeforeTheLeastRounds) {
   int taken = 0;
   const Sample wild = [&]() -> Result<double> { return ++taken % 7; };
   const auto summaries =
-      repeat(std::span(&wild, 1), {.least = 3, .until = 5}, [&] { return 10.0; });
+      repeat(std::span(&wild, 1), {.minRounds = 3, .until = 5}, [&] { return 10.0; });
   EXPECT_EQ(summaries->front().samples, 3);
 }
 
@@ -55,8 +55,8 @@ TEST(Repeat, StopsWithTheTimeButNotBeforeTheLeastRounds) {
 TEST(Repeat, FewSamplesAreEnoughWhereAskedFor) {
   int taken = 0;
   const Sample steady = [&]() -> Result<double> { return ++taken, 2.0; };
-  const auto summaries =
-      repeat(std::span(&steady, 1), {.least = 2, .enough = 3, .warmUps = 0, .until = 1}, never);
+  const auto summaries = repeat(
+      std::span(&steady, 1), {.minRounds = 2, .stableRounds = 3, .warmUps = 0, .until = 1}, never);
   EXPECT_EQ(summaries->front().samples, 3);
   EXPECT_EQ(taken, 3);
 }

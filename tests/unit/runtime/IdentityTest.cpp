@@ -67,7 +67,7 @@ TEST(Identity, NoPort) {
 // A plan for a large cluster does not flood the one host it is tried on; as one of its ranks a
 // process may well run.
 TEST(Identity, MoreRanksThanOneHostStarts) {
-  EXPECT_TRUE(find({}, {}, {.ranks = mostLocalRanks}).isOk());
+  EXPECT_TRUE(find({}, {}, {.ranks = maxLocalRanks}).isOk());
   expectUsage(find({}, {}, {.ranks = 100000}),
               "100000 ranks on one host: at most 256 are started here; start them on several hosts "
               "by torchrun, mpirun or srun");

@@ -17,7 +17,7 @@ TEST(Steadiness, equalSteps) {
   Steadiness steadiness;
   for (std::size_t i = 0; i < Steadiness::warmUp; ++i)
     steadiness.add(5);
-  for (std::size_t i = 0; i < Steadiness::least; ++i) {
+  for (std::size_t i = 0; i < Steadiness::minSteps; ++i) {
     EXPECT_FALSE(steadiness.isDone());
     steadiness.add(0.06);
   }
@@ -63,7 +63,7 @@ TEST(OpTimes, measuresOneRankAlone) {
     EXPECT_EQ(times["plan"], plan.json["hashes"]["plan"]);
     EXPECT_EQ(times["ranks"], 4);
     const std::size_t steps = times["steps"].size();
-    EXPECT_GE(steps, Steadiness::least);
+    EXPECT_GE(steps, Steadiness::minSteps);
     std::int64_t updated = 0;
     double sum = 0;
     for (const json &op : times["operations"]) {

@@ -57,7 +57,7 @@ TEST(ClockAlignment, NamesWhoeverIsLost) {
         3,
         [&](int rank, Group &group) {
           if (rank == 2 && !comes) {
-            ASSERT_TRUE(group.gather("trace/place", "", 20, Among::workers).isOk());
+            ASSERT_TRUE(group.gather("trace/place", "", 20, Participants::workers).isOk());
             return;
           }
           auto links = RankZeroLinks::open(group, rank == 0 ? 1 : 20);

@@ -9,33 +9,33 @@
 
 namespace syncline {
 
-constexpr std::int64_t kMostWhole = std::int64_t{1} << 62;
+constexpr std::int64_t maxWhole = std::int64_t{1} << 62;
 
-/// A whole number from `least` to `most`.
-inline CLI::Validator wholeNumber(std::int64_t least, const std::string &unit,
-                                  std::int64_t most = kMostWhole) {
+/// A whole number from `min` to `max`.
+inline CLI::Validator wholeNumber(std::int64_t min, const std::string &unit,
+                                  std::int64_t max = maxWhole) {
   return CLI::Validator(
       [=](std::string &text) -> std::string {
         std::int64_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc() && end == text.data() + text.size() && value >= least &&
-            value <= most)
+        if (error == std::errc() && end == text.data() + text.size() && value >= min &&
+            value <= max)
           return {};
-        return "expected a whole number of " + unit + ", at least " + std::to_string(least) +
-               (most < kMostWhole ? " and at most " + std::to_string(most) : "") + ", got '" +
-               text + "'";
+        return "expected a whole number of " + unit + ", at least " + std::to_string(min) +
+               (max < maxWhole ? " and at most " + std::to_string(max) : "") + ", got '" + text +
+               "'";
       },
       "");
 }
 
-/// A real number from `least` to `most`, so neither infinite nor NaN.
-inline CLI::Validator realNumber(double least, double most, const std::string &wanted) {
+/// A real number from `min` to `max`, so neither infinite nor NaN.
+inline CLI::Validator realNumber(double min, double max, const std::string &wanted) {
   return CLI::Validator(
       [=](std::string &text) -> std::string {
         double value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc() && end == text.data() + text.size() && value >= least &&
-            value <= most)
+        if (error == std::errc() && end == text.data() + text.size() && value >= min &&
+            value <= max)
           return {};
         return "expected " + wanted + ", got '" + text + "'";
       },

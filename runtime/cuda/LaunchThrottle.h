@@ -10,7 +10,7 @@
 
 namespace syncline::cuda {
 
-class Pace {
+class LaunchThrottle {
 public:
   /// After each operation that `stream` is told: while that is more than two stretches ahead of
   /// what it has done, waits. Errors: the device's, or a watch's.
