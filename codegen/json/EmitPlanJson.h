@@ -1,6 +1,7 @@
 // From a planned module to plan.json; plan.schema.json beside this file is its schema.
 #pragma once
 
+#include "syncline/PlanConstants.h"
 #include "syncline/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -10,10 +11,6 @@
 #include <string>
 
 namespace syncline {
-
-/// Of plan.json; runtime/run/Plan.cpp expects the same. Raised whenever a reader of the old one
-/// would misunderstand the new one.
-inline constexpr int planSchema = 5;
 
 /// What plan.json says that the module does not.
 struct PlanInfo {

@@ -1,7 +1,7 @@
 // What operations took in a run, with messages beside them.
 #include "frontend/profile/TorchTrace.h"
 
-#include "frontend/report/Median.h"
+#include "runtime/core/Statistics.h"
 
 #include <algorithm>
 #include <limits>

@@ -4,8 +4,8 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/files/Units.h"
-#include "frontend/report/Median.h"
 #include "frontend/report/PlanText.h"
+#include "runtime/core/Statistics.h"
 #include "syncline/JsonDepth.h"
 #include "syncline/Suggestion.h"
 

@@ -2,9 +2,9 @@
 #include "frontend/report/MeasuredReport.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/Median.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
+#include "runtime/core/Statistics.h"
 
 #include <algorithm>
 #include <cmath>

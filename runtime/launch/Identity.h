@@ -2,6 +2,7 @@
 // Open MPI or Slurm left in the environment.
 #pragma once
 
+#include "syncline/PlanConstants.h"
 #include "syncline/Status.h"
 
 #include <functional>
@@ -46,9 +47,6 @@ struct Identity {
   int workers() const { return size - servers; }
   bool isServer() const { return rank >= workers(); }
 };
-
-/// As many processes as one host is asked to start; a plan may be for more than that.
-inline constexpr int maxLocalRanks = 256;
 
 /// Value of an environment variable, or nullptr.
 using Environment = std::function<const char *(const char *)>;

@@ -4,7 +4,7 @@
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/RankFlags.h"
-#include "runtime/run/OperationTimes.h"
+#include "runtime/run/trace/OperationTimes.h"
 
 #include <sstream>
 

@@ -4,6 +4,7 @@
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/Sha256.h"
 #include "syncline/JsonDepth.h"
+#include "syncline/PlanConstants.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +22,6 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int schema = 5;
 
 /// Thrown inside this file only: how a value differs from what the schema wants.
 struct SchemaError {
@@ -141,7 +141,7 @@ PlanTensor planTensor(const Json &object) {
 /// Whole and at most as large as an int may well be.
 int count(const Json &object, const char *key, int min) {
   std::int64_t value = size(object, key, min);
-  if (value > 1 << 20)
+  if (value > maxRanks)
     throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
   return static_cast<int>(value);
 }
@@ -245,8 +245,8 @@ Result<Json> parseFile(const std::string &folder) {
   const std::int64_t found = json.contains("schema") && json["schema"].is_number_integer()
                                  ? json["schema"].get<std::int64_t>()
                                  : -1;
-  if (found != schema)
-    return bad(path, "expected schema " + std::to_string(schema) + ", got " +
+  if (found != planSchema)
+    return bad(path, "expected schema " + std::to_string(planSchema) + ", got " +
                          (found < 0 ? "none" : std::to_string(found)) +
                          "; compile the model again");
   return json;

@@ -7,7 +7,6 @@
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
-#include "runtime/run/OperationTimes.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/RankLinks.h"
@@ -15,9 +14,10 @@
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
-#include "runtime/run/TraceRecorder.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Values.h"
+#include "runtime/run/trace/OperationTimes.h"
+#include "runtime/run/trace/TraceRecorder.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>

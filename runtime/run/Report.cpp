@@ -1,7 +1,7 @@
 // Progress, summaries and tables.
 #include "runtime/run/Report.h"
 
-#include "runtime/run/Median.h"
+#include "runtime/core/Statistics.h"
 
 #include <algorithm>
 #include <cmath>

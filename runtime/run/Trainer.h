@@ -3,7 +3,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Executable.h"
-#include "runtime/run/StepRecord.h"
+#include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <map>

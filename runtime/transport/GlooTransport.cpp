@@ -3,6 +3,7 @@
 
 #include "runtime/transport/GlooPair.h"
 #include "runtime/transport/RankConnections.h"
+#include "syncline/PlanConstants.h"
 
 #include <atomic>
 #include <csignal>
@@ -92,9 +93,9 @@ private:
   /// the kernel counts its own headers too, a message may find room for half of it. One of a little
   /// more than a loopback packet (64 KiB) then waits for an acknowledgement that comes 40 ms late.
   /// No longer than that takes: what many connections into one host hold beyond its port's queue is
-  /// lost (see DedicatedServers.cpp).
+  /// lost (see serverPieceBytes).
   void sizeSendBuffer() {
-    std::vector<std::byte> segment(96u << 10);
+    std::vector<std::byte> segment(serverPieceBytes);
     if (end.sends)
       (*pair)->createSendBuffer(slot, segment.data(), segment.size())->send(0, segment.size());
     else

@@ -10,17 +10,12 @@
 
 #include "runtime/core/Executable.h"
 #include "runtime/transport/collectives/Blocks.h"
+#include "syncline/PlanConstants.h"
 
 #include <algorithm>
 
 namespace syncline {
 namespace {
-
-/// All P workers send to a server at once, each as much as its connection holds: Gloo's pairs hold
-/// about four messages. What does not fit into the switch's queue before the server is lost and
-/// sent again: pieces of 256 KiB reach 80 to 90 % of four 1 Gb/s links into one, these 95 %, all
-/// that TCP has. Below 80 KiB connections run dry between acknowledgements.
-constexpr std::size_t largestPiece = 96u << 10;
 
 class ServerClient : public AllReduce {
 public:
@@ -36,7 +31,7 @@ private:
 };
 
 Status ServerClient::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  const Blocks blocks(group.servers, bytes, elementBytes(type), largestPiece);
+  const Blocks blocks(group.servers, bytes, elementBytes(type), serverPieceBytes);
   links->begin(blocks.segmentBytes());
   Status s;
   for (bool sends : {true, false})
@@ -102,7 +97,7 @@ DedicatedServer::create(Transport &transport, const std::string &name, const Ser
 Status DedicatedServer::serve(std::size_t bytes, ElementType type) {
   if (Status s = checkSummable(bytes, type); !s || group.workers == 1)
     return s;
-  const Blocks blocks(group.servers, bytes, elementBytes(type), largestPiece);
+  const Blocks blocks(group.servers, bytes, elementBytes(type), serverPieceBytes);
   const Range own = blocks.block(index);
   block.resize(std::max(block.size(), own.size()));
   links->begin(blocks.segmentBytes());

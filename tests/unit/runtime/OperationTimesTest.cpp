@@ -2,7 +2,7 @@
 #include "Processes.h"
 #include "TinyPlan.h"
 
-#include "runtime/run/OperationTimes.h"
+#include "runtime/run/trace/OperationTimes.h"
 
 #include <gtest/gtest.h>
 

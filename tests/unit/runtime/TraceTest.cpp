@@ -3,8 +3,8 @@
 #include "Ranks.h"
 #include "TinyPlan.h"
 
-#include "runtime/run/ClockAlignment.h"
-#include "runtime/run/TraceFile.h"
+#include "runtime/run/trace/ClockAlignment.h"
+#include "runtime/run/trace/TraceFile.h"
 
 #include <algorithm>
 #include <array>

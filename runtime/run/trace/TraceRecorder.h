@@ -1,9 +1,9 @@
 // `--trace`: the last steps of all ranks, on one clock, in one file.
 #pragma once
 
-#include "runtime/run/ClockAlignment.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/trace/ClockAlignment.h"
 
 #include <optional>
 #include <string>

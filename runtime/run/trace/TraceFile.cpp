@@ -1,5 +1,5 @@
 // Events, one after the other, in the trace event format.
-#include "runtime/run/TraceFile.h"
+#include "runtime/run/trace/TraceFile.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/run/Plan.h"
-#include "runtime/run/StepRecord.h"
+#include "runtime/run/trace/StepRecord.h"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 // Steps until the median stands still, and their times as JSON.
-#include "runtime/run/OperationTimes.h"
+#include "runtime/run/trace/OperationTimes.h"
 
-#include "runtime/run/Median.h"
+#include "runtime/core/Statistics.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Ping-pong, and records as one message each.
-#include "runtime/run/ClockAlignment.h"
+#include "runtime/run/trace/ClockAlignment.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Records of several ranks' steps as a trace that Perfetto and chrome://tracing show.
 #pragma once
 
-#include "runtime/run/ClockAlignment.h"
 #include "runtime/run/Plan.h"
-#include "runtime/run/StepRecord.h"
+#include "runtime/run/trace/ClockAlignment.h"
+#include "runtime/run/trace/StepRecord.h"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 // Comparing clocks around the traced steps.
-#include "runtime/run/TraceRecorder.h"
+#include "runtime/run/trace/TraceRecorder.h"
 
-#include "runtime/run/TraceFile.h"
+#include "runtime/run/trace/TraceFile.h"
 #include "syncline/OutputFile.h"
 
 #include <algorithm>
