@@ -2,7 +2,7 @@
 #include "runtime/calibrate/Collectives.h"
 
 #include "runtime/calibrate/Messages.h"
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Ring.h"
 
 namespace syncline::calibrate {

@@ -2,8 +2,10 @@
 // while the rank computes.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/core/Range.h"
+
+#include "syncline/Status.h"
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,8 @@
-// SGD over buckets, whole or only this rank's part of them, and the velocity that it needs: which
-// bytes, on any backend.
+// Bookkeeping of SGD for every backend: which bytes this rank updates, whole buckets or shards of
+// them, and where their velocity lies.
 #pragma once
 
+#include "runtime/core/ShardedOptimizer.h"
 #include "runtime/core/StepTable.h"
 
 #include <functional>
@@ -11,38 +12,42 @@
 
 namespace syncline {
 
-/// Velocity exists for the parameters that this rank updates, and for no others. Offsets and
-/// lengths are bytes of Space::parameters and Space::gradients. The table outlives it. Not
-/// thread-safe, but for shardUpdate between two calls that change it.
+/// Velocity exists only for the parameters that this rank updates. Offsets and lengths are
+/// in bytes, in Space::parameters and Space::gradients alike. The table outlives the
+/// optimizer. Only shardUpdate() may be called from another thread, and not during a call
+/// that changes the optimizer.
 class Optimizer {
 public:
-  /// Zeroed memory for so many bytes, kept as long as the backend; null where there is none.
+  /// Returns `bytes` of zeroed memory, which lives as long as the backend's executable, or null
+  /// when memory is short.
   using Allocate = std::function<std::byte *(std::int64_t bytes)>;
 
   Optimizer(const StepTable &table, int ranks, Allocate allocateVelocity)
       : table(table), ranks(ranks), allocateVelocity(std::move(allocateVelocity)) {}
 
-  /// Whether the step's updates are of a type that the optimizer's loop is for.
+  /// Ok when all parameters that the step updates have a type that the optimizer's loop supports.
   Status checkTypes() const;
-  /// The step is complete: from now on there is memory for what is asked for.
+  /// Ends the building of the step. Velocity is allocated from now on.
   Status finish() { return isFinished = true, allocate(); }
-  /// As the Executable's methods of these names.
+  /// Implement ShardedOptimizer's methods of these names.
   Status setOptimizer(const SgdOptions &chosen) { return options = chosen, allocate(); }
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes);
 
-  /// What a backend's loop has to do: [begin, begin + bytes) of parameters and gradients.
+  /// One update for a backend's loop: the bytes [begin, begin + bytes) of parameters and gradients.
   struct Update {
     std::int64_t begin = 0, bytes = 0;
-    std::byte *velocity = nullptr; ///< of these; null without momentum
+    std::byte *velocity = nullptr; ///< velocity of these bytes; null without momentum
     SgdOptions options;
   };
   Update update(const Bucket &bucket) const { return update(bucket.offset, bucket.extent); }
-  /// Of the part that takeShard() made this rank's; internal when there is none.
+  /// The update of the part that takeShard() gave this rank. Errors: internal when there is no
+  /// such part.
   Result<Update> shardUpdate(int bucket) const;
 
-  /// Where a parameter's velocity lies; badInput when there is none, or not all of it.
+  /// The address of a parameter's velocity. Errors: badInput when this rank does not hold all
+  /// of it.
   Result<std::byte *> velocityOf(int parameter) const;
-  /// Held for velocity.
+  /// Bytes held for velocity.
   std::int64_t bytes() const;
 
 private:
@@ -51,10 +56,10 @@ private:
     std::byte *velocity = nullptr;
   };
 
-  /// Velocity for all that this rank updates, as far as that is known.
+  /// Allocates velocity for all parameters that this rank is known to update.
   Status allocate();
   bool add(std::int64_t begin, std::int64_t bytes);
-  /// Null unless all of it is in one stretch.
+  /// The velocity of this interval, or null unless one stretch holds all of it.
   std::byte *velocityAt(std::int64_t begin, std::int64_t bytes) const;
   Update update(std::int64_t begin, std::int64_t bytes) const;
 
@@ -63,7 +68,7 @@ private:
   Allocate allocateVelocity;
   SgdOptions options;
   bool isFinished = false;
-  bool hasWholeBuckets = false;                                ///< their velocity is allocated
+  bool hasWholeBuckets = false; ///< velocity of whole buckets is allocated
   std::map<int, std::pair<std::int64_t, std::int64_t>> shards; ///< begin and bytes by bucket
   std::vector<Stretch> stretches;
 };

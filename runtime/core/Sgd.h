@@ -1,14 +1,14 @@
-// One element of SGD: what every backend's loop over a bucket does.
+// SGD for one element, which every backend's loop over a bucket applies.
 #pragma once
 
-#include "runtime/core/Executable.h"
 #include "runtime/core/HostDevice.h"
+#include "runtime/core/ShardedOptimizer.h"
 
 namespace syncline {
 
 struct SgdConstants {
   float rate, momentum, decay;
-  float scale; ///< multiplies gradients first: 1/ranks
+  float scale; ///< 1/ranks; gradients are multiplied by it first
 };
 
 inline SgdConstants sgdConstants(const SgdOptions &options, double scale) {
@@ -16,12 +16,12 @@ inline SgdConstants sgdConstants(const SgdOptions &options, double scale) {
           static_cast<float>(options.weightDecay), static_cast<float>(scale)};
 }
 
-/// Without momentum.
+/// The update without momentum.
 SYNCLINE_HOST_DEVICE inline void sgdPlain(float &w, float g, const SgdConstants &k) {
   w -= k.rate * (g * k.scale + k.decay * w);
 }
 
-/// A velocity of zeros gives PyTorch's first step (v = g).
+/// The update with momentum. A velocity of 0 gives PyTorch's first step (v = g).
 template <bool nesterov>
 SYNCLINE_HOST_DEVICE inline void sgdMomentum(float &w, float g, float &v, const SgdConstants &k) {
   const float gradient = g * k.scale + k.decay * w;
@@ -30,8 +30,9 @@ SYNCLINE_HOST_DEVICE inline void sgdMomentum(float &w, float g, float &v, const 
   w -= k.rate * (nesterov ? gradient + k.momentum * velocity : velocity);
 }
 
-/// What SgdOptions::keepsFinite means for one element, of which `update` changes w and v. Says
-/// whether it was kept. The difference is 0 for all that is finite, in a form that vectorises.
+/// Applies SgdOptions::keepsFinite to one element, whose w and v `update` changes. Returns
+/// whether the element was kept. The check uses that x - x is 0 for every finite x, in a form
+/// that vectorises.
 template <typename Update>
 SYNCLINE_HOST_DEVICE inline bool updateFinite(float &w, float &v, const Update &update) {
   float weight = w, velocity = v;

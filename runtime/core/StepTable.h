@@ -2,7 +2,7 @@
 // operations, the current phase, and the first error.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 #include <map>
 #include <string>

@@ -2,7 +2,7 @@
 #include "runtime/cpu/Loops.h"
 
 #include "runtime/core/ElementBits.h"
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,7 @@
 // A step while it is built and after: tensors with their layouts, prepared commands, memory.
 #pragma once
 
+#include "runtime/core/Executable.h"
 #include "runtime/core/HostMemory.h"
 #include "runtime/core/ScratchPlan.h"
 #include "runtime/core/StepTable.h"

@@ -1,7 +1,7 @@
 // Maps made from shapes, on the host.
 #include "runtime/cuda/IndexMaps.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 namespace syncline::cuda {
 

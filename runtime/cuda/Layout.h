@@ -2,7 +2,7 @@
 // every layout of a tensor fills at most the bytes of its dense form.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 #include <span>
 #include <string>

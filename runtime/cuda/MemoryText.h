@@ -1,7 +1,7 @@
 // What to say where a plan does not fit a device.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 #include <span>
 #include <string>

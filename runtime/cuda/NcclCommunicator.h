@@ -5,7 +5,7 @@
 // message first travels between two ranks, then ends the run instead of hanging it.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/core/Peers.h"
 #include "runtime/cuda/Nccl.h"
 

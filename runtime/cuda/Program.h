@@ -4,6 +4,7 @@
 // Preparation.h. What is gathered is dense.
 #pragma once
 
+#include "runtime/core/Executable.h"
 #include "runtime/core/ScratchPlan.h"
 #include "runtime/core/StepTable.h"
 #include "runtime/cuda/Device.h"

@@ -1,7 +1,7 @@
 // Access to array elements by type.
 #include "runtime/data/Array.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/data/HalfFloat.h"
 
 #include <cstring>

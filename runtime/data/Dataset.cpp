@@ -1,7 +1,7 @@
 // Checking, converting and dealing out samples.
 #include "runtime/data/Dataset.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/data/Csv.h"
 #include "runtime/data/HalfFloat.h"
 #include "runtime/data/Npy.h"

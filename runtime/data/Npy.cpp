@@ -1,7 +1,7 @@
 // Reading and writing .npy files.
 #include "runtime/data/Npy.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "syncline/OutputFile.h"
 
 #include <charconv>

@@ -57,13 +57,13 @@ const char *folderOf(Space space) {
   return nullptr;
 }
 
-Status dumpTensor(const std::string &folder, Executable &executable, int index, int ranks) {
-  const StepTensor &t = executable.tensors()[index];
+Status dumpTensor(const std::string &folder, TensorStore &store, int index, int ranks) {
+  const StepTensor &t = store.tensors()[index];
   const char *kind = folderOf(t.space);
   if (!kind)
     return Status::ok();
   std::vector<std::byte> values(elementCount(t.shape) * elementBytes(t.type));
-  if (Status s = executable.read(index, values); !s)
+  if (Status s = store.read(index, values); !s)
     return s;
   if (t.space == Space::gradients)
     divide(values, t.type, ranks);
@@ -95,7 +95,7 @@ std::string escapeName(std::string_view name) {
   return out.substr(0, end) + "~" + sha256(name).substr(0, 16);
 }
 
-Status dumpStep(const std::string &folder, std::int64_t step, double loss, Executable &executable,
+Status dumpStep(const std::string &folder, std::int64_t step, double loss, TensorStore &store,
                 int ranks) {
   std::string here = folder + "/step" + std::to_string(step);
   std::error_code error;
@@ -104,8 +104,8 @@ Status dumpStep(const std::string &folder, std::int64_t step, double loss, Execu
       return Status::badInput("'" + here + "': cannot create: " + error.message());
   if (Status s = writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss); !s)
     return s;
-  for (std::size_t i = 0; i < executable.tensors().size(); ++i)
-    if (Status s = dumpTensor(here, executable, static_cast<int>(i), ranks); !s)
+  for (std::size_t i = 0; i < store.tensors().size(); ++i)
+    if (Status s = dumpTensor(here, store, static_cast<int>(i), ranks); !s)
       return s;
   return Status::ok();
 }

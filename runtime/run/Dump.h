@@ -1,7 +1,7 @@
 // Loss, gradients and parameters of chosen steps as .npy files.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/TensorStore.h"
 
 #include <string>
 
@@ -14,7 +14,7 @@ namespace syncline {
 /// do not belong in a file name ('/', '%', a leading '.') are written as %XX; of what is then
 /// longer than 200 bytes the first 180 stand before '~' and 16 digits of the SHA-256 of the whole
 /// name.
-Status dumpStep(const std::string &folder, std::int64_t step, double loss, Executable &executable,
+Status dumpStep(const std::string &folder, std::int64_t step, double loss, TensorStore &store,
                 int ranks);
 
 /// The name as it stands in the file system.

@@ -40,14 +40,14 @@ std::int64_t bytesOf(const StepTensor &t) { return elementCount(t.shape) * eleme
 /// Values of all states, by tensor; wherever the device keeps them.
 using States = std::map<int, std::vector<std::byte>>;
 
-Result<States> readStates(Executable &executable) {
+Result<States> readStates(TensorStore &store) {
   States states;
-  for (int i = 0; i < static_cast<int>(executable.tensors().size()); ++i) {
-    const StepTensor &tensor = executable.tensors()[i];
+  for (int i = 0; i < static_cast<int>(store.tensors().size()); ++i) {
+    const StepTensor &tensor = store.tensors()[i];
     if (tensor.space != Space::state)
       continue;
     states[i].resize(bytesOf(tensor));
-    if (Status s = executable.read(i, states[i]); !s)
+    if (Status s = store.read(i, states[i]); !s)
       return s;
   }
   return states;
@@ -148,9 +148,9 @@ Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCu
   return std::optional<Score>(sum);
 }
 
-std::string trainingMode(const Executable &executable) {
+std::string trainingMode(const StepRunner &runner) {
   const bool isThere = std::ranges::any_of(
-      executable.operations(), [](const OperationInfo &op) { return op.name == "batchNorm"; });
+      runner.operations(), [](const OperationInfo &op) { return op.name == "batchNorm"; });
   return isThere ? "with the batch's statistics" : "";
 }
 

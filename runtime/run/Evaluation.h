@@ -40,6 +40,6 @@ Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &traine
 Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds);
 
 /// In what evaluation differs from inference: "with the batch's statistics", or nothing.
-std::string trainingMode(const Executable &executable);
+std::string trainingMode(const StepRunner &runner);
 
 } // namespace syncline

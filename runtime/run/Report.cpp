@@ -220,8 +220,8 @@ std::int64_t peakMemoryBytes() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-void printTimings(const Plan &plan, const Executable &executable, const Trainer &trainer) {
-  auto operations = executable.operations();
+void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &trainer) {
+  auto operations = runner.operations();
   std::vector<double> ms;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     std::vector<double> seconds;

@@ -1,7 +1,7 @@
 // What a run tells: progress on the terminal, or JSON lines for machines.
 #pragma once
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepRunner.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
@@ -76,6 +76,6 @@ private:
 std::int64_t peakMemoryBytes();
 
 /// Median milliseconds of every operation, slowest first, and of every bucket.
-void printTimings(const Plan &plan, const Executable &executable, const Trainer &trainer);
+void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &trainer);
 
 } // namespace syncline

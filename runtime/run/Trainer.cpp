@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int ranks,
+Result<TrainerLinks> hostLinks(ShardedOptimizer &optimizer, Transport &transport, int ranks,
                                const RankLayout &layout) {
   if (transport.size() != ranks + layout.servers)
     return Status::error(ErrorKind::internal,
@@ -18,11 +18,11 @@ Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int
                              " servers on a transport of " + std::to_string(transport.size()));
   TrainerLinks links;
   links.servers = layout.servers;
-  links.open = [&executable, &transport,
+  links.open = [&optimizer, &transport,
                 layout](int channel,
                         const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<Channel>> {
     auto opened = CommunicationThread::create(transport, channel, schemes, layout, [&](int bucket) {
-      return executable.updateShard(bucket);
+      return optimizer.updateShard(bucket);
     });
     if (!opened)
       return opened.status();

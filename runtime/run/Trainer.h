@@ -33,7 +33,7 @@ struct TrainerLinks {
 /// layout's servers, which open linkName(channel) + "/parameter-server" for every channel with such
 /// buckets, in the channels' order. All objects outlive the channels. Errors: internal, where the
 /// numbers do not fit.
-Result<TrainerLinks> hostLinks(Executable &executable, Transport &transport, int ranks,
+Result<TrainerLinks> hostLinks(ShardedOptimizer &optimizer, Transport &transport, int ranks,
                                const RankLayout &layout);
 
 class Trainer {

@@ -67,24 +67,24 @@ std::vector<std::byte> draw(const PlanTensor &t, std::uint64_t seed) {
   return {};
 }
 
-int findIn(const Executable &executable, const PlanTensor &t) {
-  return executable.find(t.kind == PlanTensor::Kind::parameter ? Space::parameters : Space::state,
+int findIn(const TensorStore &store, const PlanTensor &t) {
+  return store.find(t.kind == PlanTensor::Kind::parameter ? Space::parameters : Space::state,
                          t.name);
 }
 
 /// A state that no operation of the step uses keeps its initial value.
-Result<std::vector<std::byte>> presentValues(const Plan &plan, Executable &executable,
+Result<std::vector<std::byte>> presentValues(const Plan &plan, TensorStore &store,
                                              const PlanTensor &t, std::uint64_t seed) {
-  int index = findIn(executable, t);
+  int index = findIn(store, t);
   if (index < 0)
     return initialValues(plan, t, seed);
   std::vector<std::byte> values(denseBytes(t));
-  if (Status s = executable.read(index, values); !s)
+  if (Status s = store.read(index, values); !s)
     return s;
   return values;
 }
 
-Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
+Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed,
                   bool allowsNonFinite, std::ostream &out) {
   std::ifstream skeleton(plan.file("model.onnx"), std::ios::binary);
   if (!skeleton)
@@ -96,7 +96,7 @@ Status writeModel(const Plan &plan, Executable &executable, std::uint64_t seed,
   for (const PlanTensor &t : plan.tensors) {
     if (t.kind == PlanTensor::Kind::constant)
       continue;
-    auto values = presentValues(plan, executable, t, seed);
+    auto values = presentValues(plan, store, t, seed);
     if (!values)
       return values.status();
     if (const auto at = firstNotFinite(t.type, *values); at && !allowsNonFinite)
@@ -131,24 +131,24 @@ Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor 
   return bytes;
 }
 
-Status initialize(const Plan &plan, Executable &executable, std::uint64_t seed) {
+Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed) {
   for (const PlanTensor &t : plan.tensors) {
-    int index = findIn(executable, t);
+    int index = findIn(store, t);
     if (index < 0)
       continue;
     auto values = initialValues(plan, t, seed);
     if (!values)
       return values.status();
-    if (Status s = executable.write(index, *values); !s)
+    if (Status s = store.write(index, *values); !s)
       return s;
   }
   return Status::ok();
 }
 
-Status saveOnnx(const Plan &plan, Executable &executable, std::uint64_t seed,
+Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed,
                 const std::string &path, bool allowsNonFinite) {
   return writeWholeFile(path, [&](std::ostream &out) {
-    return writeModel(plan, executable, seed, allowsNonFinite, out);
+    return writeModel(plan, store, seed, allowsNonFinite, out);
   });
 }
 

@@ -12,8 +12,8 @@
 namespace syncline {
 namespace {
 
-const Bucket *bucketOf(const Executable &executable, int id) {
-  for (const Bucket &bucket : executable.buckets())
+const Bucket *bucketOf(const StepRunner &runner, int id) {
+  for (const Bucket &bucket : runner.buckets())
     if (bucket.id == id)
       return &bucket;
   return nullptr;
@@ -46,7 +46,7 @@ bool Steadiness::isDone() const {
          (total > longest && seconds.size() >= 2);
 }
 
-Status writeOperationTimes(const std::string &path, const Plan &plan, const Executable &executable,
+Status writeOperationTimes(const std::string &path, const Plan &plan, const StepRunner &runner,
                            std::span<const StepRecord> records, bool isSteady) {
   using Json = nlohmann::ordered_json;
   records = records.subspan(std::min(records.size(), Steadiness::warmUp));
@@ -60,10 +60,10 @@ Status writeOperationTimes(const std::string &path, const Plan &plan, const Exec
             {"operations", Json::array()}};
   for (const StepRecord &record : records)
     json["steps"].push_back(record.operations.empty() ? 0 : record.operations.back().end);
-  const auto operations = executable.operations();
+  const auto operations = runner.operations();
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const OperationInfo &op = operations[i];
-    const Bucket *bucket = bucketOf(executable, op.bucket);
+    const Bucket *bucket = bucketOf(runner, op.bucket);
     const bool isUpdate = updates(op, bucket);
     if (!isUpdate && op.kind != OperationKind::compute)
       continue;

@@ -40,7 +40,7 @@ private:
 /// without the warm-up's steps. `bytes` is what an update updates. Operations that neither compute
 /// nor update are left out; a bucket by "reduce-scatter" is updated when it is issued.
 /// Errors: badInput, naming the path.
-Status writeOperationTimes(const std::string &path, const Plan &plan, const Executable &executable,
+Status writeOperationTimes(const std::string &path, const Plan &plan, const StepRunner &runner,
                            std::span<const StepRecord> records, bool isSteady);
 
 } // namespace syncline

@@ -10,7 +10,7 @@
 namespace syncline {
 
 /// Seconds are from the first operation's begin, by the clock of what computes. Nothing waits for a
-/// device to be measured: see Executable::mark().
+/// device to be measured: see StepRunner::mark().
 struct StepRecord {
   struct Span {
     double begin = 0, end = 0;
@@ -19,7 +19,7 @@ struct StepRecord {
 
   std::int64_t step = 0;
   Clock::time_point start;           ///< just before the first operation was told
-  std::vector<Span> operations;      ///< as Executable::operations()
+  std::vector<Span> operations;      ///< as StepRunner::operations()
   std::vector<BucketTiming> buckets; ///< in the order of their waits, without the loss
 };
 

@@ -15,8 +15,8 @@ using Json = nlohmann::ordered_json;
 
 class TraceWriter {
 public:
-  TraceWriter(const Plan &plan, const Executable &executable, const Trace &trace)
-      : plan(plan), operations(executable.operations()), trace(trace),
+  TraceWriter(const Plan &plan, const StepRunner &runner, const Trace &trace)
+      : plan(plan), operations(runner.operations()), trace(trace),
         ranks(static_cast<int>(trace.ranks.size())) {
     for (const PlanBucket &bucket : plan.buckets)
       bucketById[bucket.id] = &bucket;
@@ -243,8 +243,8 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
   return trace;
 }
 
-std::string traceText(const Plan &plan, const Executable &executable, const Trace &trace) {
-  return TraceWriter(plan, executable, trace).text();
+std::string traceText(const Plan &plan, const StepRunner &runner, const Trace &trace) {
+  return TraceWriter(plan, runner, trace).text();
 }
 
 } // namespace syncline

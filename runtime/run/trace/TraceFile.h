@@ -42,6 +42,6 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
 /// as they apply. A message's `ready` is when it was issued. Flows lead from the operation that
 /// completes a bucket to its message and on to its update, or where there is none to its wait;
 /// their id is (step·buckets + bucket)·ranks + rank. Issuing, which takes no time, has no event.
-std::string traceText(const Plan &plan, const Executable &executable, const Trace &trace);
+std::string traceText(const Plan &plan, const StepRunner &runner, const Trace &trace);
 
 } // namespace syncline

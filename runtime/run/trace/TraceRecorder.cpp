@@ -38,7 +38,7 @@ Status TraceRecorder::beforeStep(std::int64_t number, Trainer &trainer) {
 }
 
 Status TraceRecorder::finish(const std::string &path, const Plan &plan,
-                             const Executable &executable, const Trainer &trainer) {
+                             const StepRunner &runner, const Trainer &trainer) {
   auto after = offsets();
   if (!after)
     return after.status();
@@ -56,10 +56,10 @@ Status TraceRecorder::finish(const std::string &path, const Plan &plan,
   }
   if (!isFirstRank)
     return Status::ok();
-  Result<Trace> trace = alignTrace(all, before, *after, executable.operations().size());
+  Result<Trace> trace = alignTrace(all, before, *after, runner.operations().size());
   if (!trace)
     return trace.status();
-  return writeWholeFile(path, traceText(plan, executable, *trace));
+  return writeWholeFile(path, traceText(plan, runner, *trace));
 }
 
 } // namespace syncline

@@ -24,7 +24,7 @@ public:
   bool hasBegun() const { return !before.empty(); }
   /// After the last step: brings all records to rank 0, which writes `path`. Errors: peerLost;
   /// badInput, naming the path.
-  Status finish(const std::string &path, const Plan &plan, const Executable &executable,
+  Status finish(const std::string &path, const Plan &plan, const StepRunner &runner,
                 const Trainer &trainer);
 
 private:

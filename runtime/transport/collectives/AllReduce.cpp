@@ -1,7 +1,7 @@
 // Which scheme is which algorithm, and the checks that all of them share.
 #include "runtime/transport/collectives/AllReduce.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/ColocatedServers.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 #include "runtime/transport/collectives/HalvingDoubling.h"

@@ -5,7 +5,7 @@
 // order of the rounds.
 #include "runtime/transport/collectives/ColocatedServers.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Blocks.h"
 
 namespace syncline {

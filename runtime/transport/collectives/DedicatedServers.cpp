@@ -8,7 +8,7 @@
 // needs, max(1, P/S)·N, and one piece of each worker more.
 #include "runtime/transport/collectives/DedicatedServers.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Blocks.h"
 #include "syncline/PlanConstants.h"
 

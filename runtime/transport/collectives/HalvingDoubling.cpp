@@ -8,7 +8,7 @@
 // by segment.
 #include "runtime/transport/collectives/HalvingDoubling.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 #include <algorithm>
 

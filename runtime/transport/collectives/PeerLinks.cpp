@@ -1,7 +1,7 @@
 // Opening links by peer; direct and queued sends.
 #include "runtime/transport/collectives/PeerLinks.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Sum.h"
 
 namespace syncline {

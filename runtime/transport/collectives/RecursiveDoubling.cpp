@@ -8,7 +8,7 @@
 // level as soon as it is summed at this one.
 #include "runtime/transport/collectives/RecursiveDoubling.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Blocks.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 // order is that of i.
 #include "runtime/transport/collectives/Ring.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <cstring>

@@ -6,7 +6,7 @@
 
 namespace syncline {
 
-struct GatherPart; // runtime/core/Executable.h
+struct GatherPart; // runtime/core/StepTypes.h
 
 /// Every rank sends to its right neighbour and receives from its left one. One thread at a time;
 /// all ranks call the same methods with the same lengths in the same order. Any number of ranks and

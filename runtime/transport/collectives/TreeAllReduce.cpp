@@ -6,7 +6,7 @@
 // ranks keep.
 #include "runtime/transport/collectives/TreeAllReduce.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 
 namespace syncline {
 

@@ -1,7 +1,7 @@
 // Pooling as the kernels do it, an element at a time, against the definition.
 #include "runtime/cuda/PoolBodies.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "tests/conformance/References.h"
 
 #include <gtest/gtest.h>

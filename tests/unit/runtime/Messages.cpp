@@ -1,7 +1,7 @@
 // Values by type.
 #include "Messages.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/data/HalfFloat.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "Messages.h"
 #include "Ranks.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Ring.h"
 
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "NarrowTransport.h"
 #include "Ranks.h"
 
-#include "runtime/core/Executable.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
 #include <barrier>

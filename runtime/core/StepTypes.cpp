@@ -1,5 +1,5 @@
-// Sizes and names that every backend shares.
-#include "runtime/core/Executable.h"
+// Sizes and names of element types.
+#include "runtime/core/StepTypes.h"
 
 namespace syncline {
 
@@ -64,13 +64,5 @@ std::string_view elementName(ElementType type) {
   }
   return "unknown";
 }
-
-static Status cannotCapture() {
-  return Status::error(ErrorKind::internal, "this backend captures no steps");
-}
-
-Status Executable::beginCapture() { return cannotCapture(); }
-Status Executable::endCapture() { return cannotCapture(); }
-Status Executable::replay() { return cannotCapture(); }
 
 } // namespace syncline

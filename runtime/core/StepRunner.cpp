@@ -1,0 +1,14 @@
+// The answers of a backend that captures no steps.
+#include "runtime/core/StepRunner.h"
+
+namespace syncline {
+
+static Status cannotCapture() {
+  return Status::error(ErrorKind::internal, "this backend captures no steps");
+}
+
+Status StepRunner::beginCapture() { return cannotCapture(); }
+Status StepRunner::endCapture() { return cannotCapture(); }
+Status StepRunner::replay() { return cannotCapture(); }
+
+} // namespace syncline

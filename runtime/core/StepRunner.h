@@ -1,0 +1,69 @@
+// Running the operations of a prepared step.
+#pragma once
+
+#include "runtime/core/StepTypes.h"
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace syncline {
+
+/// The training loop runs operations 0..n-1 in order, once a step:
+///
+///     runner->beginStep(step);
+///     for (i : operations()) switch (operations()[i].kind) {
+///       compute, update: runner->run(i);
+///       issue:           hand space(gradients)[bucket] to a channel;
+///       gather:          runner->run(i), hand operations()[i].gathered to a channel;
+///       wait:            channel->wait(bucket);
+///     }
+///     runner->synchronize();
+///
+/// One thread runs the step from beginStep() to synchronize(). A device may have the step captured
+/// once, between beginCapture() and endCapture(), and replayed.
+class StepRunner {
+public:
+  virtual ~StepRunner() = default;
+
+  /// All operations in issue order.
+  virtual std::span<const OperationInfo> operations() const = 0;
+  virtual std::span<const Bucket> buckets() const = 0;
+
+  /// Begins step number `step`, counted from 0, which seeds random operations.
+  virtual void beginStep(std::int64_t step) = 0;
+  /// Runs operation i (compute, gather or update), or enqueues it on a device. Does nothing for
+  /// issue and wait.
+  virtual Status run(int operation) = 0;
+  /// Returns when all that was run so far has been computed, and the messages that channels of this
+  /// backend carry for it are done. Errors: the device's, or peerLost where messages stand still.
+  virtual Status synchronize() = 0;
+  /// The step's loss over this rank's batch; waits for the device. NaN when the step has no loss.
+  virtual double loss() = 0;
+
+  /// Marks the moment at which all that was run so far is done, without waiting for it. Places are
+  /// 0 to operations().size().
+  virtual Status mark(int place) = 0;
+  /// Seconds from the mark at place 0 to each place, as marked in this step. Call it after
+  /// synchronize().
+  virtual Result<std::vector<double>> marks() = 0;
+
+  /// Whether a step can be captured. The calls between beginCapture() and endCapture(), including
+  /// those of this backend's channels, are recorded instead of carried out, and replay() carries
+  /// them out, any number of times. Input, target, the step's number and the loss are those of each
+  /// replay. Where a step cannot be captured, these calls are errors.
+  virtual bool canCapture() const { return false; }
+  /// Whether replay() has a step to replay: one was captured, and neither setOptimizer() nor
+  /// takeShard() has been called since.
+  virtual bool isCaptured() const { return false; }
+  virtual Status beginCapture();
+  /// Ends the capture, also after an error in between.
+  virtual Status endCapture();
+  virtual Status replay();
+
+  /// With true, dropout passes on all elements unchanged, as in inference. Not while a step runs.
+  virtual void skipDropout(bool) {}
+};
+
+} // namespace syncline
