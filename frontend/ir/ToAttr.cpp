@@ -8,6 +8,8 @@ using namespace mlir;
 
 namespace syncline::frontend {
 
+using namespace files;
+
 /// Both enums spell their schemes alike.
 static cluster::Scheme schemeOf(Scheme scheme) { return *cluster::symbolizeScheme(name(scheme)); }
 

@@ -71,7 +71,7 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   if (!plan)
     return plan.status();
   std::int64_t devices = 1;
-  Result<std::string> read = guarded([&] {
+  Result<std::string> read = report::guarded([&] {
     devices = plan->at("cluster").at("devices_per_node").get<std::int64_t>();
     return std::string();
   });

@@ -163,7 +163,7 @@ bool MeasuredProfile::addsUp() const { return std::fabs(operations - step) <= 0.
 
 Result<MeasuredProfile> profileOfTimes(const Json &times, bool sharesProcessors) {
   MeasuredProfile measured;
-  Result<std::string> done = guarded([&] {
+  Result<std::string> done = report::guarded([&] {
     measured = measure(times, sharesProcessors);
     return std::string();
   });

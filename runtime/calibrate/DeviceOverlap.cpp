@@ -14,7 +14,7 @@ class DeviceOverlap final : public Overlap {
 public:
   DeviceOverlap(Team &team, Device &device, std::shared_ptr<DeviceChannels> given)
       : Overlap(team, device, manyKernels), channels(std::move(given)),
-        lane(channels->lane("ring")) {}
+        lane(channels->lane(Scheme::ring)) {}
 
 private:
   Result<Both> computeBeside() override;
