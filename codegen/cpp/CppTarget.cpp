@@ -30,7 +30,8 @@ constexpr llvm::StringLiteral loopPrelude = R"(
 using Loop = void (*)(void *const *outs, const void *const *ins, std::int64_t first,
                       std::int64_t last);
 
-// Splits [0, n) over the compute threads; elements are independent, so results do not depend on it.
+// Splits [0, n) over the compute threads. Elements are independent, so the result is the same for
+// any number of threads.
 template <Loop loop>
 void split(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   constexpr std::int64_t line = 64, worthwhile = 1 << 15;
@@ -43,7 +44,7 @@ void split(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   }
 }
 
-// The same for dense operands of which some broadcast: the loop walks rows of so many elements.
+// Splits the rows of dense operands of which some broadcast. A row has perRow elements.
 template <std::int64_t rows, std::int64_t perRow, Loop loop>
 void splitRows(void *const *outs, const void *const *ins, std::int64_t, void *) {
   constexpr std::int64_t worthwhile = 1 << 15;
@@ -56,7 +57,7 @@ void splitRows(void *const *outs, const void *const *ins, std::int64_t, void *) 
 )";
 
 constexpr llvm::StringLiteral buildPrelude = R"(
-// From here on everything runs once, before the first step: what counts is how fast it compiles.
+// The code from here on runs once, before the first step, so it is compiled fast, not to be fast.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O0")
 #endif
@@ -64,7 +65,7 @@ constexpr llvm::StringLiteral buildPrelude = R"(
 
 constexpr llvm::StringRef reserved[] = {"split", "splitRows", "Loop", "CLONES", "first", "last"};
 
-/// Declares typed pointers a0, a1, .. of inputs and r0, r1, .. of results.
+/// Declares typed pointers: a0, a1, .. for the inputs and r0, r1, .. for the results.
 std::string pointers(plan::PointwiseOp loop) {
   std::string text;
   for (auto [list, isInput] :
@@ -115,8 +116,8 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
 
 Status compile(const std::string &source, const std::string &object,
                const std::string &includeDirectory) {
-  // No contraction: results must not depend on the vector width. Names inside the object must not
-  // depend on the compiler's process.
+  // Contraction is off, because results must not depend on the vector width. Names inside the
+  // object must not depend on the compiler's process.
   static constexpr llvm::StringRef options[] = {"-std=c++20",
                                                 "-O3",
                                                 "-shared",

@@ -1,4 +1,4 @@
-// What stands in front of a step's loops in CUDA.
+// The CUDA text that precedes a step's loops.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -31,7 +31,7 @@ __device__ void store(void *to, std::int64_t i, const Pack<T, width> &elements) 
   *reinterpret_cast<Pack<T, width> *>(static_cast<T *>(to) + i) = elements;
 }
 
-// Where an operand lies whose floats may be stored as bf16, their upper halves.
+// The address of an operand whose floats may be stored as bf16, which are their upper halves.
 template <typename Address> struct Either {
   Address data;
   bool isRounded;
@@ -44,7 +44,7 @@ __device__ inline float widen(std::uint16_t upper) {
   return value;
 }
 
-// To nearest even; not-a-number stays one.
+// Rounds to the nearest even bf16; not-a-number stays not-a-number.
 __device__ inline std::uint16_t rounded(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -79,8 +79,8 @@ __device__ void store(const Either<void *> &to, std::int64_t i, const Pack<T, wi
   store(to.data, i, elements);
 }
 
-// What a loop is made of. run<width> computes elements i to i + width - 1, where i is a multiple of
-// width; `packed` elements fill 16 bytes of the widest operand.
+// The base of a generated loop, whose run<width> computes elements i to i + width - 1 for an i that
+// is a multiple of width. `packed` elements fill 16 bytes of the widest operand.
 template <int results, int operands, int packed> struct Loop {
   static constexpr int outCount = results, inCount = operands, width = packed;
   template <typename Out, typename In> struct Places {
@@ -89,7 +89,7 @@ template <int results, int operands, int packed> struct Loop {
   };
 };
 
-// Each thread takes every so-many-th pack, then of the elements behind the packs. Elements are
+// With t threads, each takes every t-th pack, then every t-th element after the packs. Elements are
 // independent, so results do not depend on the grid.
 template <typename L, int width, typename Operands>
 __global__ void walk(Operands at, std::int64_t packs, std::int64_t n) {
@@ -127,14 +127,14 @@ void launch(void *const *outs, const void *const *ins, std::int64_t n, void *que
   enqueue<L, L::width>(at, areAligned<L>(outs, ins), n, queue);
 }
 
-// The same for dense operands of which some broadcast: the loop knows how many elements there are.
+// Launches a loop over dense operands of which some broadcast. The number of elements is fixed.
 template <typename L, std::int64_t n>
 void launchDense(void *const *outs, const void *const *ins, std::int64_t, void *queue) {
   launch<L>(outs, ins, n, queue);
 }
 
-// launch() for floats of which some are stored as bf16; bit i of `mask` says so of operand i,
-// inputs before results.
+// Launches a loop over floats of which some are stored as bf16: operand i where bit i of `mask` is
+// set. Inputs count before results.
 template <typename L, int width>
 void launchRounded(void *const *outs, const void *const *ins, std::int64_t n, std::uint64_t mask,
                    void *queue) {

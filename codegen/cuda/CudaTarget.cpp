@@ -1,4 +1,4 @@
-// Writes a kernel for each loop: threads take packs of neighbouring elements.
+// Writes a kernel for each loop. A thread takes packs of neighbouring elements.
 #include "codegen/cuda/CudaTarget.h"
 
 #include "codegen/cuda/CudaPrelude.h"
@@ -20,11 +20,11 @@ constexpr llvm::StringRef reserved[] = {
     "launch", "at",      "loop",     "dim3",    "Either", "launchDense", "launchRounded",
     "widen",  "enqueue", "Operands", "rounded", "Places", "areAligned"};
 
-/// How the loop reaches an operand.
+/// How the loop accesses an operand.
 enum class Access {
-  pack,  ///< as many neighbours at once as the loop takes: the operand walks as the result does
-  row,   ///< likewise, at an index of its own: neighbours lie in one row of the result
-  single ///< each element by itself
+  pack,  ///< a whole pack at once, at the result's index
+  row,   ///< a whole pack at once, at the operand's own index, within one row of the result
+  single ///< one element at a time
 };
 
 /// One operand of a loop as the kernel sees it.
@@ -42,7 +42,7 @@ std::int64_t bytesOf(Value operand) {
 
 bool isFloat(Value operand) { return cast<MemRefType>(operand.getType()).getElementType().isF32(); }
 
-/// So many elements that the widest operand's fill an access of 16 bytes.
+/// The number of elements that fill 16 bytes of the widest operand.
 std::int64_t packWidth(plan::PointwiseOp loop, std::int64_t floatBytes = 4) {
   std::int64_t widest = 1;
   for (Value operand : loop.getOperands())
@@ -50,7 +50,7 @@ std::int64_t packWidth(plan::PointwiseOp loop, std::int64_t floatBytes = 4) {
   return 16 / widest;
 }
 
-/// Names the launcher for floats that may lie as bf16: packs are as wide as these allow.
+/// Names the launcher for floats that may be stored as bf16. Its packs fill 16 bytes of bf16.
 std::string roundedLauncher(plan::PointwiseOp loop) {
   constexpr size_t maxOperands = 64; // bits of the mask
   if (!loop.getFlat() || loop.getNumOperands() > maxOperands ||
@@ -59,7 +59,7 @@ std::string roundedLauncher(plan::PointwiseOp loop) {
   return "&launchRounded<$, " + std::to_string(packWidth(loop, 2)) + ">";
 }
 
-/// Inputs, then results.
+/// The operands as the kernel sees them, inputs before results.
 std::vector<Operand> operandsOf(plan::PointwiseOp loop, const LoopNest *nest, std::int64_t width) {
   std::vector<Operand> operands;
   const size_t ins = loop.getIns().size();
@@ -109,7 +109,7 @@ std::string loopVariables(const LoopNest &nest, const std::vector<Operand> &oper
   return text;
 }
 
-/// Declarations of what stands before the inner loop: packs, rows, pointers.
+/// The declarations before the inner loop: packs, rows, pointers.
 std::string declarations(const std::vector<Operand> &operands, size_t ins) {
   std::string text;
   for (auto [number, operand] : llvm::enumerate(operands)) {
@@ -162,8 +162,9 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
 
 Status compile(const std::string &source, const std::string &object,
                const std::string &includeDirectory) {
-  // Products are not contracted into sums: results are the CPU's. -O0 is for the host's code, which
-  // runs once. The runtime library is the backend's own, so that errors of launches arrive there.
+  // Products are not contracted into sums, so that results are the CPU's. -O0 is for the host's
+  // code, which runs once. The backend sees errors of launches in the runtime library that it uses
+  // itself, so the object is linked with no other.
   static constexpr llvm::StringRef options[] = {"-std=c++20",
                                                 "-O0",
                                                 "--fmad=false",

@@ -11,13 +11,13 @@
 
 namespace syncline {
 
-/// 64 lower-case hexadecimal digits.
+/// The hash of the bytes as 64 lower-case hexadecimal digits.
 std::string sha256(llvm::StringRef bytes);
 
-/// Of a file's contents; badInput names the file.
+/// The hash of a file's contents. Errors: badInput, naming the file.
 Result<std::string> sha256OfFile(const std::string &path);
 
-/// Of the document printed compactly, keys sorted, with hashes.plan = "".
+/// The hash of the document, printed compactly with sorted keys and with hashes.plan = "".
 std::string planHash(const nlohmann::json &document);
 
 } // namespace syncline

@@ -1,11 +1,10 @@
-// Parses in a child first. MLIR's parser trusts its text: it takes a call per nested bracket, so
-// that 100,000 of them overflow the stack, and some values that are used before the region that
-// defines them leave it with freed operations once another line is wrong (MLIR 19.1). Counting
-// brackets and values beforehand would mean a second parser, right about strings, comments, scopes
-// and every fault still unknown. A child meets any of them instead of us: it begins with our memory
-// and parses the same bytes, so that what it parses to the end, we parse to the end. What it
-// refuses is not parsed here at all, for it is after a refusal that the parser leaves memory
-// broken.
+// Parses in a child process first, because MLIR's parser trusts its text (MLIR 19.1). It recurses
+// for each nested bracket, so that 100,000 of them overflow the stack. Some values that are used
+// before the region that defines them leave it with freed operations once another line is wrong.
+// Checking for this beforehand would take a second parser, which handles strings, comments, scopes
+// and every fault still unknown. The child begins with this process's memory and parses the same
+// bytes, so this process can parse all that the child parsed to the end. It does not parse at all
+// what the child refuses, because a refusal can leave the parser's memory broken.
 #include "codegen/folder/ParsePlan.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -32,7 +31,7 @@ Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
 }
 
-/// The module, or the first error, which begins with its place.
+/// Returns the module, or the first error, which begins with its place.
 OwningOpRef<ModuleOp> parse(const std::string &path, llvm::StringRef text, MLIRContext &context,
                             std::string &error) {
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -52,8 +51,8 @@ OwningOpRef<ModuleOp> parse(const std::string &path, llvm::StringRef text, MLIRC
   return module;
 }
 
-/// The child dies quietly, by the signal itself, and early: what it parses with a quarter of the
-/// stack leaves us three.
+/// Lets the child end by the signal itself, without a message. It also ends early: it has a quarter
+/// of the stack, so that a text which it can parse leaves this process a reserve.
 void prepareToDie() {
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE})
     std::signal(signal, SIG_DFL);
@@ -73,7 +72,7 @@ void prepareToDie() {
   std::string error;
   try {
     parse(path, text, context, error);
-  } catch (const std::exception &thrown) { // whoever catches it further up is not ours to return to
+  } catch (const std::exception &thrown) { // a child must not return to its parent's handlers
     error = "'" + path + "': " + thrown.what();
   }
   llvm::StringRef rest = error;
@@ -98,7 +97,7 @@ std::string readAll(int from) {
   }
 }
 
-/// Whether the text can be parsed, by a child.
+/// Tries in a child whether the text can be parsed.
 Status tryInChild(const std::string &path, llvm::StringRef text, MLIRContext &context) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -128,7 +127,7 @@ Result<OwningOpRef<ModuleOp>> parsePlan(const std::string &path, MLIRContext &co
   if (!buffer)
     return bad(path, "cannot open: " + buffer.getError().message());
   const bool hasThreads = context.isMultithreadingEnabled();
-  context.disableMultithreading(); // a child has none of our threads, but waits for them
+  context.disableMultithreading(); // a child has no threads of the context, but would wait for them
   const Status parses = tryInChild(path, (*buffer)->getBuffer(), context);
   context.enableMultithreading(hasThreads);
   if (!parses)

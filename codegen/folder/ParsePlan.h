@@ -1,4 +1,4 @@
-// plan.mlir as a module, whatever somebody wrote into it.
+// Reads plan.mlir, also where its text is hostile.
 #pragma once
 
 #include "syncline/Status.h"
@@ -10,9 +10,9 @@
 
 namespace syncline {
 
-/// Parses and verifies the file `path`. A text by which MLIR's parser ends the process is an error
-/// like any other. Preconditions: the context's registry knows the dialects (registerAllDialects);
-/// no other thread of the process runs. Errors: badInput, naming file and place.
+/// Parses and verifies the file `path`. A text that makes MLIR's parser crash is an error like any
+/// other. Preconditions: the context's registry knows the dialects (registerAllDialects), and no
+/// other thread of the process runs. Errors: badInput, naming file and place.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> parsePlan(const std::string &path,
                                                     mlir::MLIRContext &context);
 

@@ -1,4 +1,4 @@
-// Unique names, locks, exchange of names, removal.
+// Makes, locks, exchanges and removes partial folders.
 #include "codegen/folder/PartialFolder.h"
 
 #include "llvm/Support/Process.h"
@@ -28,7 +28,7 @@ Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
 }
 
-/// Where links end, also where nothing is there yet; nothing where they lead in a circle.
+/// The path with links followed, whether or not it exists; nothing where the links form a circle.
 std::optional<std::string> endOfLinks(const std::string &path) {
   constexpr int maxLinks = 40; // as the kernel follows
   fs::path end = path;
@@ -49,8 +49,8 @@ fs::path folderOf(const std::string &path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-/// What the names of partial folders for `target` begin with: its own name, as much of it as leaves
-/// room for the rest.
+/// The prefix of the names of partial folders for `target`: its own name, cut where the rest would
+/// have no room.
 std::string prefixOf(const std::string &target) {
   static constexpr char mark[] = ".partial-";
   const long limit = pathconf(folderOf(target).c_str(), _PC_NAME_MAX);
@@ -67,11 +67,11 @@ std::string prefixOf(const std::string &target) {
   return name + mark;
 }
 
-/// Why a folder has no lock of this process: another process has one or the folder is gone; or the
-/// file system has no locks.
+/// Why this process has no lock of a folder. isTaken: another process has the lock, or the folder
+/// is gone.
 enum : int { isTaken = -1, hasNoLocks = -2 };
 
-/// An open folder that this process alone has locked, until it closes it or ends.
+/// Opens and locks a folder. The lock is held until this process closes the folder or ends.
 int lockFolder(const std::string &path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0)
@@ -86,7 +86,7 @@ int lockFolder(const std::string &path) {
   return failure;
 }
 
-/// Removes what killed processes left of partial folders for `target`.
+/// Removes the partial folders for `target` that killed processes left.
 void removeAbandoned(const std::string &target) {
   const std::string prefix = prefixOf(target);
   std::error_code ignored;
@@ -111,11 +111,11 @@ bool isUnknown(int error) { return error == EINVAL || error == ENOSYS || error =
 
 int exchange(const std::string &from, const std::string &to) {
   int error = renameWith(from, to, RENAME_EXCHANGE);
-  if (error == ENOENT) // nothing there: nothing to exchange
+  if (error == ENOENT) // there is nothing to exchange
     error = renameWith(from, to, RENAME_NOREPLACE);
   if (error == 0) {
     std::error_code ignored;
-    fs::remove_all(from, ignored); // now what was there; nothing where there was nothing
+    fs::remove_all(from, ignored); // after the exchange, this is the old folder if there was one
   }
   return error;
 }
@@ -128,7 +128,7 @@ int moveAside(const std::string &from, const std::string &to) {
   if (error == 0)
     fs::remove_all(old, ignored);
   else if (replaces && renameWith(old, to, 0) != 0)
-    fs::remove_all(old, ignored); // another one has come, which would have replaced it too
+    fs::remove_all(old, ignored); // another process's folder came, which would have replaced it too
   return error;
 }
 
@@ -148,7 +148,7 @@ int replaceFolder(const std::string &from, const std::string &to, Swap swap) {
     error = swap == Swap::exchange ? exchange(from, to) : moveAside(from, to);
     if (swap == Swap::exchange && isUnknown(error))
       return replaceFolder(from, to, Swap::aside);
-    if (error != EEXIST && error != ENOTEMPTY) // another process's came in between
+    if (error != EEXIST && error != ENOTEMPTY) // another process's folder came in between
       return error;
     backOff(i);
   }
@@ -173,8 +173,8 @@ Status PartialFolder::create(const std::string &place) {
   return claim();
 }
 
-/// A folder counts as abandoned until it is locked: where another process removes it, a second one
-/// is made.
+/// A folder counts as abandoned until it is locked. Where another process removes it before that, a
+/// second one is made.
 Status PartialFolder::claim() {
   const std::string prefix = (fs::path(target).parent_path() / prefixOf(target)).string();
   for (int i = 0; i < attempts; ++i) {

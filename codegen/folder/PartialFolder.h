@@ -8,13 +8,13 @@
 
 namespace syncline {
 
-/// Holds the files of a folder to be, beside the place where it will be: where that is a link,
-/// beside what the link leads to, and the link stays. Removed with everything in it unless it is
-/// renamed, also when the process is interrupted (SIGINT, SIGTERM, SIGHUP). A process that is
-/// killed leaves it behind, unlocked; the next create() for the same place removes it.
+/// A folder under construction, beside its later place. Where that place is a link, the folder is
+/// beside the link's target, and the link stays. The destructor removes the folder with everything
+/// in it unless it was renamed, also when the process is interrupted (SIGINT, SIGTERM, SIGHUP). A
+/// killed process leaves it behind, unlocked; the next create() for the same place removes it.
 ///
-/// Several processes may have one each for the same place: the last to rename stays. Not
-/// thread-safe.
+/// Several processes may each have one for the same place; the last to rename wins. The class is
+/// not thread-safe.
 class PartialFolder {
 public:
   PartialFolder() = default;
@@ -22,31 +22,31 @@ public:
   PartialFolder(const PartialFolder &) = delete;
   PartialFolder &operator=(const PartialFolder &) = delete;
 
-  /// Makes the folder beside `target`. Precondition: there is none yet. Errors: badInput, naming
-  /// `target`.
+  /// Makes the folder beside `target`. Precondition: this object has no folder yet. Errors:
+  /// badInput, naming `target`.
   Status create(const std::string &target);
   std::string file(const std::string &name) const { return path + "/" + name; }
-  /// Takes the place that create() was told. What is there steps aside at the same moment, so that
-  /// whoever looks finds the one or the other, and is removed. Precondition: create() succeeded.
-  /// Errors: badInput; the folder is still the partial one then.
+  /// Moves the folder to the place that create() was given. What was there is exchanged for it in
+  /// one operation, so that other processes see the old or the new folder, and is then removed.
+  /// Precondition: create() succeeded. Errors: badInput; the folder is still partial then.
   Status rename();
 
 private:
   Status claim();
 
   Interruption interruption; ///< passed on after the destructor has removed the folder
-  std::string wanted;        ///< as create() was told, for messages
-  std::string target;        ///< where links end
-  std::string path;          ///< empty: no folder
-  int lock = -1;             ///< held while the folder is ours; others remove what nobody locks
+  std::string wanted;        ///< the place that create() was given, for messages
+  std::string target;        ///< that place with links followed
+  std::string path;          ///< where the folder is; empty where there is none
+  int lock = -1;             ///< held while the folder exists; processes remove unlocked folders
 };
 
 /// How a folder takes another's place; `aside` where the file system cannot exchange two names.
 enum class Swap { exchange, aside };
 
-/// Makes the folder `from` the one at `to`, on the same file system, and removes what was there. By
-/// `aside` there is a moment without a folder at `to`. Returns 0 or the error's number; `from` is
-/// where it was then.
+/// Moves the folder `from` to `to`, on the same file system, and removes what was there. With
+/// `aside` there is a moment without a folder at `to`. Returns 0 or the error's number; on an error
+/// `from` stays where it was.
 int replaceFolder(const std::string &from, const std::string &to, Swap swap = Swap::exchange);
 
 } // namespace syncline

@@ -58,13 +58,13 @@ std::string moduleText(ModuleOp module, const PlanInfo &info) {
   return text;
 }
 
-/// A file of the folder that the module gives.
+/// A file of the folder that is generated from the module.
 struct GeneratedFile {
   std::string name, text;
 };
 
-/// What the program gives for a target: its step and, where NCCL carries its messages, the tuner's
-/// table. Nothing for a trace. Diagnostics become the error.
+/// Generates the program's step for a target and, where NCCL carries its messages, the tuner's
+/// table. A trace has no such files. Diagnostics become the error.
 Result<std::vector<GeneratedFile>> generate(ModuleOp module, const StepTarget &target,
                                             const std::string &version,
                                             const std::string &planner) {
@@ -80,14 +80,14 @@ Result<std::vector<GeneratedFile>> generate(ModuleOp module, const StepTarget &t
     return Status::error(ErrorKind::internal,
                          "cannot generate " + target.fileName.str() + ": " + message);
   std::vector<GeneratedFile> files{{target.fileName.str(), std::move(*text)}};
-  if (target.usesNccl) { // emitPlanJson has seen to it that the cluster says how
+  if (target.usesNccl) { // emitPlanJson has checked that the cluster has nccl
     auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
     files.push_back({tunerTableName.str(), tunerTable(*programs.begin(), spec.getNccl()).text});
   }
   return files;
 }
 
-/// `path`: of whoever names the backend.
+/// The target of the document's backend. `path` is the document's file, for the error.
 Result<const StepTarget *> targetOf(const Json &document, const std::string &path) {
   const std::string backend = document.value("backend", "");
   if (const StepTarget *target = findTarget(backend))
@@ -143,7 +143,7 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
   return writeText(partial.file("plan.json"), document.dump(1) + "\n");
 }
 
-/// Without a hash a file could be anything: those that a plan is made of must have one.
+/// Checks that every file of a plan has a hash. Without one its contents could be anything.
 Status checkHashedNames(const std::string &folder, const Json &document, const StepTarget &target) {
   std::vector<std::string> needed{"plan.mlir"};
   if (document.value("runnable", Json()) == Json(true))
@@ -229,7 +229,7 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
     return s;
   if (Status s = writeFiles(partial, sources, *document); !s)
     return s;
-  if (Status s = expectReplaceable(target); !s) // what came while the step was compiled
+  if (Status s = expectReplaceable(target); !s) // a folder may have come while the step compiled
     return s;
   if (Status s = partial.rename(); !s)
     return s;

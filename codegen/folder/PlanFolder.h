@@ -11,34 +11,34 @@
 
 namespace syncline {
 
-/// A file that somebody else writes: weights.bin, model.onnx.
+/// A file of the folder that the caller writes: weights.bin, model.onnx.
 struct PlanFile {
   std::string name;
   std::function<Status(const std::string &path)> write;
 };
 
 struct PlanSources {
-  mlir::ModuleOp module; ///< as emitPlanJson wants it
+  mlir::ModuleOp module; ///< as emitPlanJson requires it
   PlanInfo info;
-  std::string includeDirectory; ///< of the runtime's headers, to compile the step against
+  std::string includeDirectory; ///< where the runtime's headers are, to compile the step
   std::vector<PlanFile> files;
 };
 
-/// Writes `folder`: plan.mlir, the given files, plan.json, and where the module has a program
-/// step.cpp (step.cu and nccl-tuner.csv for info.backend "cuda") and step.so. Everything is made in
-/// a folder beside it that is renamed at the end; on an error nothing stays. A folder that holds a
-/// plan already is replaced, anything else refused. Returns the document written. Errors: badInput,
-/// naming the file; internal when generated code does not compile.
+/// Writes `folder`: plan.mlir, the given files and plan.json. Where the module has a program, also
+/// step.cpp (for info.backend "cuda": step.cu and nccl-tuner.csv) and step.so. The files are made
+/// in a folder beside it that is renamed at the end; on an error nothing stays. A folder that holds
+/// a plan already is replaced; anything else is refused. Returns the document written. Errors:
+/// badInput, naming the file; internal when generated code does not compile.
 Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
 
-/// Reads plan.json and checks its schema and its own hash, not the other files. badInput otherwise,
+/// Reads plan.json and checks its schema and its own hash, not the other files. Errors: badInput,
 /// naming the file.
 Result<nlohmann::json> readPlanJson(const std::string &folder);
 
 /// Checks every file's hash, that plan.mlir parses and verifies, and that step.cpp (step.cu,
 /// nccl-tuner.csv) and plan.json are what its module gives. Returns the module, so that passes can
-/// judge it. Precondition: the context's registry knows the dialects (registerAllDialects).
-/// badInput otherwise, naming the file.
+/// judge it. Precondition: the context's registry knows the dialects (registerAllDialects). Errors:
+/// badInput, naming the file.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> verifyPlanFolder(const std::string &folder,
                                                            mlir::MLIRContext &context);
 

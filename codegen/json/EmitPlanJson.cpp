@@ -1,4 +1,4 @@
-// Writes what a plan says as JSON; times in seconds, sizes in bytes.
+// Writes a plan as JSON, times in seconds and sizes in bytes.
 #include "codegen/json/EmitPlanJson.h"
 
 #include "codegen/json/SyncJson.h"
@@ -59,7 +59,7 @@ Json initJson(Attribute init) {
   return {{"kind", "values"}, {"values", values}};
 }
 
-/// Tensors that have values before the first step: the model's, and constants of the plan.
+/// A tensor that has values before the first step: one of the model's, or a constant of the plan.
 Json storedTensor(plan::TensorOp tensor) {
   Json json = namedTensor(tensor);
   const bool isConstant = isa_and_nonnull<ElementsAttr>(tensor.getInitAttr());
@@ -134,7 +134,7 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   return Status::ok();
 }
 
-/// What of its messages the plan does not leave to NCCL; null where NCCL carries none.
+/// The choices about messages that the plan does not leave to NCCL; null where NCCL carries none.
 Json ncclJson(cluster::NcclAttr nccl) {
   if (!nccl)
     return nullptr;
@@ -146,7 +146,7 @@ Json ncclJson(cluster::NcclAttr nccl) {
   return json;
 }
 
-/// P24: a step's messages are planned for who carries them.
+/// P24: the cluster has `nccl` exactly where NCCL carries the messages of the step's backend.
 Status checkCarrier(const PlanInfo &info, cluster::SpecAttr spec) {
   const StepTarget *target = findTarget(info.backend);
   if (!target || target->usesNccl == static_cast<bool>(spec.getNccl()))

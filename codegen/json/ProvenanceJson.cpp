@@ -1,4 +1,4 @@
-// Counts the model's operations that a profile has times of.
+// Counts the operations of the model for which a profile has times.
 #include "codegen/json/ProvenanceJson.h"
 
 #include "ir/cluster/Cluster.h"
@@ -22,7 +22,8 @@ StringRef layerOf(Operation *op) {
   return {};
 }
 
-/// By layer that takes time: whether it has a backward pass, what is reconstructed in it included.
+/// The layers that take time, each with whether it has a backward pass. Operations that compute
+/// gradients from gathered factors count as backward pass.
 std::map<StringRef, bool> timedLayers(plan::ProgramOp program) {
   std::map<StringRef, bool> layers;
   bool isForward = true;

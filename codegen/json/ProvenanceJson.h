@@ -7,8 +7,8 @@
 
 namespace syncline {
 
-/// plan.schema.json, "provenance": whether operations' times are measured, and how many of them; of
-/// a trace, that they are its own.
+/// The "provenance" of plan.schema.json: whether the operations' times are measured, and how many
+/// of them. For a trace it says that the times are the trace's.
 nlohmann::json provenanceJson(mlir::ModuleOp module);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Rows of nccl-tuner.csv.
+// Writes the rows of nccl-tuner.csv.
 #include "codegen/nccl/TunerTable.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -15,7 +15,7 @@ constexpr const char *header =
     "the first row that fits counts\n"
     "collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks\n";
 
-/// Which of NCCL's algorithms sums a bucket; none where no all-reduce does.
+/// The algorithm by which NCCL sums a bucket; nothing where no all-reduce sums it.
 std::optional<StringRef> algorithmOf(plan::BucketOp bucket) {
   const StringRef scheme = bucket.getScheme();
   return scheme == "ring" || scheme == "tree" ? std::optional(scheme) : std::nullopt;
@@ -26,8 +26,8 @@ public:
   TableWriter(plan::ProgramOp program, cluster::NcclAttr nccl) : program(program) {
     if (nccl.getProtocol() != cluster::Protocol::any)
       pinned = cluster::stringifyProtocol(nccl.getProtocol());
-    // Nodes as NCCL counts them are those that ranks were started on, whatever the plan was made
-    // for.
+    // The row fits any number of nodes: NCCL counts those on which ranks were started, which need
+    // not be the plan's.
     pinned += "," + std::to_string(nccl.getChannels().value_or(-1)) + ",-1," +
               std::to_string(program.getRanks()) + "\n";
   }
@@ -68,7 +68,7 @@ private:
   }
 
   plan::ProgramOp program;
-  std::string pinned; ///< a row from the protocol on
+  std::string pinned; ///< the end of each row, from the protocol on
   TunerTable table;
   llvm::DenseMap<std::int64_t, plan::BucketOp> firstOf; ///< by bytes
 };

@@ -1,5 +1,5 @@
-// nccl-tuner.csv: how NCCL is to send a plan's messages, for a tuner plugin to read. Its columns
-// are in codegen/README.md.
+// Writes nccl-tuner.csv, which tells NCCL's tuner plugin how to send a plan's messages.
+// codegen/README.md describes its columns.
 #pragma once
 
 #include "ir/cluster/Cluster.h"
@@ -14,11 +14,11 @@ namespace syncline {
 /// The table's name in a plan folder.
 inline constexpr llvm::StringLiteral tunerTableName = "nccl-tuner.csv";
 
-/// Two buckets of as many bytes by different algorithms. A tuner learns nothing of a message but
-/// its bytes, so that both go by the algorithm of the first.
+/// Two buckets of equal bytes with different algorithms. A tuner sees nothing of a message but its
+/// bytes, so both travel by the algorithm of the first.
 struct TunerClash {
   std::int64_t first, second; ///< numbers of the buckets
-  std::int64_t bytes;         ///< of either
+  std::int64_t bytes;         ///< size of either bucket
   std::string firstAlgorithm, secondAlgorithm;
 };
 
@@ -27,9 +27,9 @@ struct TunerTable {
   std::vector<TunerClash> clashes; ///< in the order of the second buckets
 };
 
-/// One row for each size that all-reduces of the program have, in the order of its buckets, then
-/// one for all its reduce-scatters and one for all its gathers. Pure. Preconditions: check-plan
-/// accepts the program; NCCL carries its messages.
+/// The table has one row for each size that all-reduces of the program have, in the order of its
+/// buckets, then one row for all its reduce-scatters and one for all its gathers. The function is
+/// pure. Preconditions: check-plan accepts the program, and NCCL carries its messages.
 TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl);
 
 } // namespace syncline

@@ -15,7 +15,7 @@ namespace syncline {
 
 namespace {
 
-/// Takes what specifies a function that loops call.
+/// The functions minimum() and maximum(). `specifier` is what a function that loops call needs.
 std::string extremaPrelude(StringRef specifier) {
   const std::string head = "template <typename T> " + specifier.str() + " T ";
   return "\n// Not-a-number in gives not-a-number out, unlike std::max and std::fmax.\n" + head +
@@ -23,7 +23,7 @@ std::string extremaPrelude(StringRef specifier) {
          "minimum(T a, T b) { return a < b || a != a ? a : b; }\n";
 }
 
-/// "constexpr Row rows[] = {", a row a line, "};".
+/// Writes `head`, " = {", one row on each line, and "};".
 std::string table(const std::string &head, llvm::ArrayRef<std::string> rows) {
   if (rows.empty())
     return "";
@@ -33,7 +33,7 @@ std::string table(const std::string &head, llvm::ArrayRef<std::string> rows) {
   return text + "};\n";
 }
 
-/// An enumeration from `first` on, in lines of 100 columns.
+/// Writes an enumeration that counts from `first`, in lines of 100 columns.
 std::string places(const std::vector<std::string> &names, size_t first) {
   if (names.empty())
     return "";
@@ -153,7 +153,7 @@ private:
            table("constexpr Row rows[]", rows) + closing();
   }
 
-  /// The namespace's name behind a space; empty for the unnamed one.
+  /// The namespace's name after a space; empty for the unnamed namespace.
   std::string enclosing() const {
     return target.enclosing.empty() ? "" : " " + target.enclosing.str();
   }

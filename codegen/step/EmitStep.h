@@ -1,4 +1,4 @@
-// From a plan to readable C++ or CUDA against the runtime's headers.
+// Writes a plan as readable C++ or CUDA that includes the runtime's headers.
 #pragma once
 
 #include "codegen/step/StepTarget.h"
@@ -8,15 +8,15 @@
 
 namespace syncline {
 
-/// What the file's head says beside the program.
+/// What the head of the file says about the program.
 struct StepHeader {
-  std::string version; ///< of Syncline
+  std::string version; ///< Syncline's version
   std::string planner;
 };
 
-/// Generated loops, then tables (syncline/StepTables.h): one row a plan operation, in plan order.
-/// The text depends on nothing but the arguments. Fails with a diagnostic where a loop has no C++.
-/// Precondition: the program has passed check-plan.
+/// Writes the generated loops, then the tables (syncline/StepTables.h) with one row for each plan
+/// operation, in plan order. The text depends on nothing but the arguments. Fails with a diagnostic
+/// where a loop has no C++. Precondition: the program has passed check-plan.
 mlir::FailureOr<std::string> emitStep(plan::ProgramOp program, const StepTarget &target,
                                       const StepHeader &header);
 

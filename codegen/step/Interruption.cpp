@@ -12,7 +12,7 @@ namespace {
 constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction before[std::size(caught)];
 std::atomic<int> signalled = 0, compiler = 0;
-static_assert(std::atomic<int>::is_always_lock_free); // a handler may touch nothing else
+static_assert(std::atomic<int>::is_always_lock_free); // handlers may use lock-free atomics only
 
 void note(int signal) {
   signalled = signal;
@@ -46,7 +46,7 @@ bool Interruption::pending() { return signalled != 0; }
 
 void Interruption::setCompiler(int group) {
   compiler = group;
-  // A signal that came before the group was known found nobody to end.
+  // A signal that came before the group was known has not ended the compiler.
   if (group != 0 && signalled != 0)
     kill(-group, SIGTERM);
 }

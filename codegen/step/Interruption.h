@@ -1,12 +1,12 @@
-// Ctrl-C and its relatives while files are half-written.
+// Defers signals that end the process, such as Ctrl-C, while files are half-written.
 #pragma once
 
 namespace syncline {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process: they end the compiler that
-/// setCompiler named, and are delivered again, with their usual effect, when this is destroyed. So
-/// whoever holds one can remove what is half-written in between. Signals that were ignored before
-/// stay ignored. At most one at a time; not thread-safe.
+/// While this object exists, SIGINT, SIGTERM and SIGHUP do not end this process. They end the
+/// compiler that setCompiler named. The destructor delivers them again, with their usual effect, so
+/// that the owner can remove half-written files before. Signals that were ignored before stay
+/// ignored. There is at most one such object at a time; the class is not thread-safe.
 class Interruption {
 public:
   Interruption();
@@ -14,9 +14,9 @@ public:
   Interruption(const Interruption &) = delete;
   Interruption &operator=(const Interruption &) = delete;
 
-  /// Has a signal come?
+  /// Whether a signal has come.
   static bool pending();
-  /// The compiler runs as the leader of process group `group`; 0 when it has ended.
+  /// Says that a compiler leads the process group `group`, or with 0 that it has ended.
   static void setCompiler(int group);
 };
 

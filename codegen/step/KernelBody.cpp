@@ -1,4 +1,4 @@
-// The table from arith and math to C++ expressions.
+// Translates operations of arith and math to C++ expressions.
 #include "codegen/step/KernelBody.h"
 
 #include "codegen/step/Text.h"

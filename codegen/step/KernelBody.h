@@ -1,4 +1,4 @@
-// A loop body's scalar operations as C++ statements.
+// Prints a loop body's scalar operations as C++ statements.
 #pragma once
 
 #include "ir/plan/Plan.h"
@@ -15,8 +15,8 @@ struct KernelBody {
   bool usesExtrema = false;            ///< calls maximum() or minimum() of the step's prelude
 };
 
-/// Arguments are named x0, x1, ...; operations are those of arith and math on scalars. Fails with a
-/// diagnostic on any other operation and on types that C++20 does not have.
+/// Prints the operations of arith and math on scalars. Arguments are named x0, x1, ... . Fails with
+/// a diagnostic on any other operation and on types that C++20 does not have.
 mlir::FailureOr<KernelBody> printBody(plan::PointwiseOp loop);
 
 } // namespace syncline::codegen

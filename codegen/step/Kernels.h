@@ -14,13 +14,13 @@ class Kernels {
 public:
   Kernels(Names &names, const StepTarget &target) : names(names), target(target) {}
 
-  /// The name of the loop's place in the table of loops. Fails with a diagnostic where the body or
-  /// an element type has no C++ (nor CUDA).
+  /// The name of the loop's place in the table of loops. Fails with a diagnostic where C++ or CUDA
+  /// has no equivalent of the body or of an element type.
   mlir::FailureOr<std::string> nameOf(plan::PointwiseOp loop);
 
-  /// Definitions in order of first use, blank lines between.
+  /// Definitions in order of first use, with blank lines between them.
   const std::vector<std::string> &definitions() const { return texts; }
-  /// Rows of the table, "{&split<addRelu>, nullptr},", and the names of their places.
+  /// Rows of the table, such as "{&split<addRelu>, nullptr},", and the names of their places.
   const std::vector<std::string> &rows() const { return tableRows; }
   const std::vector<std::string> &rowNames() const { return tableNames; }
   bool usesExtrema() const { return extrema; }

@@ -1,4 +1,4 @@
-// Merges dimensions; writes indices and elements.
+// Merges dimensions, and writes indices and elements.
 #include "codegen/step/LoopNest.h"
 
 #include "codegen/step/Text.h"
@@ -42,7 +42,7 @@ LoopNest nestOf(plan::PointwiseOp loop) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1)
       continue;
-    // Loop d goes into the one outside it when every operand steps through both as through one.
+    // Dimension d merges with the one outside it where one loop can walk both in all operands.
     const bool merges =
         !nest.extents.empty() && llvm::all_of(llvm::seq<size_t>(0, full.size()), [&](size_t o) {
           return nest.strides[o].back() == full[o][d] * shape[d];

@@ -1,4 +1,4 @@
-// A loop over operands of which some broadcast, and its pieces of text.
+// A loop over operands of which some broadcast, and the text of its parts.
 #pragma once
 
 #include "codegen/step/KernelBody.h"
@@ -13,11 +13,11 @@
 
 namespace syncline::codegen {
 
-/// A result's dimensions with those merged that every operand walks alike.
+/// The dimensions of a result, where neighbours that every operand walks alike are merged into one.
 struct LoopNest {
   llvm::SmallVector<std::int64_t> extents; ///< outermost first, at least one
-  /// By operand (inputs, then results) and loop: elements between neighbours, 0 where it
-  /// broadcasts. Innermost ones are 0 or 1.
+  /// Elements between neighbours, for each operand (inputs, then results) and each dimension; 0
+  /// where the operand broadcasts. The innermost stride is 0 or 1.
   std::vector<llvm::SmallVector<std::int64_t>> strides;
 
   std::int64_t elements() const;
@@ -25,14 +25,15 @@ struct LoopNest {
 
 LoopNest nestOf(plan::PointwiseOp loop);
 
-/// "i0 * 64 + i1" of loop variables i0, i1, ..; "0" where nothing moves.
+/// An index over loop variables i0, i1, .., such as "i0 * 64 + i1"; "0" where all strides are 0.
 std::string indexOf(llvm::ArrayRef<std::int64_t> strides);
 
-/// The C++ type of an operand's elements; empty for one without.
+/// The C++ type of an operand's elements; empty where C++ has none.
 llvm::StringRef elementType(mlir::Value operand);
 
-/// One element: loads of x0, x1, .. from inputs a0, a1, .., the body, stores to results r0, r1, ...
-/// `subscript` gives what stands behind an operand's name, inputs before results: "[i]".
+/// The text for one element: it loads x0, x1, .. from inputs a0, a1, .., computes the body, and
+/// stores to results r0, r1, ... `subscript` gives the text after an operand's name, such as "[i]";
+/// inputs count before results.
 std::string element(plan::PointwiseOp loop, const KernelBody &body, llvm::StringRef indent,
                     const std::function<std::string(size_t)> &subscript);
 

@@ -7,7 +7,7 @@
 
 namespace syncline::codegen {
 
-/// Keywords and macros that a tensor's name might hit.
+/// Whether the name is a keyword or macro that a tensor's name might equal.
 static bool isReserved(llvm::StringRef name) {
   static constexpr llvm::StringRef words[] = {
       "and",      "auto",     "bool",     "break",  "case",    "catch",   "char",      "class",
@@ -26,7 +26,7 @@ std::string Names::unique(llvm::StringRef prefix, llvm::StringRef wanted) {
   std::string base = prefix.str();
   for (char c : wanted) {
     const bool isKept = llvm::isAlnum(c) && static_cast<unsigned char>(c) < 0x80;
-    if (isKept || (!base.empty() && base.back() != '_')) // double underscores are the compiler's
+    if (isKept || (!base.empty() && base.back() != '_')) // C++ reserves double underscores
       base += isKept ? c : '_';
   }
   while (!base.empty() && base.back() == '_')
@@ -34,7 +34,7 @@ std::string Names::unique(llvm::StringRef prefix, llvm::StringRef wanted) {
   if (base.empty() || llvm::isDigit(base.front()))
     base = "t" + base;
   std::string name = base;
-  // Names are never given back, so the search for a free number goes on where it ended.
+  // Names are never released, so the search for a free number continues where it ended.
   unsigned &again = numbers.try_emplace(base, 2).first->second;
   for (; isReserved(name) || !taken.insert(name).second; ++again)
     name = base + "_" + std::to_string(again);

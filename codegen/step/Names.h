@@ -1,4 +1,4 @@
-// C++ names for tensors and kernels: short, readable, unique.
+// Chooses short, readable, unique C++ names for tensors and kernels.
 #pragma once
 
 #include "llvm/ADT/StringMap.h"
@@ -11,15 +11,15 @@ namespace syncline::codegen {
 
 class Names {
 public:
-  /// `wanted` with everything that is no letter or digit as underscore, behind `prefix`; a number
-  /// is appended where that is taken, reserved or a keyword.
+  /// `prefix`, then `wanted` with an underscore for everything that is not a letter or digit. A
+  /// number is appended where that name is taken, reserved or a keyword.
   std::string unique(llvm::StringRef prefix, llvm::StringRef wanted);
   /// Makes a name unavailable.
   void reserve(llvm::StringRef name) { taken.insert(name); }
 
 private:
   llvm::StringSet<> taken;
-  llvm::StringMap<unsigned> numbers; ///< by what a name is made of: the next to try
+  llvm::StringMap<unsigned> numbers; ///< by base name: the next number to try
 };
 
 } // namespace syncline::codegen

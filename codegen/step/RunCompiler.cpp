@@ -1,4 +1,4 @@
-// Finds a compiler, runs it, tells the user's faults from ours.
+// Finds a compiler, runs it, and tells faults of the user's compiler from faults of our source.
 #include "codegen/step/RunCompiler.h"
 
 #include "codegen/step/Interruption.h"
@@ -23,8 +23,8 @@ namespace syncline {
 
 using llvm::StringRef;
 
-/// Room for the first of the compiler's messages, which may be that the disk is full. Where the
-/// file system cannot reserve any, hasRoom() has to do.
+/// Reserves room for the first of the compiler's messages, which may be that the disk is full.
+/// Where the file system cannot reserve room, hasRoom() must suffice.
 static void reserve(const std::string &file) {
   constexpr off_t bytes = 4096;
   const int log = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -41,9 +41,9 @@ static std::string messages(StringRef file) {
   return buffer ? (*buffer)->getBuffer().take_front(most).rtrim().str() : std::string();
 }
 
-/// Runs the compiler. Its messages go to `log`, and its own temporary files beside that, so that
-/// whoever removes the folder removes them. It leads a process group of its own, by which an
-/// interruption ends it with its children. Returns the exit code.
+/// Runs the compiler and returns its exit code. Its messages go to `log`. Its temporary files go to
+/// the same folder, and are removed with it. It leads a process group of its own, so that an
+/// interruption ends it and its children.
 static int execute(StringRef program, llvm::ArrayRef<StringRef> arguments, StringRef log,
                    std::string &reason) {
   const std::string temporary = "TMPDIR=" + llvm::sys::path::parent_path(log).str();
@@ -67,8 +67,8 @@ namespace {
 
 /// A compiler found on this machine.
 struct Found {
-  std::string name;                       ///< as the user or the list of candidates says
-  std::string program;                    ///< its path
+  std::string name;                       ///< as the user or the list of candidates gives it
+  std::string program;                    ///< the program's path
   llvm::SmallVector<std::string> command; ///< the words of the name
 };
 
@@ -84,7 +84,7 @@ Result<Found> find(const Compiler &compiler) {
     llvm::SmallVector<StringRef> words;
     llvm::SplitString(name, words); // "ccache g++" is usual
     llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words.front());
-    if (program && llvm::sys::fs::can_execute(*program)) // paths are found without a look
+    if (program && llvm::sys::fs::can_execute(*program)) // findProgramByName does not check paths
       return Found{name, *program, llvm::SmallVector<std::string>(words.begin(), words.end())};
   }
   return Status::badInput("cannot find the " + compiler.language.str() + " compiler '" +
@@ -103,7 +103,7 @@ bool isFull(std::error_code error) {
   return error == std::errc::no_space_on_device || error.value() == EDQUOT;
 }
 
-/// Whether a file of a megabyte, as generated code easily becomes, can be written to the folder.
+/// Whether a file of a megabyte, a usual size of generated code, can be written to the folder.
 bool hasRoom(const std::string &folder) {
   const std::string name = folder + "/room";
   llvm::FileRemover remove(name);
@@ -118,7 +118,8 @@ bool hasRoom(const std::string &folder) {
   return !isFull(error);
 }
 
-/// Why the compiler found no room, by its messages or by trying; 0 where there is room.
+/// The error number why the compiler found no room, from its messages or by trying; 0 where there
+/// is room.
 int fullness(StringRef said, const std::string &folder) {
   for (int error : {ENOSPC, EDQUOT})
     if (said.contains(std::strerror(error)))
@@ -126,8 +127,8 @@ int fullness(StringRef said, const std::string &folder) {
   return hasRoom(folder) ? 0 : ENOSPC;
 }
 
-/// Does the compiler manage an empty function? One that does not is the user's, not our source's
-/// fault.
+/// Whether the compiler compiles an empty function. If it does not, the user's compiler is at
+/// fault, not the generated source.
 bool works(const Found &found, const Compiler &compiler, const std::string &folder) {
   const std::string source = folder + "/probe" + compiler.extension.str(),
                     object = folder + "/probe.so", log = folder + "/probe.log";

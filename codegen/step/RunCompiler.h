@@ -10,16 +10,16 @@
 
 namespace syncline {
 
-/// Which program, and how it makes a shared library of one source.
+/// A compiler, and how it makes a shared library of one source.
 struct Compiler {
   llvm::StringRef language;                   ///< for messages: "C++"
-  llvm::StringRef variable;                   ///< of the environment; its words are the program
+  llvm::StringRef variable;                   ///< environment variable that names the command
   llvm::ArrayRef<llvm::StringRef> candidates; ///< names or paths, where the variable is unset
   llvm::ArrayRef<llvm::StringRef> options;    ///< all but include folder, output and source
   llvm::StringRef extension;                  ///< of sources: ".cpp"
 };
 
-/// As StepTarget::compile.
+/// Compiles as StepTarget::compile says.
 Status runCompiler(const Compiler &compiler, const std::string &source, const std::string &object,
                    const std::string &includeDirectory);
 

@@ -54,7 +54,7 @@ public:
       byRole.try_emplace(role.getValue(), nameOf.lookup(operand));
   }
 
-  /// "0" for one that is absent.
+  /// Adds the tensors that have these roles; "0" stands for one that is absent.
   CallRow &tensors(std::initializer_list<StringRef> roles) {
     for (StringRef role : roles) {
       auto found = byRole.find(role);
@@ -115,7 +115,7 @@ private:
   llvm::StringMap<std::string> byRole;
 };
 
-/// In the order of the kernel's row in syncline/StepTables.h.
+/// Adds the call's operands and attributes in the kernel's order of syncline/StepTables.h.
 CallRow &fill(CallRow &row, plan::Kernel kernel) {
   switch (kernel) {
   case plan::Kernel::conv:
@@ -159,7 +159,7 @@ CallRow &fill(CallRow &row, plan::Kernel kernel) {
   case plan::Kernel::meanSquaredError:
     return row.tensors({"y", "target", "loss", "dy"});
   case plan::Kernel::concat:
-    return row.tensors({"y"}).integer("axis"); // behind the list of inputs and its length
+    return row.tensors({"y"}).integer("axis"); // the list of inputs and its length come before
   case plan::Kernel::slice:
     return row.tensors({"x", "y"}).sizes("starts").sizes("steps");
   case plan::Kernel::sliceBackward:
@@ -180,7 +180,7 @@ CallRow &fill(CallRow &row, plan::Kernel kernel) {
   return row;
 }
 
-/// A row that says which bucket, and what comes with it.
+/// A row that names a bucket.
 TableRow ofBucket(StringRef op, std::uint64_t bucket) {
   TableRow row(op, "");
   row.numbers.push_back(std::to_string(bucket));

@@ -20,8 +20,8 @@ public:
   std::string declare(plan::TensorOp tensor);
   std::string declare(plan::BucketOp bucket);
 
-  /// The row for an operation that executes or a phase, with those that continue it, a line each.
-  /// Fails with a diagnostic where an operand is missing or a loop has no C++.
+  /// The row for a phase or an operation that executes, and the rows that continue it, each on a
+  /// line. Fails with a diagnostic where an operand is missing or a loop has no C++.
   mlir::FailureOr<std::string> row(mlir::Operation *op);
 
   /// Names of the tensors, in order of declaration.

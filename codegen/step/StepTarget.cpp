@@ -1,4 +1,4 @@
-// The list of targets.
+// Lists the targets.
 #include "codegen/step/StepTarget.h"
 
 #include "codegen/cpp/CppTarget.h"

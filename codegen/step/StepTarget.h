@@ -1,4 +1,4 @@
-// What differs between the languages that a step is written in.
+// The differences between the languages in which a step is written.
 #pragma once
 
 #include "codegen/step/KernelBody.h"
@@ -12,24 +12,24 @@
 
 namespace syncline {
 
-/// A generated loop; '$' is where its name goes.
+/// A generated loop. '$' stands for its name.
 struct LoopText {
-  std::string definition;   ///< equal definitions are one
-  std::string kernel;       ///< names the PointwiseKernel in a call of the builder: "&split<$>"
-  std::string rounded = {}; ///< the same for PointwiseInfo::rounded; empty for none
+  std::string definition;   ///< equal definitions are written once
+  std::string kernel;       ///< the PointwiseKernel in a call of the builder: "&split<$>"
+  std::string rounded = {}; ///< the kernel for PointwiseInfo::rounded; empty for none
 };
 
-/// A backend's language and compiler. Everything is constant; may be used from any thread.
+/// A backend's language and compiler. All members are constant; any thread may use them.
 struct StepTarget {
   llvm::StringRef backend;  ///< as in --backend, plan.json and synclineStepBackend()
-  llvm::StringRef fileName; ///< of the text in a plan folder
-  bool usesNccl;            ///< who carries its messages, in place of Syncline's own transport
+  llvm::StringRef fileName; ///< the text's name in a plan folder
+  bool usesNccl;            ///< whether NCCL carries its messages, not Syncline's own transport
 
-  llvm::StringRef includes;    ///< lines behind Step.h's
+  llvm::StringRef includes;    ///< lines after the include of Step.h
   llvm::StringRef enclosing;   ///< the namespace around everything generated; "" for an unnamed one
-  llvm::StringRef loopPrelude; ///< in front of the loops, where there are any
-  llvm::StringRef inLoops;     ///< specifies a function that loops call: "inline"
-  llvm::StringRef buildPrelude;             ///< in front of what runs once, before the first step
+  llvm::StringRef loopPrelude; ///< text before the loops, where there are any
+  llvm::StringRef inLoops;     ///< specifier of a function that loops call: "inline"
+  llvm::StringRef buildPrelude;             ///< text before the code that runs once
   llvm::ArrayRef<llvm::StringRef> reserved; ///< names that the preludes and loops use
 
   /// Precondition: the operands' element types have a C++ type.
@@ -44,10 +44,10 @@ struct StepTarget {
                     const std::string &includeDirectory);
 };
 
-/// All there are, the default first.
+/// All targets, the default first.
 llvm::ArrayRef<const StepTarget *> stepTargets();
 
-/// The target of a backend; null where there is none of this name.
+/// The target of a backend; null where no backend has this name.
 const StepTarget *findTarget(llvm::StringRef backend);
 
 } // namespace syncline

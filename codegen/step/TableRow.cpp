@@ -1,4 +1,4 @@
-// Cuts arrays into rows.
+// Divides arrays into rows of fixed size.
 #include "codegen/step/TableRow.h"
 
 #include "codegen/step/Text.h"
@@ -11,7 +11,7 @@
 
 namespace syncline::codegen {
 
-/// Row number `row`'s part of a list of which each row holds `most`.
+/// The part of a list that row number `row` holds, where each row holds at most `most` entries.
 static llvm::ArrayRef<std::string> partOf(llvm::ArrayRef<std::string> list, size_t row,
                                           size_t most) {
   return list.drop_front(std::min(list.size(), row * most)).take_front(most);

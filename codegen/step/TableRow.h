@@ -1,4 +1,4 @@
-// The text of an operation's row, and of those that continue it.
+// The text of an operation's row and of the rows that continue it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -16,8 +16,8 @@ struct TableRow {
   std::string layer;
   std::vector<std::string> operands, numbers, reals;
 
-  /// "{Op::matmul, "fc", {x, w, 0, y}, {false, true, false}, {}},", without arrays that are empty
-  /// at the end, and a line more for each row of Op::more that it takes.
+  /// The row, such as "{Op::matmul, "fc", {x, w, 0, y}, {false, true, false}},", without arrays
+  /// that are empty at the end. Each row of Op::more that it takes follows on a line of its own.
   std::string text() const;
 };
 

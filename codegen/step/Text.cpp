@@ -1,4 +1,4 @@
-// Literals.
+// Prints literals.
 #include "codegen/step/Text.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -23,7 +23,7 @@ std::string quoted(llvm::StringRef text) {
       result += c;
       continue;
     }
-    result += '\\'; // three octal digits end by themselves, hexadecimal ones would not
+    result += '\\'; // an octal escape ends after three digits; a hexadecimal one would not
     for (int shift : {6, 3, 0})
       result += static_cast<char>('0' + ((byte >> shift) & 7));
   }

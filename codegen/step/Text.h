@@ -1,4 +1,4 @@
-// Small pieces of C++ text.
+// Prints literals and types as C++ text.
 #pragma once
 
 #include "mlir/IR/Attributes.h"
@@ -14,15 +14,15 @@ namespace syncline::codegen {
 /// A string literal with its quotes; everything but printable ASCII is escaped.
 std::string quoted(llvm::StringRef text);
 
-/// For a comment: as in a string literal, but without the quotes around it. Whatever a file was
-/// called, the comment ends where its line does.
+/// The text for a comment: escaped as in a string literal, without quotes around it. It contains no
+/// line break, whatever a file is called.
 std::string oneLine(llvm::StringRef text);
 
-/// "{1, 2, 3}".
+/// The values in braces: "{1, 2, 3}".
 std::string braced(llvm::ArrayRef<std::int64_t> values);
 
 /// The shortest double literal that reads back to the same value: "0.1", "1e-05". Infinities and
-/// NaN as built-ins.
+/// NaN are printed as built-ins.
 std::string realLiteral(double value);
 
 /// A literal of an arith.constant's value in its own type; empty for a type without one.

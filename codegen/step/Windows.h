@@ -1,4 +1,4 @@
-// The spatial windows of a step, each written once.
+// Writes the spatial windows of a step, each distinct one once.
 #pragma once
 
 #include "ir/plan/Plan.h"

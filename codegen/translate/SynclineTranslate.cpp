@@ -1,4 +1,4 @@
-// syncline-translate: prints what codegen makes of a plan's text.
+// The program syncline-translate, which prints what codegen makes of a plan's text.
 #include "codegen/cpp/CppTarget.h"
 #include "codegen/cuda/CudaTarget.h"
 #include "codegen/json/EmitPlanJson.h"
@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-/// Text that does not change from version to version.
+/// A version for the text that stays the same in all releases.
 static constexpr const char *version = "test";
 
 static TranslateFromMLIRFunction printStep(const syncline::StepTarget &target) {
@@ -34,7 +34,7 @@ static LogicalResult printJson(ModuleOp module, llvm::raw_ostream &os) {
   return success();
 }
 
-/// The table, then the clashes that compile warns of.
+/// Prints the table, then the clashes of which compile warns.
 static LogicalResult printTunerTable(ModuleOp module, llvm::raw_ostream &os) {
   auto spec = module->getAttrOfType<syncline::cluster::SpecAttr>(syncline::cluster::specAttr);
   if (!spec || !spec.getNccl())

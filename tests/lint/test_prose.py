@@ -38,7 +38,7 @@ class ProseTest(unittest.TestCase):
     def test_wide_code(self):
         rule = prose.wide_code
         wide = "x" * 101
-        self.assertEqual(numbers(rule, f"{wide}\n// {wide}\n"), [2])
+        self.assertEqual(numbers(rule, f"{wide}\n// {wide}\nint a; ///< {wide}"), [2, 3])
         self.assertEqual(numbers(rule, f"{wide}\n// https://{wide}\n", "a.td"), [1])
         self.assertEqual(numbers(rule, "é" * 100, "a.py"), [])
 
