@@ -1,4 +1,4 @@
-// The nn dialect's C++ face: include this to use its operations.
+// The C++ interface of the nn dialect: include this to use its operations.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -20,12 +20,12 @@
 
 namespace syncline::nn {
 
-/// Discardable attributes of the dialect; see NNDialect.td.
+/// Discardable attributes of the dialect, which NNDialect.td describes.
 inline constexpr llvm::StringLiteral layerAttr = "nn.layer";
 inline constexpr llvm::StringLiteral backwardAttr = "nn.backward";
 inline constexpr llvm::StringLiteral secondsAttr = "nn.seconds";
 
-/// The layer an operation comes from; empty when it does not say.
+/// The layer that an operation comes from; empty where it has no such attribute.
 inline llvm::StringRef layerOf(mlir::Operation *op) {
   auto name = op->getAttrOfType<mlir::StringAttr>(layerAttr);
   return name ? name.getValue() : llvm::StringRef();

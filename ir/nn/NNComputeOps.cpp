@@ -1,4 +1,4 @@
-// Verifiers of operations that compute: shapes follow from operands (NN10 to NN22).
+// Verifies operations that compute: their shapes follow from the operands (NN10 to NN22).
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 
@@ -7,7 +7,7 @@ using namespace syncline::nn;
 
 static DimsRef shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// One line for every shape rule: the shape that follows from the operands is the result's.
+/// Checks that the result has the shape that follows from the operands, or reports the rule.
 static LogicalResult expectShape(Operation *op, StringRef rule, llvm::Expected<Dims> expected,
                                  Value result, StringRef what = "result") {
   if (!expected)
@@ -82,7 +82,7 @@ LogicalResult AveragePoolBackwardOp::verify() {
                      getDy(), "dy");
 }
 
-/// NN14: one element per channel in every statistic, scale and shift.
+/// NN14: every statistic, scale and shift has one element for each channel.
 static LogicalResult verifyChannels(Operation *op, Value x, ValueRange perChannel) {
   if (shapeOf(x).size() < 2)
     return op->emitOpError("NN14: expected x of rank 2 or more, got ") << x.getType();

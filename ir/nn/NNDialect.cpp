@@ -1,4 +1,4 @@
-// Registration of the nn dialect, and the rules for its discardable attributes.
+// Registers the nn dialect, and checks its discardable attributes.
 #include "ir/nn/NN.h"
 
 #include "mlir/IR/Builders.h"
@@ -24,7 +24,7 @@ void NNDialect::initialize() {
       >();
 }
 
-// NN50: discardable attributes have the documented names and types.
+/// NN50: discardable attributes have the documented names and types.
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))

@@ -15,11 +15,11 @@ def NN_Dialect : Dialect {
   let cppNamespace = "::syncline::nn";
   let summary = "one training step: parameters, forward, loss, backward, update";
   let description = [{
-    Values are statically shaped tensors of any element type and rank; images are N C spatial... .
-    Rules are numbered in SPEC.md and cited by the verifiers.
+    Values are tensors with static shapes, of any element type and rank. Images are
+    [N, C, spatial dimensions ...]. SPEC.md numbers the rules, and the verifiers cite them.
 
-    Discardable attributes on any operation of the dialect:
-    - `nn.layer` (string): the model's node the operation comes from, e.g. `"layer1.0.conv1"`;
+    Any operation of the dialect may have these discardable attributes:
+    - `nn.layer` (string): the model's node that the operation comes from, as `"layer1.0.conv1"`;
     - `nn.backward` (unit): the operation belongs to the backward pass;
     - `nn.seconds` (f64): the predicted time on one rank.
   }];
@@ -29,7 +29,7 @@ def NN_Dialect : Dialect {
 
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
 
-// An operation that computes: no effect but its results.
+// An operation that computes has no effect but its results.
 class NN_ComputeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([Pure], traits)>;
 
@@ -72,8 +72,10 @@ def NN_InitKindEnum : NN_I32Enum<"InitKind", "how a tensor without values starts
 
 def NN_InitAttr : AttrDef<NN_Dialect, "Init"> {
   let mnemonic = "init";
-  let summary = "how a tensor without values starts: constant a; normal with mean a, deviation b; uniform in [a, b)";
-  let parameters = (ins EnumParameter<NN_InitKindEnum>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
+  let summary = "how a tensor without values starts: constant a; normal with mean a, deviation b; "
+                "uniform in [a, b)";
+  let parameters = (ins EnumParameter<NN_InitKindEnum>:$kind, "::mlir::FloatAttr":$a,
+                        "::mlir::FloatAttr":$b);
   let assemblyFormat = "`<` $kind `,` $a `,` $b `>`";
 }
 

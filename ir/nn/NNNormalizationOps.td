@@ -7,12 +7,14 @@ include "ir/nn/NNDialect.td"
 def NN_BatchNormOp : NN_Op<"batch_norm", [MemoryEffects<[MemWrite]>]> {
   let summary = "batch normalisation with the batch's statistics";
   let description = [{
-    y = scale·(x - mean)/sqrt(variance + epsilon) + shift per channel; mean and (biased) variance of the batch are results.
-    Also moves the two running statistics, which must be `nn.state` (NN14): r ← (1 - momentum)·r + momentum·batch, variance
-    unbiased. (ONNX's momentum is one minus this one.) `workspace` remembers a fused relu's mask.
+    y = scale·(x - mean)/sqrt(variance + epsilon) + shift for each channel. The batch's mean and
+    biased variance are results. The operation changes the two running statistics, which must be
+    results of `nn.state` (NN14): r ← (1 - momentum)·r + momentum·batch, with the unbiased variance.
+    ONNX's momentum is one minus this momentum. `workspace` holds the mask of a fused relu.
 
     ```mlir
-    %y, %m, %v = nn.batch_norm %x, %scale, %shift, %rm, %rv {epsilon = 1.0e-5 : f64, momentum = 1.0e-1 : f64}
+    %y, %m, %v = nn.batch_norm %x, %scale, %shift, %rm, %rv
+      {epsilon = 1.0e-5 : f64, momentum = 1.0e-1 : f64}
       : (tensor<4x8x9x9xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
         -> (tensor<4x8x9x9xf32>, tensor<8xf32>, tensor<8xf32>)
     ```
@@ -21,9 +23,11 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [MemoryEffects<[MemWrite]>]> {
                        NN_FloatTensor:$running_mean, NN_FloatTensor:$running_variance,
                        F64Attr:$epsilon, F64Attr:$momentum,
                        DefaultValuedAttr<NN_Activation, "Activation::none">:$activation);
-  let results = (outs NN_FloatTensor:$y, NN_FloatTensor:$mean, NN_FloatTensor:$variance, Optional<NN_Tensor>:$workspace);
+  let results = (outs NN_FloatTensor:$y, NN_FloatTensor:$mean, NN_FloatTensor:$variance,
+                      Optional<NN_Tensor>:$workspace);
   let assemblyFormat = [{
-    $x `,` $scale `,` $shift `,` $running_mean `,` $running_variance attr-dict `:` functional-type(operands, results)
+    $x `,` $scale `,` $shift `,` $running_mean `,` $running_variance attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
@@ -31,15 +35,18 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [MemoryEffects<[MemWrite]>]> {
 def NN_BatchNormBackwardOp : NN_ComputeOp<"batch_norm_backward"> {
   let summary = "gradients of batch normalisation with respect to x, scale and shift";
   let description = [{
-    dy is with respect to the result after the activation; `workspace` is forward's, present when it was fused (NN14).
+    dy is the gradient of the result after the activation. `workspace` is that of the forward
+    operation, and present where an activation was fused (NN14).
     `%dx, %ds, %db = nn.batch_norm_backward %x, %scale, %m, %v, %dy {...} : (...) -> (...)`.
   }];
-  let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$scale, NN_FloatTensor:$mean, NN_FloatTensor:$variance,
-                       NN_FloatTensor:$dy, Optional<NN_Tensor>:$workspace, F64Attr:$epsilon,
+  let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$scale, NN_FloatTensor:$mean,
+                       NN_FloatTensor:$variance, NN_FloatTensor:$dy,
+                       Optional<NN_Tensor>:$workspace, F64Attr:$epsilon,
                        DefaultValuedAttr<NN_Activation, "Activation::none">:$activation);
   let results = (outs NN_FloatTensor:$dx, NN_FloatTensor:$dscale, NN_FloatTensor:$dshift);
   let assemblyFormat = [{
-    $x `,` $scale `,` $mean `,` $variance `,` $dy (`workspace` $workspace^)? attr-dict `:` functional-type(operands, results)
+    $x `,` $scale `,` $mean `,` $variance `,` $dy (`workspace` $workspace^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
@@ -48,7 +55,10 @@ defvar lrnArguments = (ins I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr
 
 def NN_LrnOp : NN_ComputeOp<"lrn", [AllTypesMatch<["x", "y"]>]> {
   let summary = "local response normalisation across channels";
-  let description = [{y = x / (bias + alpha/size·Σx²)^beta over `size` neighbouring channels, as ONNX LRN.}];
+  let description = [{
+    y = x / (bias + alpha/size·Σx²)^beta, where the sum is over `size` neighbouring channels, as in
+    ONNX LRN: `%y = nn.lrn %x {...} : tensor<...>`.
+  }];
   let arguments = !con((ins NN_FloatTensor:$x), lrnArguments);
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
@@ -83,9 +93,14 @@ def NN_SoftmaxBackwardOp : NN_ComputeOp<"softmax_backward", [AllTypesMatch<["y",
 def NN_DropoutOp : NN_ComputeOp<"dropout"> {
   let summary = "zeroes elements at random";
   let description = [{
-    Keeps an element with probability 1 - ratio and scales it by 1/(1 - ratio). Random numbers depend on the run's seed, rank,
-    step, layer and element only, so the operation has no effect but its results.
-    `%y, %m = nn.dropout %x {ratio = 0.5 : f64} : (tensor<4x9xf32>) -> (tensor<4x9xf32>, tensor<4x9xui8>)`
+    Keeps an element with probability 1 - ratio and scales it by 1/(1 - ratio) (NN16). Random
+    numbers depend only on the run's seed, the rank, the step, the layer and the element. So the
+    operation has no effect but its results.
+
+    ```mlir
+    %y, %m = nn.dropout %x {ratio = 0.5 : f64}
+             : (tensor<4x9xf32>) -> (tensor<4x9xf32>, tensor<4x9xui8>)
+    ```
   }];
   let arguments = (ins NN_FloatTensor:$x, F64Attr:$ratio);
   let results = (outs NN_FloatTensor:$y, NN_Tensor:$mask);
@@ -95,7 +110,9 @@ def NN_DropoutOp : NN_ComputeOp<"dropout"> {
 
 def NN_DropoutBackwardOp : NN_ComputeOp<"dropout_backward", [AllTypesMatch<["dy", "dx"]>]> {
   let summary = "gradient of dropout";
-  let description = [{`%dx = nn.dropout_backward %dy, %m {ratio = 0.5 : f64} : tensor<4x9xf32>, tensor<4x9xui8>`.}];
+  let description = [{
+    `%dx = nn.dropout_backward %dy, %m {ratio = 0.5 : f64} : tensor<4x9xf32>, tensor<4x9xui8>`.
+  }];
   let arguments = (ins NN_FloatTensor:$dy, NN_Tensor:$mask, F64Attr:$ratio);
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$dy `,` $mask attr-dict `:` type($dy) `,` type($mask)";

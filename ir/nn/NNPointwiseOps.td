@@ -1,4 +1,5 @@
-// Elementwise operations: by kind while the model is built and differentiated, as scalar bodies after fusion.
+// Elementwise operations. They have a kind while the model is built and differentiated, and scalar
+// bodies after fusion.
 #ifndef SYNCLINE_NN_POINTWISE_OPS_TD
 #define SYNCLINE_NN_POINTWISE_OPS_TD
 
@@ -7,8 +8,13 @@ include "ir/nn/NNDialect.td"
 def NN_UnaryOp : NN_ComputeOp<"unary", [AllTypesMatch<["x", "y"]>]> {
   let summary = "y = f(x), element by element";
   let description = [{
-    Kinds and what alpha and beta mean: leaky_relu (slope alpha), hard_sigmoid (max(0, min(1, alpha·x + beta))), hard_swish
-    (x·max(0, min(1, x/6 + 1/2))), clip (to [alpha, beta]), elu (alpha·(eˣ - 1) below zero); the others use neither.
+    The kind is the function. These kinds use alpha and beta; the others use neither:
+    - leaky_relu: the slope below zero is alpha;
+    - hard_sigmoid: max(0, min(1, alpha·x + beta));
+    - clip: to [alpha, beta];
+    - elu: alpha·(eˣ - 1) below zero.
+
+    hard_swish is x·max(0, min(1, x/6 + 1/2)).
     `%y = nn.unary relu %x : tensor<4x10xf32>`
   }];
   let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$x, DefaultValuedAttr<F64Attr, "0.0">:$alpha,
@@ -17,16 +23,19 @@ def NN_UnaryOp : NN_ComputeOp<"unary", [AllTypesMatch<["x", "y"]>]> {
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
 
-def NN_UnaryBackwardOp : NN_ComputeOp<"unary_backward", [AllTypesMatch<["reference", "dy", "dx"]>]> {
+def NN_UnaryBackwardOp
+    : NN_ComputeOp<"unary_backward", [AllTypesMatch<["reference", "dy", "dx"]>]> {
   let summary = "dx = f'·dy, element by element";
   let description = [{
-    `reference` is forward's result for relu, leaky_relu, sigmoid, tanh, clip, elu, exp, sqrt and reciprocal, its operand for the
-    others (NN21). The derivative is zero at relu's and clip's kinks, as PyTorch's relu and hardtanh have it; elu and leaky_relu take the
-    sign from the result, so their alpha must not be negative.
+    `reference` is the result of the forward operation for relu, leaky_relu, sigmoid, tanh, clip,
+    elu, exp, sqrt and reciprocal, and its operand for the others (NN21). The derivative is zero at
+    the kinks of relu and clip, as in PyTorch's relu and hardtanh. elu and leaky_relu take the sign
+    from the result, so their alpha must not be negative.
     `%dx = nn.unary_backward relu %y, %dy : tensor<4x10xf32>`
   }];
   let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$reference, NN_Tensor:$dy,
-                       DefaultValuedAttr<F64Attr, "0.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta);
+                       DefaultValuedAttr<F64Attr, "0.0">:$alpha,
+                       DefaultValuedAttr<F64Attr, "0.0">:$beta);
   let results = (outs NN_Tensor:$dx);
   let assemblyFormat = "$kind $reference `,` $dy attr-dict `:` type($dy)";
 }
@@ -34,7 +43,7 @@ def NN_UnaryBackwardOp : NN_ComputeOp<"unary_backward", [AllTypesMatch<["referen
 def NN_BinaryOp : NN_ComputeOp<"binary"> {
   let summary = "elementwise function of two operands that broadcast as in numpy";
   let description = [{
-    add, sub, mul, div, and prelu (a where a > 0, otherwise a·b). NN20.
+    The kinds are add, sub, mul, div and prelu, which is a where a > 0 and a·b otherwise (NN20).
     `%y = nn.binary add %a, %b : (tensor<4x8x9x9xf32>, tensor<8x1x1xf32>) -> tensor<4x8x9x9xf32>`
   }];
   let arguments = (ins NN_BinaryKind:$kind, NN_Tensor:$a, NN_Tensor:$b);
@@ -45,7 +54,11 @@ def NN_BinaryOp : NN_ComputeOp<"binary"> {
 
 def NN_PReluBackwardOp : NN_ComputeOp<"prelu_backward", [AllTypesMatch<["a", "dy", "da", "db"]>]> {
   let summary = "both elementwise gradients of prelu, before the slope's is reduced";
-  let description = [{da = dy where a > 0, otherwise b·dy; db = 0 where a > 0, otherwise a·dy. b broadcasts to a's shape.}];
+  let description = [{
+    da is dy where a > 0, and b·dy otherwise. db is 0 where a > 0, and a·dy otherwise. b broadcasts
+    to the shape of a (NN20).
+    `%da, %db = nn.prelu_backward %a, %b, %dy : tensor<4x8xf32>, tensor<8xf32>`
+  }];
   let arguments = (ins NN_Tensor:$a, NN_Tensor:$b, NN_Tensor:$dy);
   let results = (outs NN_Tensor:$da, NN_Tensor:$db);
   let assemblyFormat = "$a `,` $b `,` $dy attr-dict `:` type($a) `,` type($b)";
@@ -61,11 +74,13 @@ def NN_BroadcastOp : NN_ComputeOp<"broadcast"> {
   let hasVerifier = 1;
 }
 
-def NN_PointwiseOp : NN_ComputeOp<"pointwise", [IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">]> {
+def NN_PointwiseOp
+    : NN_ComputeOp<"pointwise", [IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a fused chain of elementwise operations";
   let description = [{
-    The body computes one element of each result from one element of each operand; operands broadcast to the results' common shape
-    (NN22). Made by fusion. The body sees its arguments and its own constants, nothing else.
+    Fusion makes this operation. The body computes one element of each result from one element of
+    each operand. Operands broadcast to the common shape of the results (NN22). The body uses its
+    arguments and its own constants, and nothing else.
 
     ```mlir
     %y = nn.pointwise %a, %b : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32> {

@@ -1,4 +1,4 @@
-// Verifiers of operations that move or reduce elements (NN40 to NN45).
+// Verifies operations that move or reduce elements (NN40 to NN45).
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 
@@ -14,7 +14,7 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
-/// One reshape does for two, none for one that changes nothing.
+/// Folds two reshapes into one, and removes a reshape that changes nothing.
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getX().getType() == getY().getType())
     return getX();

@@ -1,4 +1,4 @@
-// Moving and reducing elements.
+// Operations that move or reduce elements.
 #ifndef SYNCLINE_NN_SHAPE_OPS_TD
 #define SYNCLINE_NN_SHAPE_OPS_TD
 
@@ -16,7 +16,13 @@ def NN_ReshapeOp : NN_ComputeOp<"reshape"> {
 
 def NN_TransposeOp : NN_ComputeOp<"transpose"> {
   let summary = "permutes dimensions";
-  let description = [{`%y = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<4x9xf32>) -> tensor<9x4xf32>` (NN41).}];
+  let description = [{
+    Dimension i of y is dimension permutation[i] of x (NN41).
+
+    ```mlir
+    %y = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<4x9xf32>) -> tensor<9x4xf32>
+    ```
+  }];
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
@@ -25,7 +31,14 @@ def NN_TransposeOp : NN_ComputeOp<"transpose"> {
 
 def NN_ConcatOp : NN_ComputeOp<"concat"> {
   let summary = "joins tensors along one axis";
-  let description = [{`%y = nn.concat %a, %b {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x2xf32>) -> tensor<4x10xf32>` (NN42).}];
+  let description = [{
+    The operands agree with y off the axis (NN42).
+
+    ```mlir
+    %y = nn.concat %a, %b {axis = 1 : i64}
+         : (tensor<4x8xf32>, tensor<4x2xf32>) -> tensor<4x10xf32>
+    ```
+  }];
   let arguments = (ins Variadic<NN_Tensor>:$xs, I64Attr:$axis);
   let results = (outs NN_Tensor:$y);
   let assemblyFormat = "$xs attr-dict `:` functional-type(operands, results)";
@@ -37,8 +50,12 @@ defvar sliceArguments = (ins DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps
 def NN_SliceOp : NN_ComputeOp<"slice"> {
   let summary = "every step-th element from a start, in each dimension";
   let description = [{
-    The result's shape says how many elements; steps may be negative (NN43).
-    `%y = nn.slice %x {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>} : (tensor<4x9xf32>) -> tensor<4x3xf32>`
+    The result's shape gives the number of elements. Steps may be negative (NN43).
+
+    ```mlir
+    %y = nn.slice %x {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>}
+         : (tensor<4x9xf32>) -> tensor<4x3xf32>
+    ```
   }];
   let arguments = !con((ins NN_Tensor:$x), sliceArguments);
   let results = (outs NN_Tensor:$y);
@@ -48,7 +65,13 @@ def NN_SliceOp : NN_ComputeOp<"slice"> {
 
 def NN_SliceBackwardOp : NN_ComputeOp<"slice_backward"> {
   let summary = "zero everywhere but where a slice was taken";
-  let description = [{`%dx = nn.slice_backward %dy {starts = ..., steps = ...} : (tensor<4x3xf32>) -> tensor<4x9xf32>` (NN43).}];
+  let description = [{
+    dx has dy where the slice was taken from (NN43).
+
+    ```mlir
+    %dx = nn.slice_backward %dy {starts = ..., steps = ...} : (tensor<4x3xf32>) -> tensor<4x9xf32>
+    ```
+  }];
   let arguments = !con((ins NN_Tensor:$dy), sliceArguments);
   let results = (outs NN_Tensor:$dx);
   let assemblyFormat = "$dy attr-dict `:` functional-type(operands, results)";
@@ -57,7 +80,15 @@ def NN_SliceBackwardOp : NN_ComputeOp<"slice_backward"> {
 
 def NN_PadOp : NN_ComputeOp<"pad"> {
   let summary = "surrounds a tensor with a constant; negative begins crop";
-  let description = [{`%y = nn.pad %x {begins = array<i64: 0, 1>, value = 0.0 : f64} : (tensor<4x9xf32>) -> tensor<4x11xf32>`; ends follow from the shapes (NN44).}];
+  let description = [{
+    y[i] is x[i - begin], or `value` where that lies outside x. The padding at the end follows from
+    the shapes (NN44).
+
+    ```mlir
+    %y = nn.pad %x {begins = array<i64: 0, 1>, value = 0.0 : f64}
+         : (tensor<4x9xf32>) -> tensor<4x11xf32>
+    ```
+  }];
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$begins, F64Attr:$value);
   let results = (outs NN_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
@@ -67,7 +98,7 @@ def NN_PadOp : NN_ComputeOp<"pad"> {
 def NN_ReduceOp : NN_ComputeOp<"reduce"> {
   let summary = "sum or mean over axes";
   let description = [{
-    The result keeps reduced dimensions as ones or leaves them out (NN45).
+    The result keeps the reduced dimensions as ones, or leaves them out (NN45).
     `%y = nn.reduce sum %x {axes = array<i64: 0>} : (tensor<4x9xf32>) -> tensor<9xf32>`
   }];
   let arguments = (ins NN_Reduction:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$axes);

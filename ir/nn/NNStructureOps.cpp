@@ -1,4 +1,4 @@
-// Verifiers of a step's structure: NN1 to NN5, NN30, NN31.
+// Verifies a step's structure: NN1 to NN5, NN30 and NN31.
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 

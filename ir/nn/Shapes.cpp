@@ -1,4 +1,4 @@
-// Result shapes of nn's operations.
+// Computes result shapes of nn's operations.
 #include "ir/nn/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
-// Result shapes of nn's operations, shared by verifiers, import and differentiation.
+// Computes result shapes of nn's operations, for verifiers, import and differentiation.
 //
-// All functions are pure and thread-safe. A failure returns a reason without a final period, to be
-// put after the operation's name.
+// All functions are pure and thread-safe. A failure returns a reason without a final period, which
+// is printed after the operation's name.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -15,34 +15,35 @@ namespace syncline::nn {
 using Dims = llvm::SmallVector<std::int64_t, 6>;
 using DimsRef = llvm::ArrayRef<std::int64_t>;
 
-/// Spatial window; one entry per spatial dimension.
+/// A spatial window, with one entry for each spatial dimension.
 struct WindowRef {
   DimsRef kernel, strides, dilations, padsBegin, padsEnd;
 };
 
-/// Number of positions of a window of `kernel` (dilated) in each padded spatial dimension:
+/// The number of positions of a window of `kernel` (dilated) in each padded spatial dimension:
 /// floor((size + begin + end - dilation·(kernel - 1) - 1) / stride) + 1.
 llvm::Expected<Dims> windowPositions(DimsRef spatial, const WindowRef &window);
 
-/// [N, M, positions...] for x [N, C, ...] and w [M, C/groups, ...]; the window's kernel is w's.
+/// The shape [N, M, positions...] for x [N, C, ...] and w [M, C/groups, ...]. The window's kernel
+/// is taken from w.
 llvm::Expected<Dims> convShape(DimsRef x, DimsRef w, WindowRef window, std::int64_t groups);
 
-/// [N, C, positions...].
+/// The shape [N, C, positions...] for x [N, C, ...].
 llvm::Expected<Dims> poolShape(DimsRef x, const WindowRef &window);
 
-/// numpy's matmul for operands of rank 2 or more, after the transposes.
+/// The shape of numpy's matmul for operands of rank 2 or more, after the transposes.
 llvm::Expected<Dims> matmulShape(DimsRef a, bool transposeA, DimsRef b, bool transposeB);
 
-/// numpy's broadcasting.
+/// The shape to which numpy broadcasts a and b.
 llvm::Expected<Dims> broadcastShape(DimsRef a, DimsRef b);
 
-/// x without `axes`, or with ones in their place. Axes are in [0, rank).
+/// The shape of x without `axes`, or with ones in their place. Precondition: axes are in [0, rank).
 Dims reducedShape(DimsRef x, DimsRef axes, bool keepDims);
 
-/// "4x3x224x224"; "scalar" for no dimensions.
+/// The dimensions as text, such as "4x3x224x224"; "scalar" where there are none.
 std::string toString(DimsRef dims);
 
-/// Product of the dimensions.
+/// The product of the dimensions.
 std::int64_t elementCount(DimsRef dims);
 
 } // namespace syncline::nn
