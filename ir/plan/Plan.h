@@ -1,4 +1,4 @@
-// The plan dialect's C++ face: include this to use its operations.
+// The C++ interface of the plan dialect: include this to use its operations.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -20,26 +20,27 @@
 
 namespace syncline::plan {
 
-/// Spaces' offsets and reserved sizes are multiples of this, in bytes: one cache line, one AVX-512
-/// vector.
+/// Offsets in spaces, and the sizes that gradients reserve, are multiples of this many bytes, which
+/// are a cache line and an AVX-512 vector.
 inline constexpr std::int64_t alignment = 64;
 
-/// Bytes of a memref's or a tensor's dense elements. Precondition: a static shape.
+/// The bytes of a memref's or a tensor's dense elements. Precondition: the shape is static.
 std::int64_t denseBytes(mlir::ShapedType type);
 
 /// Whether the operation executes in a step, so that lifetimes count it: call, pointwise, loss,
 /// issue, gather, wait and update do.
 bool executes(mlir::Operation *op);
 
-/// What the operation is predicted to take, in seconds; 0 where it does not say (P21).
+/// The predicted seconds of the operation; 0 where it has none (P21).
 double secondsOf(mlir::Operation *op);
 
 /// Whether the bucket's gradients are computed from gathered factors: its members do not travel.
 bool travelsByFactors(BucketOp bucket);
-/// Whether the bucket's message writes its parameters, so that nothing is left to update.
+/// Whether the bucket's message writes its parameters, so that no `plan.update` is needed.
 bool updatesItself(BucketOp bucket);
 
-/// What plan.json calls an element type: f32, f64, f16, bf16, i64, i32 or u8. Empty for any other.
+/// The name of an element type in plan.json: f32, f64, f16, bf16, i64, i32 or u8. Empty for any
+/// other type.
 llvm::StringRef elementName(mlir::Type type);
 
 } // namespace syncline::plan

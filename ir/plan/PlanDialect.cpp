@@ -1,5 +1,5 @@
-// Registration and verifiers of the plan dialect; rules P1 to P6, P14 and P21 of SPEC.md are
-// local to an operation, the rest are the check pass's.
+// Registers the plan dialect and verifies the rules of SPEC.md that concern one operation: P1 to
+// P4, P6, P14 and P21. The passes check-plan and check-runnable check the others.
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace syncline::plan;
 
-/// Enums print as bare keywords: `in arena`, not `in #plan.space<arena>`.
+/// Reads an enum that is printed as a keyword: `in arena`, not `in #plan.space<arena>`.
 template <typename Attr, typename Enum>
 static ParseResult parseKeyword(OpAsmParser &parser, Attr &attribute,
                                 std::optional<Enum> (*fromName)(StringRef)) {
@@ -117,7 +117,7 @@ LogicalResult ProgramOp::verify() {
   return success();
 }
 
-/// Whether no extent is below 1 and their product is one that the runtime counts with.
+/// Whether no extent is below 1 and their product is at most what the runtime can count.
 static bool isCountable(MemRefType type) {
   constexpr std::int64_t most = std::int64_t{1} << 42;
   std::int64_t count = 1;
@@ -195,7 +195,7 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
-/// P21: what an operation is predicted to take.
+/// P21: the predicted seconds of an operation are finite and not negative.
 static LogicalResult verifySeconds(Operation *op) {
   Attribute found = op->getAttr("seconds");
   if (!found)

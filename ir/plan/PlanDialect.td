@@ -1,4 +1,4 @@
-// The plan dialect: when and where everything of a step happens.
+// The plan dialect: when and where each part of a step runs.
 #ifndef SYNCLINE_PLAN_DIALECT_TD
 #define SYNCLINE_PLAN_DIALECT_TD
 
@@ -12,18 +12,21 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Plan_Dialect : Dialect {
   let name = "plan";
   let cppNamespace = "::syncline::plan";
-  let summary = "streams, channels, buffers with offsets and lifetimes, transport calls, in issue order";
+  let summary = "streams, channels, buffers with offsets and lifetimes, transport calls, "
+                "in issue order";
   let description = [{
-    One operation is one line of generated code. Tensors are memrefs that name a place: a space, an offset, a number of
-    reserved bytes. Operations run in order on the compute stream; `plan.issue` hands a bucket to its channel, `plan.wait` blocks the
-    compute stream until it has arrived. Rules are numbered in SPEC.md.
+    One operation is one line of generated code. Tensors are memrefs that name a place: a space, an
+    offset, a number of reserved bytes. Operations run in order on the compute stream. `plan.issue`
+    hands a bucket to its channel, and `plan.wait` blocks the compute stream until the bucket has
+    arrived. SPEC.md numbers the rules.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
-class Plan_I32Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+class Plan_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::syncline::plan";
   let genSpecializedAttr = 0;
 }
@@ -37,16 +40,20 @@ def Plan_PhaseEnum : Plan_I32Enum<"Phase", "part of a step", [
   I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"backward", 1>, I32EnumAttrCase<"update", 2>]>;
 def Plan_Phase : EnumAttr<Plan_Dialect, Plan_PhaseEnum, "phase">;
 
-// The runtime's kernels, named as the calls of its step builder.
+// The runtime's kernels. The names are those of the calls of its step builder.
 def Plan_KernelEnum : Plan_I32Enum<"Kernel", "what a call computes", [
-  I32EnumAttrCase<"conv", 0>, I32EnumAttrCase<"convBackwardData", 1>, I32EnumAttrCase<"convBackwardWeights", 2>,
-  I32EnumAttrCase<"matmul", 3>, I32EnumAttrCase<"batchNorm", 4>, I32EnumAttrCase<"batchNormBackward", 5>,
-  I32EnumAttrCase<"maxPool", 6>, I32EnumAttrCase<"maxPoolBackward", 7>, I32EnumAttrCase<"averagePool", 8>,
-  I32EnumAttrCase<"averagePoolBackward", 9>, I32EnumAttrCase<"lrn", 10>, I32EnumAttrCase<"lrnBackward", 11>,
-  I32EnumAttrCase<"softmax", 12>, I32EnumAttrCase<"softmaxBackward", 13>, I32EnumAttrCase<"crossEntropy", 14>,
-  I32EnumAttrCase<"meanSquaredError", 15>, I32EnumAttrCase<"concat", 16>, I32EnumAttrCase<"slice", 17>,
-  I32EnumAttrCase<"sliceBackward", 18>, I32EnumAttrCase<"pad", 19>, I32EnumAttrCase<"transpose", 20>,
-  I32EnumAttrCase<"reshape", 21>, I32EnumAttrCase<"reduce", 22>, I32EnumAttrCase<"dropout", 23>,
+  I32EnumAttrCase<"conv", 0>, I32EnumAttrCase<"convBackwardData", 1>,
+  I32EnumAttrCase<"convBackwardWeights", 2>, I32EnumAttrCase<"matmul", 3>,
+  I32EnumAttrCase<"batchNorm", 4>, I32EnumAttrCase<"batchNormBackward", 5>,
+  I32EnumAttrCase<"maxPool", 6>, I32EnumAttrCase<"maxPoolBackward", 7>,
+  I32EnumAttrCase<"averagePool", 8>, I32EnumAttrCase<"averagePoolBackward", 9>,
+  I32EnumAttrCase<"lrn", 10>, I32EnumAttrCase<"lrnBackward", 11>,
+  I32EnumAttrCase<"softmax", 12>, I32EnumAttrCase<"softmaxBackward", 13>,
+  I32EnumAttrCase<"crossEntropy", 14>, I32EnumAttrCase<"meanSquaredError", 15>,
+  I32EnumAttrCase<"concat", 16>, I32EnumAttrCase<"slice", 17>,
+  I32EnumAttrCase<"sliceBackward", 18>, I32EnumAttrCase<"pad", 19>,
+  I32EnumAttrCase<"transpose", 20>, I32EnumAttrCase<"reshape", 21>,
+  I32EnumAttrCase<"reduce", 22>, I32EnumAttrCase<"dropout", 23>,
   I32EnumAttrCase<"dropoutBackward", 24>]>;
 def Plan_Kernel : EnumAttr<Plan_Dialect, Plan_KernelEnum, "kernel">;
 

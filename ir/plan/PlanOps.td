@@ -4,11 +4,14 @@
 
 include "ir/plan/PlanDialect.td"
 
-def Plan_ProgramOp : Plan_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+def Plan_ProgramOp
+    : Plan_Op<"program",
+              [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "one step of one rank, in issue order";
   let description = [{
-    Attributes give each space's size in bytes. All ranks execute the same program, so that all issue the same collectives in the
-    same order (P7). `servers`: how many processes besides the ranks are parameter servers; absent where the ranks are their own.
+    `spaces` gives each space's size in bytes. All ranks execute the same program, so all issue the
+    same collectives in the same order (P7). `servers` is the number of processes besides the ranks
+    that are parameter servers; it is absent where there are none.
 
     ```mlir
     plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {
@@ -16,32 +19,40 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch, DictionaryAttr:$spaces,
-                       OptionalAttr<I64Attr>:$servers);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch,
+                       DictionaryAttr:$spaces, OptionalAttr<I64Attr>:$servers);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body
+  }];
   let hasVerifier = 1;
 }
 
 def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
   let summary = "a tensor and its place";
   let description = [{
-    `reserve` bytes from `at` in its space are the tensor's; a kernel's own layout may need more than the dense size. An arena tensor lives from
-    the operation numbered `live[0]` to the one numbered `live[1]`, counting the program's operations that execute (P3).
-    `bucket` is the bucket of a parameter or gradient. `values` says where a stored tensor's values start in the weights file, `init` how it starts without
-    (`#nn.init`, or the elements of a constant). `output`: the model's output, whole after the forward phase.
+    The tensor has `reserve` bytes from the offset in its space. A kernel's own layout may need more
+    than the dense size. An arena tensor lives from operation `live[0]` to operation `live[1]`; the
+    numbers count the program's operations that execute (P3).
+    - `bucket` is the bucket of a parameter or gradient.
+    - `values` says where a stored tensor's values start in the weights file.
+    - `init` says how a stored tensor without values starts: `#nn.init`, or a constant's elements.
+    - `output` marks the model's output, which is complete after the forward phase.
 
     ```mlir
-    %0 = plan.tensor "fc.weight" in parameters at 0 reserve 2560 {bucket = 0 : i64, values = 128 : i64} : memref<10x64xf32>
+    %0 = plan.tensor "fc.weight" in parameters at 0 reserve 2560
+      {bucket = 0 : i64, values = 128 : i64} : memref<10x64xf32>
     %1 = plan.tensor "relu1" in arena at 4096 reserve 1024 live [3, 17] : memref<4x64xf32>
     ```
   }];
   let arguments = (ins StrAttr:$name, Plan_Space:$space, I64Attr:$offset, I64Attr:$reserve,
                        OptionalAttr<DenseI64ArrayAttr>:$live, OptionalAttr<I64Attr>:$bucket,
-                       OptionalAttr<I64Attr>:$values, OptionalAttr<AnyAttr>:$init, UnitAttr:$output);
+                       OptionalAttr<I64Attr>:$values, OptionalAttr<AnyAttr>:$init,
+                       UnitAttr:$output);
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = [{
-    $name `in` custom<Space>($space) `at` $offset `reserve` $reserve (`live` $live^)? attr-dict `:` type($result)
+    $name `in` custom<Space>($space) `at` $offset `reserve` $reserve (`live` $live^)? attr-dict
+    `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -49,27 +60,29 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
 def Plan_BucketOp : Plan_Op<"bucket"> {
   let summary = "gradients that travel as one message";
   let description = [{
-    `bytes` is the members' size, `extent` their interval from `offset` of the gradients space: members are aligned. That interval is what
-    travels, except by `factors`: then the members are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message
-    itself updates the parameters (P17). ready, start and end are predicted seconds, in virtual time (P22).
+    `bytes` is the size of the members. `extent` is the length of their interval in the gradients
+    space, where members are aligned. That interval travels, except by `factors`: then the members
+    are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message itself
+    updates the parameters (P17). ready, start and end are predicted seconds in virtual time (P22).
 
     ```mlir
     plan.bucket 0 members ["fc.bias", "fc.weight"] by "ring" channel 0 at 0 extent 2624 bytes 2600
       ready 1.0e-3 start 1.0e-3 end 2.0e-3
     ```
   }];
-  let arguments = (ins I64Attr:$id, StrArrayAttr:$members, StrAttr:$scheme, I64Attr:$channel, I64Attr:$offset,
-                       I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready, F64Attr:$start, F64Attr:$end);
+  let arguments = (ins I64Attr:$id, StrArrayAttr:$members, StrAttr:$scheme, I64Attr:$channel,
+                       I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready,
+                       F64Attr:$start, F64Attr:$end);
   let assemblyFormat = [{
-    $id `members` $members `by` $scheme `channel` $channel `at` $offset `extent` $extent `bytes` $bytes
-    `ready` $ready `start` $start `end` $end attr-dict
+    $id `members` $members `by` $scheme `channel` $channel `at` $offset `extent` $extent
+    `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
   }];
   let hasVerifier = 1;
 }
 
 def Plan_PhaseOp : Plan_Op<"phase"> {
-  let summary = "what follows belongs to this part of the step";
-  let description = [{`plan.phase forward`.}];
+  let summary = "begins a part of the step";
+  let description = [{The operations after `plan.phase forward` belong to the forward phase.}];
   let arguments = (ins Plan_Phase:$phase);
   let assemblyFormat = "custom<Phase>($phase) attr-dict";
 }
@@ -77,49 +90,64 @@ def Plan_PhaseOp : Plan_Op<"phase"> {
 def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments]> {
   let summary = "one kernel";
   let description = [{
-    `roles` names the operands, inputs first, as the runtime's step builder names its arguments: absent ones are left out. The attributes of the
-    nn operation it comes from are kept under their names.
+    `roles` names the operands, inputs first, as the runtime's step builder names its arguments.
+    Absent operands are left out. The attributes of the nn operation that the call comes from keep
+    their names.
 
     ```mlir
-    plan.call conv "conv1" ["x", "w", "y"] ins(%0, %1 : memref<...>, memref<...>) outs(%2 : memref<...>)
-      {strides = array<i64: 2, 2>, ...}
+    plan.call conv "conv1" ["x", "w", "y"] ins(%0, %1 : memref<...>, memref<...>)
+      outs(%2 : memref<...>) {strides = array<i64: 2, 2>, ...}
     ```
   }];
   let arguments = (ins Plan_Kernel:$callee, StrAttr:$layer, StrArrayAttr:$roles,
                        Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs);
   let assemblyFormat = [{
-    custom<Kernel>($callee) $layer $roles (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
-    attr-dict
+    custom<Kernel>($callee) $layer $roles (`ins` `(` $ins^ `:` type($ins) `)`)?
+    (`outs` `(` $outs^ `:` type($outs) `)`)? attr-dict
   }];
   let hasVerifier = 1;
 }
 
-def Plan_PointwiseOp : Plan_Op<"pointwise", [AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">]> {
+def Plan_PointwiseOp
+    : Plan_Op<"pointwise",
+              [AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a generated loop";
   let description = [{
-    The body computes one element of each result. `flat`: all operands have the results' shape, so that any common layout will
-    do. `keeps_zero`: zeroes in give zeroes out (P6).
+    The body computes one element of each result (P6). `flat` says that all operands have the
+    results' shape, so that the loop works in any layout that they have in common. `keeps_zero` says
+    that the loop maps zeroes to zeroes.
+
+    ```mlir
+    plan.pointwise "relu1" ins(%0 : memref<4x8xf32>) outs(%1 : memref<4x8xf32>)
+      attributes {flat, keeps_zero} {
+    ^bb0(%x: f32):
+      %zero = arith.constant 0.0 : f32
+      %y = arith.maximumf %x, %zero : f32
+      plan.yield %y : f32
+    }
+    ```
   }];
-  let arguments = (ins StrAttr:$layer, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs, UnitAttr:$flat,
-                       UnitAttr:$keeps_zero);
+  let arguments = (ins StrAttr:$layer, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
+                       UnitAttr:$flat, UnitAttr:$keeps_zero);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $layer (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $outs `:` type($outs) `)` attr-dict-with-keyword $body
+    $layer (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $outs `:` type($outs) `)`
+    attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }
 
 def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["PointwiseOp"]>]> {
   let summary = "ends a pointwise body";
-  let description = [{`plan.yield %s : f32`, one value a result.}];
+  let description = [{`plan.yield %s : f32` has one value for each result of the loop (P6).}];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def Plan_LossOp : Plan_Op<"loss"> {
-  let summary = "the scalar to report";
-  let description = [{`plan.loss %l : memref<f32>`.}];
+  let summary = "the scalar that a step reports";
+  let description = [{A program reports one loss (P25): `plan.loss %l : memref<f32>`.}];
   let arguments = (ins AnyMemRef:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
@@ -130,27 +158,37 @@ class Plan_BucketStepOp<string mnemonic, string what> : Plan_Op<mnemonic> {
   let assemblyFormat = "$bucket attr-dict";
 }
 def Plan_IssueOp : Plan_BucketStepOp<"issue", "hands a complete bucket to its channel"> {
-  let description = [{`plan.issue 0`: nobody writes or reads the bucket's gradients until `plan.wait 0` (P5).}];
+  let description = [{
+    After `plan.issue 0` no operation reads or writes the bucket's gradients until `plan.wait 0`
+    (P5).
+  }];
 }
 def Plan_GatherOp : Plan_Op<"gather", [AttrSizedOperandSegments, HasParent<"ProgramOp">]> {
   let summary = "hands the factors of a bucket to its channel";
   let description = [{
-    In place of `plan.issue` where the bucket travels by factors. outs[i] becomes the ranks' ins[i], one behind the other along dimension 0,
-    in rank order; it may be read after `plan.wait` (P14, P15).
+    Takes the place of `plan.issue` where the bucket travels by factors. outs[i] becomes ins[i] of
+    all ranks, in rank order along dimension 0. It may be read after `plan.wait` (P14, P15).
 
     ```mlir
-    plan.gather 0 ins(%x, %dy : memref<8x64xf32>, memref<8x10xf32>) outs(%xs, %dys : memref<32x64xf32>, memref<32x10xf32>)
+    plan.gather 0 ins(%x, %dy : memref<8x64xf32>, memref<8x10xf32>)
+      outs(%xs, %dys : memref<32x64xf32>, memref<32x10xf32>)
     ```
   }];
   let arguments = (ins I64Attr:$bucket, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs);
-  let assemblyFormat = "$bucket `ins` `(` $ins `:` type($ins) `)` `outs` `(` $outs `:` type($outs) `)` attr-dict";
+  let assemblyFormat = [{
+    $bucket `ins` `(` $ins `:` type($ins) `)` `outs` `(` $outs `:` type($outs) `)` attr-dict
+  }];
   let hasVerifier = 1;
 }
-def Plan_WaitOp : Plan_BucketStepOp<"wait", "blocks the compute stream until the bucket has arrived"> {
-  let description = [{`plan.wait 0`.}];
+def Plan_WaitOp
+    : Plan_BucketStepOp<"wait", "blocks the compute stream until the bucket has arrived"> {
+  let description = [{`plan.wait 0` follows the bucket's `plan.issue` or `plan.gather` (P11).}];
 }
 def Plan_UpdateOp : Plan_BucketStepOp<"update", "the optimizer's step for a bucket's parameters"> {
-  let description = [{`plan.update 0 {seconds = 1.0e-4 : f64}`: one loop over the bucket's interval; `seconds`, predicted, may be missing.}];
+  let description = [{
+    `plan.update 0 {seconds = 1.0e-4 : f64}` is one loop over the bucket's interval. `seconds` is
+    the predicted time, and may be absent (P21).
+  }];
   let hasVerifier = 1;
 }
 
