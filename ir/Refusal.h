@@ -1,9 +1,9 @@
-// Refusal: an error that the input causes, told apart from a fault of the compiler.
+// Marks errors that the input causes, to tell them apart from faults of the compiler.
 //
-// A pass that finds that a model, a cluster or a request cannot be carried out says so by refuse();
-// whatever else a pass of the pipeline reports, its verifiers and judges included, is a fault of
-// ours. MLIR's diagnostics have no category: the mark is the metadata of a fused location, which
-// printers of diagnostics look through.
+// A pass that cannot carry out a model, a cluster or a request reports this by refuse(). All other
+// errors of the pipeline are faults of the compiler, also those of verifiers and judges. MLIR's
+// diagnostics have no category, so the mark is the metadata of a fused location. Printers of
+// diagnostics print the location inside.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -15,21 +15,23 @@ namespace syncline {
 
 inline constexpr llvm::StringLiteral refusalMark = "syncline.refusal";
 
-/// An error at `location` that the input causes. Its message names what was found and expected.
+/// Reports an error at `location` that the input causes. The caller's message names what was found
+/// and what was expected.
 inline mlir::InFlightDiagnostic refuse(mlir::Location location) {
   mlir::MLIRContext *context = location.getContext();
   auto mark = mlir::StringAttr::get(context, refusalMark);
   return mlir::emitError(mlir::FusedLoc::get({location}, mark, context));
 }
 
-/// The same about an operation, which the message then names first, as emitOpError does.
+/// Reports an error of an operation that the input causes. The message begins with the operation's
+/// name, as that of emitOpError does.
 inline mlir::InFlightDiagnostic refuseOp(mlir::Operation *op) {
   mlir::InFlightDiagnostic diagnostic = refuse(op->getLoc());
   diagnostic << "'" << op->getName() << "' op ";
   return diagnostic;
 }
 
-/// The marked location's own; nothing where the location bears no mark.
+/// The location inside a marked one; nothing where the location has no mark.
 inline std::optional<mlir::Location> refusedAt(mlir::Location location) {
   auto fused = mlir::dyn_cast<mlir::FusedLoc>(location);
   auto mark =

@@ -1,4 +1,4 @@
-// The cluster dialect's C++ face: include this to use its attributes.
+// The C++ interface of the cluster dialect: include this to use its attributes.
 #pragma once
 
 #include "ir/cluster/Real.h"
@@ -13,44 +13,46 @@
 
 namespace syncline::cluster {
 
-/// Discardable attribute of a module: the `#cluster.spec` its plan is made for (C7).
+/// The discardable attribute of a module with the `#cluster.spec` its plan is made for (C7).
 inline constexpr llvm::StringLiteral specAttr = "cluster.spec";
 
-/// Discardable attribute of a module: a dictionary of `#cluster.times` by layer, measured (C8).
+/// The discardable attribute of a module with the measured `#cluster.times` of each layer (C7, C8).
 inline constexpr llvm::StringLiteral profileAttr = "cluster.profile";
 
-/// Whether `attr` gives the time of a collective: a formula, a line or a table.
+/// Whether `attr` gives the time of a collective, as a formula, a line or a table.
 inline bool isCost(mlir::Attribute attr) {
   return attr && llvm::isa<FormulaAttr, AffineAttr, TableAttr>(attr);
 }
 
-/// Whether a scheme is an all-reduce: every rank ends up with the sum, without servers or factors.
+/// Whether a scheme is an all-reduce, by which every rank gets the sum without servers or factors.
 bool isAllReduce(Scheme scheme);
 
-/// Whether NCCL carries messages by this scheme: by its Ring or Tree, by its reduce-scatter and
-/// all-gather, or by its sends and receives.
+/// Whether NCCL has this scheme: as its Ring or Tree, as reduce-scatter and all-gather, or as sends
+/// and receives.
 bool ncclHas(Scheme scheme);
 
 /// The most channels that NCCL gives a collective (C16).
 inline constexpr std::int64_t maxNcclChannels = 64;
 
-/// The spec with its messages carried by NCCL, or, where `nccl` is null, not.
+/// The spec with `nccl`, or without it where `nccl` is null.
 SpecAttr withNccl(SpecAttr spec, NcclAttr nccl);
 
 /// The largest interference that a spec may have (C15).
 inline constexpr double maxInterference = 1000;
 
-/// How many times as long a rank's operations take while a message is under way on one of its
-/// channels: at least 1, which is also what a spec without it has.
+/// The factor on the time of a rank's operations while a message is under way on one of its
+/// channels. It is at least 1, and 1 where the spec does not give it.
 double interference(SpecAttr spec);
 
-/// Every step waits for the slowest node: the values that hold for the cluster as a whole.
-///
-/// The largest slowdown of its nodes.
+// Every step waits for the slowest node. These functions give the values that hold for the cluster
+// as a whole.
+
+/// The largest slowdown of the cluster's nodes.
 double slowdown(SpecAttr spec);
-/// The device of the slowest node: rates divided by, overhead times the slowdown.
+/// The device of the slowest node: its rates are divided by the largest slowdown, its overhead is
+/// multiplied by it.
 DeviceAttr slowestDevice(SpecAttr spec);
-/// The largest alpha, beta and gamma of its nodes' links; null where the spec has no link.
+/// The link with the largest alpha, beta and gamma of all nodes; null where the spec has no link.
 LinkAttr slowestLink(SpecAttr spec);
 
 } // namespace syncline::cluster

@@ -1,4 +1,4 @@
-// The cluster dialect: what a plan is made for, as attributes only.
+// The cluster dialect: attributes that describe the machines a plan is made for.
 #ifndef SYNCLINE_CLUSTER_ATTRS_TD
 #define SYNCLINE_CLUSTER_ATTRS_TD
 
@@ -11,8 +11,8 @@ def Cluster_Dialect : Dialect {
   let cppNamespace = "::syncline::cluster";
   let summary = "the machines a plan is made for: ranks, rates, and what a collective costs";
   let description = [{
-    Attributes without operations. Times are in seconds, sizes in bytes, rates per second. Rules are numbered in SPEC.md and
-    cited by the verifiers.
+    The dialect has attributes and no operations. Times are in seconds, sizes in bytes, rates per
+    second. SPEC.md numbers the rules, and the verifiers cite them.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -23,11 +23,12 @@ class Cluster_Attr<string name, string attrMnemonic> : AttrDef<Cluster_Dialect, 
   let genVerifyDecl = 1;
 }
 
-// Prints as the shortest decimal that reads back to the same double.
+// A real prints as the shortest decimal that reads back to the same double.
 class Cluster_Real<string desc> : AttrParameter<"::syncline::cluster::Real", desc>;
-class Cluster_OptionalReal<string desc> : OptionalParameter<"::std::optional<::syncline::cluster::Real>", desc>;
+class Cluster_OptionalReal<string desc>
+    : OptionalParameter<"::std::optional<::syncline::cluster::Real>", desc>;
 
-// Spelled so everywhere: in IR, plan.json, cluster files and on the command line.
+// The schemes have these names in IR, plan.json, cluster files and on the command line.
 def Cluster_SchemeEnum : I32EnumAttr<"Scheme", "how gradients come to agree", [
   I32EnumAttrCase<"ring", 0>, I32EnumAttrCase<"recursiveDoubling", 1, "recursive-doubling">,
   I32EnumAttrCase<"halvingDoubling", 2, "halving-doubling">, I32EnumAttrCase<"tree", 3>,
@@ -37,12 +38,13 @@ def Cluster_SchemeEnum : I32EnumAttr<"Scheme", "how gradients come to agree", [
   let genSpecializedAttr = 0;
 }
 def Cluster_SchemeAttr : EnumAttr<Cluster_Dialect, Cluster_SchemeEnum, "scheme"> {
-  // In place of EnumAttr's own, which reads keywords only: names with a hyphen are strings.
+  // Replaces EnumAttr's parameter, which reads keywords only. Names with a hyphen are strings.
   let parameters = (ins AttrParameter<"::syncline::cluster::Scheme", "the scheme">:$value);
 }
 
 def Cluster_ProtocolEnum : I32EnumAttr<"Protocol", "how NCCL moves a message's bytes", [
-  I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"simple", 1>, I32EnumAttrCase<"ll", 2>, I32EnumAttrCase<"ll128", 3>]> {
+  I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"simple", 1>, I32EnumAttrCase<"ll", 2>,
+  I32EnumAttrCase<"ll128", 3>]> {
   let cppNamespace = "::syncline::cluster";
   let genSpecializedAttr = 0;
 }
@@ -50,35 +52,41 @@ def Cluster_ProtocolEnum : I32EnumAttr<"Protocol", "how NCCL moves a message's b
 def Cluster_NcclAttr : Cluster_Attr<"Nccl", "nccl"> {
   let summary = "NCCL carries the messages";
   let description = [{
-    What a plan leaves open, NCCL decides: `any` protocol, and as many channels as it likes where none are said (C16).
+    NCCL decides what a plan leaves open: the protocol where it is `any`, and the number of channels
+    where none is given (C16).
 
     `#cluster.nccl<protocol = simple, channels = 4>`
   }];
   let parameters = (ins
-    AttrParameter<"::syncline::cluster::Protocol", "of its collectives">:$protocol,
-    OptionalParameter<"::std::optional<int64_t>", "of each of its collectives">:$channels);
+    AttrParameter<"::syncline::cluster::Protocol", "protocol of NCCL's collectives">:$protocol,
+    OptionalParameter<"::std::optional<int64_t>", "channels of each collective">:$channels);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
-  let summary = "what one rank computes with";
+  let summary = "the device of one rank";
   let description = [{
     A rate that is absent is unknown: times must then come from a profile (C2).
 
-    `#cluster.device<compute = 5.0e+10, memory = 1.0e+10, launchOverhead = 5.0e-06, memorySize = 16000000000>`
+    ```mlir
+    #cluster.device<compute = 5.0e+10, memory = 1.0e+10, launchOverhead = 5.0e-06,
+      memorySize = 16000000000>
+    ```
   }];
   let parameters = (ins
     Cluster_OptionalReal<"floating-point operations per second">:$compute,
     Cluster_OptionalReal<"bytes per second to and from main memory">:$memory,
-    Cluster_Real<"seconds that every operation costs besides">:$launchOverhead,
-    OptionalParameter<"::std::optional<int64_t>", "bytes that it holds; unknown when absent">:$memorySize);
+    Cluster_Real<"seconds added to every operation">:$launchOverhead,
+    OptionalParameter<"::std::optional<int64_t>",
+                      "bytes that it holds; unknown when absent">:$memorySize);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Cluster_LinkAttr : Cluster_Attr<"Link", "link"> {
-  let summary = "what joins two of the machines, both ways at once";
+  let summary = "a link between two machines, which carries both directions at once";
   let description = [{
-    alpha seconds per message, beta seconds per byte sent, gamma seconds per byte reduced (C9).
+    A message costs alpha seconds, beta seconds per byte sent and gamma seconds per byte reduced
+    (C9).
 
     `#cluster.link<alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>`
   }];
@@ -92,27 +100,34 @@ def Cluster_LinkAttr : Cluster_Attr<"Link", "link"> {
 def Cluster_ServersAttr : Cluster_Attr<"Servers", "servers"> {
   let summary = "the parameter servers";
   let description = [{
-    `count` servers, on machines of their own (dedicated) or on the first `count` ranks' (colocated); `link` is each server's own (C10).
+    There are `count` servers. Dedicated servers have machines of their own. Colocated servers are
+    on the machines of the first `count` ranks. Each server has a `link` of its own (C10).
 
-    `#cluster.servers<count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, memory = 1000000>`
+    ```mlir
+    #cluster.servers<count = 2, dedicated = true,
+      link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, memory = 1000000>
+    ```
   }];
   let parameters = (ins
     "int64_t":$count,
-    AttrParameter<"bool", "on machines of their own">:$dedicated,
-    AttrParameter<"::syncline::cluster::LinkAttr", "of each server">:$link,
-    OptionalParameter<"::std::optional<int64_t>", "bytes that each server can hold; no limit when absent">:$memory);
+    AttrParameter<"bool", "whether servers have machines of their own">:$dedicated,
+    AttrParameter<"::syncline::cluster::LinkAttr", "link of each server">:$link,
+    OptionalParameter<"::std::optional<int64_t>",
+                      "bytes that each server can hold; no limit when absent">:$memory);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Cluster_FormulaAttr : Cluster_Attr<"Formula", "formula"> {
   let summary = "time of a collective by its algorithm's formula";
   let description = [{
-    alpha seconds per message, beta seconds per byte sent, gamma seconds per byte reduced (C3). The formulas are in SPEC.md.
+    A message costs alpha seconds, beta seconds per byte sent and gamma seconds per byte reduced
+    (C3). SPEC.md has the formulas.
 
     `#cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>`
   }];
   let parameters = (ins
-    AttrParameter<"::syncline::cluster::Scheme", "ring, recursive-doubling, halving-doubling, tree or reduce-scatter">:$algorithm,
+    AttrParameter<"::syncline::cluster::Scheme",
+                  "ring, recursive-doubling, halving-doubling, tree or reduce-scatter">:$algorithm,
     "int64_t":$ranks,
     Cluster_Real<"seconds per message">:$alpha,
     Cluster_Real<"seconds per byte sent">:$beta,
@@ -130,7 +145,8 @@ def Cluster_AffineAttr : Cluster_Attr<"Affine", "affine"> {
 def Cluster_TableAttr : Cluster_Attr<"Table", "table"> {
   let summary = "time of a collective by measured points, linear between them";
   let description = [{
-    Pairs of bytes and seconds, bytes ascending (C5). The first time holds below the first point, the last line goes on after the last.
+    The points are pairs of bytes and seconds; bytes ascend (C5). Below the first point its time
+    holds. After the last point the last line goes on.
 
     `#cluster.table<[4096, 1.0e-04], [1048576, 2.0e-03]>`
   }];
@@ -141,19 +157,21 @@ def Cluster_TableAttr : Cluster_Attr<"Table", "table"> {
 def Cluster_TimesAttr : Cluster_Attr<"Times", "times"> {
   let summary = "measured times of one layer";
   let description = [{
-    Values of the module's `cluster.profile`, whose keys are layers; backward is absent where the layer has none (C8).
+    The module's `cluster.profile` is a dictionary of such times, whose keys are layers. `backward`
+    is absent where the layer has no backward pass (C8).
 
     `#cluster.times<forward = 1.5e-03, backward = 3.0e-03>`
   }];
-  let parameters = (ins Cluster_Real<"seconds">:$forward, Cluster_OptionalReal<"seconds">:$backward);
+  let parameters = (ins Cluster_Real<"seconds">:$forward,
+                        Cluster_OptionalReal<"seconds">:$backward);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
-  let summary = "what a scheme costs on this cluster, stated and not derived";
+  let summary = "the cost of a scheme on this cluster, stated and not derived";
   let description = [{
-    Seconds that a message of so many bytes takes; of `factors`, that the all-gather takes to which ONE rank contributes so
-    many bytes (C11).
+    The cost is the seconds of a message by its bytes. For `factors` it is the seconds of the
+    all-gather by the bytes that ONE rank contributes (C11).
 
     `#cluster.collective<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>`
   }];
@@ -163,68 +181,87 @@ def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
   let assemblyFormat = "`<` $scheme `,` $cost `>`";
 }
 
-// Brackets, which a struct needs around a list; elements without their mnemonic.
-def Cluster_Collectives : OptionalArrayRefParameter<"::syncline::cluster::CollectiveAttr", "the stated costs, one a scheme"> {
+// A list in a struct needs brackets. Its elements print without their mnemonic.
+def Cluster_Collectives
+    : OptionalArrayRefParameter<"::syncline::cluster::CollectiveAttr",
+                                "the stated costs, one for each scheme"> {
   let parser = "parseBracketed<CollectiveAttr>($_parser)";
   let printer = "printBracketed($_printer, $_self)";
 }
 
-// Brackets, which a struct needs around a list.
+// A list in a struct needs brackets.
 def Cluster_Nodes : ArrayRefParameter<"int64_t", "ascending, from 0"> {
   let parser = "parseNodes($_parser)";
   let printer = "printNodes($_printer, $_self)";
 }
 
 def Cluster_OverrideAttr : Cluster_Attr<"Override", "override"> {
-  let summary = "what differs on some nodes";
+  let summary = "values that differ on some nodes";
   let description = [{
-    Operations take `slowdown` times as long there; `link` stands for the spec's (C14).
+    On these nodes operations take `slowdown` times as long, and `link` replaces the spec's (C14).
 
-    `#cluster.override<nodes = [3], slowdown = 1.5, link = <alpha = 5.0e-05, beta = 8.0e-09, gamma = 0.0>>`
+    ```mlir
+    #cluster.override<nodes = [3], slowdown = 1.5,
+      link = <alpha = 5.0e-05, beta = 8.0e-09, gamma = 0.0>>
+    ```
   }];
   let parameters = (ins
     Cluster_Nodes:$nodes,
-    DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)", "times as long">:$slowdown,
-    OptionalParameter<"::syncline::cluster::LinkAttr", "of each of these nodes">:$link);
+    DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)",
+                           "factor on the time of operations">:$slowdown,
+    OptionalParameter<"::syncline::cluster::LinkAttr", "link of each of these nodes">:$link);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Cluster_Overrides : OptionalArrayRefParameter<"::syncline::cluster::OverrideAttr", "no node twice"> {
+def Cluster_Overrides
+    : OptionalArrayRefParameter<"::syncline::cluster::OverrideAttr", "no node twice"> {
   let parser = "parseBracketed<OverrideAttr>($_parser)";
   let printer = "printBracketed($_printer, $_self)";
 }
 
 def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
-  let summary = "a cluster of equal ranks, but for overrides";
+  let summary = "a cluster of equal ranks, except for overrides";
   let description = [{
-    `collectives` holds only what the cluster file states; SPEC.md says what is offered besides, over `link`. Ranks
-    n·devicesPerNode and on share node n, joined by `inside`, and its cards. While a message is under way on one of a rank's channels,
-    its operations take `interference` times as long. `nccl` is there in plans for GPUs: messages are NCCL's then, by the schemes that it
-    has. What is absent or at its default is not printed (C1, C6, C10, C12, C13, C14, C15, C16).
+    `collectives` holds only what the cluster file states. SPEC.md says what a cluster offers
+    besides, over `link`. Node n has the ranks from n·devicesPerNode on, which are joined by
+    `inside` and share the node's cards. While a message is under way on one of a rank's channels,
+    its operations take `interference` times as long. A spec has `nccl` in plans for GPUs: NCCL then
+    carries the messages, by the schemes that it has. Absent values and defaults are not printed
+    (C1, C6, C10, C12, C13, C14, C15, C16).
 
     ```mlir
-    #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2, device = <launchOverhead = 0.0>,
-      link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>, inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>,
-      halfDuplex = true, interference = 1.35, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
-      servers = <count = 2, dedicated = true, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>, largestMessage = 67108864,
-      overrides = [<nodes = [1], slowdown = 1.5>], nccl = <protocol = any>>
+    #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,
+      device = <launchOverhead = 0.0>, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>,
+      inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>, halfDuplex = true,
+      interference = 1.35, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
+      servers = <count = 2, dedicated = true,
+                 link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>,
+      largestMessage = 67108864, overrides = [<nodes = [1], slowdown = 1.5>],
+      nccl = <protocol = any>>
     ```
   }];
   let parameters = (ins
-    StringRefParameter<"for people">:$name,
+    StringRefParameter<"name for messages">:$name,
     "int64_t":$ranks,
     DefaultValuedParameter<"int64_t", "1", "ranks on one node">:$devicesPerNode,
-    DefaultValuedParameter<"int64_t", "1", "network cards of one node, each with a link">:$cardsPerNode,
-    AttrParameter<"::syncline::cluster::DeviceAttr", "of each rank">:$device,
-    OptionalParameter<"::syncline::cluster::LinkAttr", "of each network card">:$link,
-    OptionalParameter<"::syncline::cluster::LinkAttr", "between the devices of one node">:$inside,
-    DefaultValuedParameter<"bool", "false", "whether links, but those inside a node, carry one direction at a time">:$halfDuplex,
-    DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)", "operations beside a message take so many times as long">:$interference,
+    DefaultValuedParameter<"int64_t", "1",
+                           "network cards of one node, each with a link">:$cardsPerNode,
+    AttrParameter<"::syncline::cluster::DeviceAttr", "device of each rank">:$device,
+    OptionalParameter<"::syncline::cluster::LinkAttr", "link of each network card">:$link,
+    OptionalParameter<"::syncline::cluster::LinkAttr",
+                      "link between the devices of one node">:$inside,
+    DefaultValuedParameter<"bool", "false",
+                           "whether links between nodes carry one direction at a time">:$halfDuplex,
+    DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)",
+                           "factor on the time of operations beside a message">:$interference,
     Cluster_Collectives:$collectives,
-    OptionalParameter<"::syncline::cluster::ServersAttr", "the parameter servers; when absent, one beside every rank">:$servers,
-    OptionalParameter<"::std::optional<int64_t>", "bytes of the largest message; no limit when absent">:$largestMessage,
+    OptionalParameter<"::syncline::cluster::ServersAttr",
+                      "the parameter servers; when absent, one beside every rank">:$servers,
+    OptionalParameter<"::std::optional<int64_t>",
+                      "bytes of the largest message; no limit when absent">:$largestMessage,
     Cluster_Overrides:$overrides,
-    OptionalParameter<"::syncline::cluster::NcclAttr", "who carries the messages; when absent, Syncline's own transport">:$nccl);
+    OptionalParameter<"::syncline::cluster::NcclAttr",
+                      "NCCL carries the messages; when absent, Syncline's own transport">:$nccl);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -1,4 +1,4 @@
-// Registration of the cluster dialect and the rules of its attributes (SPEC.md).
+// Registers the cluster dialect and verifies the rules of its attributes (SPEC.md).
 #include "ir/cluster/Cluster.h"
 
 #include "mlir/IR/Builders.h"
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace syncline::cluster;
 
-/// Reads "[<ring, #cluster.affine<...>>, ...]": attributes without their mnemonic.
+/// Reads attributes without their mnemonic: "[<ring, #cluster.affine<...>>, ...]".
 template <typename Attr> static FailureOr<SmallVector<Attr>> parseBracketed(AsmParser &parser) {
   SmallVector<Attr> attributes;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
@@ -28,7 +28,7 @@ template <typename Attr> static void printBracketed(AsmPrinter &printer, ArrayRe
   printer << "]";
 }
 
-/// Reads "[0, 3]".
+/// Reads a list of nodes: "[0, 3]".
 static FailureOr<SmallVector<int64_t>> parseNodes(AsmParser &parser) {
   SmallVector<int64_t> nodes;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
@@ -57,14 +57,15 @@ void ClusterDialect::initialize() {
       >();
 }
 
-/// Text of a double in a diagnostic.
+/// The text of a double in a diagnostic.
 static std::string text(Real value) {
   std::string result;
   llvm::raw_string_ostream(result) << value;
   return result;
 }
 
-/// Times and constants are finite and not negative (minus zero included: it prints differently).
+/// Checks that a time or constant is finite and not negative. Minus zero is refused, because it
+/// prints differently.
 static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef name, Real value) {
   if (std::isfinite(value) && !std::signbit(value))
     return success();
@@ -72,7 +73,7 @@ static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef na
                      << text(value);
 }
 
-/// Of whatever is counted, as in cluster files.
+/// The limit for counts of ranks, nodes and servers, as in cluster files.
 constexpr int64_t maxMachines = 1 << 20;
 
 static LogicalResult checkCount(EmitError emitError, StringRef rule, StringRef name, int64_t count,
@@ -90,7 +91,7 @@ static LogicalResult checkBytes(EmitError emitError, StringRef rule, StringRef n
   return emitError() << rule << ": expected '" << name << "' of at least one byte, got " << *bytes;
 }
 
-/// C15: messages make nothing faster.
+/// C15: interference is at least 1, because messages make nothing faster.
 static LogicalResult checkInterference(EmitError emitError, Real times) {
   if (times >= 1 && times <= maxInterference)
     return success();
@@ -190,7 +191,7 @@ LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribu
   return success();
 }
 
-/// C6: one cost a scheme, formulas for as many ranks as there are.
+/// C6: each scheme has one cost, and formulas are for the spec's ranks.
 static LogicalResult checkCollectives(EmitError emitError, ArrayRef<CollectiveAttr> collectives,
                                       int64_t ranks) {
   llvm::SmallSet<Scheme, 8> seen;
@@ -222,7 +223,7 @@ LogicalResult OverrideAttr::verify(EmitError emitError, ArrayRef<int64_t> nodes,
   return success();
 }
 
-/// C14: overrides are of nodes that there are, none twice; links stand for one that there is.
+/// C14: overrides name nodes of the cluster, none twice, and replace a link that the spec has.
 static LogicalResult checkOverrides(EmitError emitError, ArrayRef<OverrideAttr> overrides,
                                     int64_t nodeCount, LinkAttr link) {
   llvm::SmallSet<int64_t, 8> seen;
@@ -314,8 +315,8 @@ SpecAttr syncline::cluster::withNccl(SpecAttr spec, NcclAttr nccl) {
                        spec.getServers(), spec.getLargestMessage(), spec.getOverrides(), nccl);
 }
 
-/// The largest of what `value` gives for each override and, where they leave a node out, of
-/// `common`. Overrides for which it gives nothing have what is common.
+/// The largest value of all nodes. `value` gives that of an override, or nothing where the override
+/// has the common one. Nodes without an override have `common`.
 static double largest(SpecAttr spec, double common,
                       llvm::function_ref<std::optional<double>(OverrideAttr)> value) {
   int64_t others = nodesOf(spec.getRanks(), spec.getDevicesPerNode());

@@ -1,4 +1,4 @@
-// The dialect's discardable attributes, all of a module: C7, C8.
+// Verifies the dialect's discardable attributes, which all stand on a module: C7.
 #include "ir/cluster/Cluster.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/UpdateAttr.h"
@@ -8,14 +8,14 @@
 using namespace mlir;
 using namespace syncline::cluster;
 
-/// A real number of seconds, of which no byte takes less than none.
+/// Whether the attribute is an f64 that is finite and not negative.
 static bool isRate(Attribute attribute) {
   auto rate = llvm::dyn_cast<FloatAttr>(attribute);
   return rate && rate.getType().isF64() && rate.getValue().isFinite() &&
          !rate.getValue().isNegative();
 }
 
-/// Entries as ProvenanceAttr.h says them.
+/// Whether the attribute has the entries that ProvenanceAttr.h describes, and no others.
 static bool isProvenance(Attribute attribute) {
   auto entries = llvm::dyn_cast<DictionaryAttr>(attribute);
   return entries && llvm::all_of(entries, [](NamedAttribute entry) {

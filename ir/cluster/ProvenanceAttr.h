@@ -1,14 +1,14 @@
-// The fourth discardable attribute of a module, which only who attaches a cluster and who tells
-// people of it know.
+// The discardable attribute `cluster.provenance`. The driver sets it, and codegen reads it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace syncline::cluster {
 
-/// Where the times of operations come from: a dictionary (C7) with the entries, each where it is
-/// known, `device` (whose data sheet the cluster's rates are), `efficiency` (the share of its rates
-/// that the device's kernels reach, already part of #cluster.device) and `profile` (the file).
+/// A dictionary that says where the times of operations come from (C7). An entry is absent where it
+/// is not known. `device` names the data sheet that the cluster's rates are from. `efficiency` is
+/// the share of these rates that the device's kernels reach; #cluster.device already contains it.
+/// `profile` names the file of measured times.
 inline constexpr llvm::StringLiteral provenanceAttr = "cluster.provenance";
 
 } // namespace syncline::cluster

@@ -1,4 +1,4 @@
-// Text of doubles and points.
+// Prints and reads doubles and points.
 #include "ir/cluster/Real.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Parameter types of the cluster attributes: doubles that print and read back exactly, and points.
+// Parameter types of the cluster attributes: doubles that print and read exactly, and points.
 #pragma once
 
 #include "mlir/IR/DialectImplementation.h"
@@ -10,7 +10,7 @@
 
 namespace syncline::cluster {
 
-/// A double that is compared and hashed by its bits, as uniqued attributes need.
+/// A double that is compared and hashed by its bits, which uniqued attributes need.
 class Real {
 public:
   Real(double value = 0) : value(value) {}
@@ -24,7 +24,7 @@ private:
   double value;
 };
 
-/// One measured message: it had `bytes` and took `seconds`.
+/// A measured message, which had `bytes` and took `seconds`.
 struct Point {
   std::int64_t bytes = 0;
   Real seconds;
@@ -35,7 +35,8 @@ struct Point {
   }
 };
 
-/// The shortest decimal that reads back to the same double, in MLIR's syntax (always with a point).
+/// Prints the shortest decimal that reads back to the same double, in MLIR's syntax, which always
+/// has a point.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Real real);
 mlir::AsmPrinter &operator<<(mlir::AsmPrinter &printer, Real real);
 mlir::AsmPrinter &operator<<(mlir::AsmPrinter &printer, const std::optional<Real> &real);
@@ -54,7 +55,7 @@ template <> struct FieldParser<std::optional<syncline::cluster::Real>> {
   static FailureOr<std::optional<syncline::cluster::Real>> parse(AsmParser &parser);
 };
 
-/// Reads "[4096, 1.0e-04]".
+/// Reads bytes and seconds, such as "[4096, 1.0e-04]".
 template <> struct FieldParser<syncline::cluster::Point> {
   static FailureOr<syncline::cluster::Point> parse(AsmParser &parser);
 };

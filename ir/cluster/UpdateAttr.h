@@ -1,12 +1,11 @@
-// The third discardable attribute of a module, which only the cost model and who attaches a profile
-// know.
+// The discardable attribute `cluster.update`. The driver sets it from a profile; passes read it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace syncline::cluster {
 
-/// What the optimizer takes, measured: an f64 of seconds a byte of the parameters (C7).
+/// An f64: the measured seconds of the optimizer for each byte of the parameters (C7).
 inline constexpr llvm::StringLiteral updateAttr = "cluster.update";
 
 } // namespace syncline::cluster
