@@ -1,7 +1,8 @@
 """Which folder may include what: the table of the architecture, as data.
 
-A rule is (folder, what its includes must not match, why). An include is written as in the source,
-without its brackets or quotes. Files named in JOINTS are exempt.
+A rule is (folder, what its includes must not match, why). "folder/*" means the files directly in
+the folder. An include is written as in the source, without its brackets or quotes. Files named in
+JOINTS are exempt.
 """
 
 COMPILER = r"(mlir|llvm|llvm-c|mlir-c)/"
@@ -9,39 +10,68 @@ ONNX = r"(onnx/|google/protobuf/)"
 SOLVER = r"z3"
 OURS = r"(frontend|ir|passes|codegen)/"
 
+
+
+def others(*folders):
+    """The dialects, and every folder of passes but these."""
+    return rf"(ir/|passes/(?!({'|'.join(folders)})/))"
+
+
 RULES = [
     ("runtime", COMPILER, "the runtime runs where no compiler is installed"),
     ("runtime", ONNX, "models are the frontend's"),
     ("runtime", SOLVER, "plans are made before they run"),
     ("runtime", OURS, "the runtime stands below the compiler"),
     ("runtime", r"yaml-cpp/", "cluster files are the frontend's"),
-    ("runtime/include", r"(gloo|oneapi|nlohmann)/|dnnl|cuda|runtime/", "public headers name no backend"),
+    ("runtime/include", r"(gloo|oneapi|nlohmann)/|dnnl|cuda", "public headers name no backend"),
+    ("runtime/include", r"runtime/", "public headers include public headers only"),
     ("ir", r"(frontend|passes|codegen|runtime)/", "dialects stand alone"),
     ("ir", ONNX, "dialects know no file format"),
-    ("ir", SOLVER, "Z3 lives in passes/solver"),
+    ("ir", SOLVER, "Z3 lives in passes/z3"),
     ("passes", r"(frontend|codegen|runtime)/", "passes see the dialects only"),
     ("passes", ONNX, "models are the frontend's"),
+    ("passes/problem", COMPILER, "the problem is plain data"),
+    ("passes/problem", others("problem"), "the problem stands below judges and search"),
+    ("passes/proof", COMPILER, "judges need no IR"),
+    ("passes/proof", others("proof", "problem"), "judges share no code with the solver"),
+    ("passes/solver", COMPILER, "solvers need no IR"),
+    ("passes/solver", others("solver", "proof", "problem"), "solvers know the problem only"),
+    ("passes/simulate/*", COMPILER, "only simulate/ir reads IR"),
+    ("passes/simulate/*", others("simulate", "problem"), "the simulation judges planners"),
+    ("passes/simulate/*", r"passes/simulate/ir/", "simulate/ir stands above"),
+    ("passes/explain/*", COMPILER, "only explain/ir reads IR"),
+    ("passes/explain/*", others("explain", "solver", "proof", "problem"), "it explains solutions"),
+    ("passes/explain/*", r"passes/explain/ir/", "explain/ir stands above"),
+    ("passes/check", r"passes/lower/", "judges share no code with what they judge"),
     ("codegen", r"frontend/", "plans come through the IR"),
     ("codegen", r"runtime/", "only the runtime's public headers, syncline/..."),
     ("codegen", ONNX, "models are the frontend's"),
-    ("codegen", SOLVER, "Z3 lives in passes/solver"),
-    ("frontend", SOLVER, "Z3 lives in passes/solver"),
+    ("codegen", SOLVER, "Z3 lives in passes/z3"),
+    ("frontend", SOLVER, "Z3 lives in passes/z3"),
     ("frontend/files", COMPILER, "files are read without MLIR"),
     ("frontend/files", ONNX, "files are read without ONNX"),
     ("frontend/onnx", r"(passes|codegen|runtime)/", "the importer only builds IR"),
 ]
 
+PROGRAMS = ("frontend/driver", "passes/opt")
+
 # Libraries with one home each: pattern, the folders that may include it.
 HOMES = [
-    (r"z3", ("passes/solver", "tests")),
+    (r"z3", ("passes/z3", "tests")),
     (r"gloo/", ("runtime/transport", "tests")),
     (r"dnnl|oneapi/", ("runtime/cpu", "tests")),
     (r"cuda_runtime|cudnn|cublas", ("runtime/cuda", "codegen/cuda", "tests")),
     (r"(onnx/|google/protobuf/)", ("frontend/onnx", "frontend/driver", "tests")),
     (r"yaml-cpp/", ("frontend/files", "tests")),
     (r"tinyxml2", ("frontend/files", "tests")),
-    (r"CLI/", ("frontend/driver", "passes/opt", "runtime/run", "runtime/launch", "runtime/calibrate", "tests")),
+    (r"CLI/", (*PROGRAMS, "runtime/run", "runtime/launch", "runtime/calibrate", "tests")),
 ]
 
-# Programs, and one conversion of a file's contents to attributes: they join what is apart elsewhere.
-JOINTS = ("frontend/driver/", "passes/opt/", "frontend/files/ToAttr.")
+# Programs join what is apart elsewhere.
+JOINTS = tuple(folder + "/" for folder in PROGRAMS)
+
+
+def inside(path, folder):
+    if folder.endswith("/*"):
+        return path.rsplit("/", 1)[0] == folder[:-2]
+    return path.startswith(folder + "/")

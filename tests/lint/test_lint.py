@@ -65,7 +65,7 @@ class LintTest(unittest.TestCase):
         wrong = []
         for path, number, what in includes():
             for folder, pattern, why in layering.RULES:
-                inside = path.startswith(folder + "/") and not path.startswith(layering.JOINTS)
+                inside = layering.inside(path, folder) and not path.startswith(layering.JOINTS)
                 if inside and re.match(pattern, what):
                     wrong.append(f"{path}:{number}: '{what}' in {folder}: {why}")
             for pattern, homes in layering.HOMES:
