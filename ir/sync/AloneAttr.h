@@ -1,13 +1,12 @@
-// A discardable attribute of sync.prediction, which only predictions, their check and their readers
-// know.
+// The discardable attribute `alone` of sync.prediction.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace syncline::sync {
 
-/// An f64: the seconds of a step of one device by itself, which computes what a rank does, updates
-/// all parameters and sends nothing, without slowdown (P22). What scaling is measured against.
+/// An f64: the seconds of a step on one device that sends nothing (P22). It computes what a rank
+/// computes, updates all parameters, and has no slowdown. Scaling is measured against it.
 inline constexpr llvm::StringLiteral aloneAttr = "alone";
 
 } // namespace syncline::sync

@@ -1,4 +1,4 @@
-// Text of a certificate's rows.
+// Prints and reads a certificate's rows.
 #include "ir/sync/Rows.h"
 
 using namespace mlir;

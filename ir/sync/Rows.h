@@ -1,5 +1,5 @@
-// Rows of numbers that a joint certificate is made of, as an attribute's parameters. What they
-// mean: passes/solver/README.md, "The bound".
+// The rows of numbers of a certificate, as parameters of the attribute #sync.states. Their meaning
+// is in passes/proof/README.md, "The bound".
 #pragma once
 
 #include "ir/cluster/Real.h"
@@ -8,10 +8,10 @@
 
 namespace syncline::sync {
 
-/// A problem has at most so many merge classes.
+/// The maximal number of a problem's merge classes.
 inline constexpr std::size_t maxMergeClasses = 3;
 
-/// A line under the costs of every merge class, and two weights.
+/// A relaxation: two weights, and for each merge class a line that lies under its costs.
 struct RelaxationRow {
   struct Line {
     cluster::Real latency, secondsPerByte;
@@ -26,22 +26,22 @@ struct RelaxationRow {
   friend llvm::hash_code hash_value(const RelaxationRow &row);
 };
 
-/// How far a partial plan has come.
+/// A state: how far a partial solution has come.
 struct StateRow {
   static constexpr std::int64_t closed = -1;
 
   cluster::Real free, compute; ///< seconds
   std::int64_t held = 0;       ///< bytes in the limited merge class
-  std::uint64_t freedom = 0;   ///< bits, one a pair of piggyback and carrier
+  std::uint64_t freedom = 0;   ///< one bit for each pair of piggyback and carrier
   std::array<std::int64_t, maxMergeClasses> open{closed, closed, closed}; ///< bytes
 
   friend bool operator==(const StateRow &, const StateRow &) = default;
   friend llvm::hash_code hash_value(const StateRow &row);
 };
 
-/// "[1.0, 0.0, 0.5, 1.0e-09]": merge classes at the end whose line is zero are left out.
+/// Prints "[1.0, 0.0, 0.5, 1.0e-09]". Merge classes at the end whose line is zero are left out.
 mlir::AsmPrinter &operator<<(mlir::AsmPrinter &printer, const RelaxationRow &row);
-/// "[0.1, 1.0, 0, 0, 4096]": merge classes at the end that are not open are left out.
+/// Prints "[0.1, 1.0, 0, 0, 4096]". Merge classes at the end that are not open are left out.
 mlir::AsmPrinter &operator<<(mlir::AsmPrinter &printer, const StateRow &row);
 
 } // namespace syncline::sync

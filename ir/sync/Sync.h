@@ -1,4 +1,4 @@
-// The sync dialect's C++ face: include this to use its operations.
+// The C++ interface of the sync dialect: include this to use its operations.
 #pragma once
 
 #include "ir/cluster/Cluster.h"

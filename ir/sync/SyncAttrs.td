@@ -1,4 +1,4 @@
-// Attributes of the sync dialect: what a problem offers, what a solution decides, what proves it.
+// Attributes of the sync dialect: parts of problems, of solutions and of certificates.
 #ifndef SYNCLINE_SYNC_ATTRS_TD
 #define SYNCLINE_SYNC_ATTRS_TD
 
@@ -8,13 +8,16 @@ class Sync_Attr<string name, string attrMnemonic> : AttrDef<Sync_Dialect, name> 
   let mnemonic = attrMnemonic;
 }
 
-// Prints as the shortest decimal that reads back to the same double.
+// A real prints as the shortest decimal that reads back to the same double.
 class Sync_Real<string desc> : AttrParameter<"::syncline::cluster::Real", desc>;
 class Sync_SchemeParameter<string desc> : AttrParameter<"::syncline::cluster::Scheme", desc>;
 
 def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
-  let summary = "seconds; unlike a builtin array of f64 it prints every digit, which a proof needs";
-  let description = [{`#sync.times<[0.0, 0.15, 0.3]>`}];
+  let summary = "a list of seconds";
+  let description = [{
+    Unlike a builtin array of f64 it prints every digit, which a proof needs:
+    `#sync.times<[0.0, 0.15, 0.3]>`.
+  }];
   let parameters = (ins OptionalArrayRefParameter<"::syncline::cluster::Real">:$values);
   let assemblyFormat = "`<` `[` (`]`) : ($values^ `]`)? `>`";
 }
@@ -22,12 +25,14 @@ def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
 def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
   let summary = "a scheme by which a merge class's messages may travel";
   let description = [{
-    `cost` is a #cluster.formula, #cluster.affine or #cluster.table: seconds on the channel of a message of so many bytes. `traffic`: bytes that a
-    node moves, both directions, per byte of gradient (S7).
+    `cost` gives the seconds on the channel of a message by its bytes, as a #cluster.formula,
+    #cluster.affine or #cluster.table. `traffic` is the bytes that a node moves in both directions
+    for each byte of gradient (S7).
 
     `#sync.option<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>`
   }];
-  let parameters = (ins Sync_SchemeParameter<"the scheme">:$scheme, AttrParameter<"::mlir::Attribute", "seconds of so many bytes">:$cost,
+  let parameters = (ins Sync_SchemeParameter<"the scheme">:$scheme,
+                        AttrParameter<"::mlir::Attribute", "seconds by bytes">:$cost,
                         Sync_Real<"bytes moved per byte of gradient">:$traffic);
   let assemblyFormat = "`<` $scheme `,` `cost` `=` $cost `,` `traffic` `=` $traffic `>`";
   let genVerifyDecl = 1;
@@ -36,10 +41,14 @@ def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
 def Sync_MergeClassAttr : Sync_Attr<"MergeClass", "merge_class"> {
   let summary = "schemes that share one open bucket";
   let description = [{
-    A bucket of a merge class travels by one of its options. `largest`: bytes that one bucket may have; `capacity`: bytes that all buckets of the
-    merge class together may have, which is what servers can hold. Unlimited where absent (S8).
+    A bucket of a merge class travels by one of its options. `largest` is the maximal bytes of one
+    bucket. `capacity` is the maximal bytes of all buckets of the merge class together, which is
+    what servers can hold. There is no limit where they are absent (S8).
 
-    `#sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>, traffic = 3.0>], largest = 65536, capacity = 1000000>`
+    ```mlir
+    #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>,
+                        traffic = 3.0>], largest = 65536, capacity = 1000000>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"::syncline::sync::OptionAttr", "at least one">:$options,
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$largest,
@@ -53,60 +62,81 @@ def Sync_MergeClassAttr : Sync_Attr<"MergeClass", "merge_class"> {
 def Sync_FactorOptionAttr : Sync_Attr<"FactorOption", "factor_option"> {
   let summary = "a way for one gradient to travel alone";
   let description = [{
-    `layer` counts from zero. `seconds` on the channel, then `reconstruct` seconds of computation until the gradient exists. `traffic`: bytes that a
-    node moves for it, both directions. `factorBytes`: what one rank contributes, where the scheme is factors; not needed to solve the problem, but to
-    pose it for another cluster (S9).
+    `layer` counts from zero. The message takes `seconds` on the channel. Then the gradient is
+    computed in `reconstruct` seconds. `traffic` is the bytes that a node moves for it in both
+    directions. `factorBytes` is what one rank contributes, where the scheme is factors. Solving the
+    problem does not need it; posing the problem for another cluster does (S9).
 
-    `#sync.factor_option<layer = 1, scheme = factors, seconds = 1.0e-3, reconstruct = 2.0e-3, traffic = 1000.0, factorBytes = 500>`
+    ```mlir
+    #sync.factor_option<layer = 1, scheme = factors, seconds = 1.0e-3, reconstruct = 2.0e-3,
+                        traffic = 1000.0, factorBytes = 500>
+    ```
   }];
-  let parameters = (ins "int64_t":$layer, Sync_SchemeParameter<"the scheme">:$scheme, Sync_Real<"on the channel">:$seconds,
-                        Sync_Real<"computation">:$reconstruct, Sync_Real<"bytes">:$traffic,
+  let parameters = (ins "int64_t":$layer, Sync_SchemeParameter<"the scheme">:$scheme,
+                        Sync_Real<"seconds on the channel">:$seconds,
+                        Sync_Real<"seconds of computation">:$reconstruct,
+                        Sync_Real<"bytes">:$traffic,
                         OptionalParameter<"::std::optional<int64_t>", "bytes">:$factorBytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 
 def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
-  let summary = "one message of a plan";
+  let summary = "one message of a solution";
   let description = [{
-    `layers` ascend and count from zero. `merge_class` is absent where its one layer travels alone. It is `ready` when its last member is and occupies the
-    channel from `start` to `end`; its gradients exist at `reconstructed`, which is `end` where absent (S10). Only numbers that
-    a checker can refuse stand here: the rest follows from the problem.
+    `layers` ascend and count from zero. `merge_class` is absent where the message's one layer
+    travels alone. The message is `ready` when its last member is, and occupies the channel from
+    `start` to `end`. Its gradients exist at `reconstructed`, which is `end` where absent (S10). The
+    attribute has only numbers that a checker compares; all else follows from the problem.
 
-    `#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 4096, ready = 0.1, start = 0.2, end = 0.3>`
+    ```mlir
+    #sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 4096, ready = 0.1,
+                  start = 0.2, end = 0.3>
+    ```
   }];
-  let parameters = (ins OptionalArrayRefParameter<"int64_t", "members">:$layers, Sync_SchemeParameter<"how it travels">:$scheme,
-                        OptionalParameter<"::std::optional<int64_t>", "of the problem">:$mergeClass, "int64_t":$bytes,
-                        Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start, Sync_Real<"seconds">:$end,
-                        OptionalParameter<"::std::optional<::syncline::cluster::Real>", "seconds">:$reconstructed);
+  let parameters = (ins OptionalArrayRefParameter<"int64_t", "members">:$layers,
+                        Sync_SchemeParameter<"how it travels">:$scheme,
+                        OptionalParameter<"::std::optional<int64_t>",
+                                          "number in the problem">:$mergeClass,
+                        "int64_t":$bytes, Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start,
+                        Sync_Real<"seconds">:$end,
+                        OptionalParameter<"::std::optional<::syncline::cluster::Real>",
+                                          "seconds">:$reconstructed);
   let assemblyFormat = [{
-    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,` (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes
-    `,` `ready` `=` $ready `,` `start` `=` $start `,` `end` `=` $end (`,` `reconstructed` `=` $reconstructed^)? `>`
+    `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,`
+    (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes `,` `ready` `=` $ready
+    `,` `start` `=` $start `,` `end` `=` $end (`,` `reconstructed` `=` $reconstructed^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isFactors() const { return !getMergeClass(); }
-    /// When its gradients exist, in seconds.
+    /// The time at which the message's gradients exist, in seconds.
     double reconstructedAt() const { return getReconstructed().value_or(getEnd()); }
   }];
 }
 
 def Sync_StatesAttr : Sync_Attr<"States", "states"> {
-  let summary = "proof of a bound: what partial plans can be like";
+  let summary = "states of partial solutions, which prove a bound";
   let description = [{
-    One row a relaxation and, for each number of layers from none to all, one row a state; passes/solver/README.md has their meaning. A
-    relaxation is [weight of the channel, seconds per held byte, then latency and seconds per byte of each merge class]; a state is [channel free at, device
-    free at, bytes held, freedom, then bytes in each merge class's open bucket]. A bucket is -1 where it is not open, a line 0 + 0 x where it says nothing; such
-    merge classes may be left out at the end of a row. Proves the `bound` of the solution that it stands in.
+    The attribute proves the `bound` of its solution; passes/proof/README.md has the meaning of its
+    rows. Each relaxation is a row: [weight of the channel, seconds per held byte, then latency and
+    seconds per byte of each merge class]. For each number of layers, from none to all, there is a
+    list of states. Each state is a row: [channel free at, device free at, bytes held, freedom, then
+    bytes in each merge class's open bucket]. The bytes are -1 where the bucket is not open. A line
+    that says nothing is 0 + 0 x. Such merge classes may be left out at the end of a row.
 
-    `#sync.states<relaxations = [[1.0, 0.0, 0.5, 1.0e-9]], states = [[[0.1, 1.0, 0, 0]], [[0.1, 1.0, 0, 0, 4096]], []]>`
+    ```mlir
+    #sync.states<relaxations = [[1.0, 0.0, 0.5, 1.0e-9]],
+                 states = [[[0.1, 1.0, 0, 0]], [[0.1, 1.0, 0, 0, 4096]], []]>
+    ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"::syncline::sync::RelaxationRow">:$relaxations,
-                        OptionalArrayRefParameter<"::syncline::sync::StateRow", "all lists, one behind the other">:$states,
+                        OptionalArrayRefParameter<"::syncline::sync::StateRow",
+                                                  "all lists, one after the other">:$states,
                         OptionalArrayRefParameter<"int64_t", "where each list ends">:$ends);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// The states after `layers` layers; precondition: layers < getEnds().size().
+    /// The states after `layers` layers. Precondition: layers < getEnds().size().
     ::llvm::ArrayRef<StateRow> after(size_t layers) const;
   }];
 }

@@ -1,5 +1,5 @@
-// Registration and verifiers of the sync dialect; rules of SPEC.md; problems and solutions are in
-// Agreement.cpp.
+// Registers the sync dialect and verifies its messages and traces: S1 to S4 of SPEC.md.
+// SyncProblem.cpp has the problems and solutions.
 #include "ir/sync/Sync.h"
 #include "ir/sync/UpdateAttr.h"
 
@@ -31,7 +31,7 @@ void SyncDialect::initialize() {
 
 static bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-/// S2: predicted times of a message.
+/// S2: the predicted times of a message ascend and are finite.
 template <typename Op> static LogicalResult verifyTimes(Op op) {
   const double ready = op.getReady().convertToDouble(), start = op.getStart().convertToDouble(),
                end = op.getEnd().convertToDouble();

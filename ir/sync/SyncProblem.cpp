@@ -1,5 +1,5 @@
-// Problems and solutions: their attributes' text and the verifiers of rules S5 to S13 and S16 of
-// SPEC.md.
+// Verifies problems, solutions and predictions (S5 to S13 and S16 of SPEC.md), and prints and reads
+// the attribute #sync.states.
 #include "ir/sync/Sync.h"
 
 #include "mlir/IR/Builders.h"
@@ -105,7 +105,7 @@ void StatesAttr::print(AsmPrinter &printer) const {
   printer << "]>";
 }
 
-/// S5, S6: the layers.
+/// S5, S6: the layers' sizes and times.
 static LogicalResult verifyLayers(ProblemOp op) {
   const size_t n = op.getLayers().size();
   if (op.getBytes().size() != n || op.getReady().getValues().size() != n ||
@@ -147,7 +147,7 @@ static LogicalResult verifyMergeClasses(ProblemOp op) {
   return success();
 }
 
-/// S12: who may travel alone, and who rides.
+/// S12: the factor options and piggybacks.
 static LogicalResult verifyFactorOptions(ProblemOp op) {
   const auto n = static_cast<int64_t>(op.getLayers().size());
   llvm::SmallSet<std::pair<int64_t, cluster::Scheme>, 16> seen;

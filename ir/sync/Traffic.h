@@ -1,24 +1,25 @@
-// Traffic: how many bytes a node moves for a message, both directions.
+// Computes the bytes that a node moves for a message, in both directions.
 #pragma once
 
 #include "ir/sync/Sync.h"
 
 namespace syncline::sync {
 
-/// The longest message that our runtime sends over one tree; longer ones go over two.
+/// The longest message that Syncline's transport sends over one tree. Longer ones go over two.
 inline constexpr std::int64_t oneTreeBytes = 32 << 10;
 
-/// What an option's messages of at most oneTreeBytes move per byte, where that is not its `traffic`
-/// (S7). The rank with a parent and two children moves 4 bytes per byte over two trees, in one of
-/// which it is a leaf, and 6 over one; a root with as many children as there are other ranks, 3 or
-/// 2 and 4 or 2. NCCL has two trees for every message.
+/// The bytes that a node moves per byte of an option's messages of at most oneTreeBytes, where that
+/// differs from the option's `traffic` (S7). A rank with a parent and two children moves 6 bytes
+/// over one tree; over two trees it moves 4, because it is a leaf in one of them. A root whose
+/// children are all other ranks moves 4 or 2 over one tree, and 3 or 2 over two. NCCL uses two
+/// trees for every message.
 inline std::optional<double> shortTraffic(OptionAttr option, bool byNccl) {
   if (option.getScheme() != cluster::Scheme::tree || byNccl)
     return std::nullopt;
   return 2 * std::max(0.0, double(option.getTraffic()) - 1);
 }
 
-/// Whether NCCL carries the messages of the module that the operation stands in.
+/// Whether NCCL carries the messages of the operation's module.
 inline bool isByNccl(mlir::Operation *op) {
   auto module = op->getParentOfType<mlir::ModuleOp>();
   auto spec =

@@ -1,12 +1,11 @@
-// The discardable attribute of `sync.layer`, which only traces made from a model have.
+// The discardable attribute `sync.update` of sync.layer, which traces made from a model have.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace syncline::sync {
 
-/// What the optimizer takes for the layer's parameters: an f64 of seconds (S3). Without it the
-/// trace says nothing of updates, and they count for nothing.
+/// An f64: the seconds of the optimizer for the layer's parameters (S3), 0 where it is absent.
 inline constexpr llvm::StringLiteral updateAttr = "sync.update";
 
 } // namespace syncline::sync
