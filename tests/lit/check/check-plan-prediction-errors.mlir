@@ -57,7 +57,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Of another problem.
+// A prediction of another problem.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
     merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
@@ -85,7 +85,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Of no message.
+// A prediction that has no times of messages.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
     merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>] forward_end 1.0 backward_end 3.0 updates 0.5
@@ -282,7 +282,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Of a trace.
+// A wrong prediction of a trace.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.trace @net {
     sync.layer "fc" bytes 64 forward 1.0 backward 2.0
@@ -298,7 +298,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Of a solution that is none.
+// A prediction of an invalid solution.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.trace @net {
     sync.layer "fc" bytes 64 forward 1.0 backward 2.0

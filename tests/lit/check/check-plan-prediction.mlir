@@ -1,7 +1,7 @@
 // Predictions that are what virtual time says.
 // RUN: syncline-opt --check-plan --split-input-file %s | FileCheck %s
 
-// Of a program; the message costs what the cluster states.
+// The prediction of a program, whose message costs what the cluster states.
 // CHECK: plan.issue 0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
@@ -29,7 +29,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Of a trace.
+// The prediction of a trace.
 // CHECK: sync.prediction
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.trace @net {

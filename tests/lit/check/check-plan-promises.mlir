@@ -27,7 +27,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// By factors, whose product the problem has in the backward pass, for one rank's samples.
+// A bucket by factors: the problem has the product of one rank's samples in the backward pass.
 // CHECK: plan.gather 0
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[3.0, 5.0]>

@@ -1,7 +1,7 @@
 // Plans of every scheme that keep the rules.
 // RUN: syncline-opt --check-plan --split-input-file %s | FileCheck %s
 
-// By factors: gathered, waited for, multiplied, updated.
+// A bucket by factors is gathered, waited for, multiplied and updated.
 // CHECK: plan.program @p ranks 2 batch 4
 // CHECK: plan.gather 0 ins(%{{.*}}, %{{.*}} : memref<4x4xf32>, memref<4x4xf32>) outs(%{{.*}}, %{{.*}} : memref<8x4xf32>, memref<8x4xf32>)
 // CHECK-NEXT: plan.wait 0
@@ -23,7 +23,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 
 // -----
 
-// By reduce-scatter: issued after the last reader of its parameters, and never updated.
+// A bucket by reduce-scatter is issued after the last reader of its parameters, and never updated.
 // CHECK: plan.program @p ranks 2 batch 4
 // CHECK: plan.issue 0
 // CHECK-NEXT: plan.wait 0
@@ -46,7 +46,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 
 // -----
 
-// By servers of their own.
+// A bucket that travels through dedicated servers.
 // CHECK: plan.program @p ranks 2 batch 4 spaces {{{.*}}} attributes {servers = 2 : i64}
 // CHECK: by "parameter-server"
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 384 : i64} attributes {servers = 2 : i64} {

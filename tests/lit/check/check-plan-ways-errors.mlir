@@ -32,7 +32,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// Of a rank's factors, one is left out.
+// The factor option has the bytes of one factor instead of two.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {
   // expected-error @+1 {{P23: expected 'w' to have factors of 128 B that are reconstructed in 2.5}}
   sync.problem @merge layers ["w", "b"] bytes [64, 16] ready <[3.0, 3.5]>

@@ -3,7 +3,8 @@
 
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
 
-// By factors: gathered as soon as both exist, in the order of the channel; computed once they have arrived.
+// Factors are gathered as soon as both exist, in the channel's order. The gradient is computed once
+// they have arrived.
 // CHECK-LABEL: plan.program @factors ranks 2 batch 4
 nn.step @factors batch 4 {
   // CHECK: [[X:%.+]] = plan.tensor "x" in input
@@ -58,7 +59,8 @@ nn.step @factors batch 4 {
 
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
 
-// By reduce-scatter: the message writes the parameters, so it leaves after their last reader, and nothing updates them.
+// A reduce-scatter's message writes the parameters. So it is issued after their last reader, and
+// no operation updates them.
 // CHECK-LABEL: plan.program @shards ranks 2 batch 4
 nn.step @shards batch 4 {
   %x = nn.input "x" : tensor<4x2xf32>

@@ -23,8 +23,9 @@ nn.step @two batch 1 {
 
 // -----
 
-// By factors: what the product is made of is gathered, product and bias are computed from all ranks' samples, and nothing
-// is left of those of one rank. Copies of the result are made again; times grow with the samples.
+// With factors, the product's operands are gathered, and product and bias are computed from all
+// ranks' samples; the operations on one rank's samples disappear. Copies of the result are made
+// again, and times grow with the samples.
 
 // CHECK-LABEL: nn.step @factors
 // CHECK-DAG: %[[X:.*]] = nn.input "x"

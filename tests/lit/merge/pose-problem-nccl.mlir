@@ -17,7 +17,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devices
 
 // -----
 
-// Of the all-reduces that the cluster states, those that NCCL has.
+// The problem has those of the cluster's stated all-reduces that NCCL has.
 
 // CHECK: sync.problem @merge layers ["conv"]
 // CHECK-SAME: merge_classes [#sync.merge_class<[<tree, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 4.0>]>] forward_end
