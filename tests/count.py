@@ -26,7 +26,9 @@ def outcome(case):
     skipped = case.find("skipped")
     if skipped is not None:
         return "skipped" if skipped.get("message", "").startswith("SKIP_") else "failed"
-    return "failed" if case.find("failure") is not None or case.get("status") == "fail" else "passed"
+    return (
+        "failed" if case.find("failure") is not None or case.get("status") == "fail" else "passed"
+    )
 
 
 class Counting(unittest.TextTestResult):
@@ -67,7 +69,9 @@ def main():
     parser.add_argument("junit", nargs="?", help="file to count")
     parser.add_argument("--run", metavar="FOLDER", help="run its test_*.py")
     parser.add_argument("--counts", metavar="FILE", help="where --run writes the counts")
-    parser.add_argument("-k", metavar="NAME", help="with --run: only tests whose name contains NAME")
+    parser.add_argument(
+        "-k", metavar="NAME", help="with --run: only tests whose name contains NAME"
+    )
     chosen = parser.parse_args()
     if chosen.junit:
         print(*of_junit(chosen.junit))

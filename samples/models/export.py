@@ -4,7 +4,7 @@ every parameter keeps PyTorch's name. The model is torchvision's, whose auxiliar
 requested) dropout are gone, or what a function of yours returns.
 
     export.py resnet50                      resnet50.onnx, random weights, any batch size
-    export.py net:cnn --input 3,32,32       cnn.onnx: what cnn() in ./net.py returns, with its weights
+    export.py net:cnn --input 3,32,32       cnn.onnx: what cnn() in ./net.py returns, and weights
     export.py vgg19 --light                 a few KB: shapes and initial distributions, no weights
     export.py googlenet --weights none --batch 8 --size 128 --opset 13 -o g.onnx
 """
@@ -22,7 +22,8 @@ import torch
 
 import light
 
-# Constructors with auxiliary classifiers, what switches those off, and the slow initialisation with it.
+# Constructors with auxiliary classifiers, and the arguments that leave these out, and with them the
+# slow initialisation.
 WITHOUT_AUX = {
     "googlenet": {"aux_logits": False, "init_weights": False},
     "inception_v3": {"aux_logits": False, "init_weights": False},
@@ -45,7 +46,8 @@ def build(name, seed=0, dropout=False, classes=1000):
 
 
 def call(name):
-    """The network that MODULE:FUNCTION returns, in training mode. MODULE may lie in the current folder."""
+    """The network that MODULE:FUNCTION returns, in training mode. MODULE may lie in the
+    current folder."""
     module, function = name.split(":", 1)
     sys.path.insert(0, "")
     try:
@@ -54,7 +56,9 @@ def call(name):
         raise SystemExit(f"export: {name}: {error}") from error
     made = make()
     if not isinstance(made, torch.nn.Module):
-        raise SystemExit(f"export: {name}: expected it to return a torch.nn.Module, got {type(made).__name__}")
+        raise SystemExit(
+            f"export: {name}: expected it to return a torch.nn.Module, got {type(made).__name__}"
+        )
     return made.train()
 
 
@@ -74,7 +78,9 @@ def write(model, sample, path, opset=17, dynamic=True):
     batch is a named dimension, otherwise the sample's."""
     axes = {"input": {0: "batch"}, "output": {0: "batch"}} if dynamic else None
     # From PyTorch 2.9 on the default exporter is another, which knows no training mode.
-    tracing = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+    tracing = (
+        {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+    )
     # Exporting runs the model, which moves the running statistics: they are put back, here and in
     # the file.
     state = {name: value.clone() for name, value in model.state_dict().items()}
@@ -128,9 +134,13 @@ def arguments(words):
         default="random",
         help="random: PyTorch's initialisation from --seed; none: as --light (default: random)",
     )
-    parser.add_argument("--light", action="store_true", help="write initial distributions, no values")
     parser.add_argument(
-        "--dropout", action="store_true", help="keep torchvision's dropout; a function's is always kept"
+        "--light", action="store_true", help="write initial distributions, no values"
+    )
+    parser.add_argument(
+        "--dropout",
+        action="store_true",
+        help="keep torchvision's dropout; a function's is always kept",
     )
     parser.add_argument("--opset", type=int, default=17, help="ONNX opset, 9 to 17 (default: 17)")
     parser.add_argument("--seed", type=int, default=0, help="of the weights (default: 0)")

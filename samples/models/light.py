@@ -40,7 +40,10 @@ def _initial(initializer, between=None):
         kind, rule = "RandomUniform", {"low": between[0], "high": between[1]}
     else:
         kind, rule = "RandomNormal", {"scale": float("%.4g" % values.std())}
-    return helper.make_node(kind, [], [name], dtype=initializer.data_type, shape=values.shape, **rule), []
+    return (
+        helper.make_node(kind, [], [name], dtype=initializer.data_type, shape=values.shape, **rule),
+        [],
+    )
 
 
 def _without_text(node):

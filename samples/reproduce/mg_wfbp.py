@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""MG-WFBP's tables (INFOCOM 2019, TPDS 2021) in simulation: iteration times on 16 V100, images/s on K80.
+"""MG-WFBP's tables (INFOCOM 2019, TPDS 2021) in simulation: iteration times on 16 V100, images/s
+on K80.
 
-Usage: mg_wfbp.py [SYNCLINE]: the command, found on the PATH by default. Prints Markdown; exit code 1 where the merging
-planners are not ordered as the model says they must be, or where less than the stated part of the paper's comparisons
-between planners comes out the same way.
+Usage: mg_wfbp.py [SYNCLINE]: the command, found on the PATH by default. Prints Markdown; exit code
+1 where the merging planners are not ordered as the model says they must be, or where less than the
+stated part of the paper's comparisons between planners comes out the same way.
 """
 
 import json
@@ -41,10 +42,19 @@ NETWORKS = {
     "resnet152": networks.resnet152, "inception-v4": networks.inception_v4,
     "densenet161": networks.densenet161, "densenet201": networks.densenet201,
 }  # fmt: skip
-# K80, 10 GbE, Caffe: batch, images/s on one node; on 2, 4 and 8 nodes by WFBP, one big all-reduce, MG-WFBP.
+# K80, 10 GbE, Caffe: batch and images/s on one node. Then images/s on 2, 4 and 8 nodes by WFBP, by
+# one big all-reduce and by MG-WFBP.
 K80 = {
-    "googlenet": (64, 163.4, {2: (299.3, 250.3, 316.1), 4: (599.3, 461.4, 600.2), 8: (1006.4, 889.3, 1210.9)}),
-    "resnet50": (32, 76.9, {2: (151.1, 120.0, 151.2), 4: (294.7, 222.8, 295.2), 8: (465.6, 406.4, 566.6)}),
+    "googlenet": (
+        64,
+        163.4,
+        {2: (299.3, 250.3, 316.1), 4: (599.3, 461.4, 600.2), 8: (1006.4, 889.3, 1210.9)},
+    ),
+    "resnet50": (
+        32,
+        76.9,
+        {2: (151.1, 120.0, 151.2), 4: (294.7, 222.8, 295.2), 8: (465.6, 406.4, 566.6)},
+    ),
 }
 # Comparisons between two of the paper's three planners that must come out the same way.
 AGREEMENT = 0.75
@@ -55,7 +65,9 @@ class Simulator:
         self.command, self.folder = command, pathlib.Path(folder)
 
     def run(self, *arguments):
-        return subprocess.run([self.command, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [self.command, *map(str, arguments)], check=True, capture_output=True, text=True
+        ).stdout
 
     def steps(self, rows, cluster, *options):
         """Seconds a step by planner."""
@@ -64,7 +76,9 @@ class Simulator:
         cluster = SAMPLES / "clusters" / f"{cluster}.yaml"
         result = {}
         for planner in PLANNERS:
-            self.run("compile", trace, "--cluster", cluster, "--planner", planner, "-o", plan, *options)
+            self.run(
+                "compile", trace, "--cluster", cluster, "--planner", planner, "-o", plan, *options
+            )
             result[planner] = json.loads(self.run("simulate", plan, "--json"))["step"]
         return result
 
@@ -74,7 +88,10 @@ def cell(simulated, measured):
 
 
 def v100_table(simulator):
-    print("| 16 V100, s an iteration: simulated / measured | WFBP | one big | MG-WFBP | optimal |\n|---|---|---|---|---|")
+    print(
+        "| 16 V100, s an iteration: simulated / measured | WFBP | one big | MG-WFBP | optimal"
+        " |\n|---|---|---|---|---|"
+    )
     errors, agreed, compared, good, gains = [], 0, 0, True, []
     for case, (compute, *measured) in MEASURED.items():
         name, link, precision = case
@@ -88,17 +105,25 @@ def v100_table(simulator):
             compared += 1
             agreed += (simulated[a] < simulated[b]) == (measured[a] < measured[b])
         gains.append((simulated[0] / simulated[2], measured[0] / measured[2]))
-        print(f"| {', '.join(case)} | {' | '.join(map(cell, simulated, measured))} | {steps['optimal']:.3f} |")
+        print(
+            f"| {', '.join(case)} | {' | '.join(map(cell, simulated, measured))} |"
+            f" {steps['optimal']:.3f} |"
+        )
     mean = sum(map(abs, errors)) / len(errors)
-    print(f"\nof {compared} comparisons between two planners {agreed} come out as measured; times differ by "
-          f"{100 * mean:.0f} % on average, at most {100 * max(map(abs, errors)):.0f} %")
+    print(
+        f"\nof {compared} comparisons between two planners {agreed} come out as measured; times"
+        f" differ by {100 * mean:.0f} % on average, at most {100 * max(map(abs, errors)):.0f} %"
+    )
     ours, theirs = (sum(g[i] for g in gains) / len(gains) for i in (0, 1))
     print(f"MG-WFBP is {ours:.2f} times as fast as WFBP on average, measured {theirs:.2f}")
     return good and agreed >= AGREEMENT * compared
 
 
 def k80_table(simulator):
-    print("\n| K80, 10 GbE, images/s: simulated / measured | WFBP | one big | MG-WFBP | optimal |\n|---|---|---|---|---|")
+    print(
+        "\n| K80, 10 GbE, images/s: simulated / measured | WFBP | one big | MG-WFBP | optimal"
+        " |\n|---|---|---|---|---|"
+    )
     nets = {"googlenet": networks.googlenet, "resnet50": networks.resnet50}
     errors = []
     for name, (batch, alone, scaling) in K80.items():
@@ -107,7 +132,9 @@ def k80_table(simulator):
             steps = simulator.steps(rows, "mg-wfbp-k80-10gbe", "--nodes", nodes)
             rates = [nodes * batch / steps[planner] for planner in PLANNERS]
             errors += [r / m - 1 for r, m in zip(rates, measured)]
-            cells = [f"{r:.0f} / {m:.0f} ({100 * (r / m - 1):+.0f} %)" for r, m in zip(rates, measured)]
+            cells = [
+                f"{r:.0f} / {m:.0f} ({100 * (r / m - 1):+.0f} %)" for r, m in zip(rates, measured)
+            ]
             print(f"| {name}, {nodes} nodes | {' | '.join(cells)} | {rates[3]:.0f} |")
     print(f"\nrates differ by {100 * sum(map(abs, errors)) / len(errors):.0f} % on average")
 

@@ -1,4 +1,5 @@
-"""The networks of MG-WFBP's evaluation that no trace has, tensor by tensor as PyTorch's hooks see them."""
+"""The networks of MG-WFBP's evaluation that no trace has, tensor by tensor as PyTorch's hooks
+see them."""
 
 import pathlib
 import sys
@@ -53,20 +54,32 @@ def inception_v4():
     x = joined([chain("stem/5a", x, (192, 3, 2, 0)), pool(x, 3, 2)])
     for i in range(4):
         x = joined([chain(f"a{i}/0", x, (96, 1)), chain(f"a{i}/1", x, (64, 1), (96, 3)),
-                    chain(f"a{i}/2", x, (64, 1), (96, 3), (96, 3)), chain(f"a{i}/3", x, (96, 1))])  # fmt: skip
-    x = joined([chain("ra/0", x, (384, 3, 2, 0)), chain("ra/1", x, (192, 1), (224, 3), (256, 3, 2, 0)), pool(x, 3, 2)])
+                    chain(f"a{i}/2", x, (64, 1), (96, 3), (96, 3)),
+                    chain(f"a{i}/3", x, (96, 1))])  # fmt: skip
+    x = joined(
+        [
+            chain("ra/0", x, (384, 3, 2, 0)),
+            chain("ra/1", x, (192, 1), (224, 3), (256, 3, 2, 0)),
+            pool(x, 3, 2),
+        ]
+    )
     for i in range(7):
-        x = joined([chain(f"b{i}/0", x, (384, 1)), chain(f"b{i}/1", x, (192, 1), (224, row), (256, column)),
-                    chain(f"b{i}/2", x, (192, 1), (192, column), (224, row), (224, column), (256, row)),
+        x = joined([chain(f"b{i}/0", x, (384, 1)),
+                    chain(f"b{i}/1", x, (192, 1), (224, row), (256, column)),
+                    chain(f"b{i}/2", x, (192, 1), (192, column), (224, row), (224, column),
+                          (256, row)),
                     chain(f"b{i}/3", x, (128, 1))])  # fmt: skip
     x = joined([chain("rb/0", x, (192, 1), (192, 3, 2, 0)),
-                chain("rb/1", x, (256, 1), (256, row), (320, column), (320, 3, 2, 0)), pool(x, 3, 2)])  # fmt: skip
+                chain("rb/1", x, (256, 1), (256, row), (320, column), (320, 3, 2, 0)),
+                pool(x, 3, 2)])  # fmt: skip
     for i in range(3):
         middle = chain(f"c{i}/1", x, (384, 1))
         long = chain(f"c{i}/2", x, (384, 1), (448, (3, 1)), (512, (1, 3)))
         x = joined([chain(f"c{i}/0", x, (256, 1)), chain(f"c{i}/1a", middle, (256, (1, 3))),
-                    chain(f"c{i}/1b", middle, (256, (3, 1))), chain(f"c{i}/2a", long, (256, (3, 1))),
-                    chain(f"c{i}/2b", long, (256, (1, 3))), chain(f"c{i}/3", x, (256, 1))])  # fmt: skip
+                    chain(f"c{i}/1b", middle, (256, (3, 1))),
+                    chain(f"c{i}/2a", long, (256, (3, 1))),
+                    chain(f"c{i}/2b", long, (256, (1, 3))),
+                    chain(f"c{i}/3", x, (256, 1))])  # fmt: skip
     net.dense("fc", x[0], 1000)
     return net
 
@@ -81,13 +94,14 @@ def densenet201():
 
 # Parameters as published with the authors' models.
 PARAMETERS = {
-    "resnet152": 60_192_808, "inception-v4": 42_679_816, "densenet161": 28_681_000, "densenet201": 20_013_928,
-    "resnet50": 25_557_032, "googlenet": 6_998_552,
+    "resnet152": 60_192_808, "inception-v4": 42_679_816, "densenet161": 28_681_000,
+    "densenet201": 20_013_928, "resnet50": 25_557_032, "googlenet": 6_998_552,
 }  # fmt: skip
 
 
 def rows(net, seconds, element):
-    """A trace of `seconds` an iteration, a third of it forward, shared out by FLOPs; a row a tensor."""
+    """A trace of `seconds` an iteration, a third of it forward, shared out by FLOPs; a row
+    a tensor."""
     assert net.parameters() == PARAMETERS[net.name], (net.name, net.parameters())
     total = sum(layer[2] for layer in net.layers)
     yield "name,bytes,forward,backward"

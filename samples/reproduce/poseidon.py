@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Poseidon's arithmetic (ATC 2017) from Syncline's plans: bytes a node moves, crossovers, speed-ups on VGG19-22K.
+"""Poseidon's arithmetic (ATC 2017) from Syncline's plans: bytes a node moves, crossovers, speed-ups
+on VGG19-22K.
 
-Usage: poseidon.py [SYNCLINE]: the command, found on the PATH by default. Prints Markdown; exit code 1 where bytes or
-crossovers are not those of the paper's formulas.
+Usage: poseidon.py [SYNCLINE]: the command, found on the PATH by default. Prints Markdown; exit code
+1 where bytes or crossovers are not those of the paper's formulas.
 """
 
 import csv
@@ -30,7 +31,8 @@ CROSSOVERS = {
     ("googlenet", "loss3/classifier"): 7.9, ("inception-v3", "fc"): 42, ("resnet152", "fc"): 42,
     ("alexnet", "fc6"): 22, ("alexnet", "fc7"): 16, ("alexnet", "fc8"): 6.3,
 }  # fmt: skip
-# The authors' own measurements, VGG19-22K on 40 GbE, Poseidon on Caffe; then Caffe with WFBP, all through servers.
+# The authors' own measurements, VGG19-22K on 40 GbE, Poseidon on Caffe; then Caffe with WFBP, all
+# through servers.
 SPEEDUPS = {2: 1.96, 4: 3.83, 8: 7.63, 16: 15.03, 32: 29.45}
 WFBP = {2: 1.78, 4: 3.28, 8: 6.12, 16: 11.56, 32: 21.37}
 
@@ -40,11 +42,24 @@ class Planner:
         self.command, self.plan = command, str(pathlib.Path(folder) / "out.plan")
 
     def run(self, *arguments):
-        return subprocess.run([self.command, *arguments], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [self.command, *arguments], check=True, capture_output=True, text=True
+        ).stdout
 
     def compile(self, trace, nodes, planner):
         trace = str(SAMPLES / "traces" / f"{trace}.csv")
-        self.run("compile", trace, "--cluster", str(CLUSTER), "--nodes", str(nodes), "--planner", planner, "-o", self.plan)
+        self.run(
+            "compile",
+            trace,
+            "--cluster",
+            str(CLUSTER),
+            "--nodes",
+            str(nodes),
+            "--planner",
+            planner,
+            "-o",
+            self.plan,
+        )
         return json.loads((pathlib.Path(self.plan) / "plan.json").read_text())["predicted"]
 
     def scaling(self, trace, planner):
@@ -58,7 +73,10 @@ class Planner:
     def crossover(self, trace, layer):
         """The last number of nodes at which Poseidon's planner sends the layer by factors."""
         self.compile(trace, 2, "poseidon")
-        found = re.search(r"nodes, .* from (\d+) nodes on: parameter-server", self.run("inspect", self.plan, "--why", layer))
+        found = re.search(
+            r"nodes, .* from (\d+) nodes on: parameter-server",
+            self.run("inspect", self.plan, "--why", layer),
+        )
         return int(found.group(1)) - 1 if found else None
 
 
@@ -68,7 +86,10 @@ def traffic_table(planner):
     for (trace, name), expected in TRAFFIC.items():
         got = [planner.compile(trace, nodes, name)["traffic"] / 1e9 for nodes in (8, 16, 32)]
         good &= all(abs(a - b) <= 0.006 for a, b in zip(got, expected))
-        print(f"| {trace}, {name} | {' / '.join(map(str, expected))} | {' / '.join(f'{g:.2f}' for g in got)} |")
+        print(
+            f"| {trace}, {name} | {' / '.join(map(str, expected))} |"
+            f" {' / '.join(f'{g:.2f}' for g in got)} |"
+        )
     return good
 
 
@@ -84,20 +105,33 @@ def crossover_table(planner):
 
 
 def speedup_table(planner):
-    print("\n| VGG19-22K, 40 GbE, over one node | Poseidon, measured | `poseidon`, predicted | `optimal`, predicted |\n|---|---|---|---|")
+    print(
+        "\n| VGG19-22K, 40 GbE, over one node | Poseidon, measured | `poseidon`, predicted |"
+        " `optimal`, predicted |\n|---|---|---|---|"
+    )
     for nodes, measured in SPEEDUPS.items():
-        steps = [planner.compile("vgg19-22k", nodes, name)["step"] for name in ("poseidon", "optimal")]
-        print(f"| {nodes} nodes | {measured} | {' | '.join(f'{nodes * BASE / step:.2f}' for step in steps)} |")
+        steps = [
+            planner.compile("vgg19-22k", nodes, name)["step"] for name in ("poseidon", "optimal")
+        ]
+        print(
+            f"| {nodes} nodes | {measured} |"
+            f" {' | '.join(f'{nodes * BASE / step:.2f}' for step in steps)} |"
+        )
 
 
 def scaling_table(planner):
-    print("\n| VGG19-22K, 40 GbE, simulated / measured | `poseidon` | WFBP through servers |\n|---|---|---|")
+    print(
+        "\n| VGG19-22K, 40 GbE, simulated / measured | `poseidon` | WFBP through servers"
+        " |\n|---|---|---|"
+    )
     steps = [planner.scaling("vgg19-22k", name) for name in ("poseidon", "ps")]
     for nodes in SPEEDUPS:
         cells = []
         for step, measured in zip(steps, (SPEEDUPS, WFBP)):
             got = nodes * BASE / step[nodes]
-            cells.append(f"{got:.2f} / {measured[nodes]:.2f} ({100 * (got / measured[nodes] - 1):+.0f} %)")
+            cells.append(
+                f"{got:.2f} / {measured[nodes]:.2f} ({100 * (got / measured[nodes] - 1):+.0f} %)"
+            )
         print(f"| over one node, {nodes} nodes | {' | '.join(cells)} |")
 
 

@@ -1,10 +1,12 @@
-"""The published architectures of six convolutional networks, layer by layer, as their papers give them."""
-
+"""The published architectures of six convolutional networks, layer by layer, as their papers
+give them."""
 
 class Network:
-    """Collects layers with parameters: (name, parameters, multiply-adds a sample, shape of a product or None).
+    """Collects layers with parameters: (name, parameters, multiply-adds a sample, shape of a
+    product or None).
 
-    A feature map is (channels, height, width); layers return the one they make. All elements are 4 bytes.
+    A feature map is (channels, height, width); layers return the one they make. All elements are 4
+    bytes.
     """
 
     def __init__(self, name):
@@ -20,7 +22,8 @@ class Network:
         return out, oh, ow
 
     def norm(self, name, x):
-        """Scale and shift; two operations (one multiply-add) an element for each of mean, variance and result."""
+        """Scale and shift; two operations (one multiply-add) an element for each of mean, variance
+        and result."""
         channels, height, width = x
         self.layers.append((name, 2 * channels, 3 * channels * height * width, None))
         return x
@@ -41,7 +44,10 @@ def pair(value):
 
 def pool(x, kernel, stride, pad=0, ceil=False):
     channels, *sides = x
-    return (channels, *[(side + 2 * pad - kernel + (stride - 1 if ceil else 0)) // stride + 1 for side in sides])
+    return (
+        channels,
+        *[(side + 2 * pad - kernel + (stride - 1 if ceil else 0)) // stride + 1 for side in sides],
+    )
 
 
 def joined(maps):
@@ -84,8 +90,9 @@ def googlenet():
     x = pool(net.conv("conv2/3x3", x, 192, 3, pad=1), 3, 2, ceil=True)
     modules = {
         "3a": (64, 96, 128, 16, 32, 32), "3b": (128, 128, 192, 32, 96, 64),
-        "4a": (192, 96, 208, 16, 48, 64), "4b": (160, 112, 224, 24, 64, 64), "4c": (128, 128, 256, 24, 64, 64),
-        "4d": (112, 144, 288, 32, 64, 64), "4e": (256, 160, 320, 32, 128, 128),
+        "4a": (192, 96, 208, 16, 48, 64), "4b": (160, 112, 224, 24, 64, 64),
+        "4c": (128, 128, 256, 24, 64, 64), "4d": (112, 144, 288, 32, 64, 64),
+        "4e": (256, 160, 320, 32, 128, 128),
         "5a": (256, 160, 320, 32, 128, 128), "5b": (384, 192, 384, 48, 128, 128),
     }  # fmt: skip
     for module, (one, reduce3, three, reduce5, five, project) in modules.items():
@@ -103,7 +110,8 @@ def googlenet():
 
 
 def resnet(name, counts):
-    """He et al. 2015, table 1: so many blocks in each stage, whose first 1x1 convolution has the stage's stride."""
+    """He et al. 2015, table 1: so many blocks in each stage, whose first 1x1 convolution has the
+    stage's stride."""
     net = Network(name)
     x = pool(net.conv_norm("conv1", (3, 224, 224), 64, 7, stride=2, pad=3), 3, 2, pad=1)
     for stage, (count, width) in enumerate(zip(counts, (64, 128, 256, 512)), 2):
@@ -123,7 +131,8 @@ def resnet152():
 
 
 class InceptionV3:
-    """Szegedy et al. 2015 with the auxiliary classifier, every convolution normalised with scale and shift."""
+    """Szegedy et al. 2015 with the auxiliary classifier, every convolution normalised with scale
+    and shift."""
 
     def __init__(self):
         self.net = Network("inception-v3")
@@ -153,7 +162,8 @@ class InceptionV3:
         return joined([
             self.chain(f"{name}/1x1", x, [(192, 1, 1, 0)]),
             self.chain(f"{name}/7x7", x, [(c7, 1, 1, 0), (c7, *row), (192, *column)]),
-            self.chain(f"{name}/7x7dbl", x, [(c7, 1, 1, 0), (c7, *column), (c7, *row), (c7, *column), (192, *row)]),
+            self.chain(f"{name}/7x7dbl", x, [(c7, 1, 1, 0), (c7, *column), (c7, *row),
+                                             (c7, *column), (192, *row)]),
             self.chain(f"{name}/pool", x, [(192, 1, 1, 0)]),
         ])  # fmt: skip
 
@@ -175,7 +185,8 @@ class InceptionV3:
         return joined([
             self.chain(f"{name}/1x1", x, [(320, 1, 1, 0)]),
             split(f"{name}/3x3", self.chain(f"{name}/3x3", x, [(384, 1, 1, 0)])),
-            split(f"{name}/3x3dbl", self.chain(f"{name}/3x3dbl", x, [(448, 1, 1, 0), (384, 3, 1, 1)])),
+            split(f"{name}/3x3dbl",
+                  self.chain(f"{name}/3x3dbl", x, [(448, 1, 1, 0), (384, 3, 1, 1)])),
             self.chain(f"{name}/pool", x, [(192, 1, 1, 0)]),
         ])  # fmt: skip
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the layer traces beside this file (or into the folder given): exact sizes, times distributed by FLOPs.
+"""Writes the layer traces beside this file (or into the folder given): exact sizes, times
+distributed by FLOPs.
 
 Plain Python 3, no input, the same bytes every time. README.md says where the figures come from.
 """
@@ -23,7 +24,8 @@ BYTES = 4  # an element
 
 
 def flops(layer, batch, is_first):
-    """Forward and backward. The gradient by the input, half of the backward pass, is not needed of the first layer."""
+    """Forward and backward. The gradient by the input, half of the backward pass, is not needed of
+    the first layer."""
     forward = 2 * layer[2] * batch
     return forward, forward if is_first else 2 * forward
 
@@ -35,7 +37,10 @@ def rows(net, batch, images_per_second):
     yield "name,bytes,forward,backward,M,N,K"
     for (name, count, _, product), (forward, backward) in zip(net.layers, work):
         shape = f"{product[0]},{product[1]},{batch}" if product else ",,"
-        yield f"{name},{BYTES * count}B,{1e3 * forward / rate:.4g}ms,{1e3 * backward / rate:.4g}ms,{shape}"
+        yield (
+            f"{name},{BYTES * count}B,{1e3 * forward / rate:.4g}ms,"
+            f"{1e3 * backward / rate:.4g}ms,{shape}"
+        )
 
 
 def main():

@@ -1,18 +1,19 @@
 #!/usr/bin/python3
 """Measures Syncline against PyTorch on this machine and prints tables of ratios.
 
-    bench.py step [MODEL/BATCH ...]        one rank's step and peak memory, against one PyTorch thread
-    bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over Gloo and
-                                           against the same on links that are not limited (root)
-    bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers, against the
-                                           workers alone (root)
-    bench.py prediction [MODEL/BATCH ...]  the step that a plan predicts from a calibrated cluster and a
-                                           profile, against the step that is run (root)
+    bench.py step [MODEL/BATCH ...]        one rank's step and peak memory, against one thread of
+                                           PyTorch
+    bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over
+                                           Gloo, and against links that are not limited (root)
+    bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers,
+                                           against the workers alone (root)
+    bench.py prediction [MODEL/BATCH ...]  the step that a plan predicts from a calibrated cluster
+                                           and a profile, against the step that is run (root)
     bench.py order [MODEL/BATCH ...]       the same for several planners: whether they come in the
                                            predicted order (root)
     bench.py planning                      the solver's time
-    bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000 and 10000
-                                           operators of four shapes
+    bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
+                                           and 10000 operators of four shapes
     bench.py all
 
 Both sides of a ratio are measured in one run, in turn (A B A B ...), pinned to the same processors,
@@ -61,7 +62,9 @@ def row(label, ours, others, width=36):
 
 
 def heading(label, others, width=36):
-    print(f"{label:{width}} {'Syncline':>10}" + "".join(f"{name:>12} {'ratio':>7}" for name in others))
+    print(
+        f"{label:{width}} {'Syncline':>10}" + "".join(f"{name:>12} {'ratio':>7}" for name in others)
+    )
 
 
 def split(model):
@@ -117,15 +120,17 @@ def bench_servers(models, chosen, folder):
         alone = measure.make_plan(folder, name, batch, workers, RATES["200mbit"])
         seconds, _ = alternate(
             chosen.rounds,
-            lambda: measure.ours(served, chosen.steps, hosts(workers, "200mbit", ["-S", str(servers), *faster])),
+            lambda: measure.ours(
+                served, chosen.steps, hosts(workers, "200mbit", ["-S", str(servers), *faster])
+            ),
             lambda: measure.ours(alone, chosen.steps, hosts(workers, "200mbit")),
         )
         row(f"{name}/{batch}, {workers} workers", seconds[0], seconds[1:])
 
 
 def predicted_and_measured(name, batch, count, rate, planner, chosen, folder):
-    """Seconds of a step by `planner`: what its plan predicts from calibrated hosts and a profile that
-    knows of no messages, and the median over rounds of what it takes."""
+    """Seconds of a step by `planner`: what its plan predicts from calibrated hosts and a profile
+    that knows of no messages, and the median over rounds of what it takes."""
     wrap = hosts(count, rate)
     cluster = measure.calibrate(folder, count, rate, wrap, chosen.calibration)
     times = measure.profile(folder, name, batch, count)
@@ -140,7 +145,9 @@ def bench_prediction(models, chosen, folder):
     for name, batch in map(split, models or PREDICTED_MODELS):
         for count in HOSTS:
             for rate in RATES:
-                predicted, measured = predicted_and_measured(name, batch, count, rate, "optimal", chosen, folder)
+                predicted, measured = predicted_and_measured(
+                    name, batch, count, rate, "optimal", chosen, folder
+                )
                 errors.append(predicted / measured - 1)
                 label = f"{name}/{batch}, {count} hosts, {rate}"
                 print(f"{label:36}{predicted:10.3f}{measured:10.3f}{errors[-1]:10.1%}", flush=True)
@@ -159,10 +166,13 @@ def bench_order(models, chosen, folder):
                 label = f"{name}/{batch}, {count} hosts, {rate}"
                 steps = {}
                 for planner in PLANNERS:
-                    steps[planner] = predicted_and_measured(name, batch, count, rate, planner, chosen, folder)
+                    steps[planner] = predicted_and_measured(
+                        name, batch, count, rate, planner, chosen, folder
+                    )
                     predicted, measured = steps[planner]
                     print(
-                        f"{label + ', ' + planner:48}{predicted:10.3f}{measured:10.3f}{predicted / measured - 1:10.1%}",
+                        f"{label + ', ' + planner:48}{predicted:10.3f}{measured:10.3f}"
+                        f"{predicted / measured - 1:10.1%}",
                         flush=True,
                     )
                 for a, b in itertools.permutations(PLANNERS, 2):
@@ -181,12 +191,23 @@ def bench_planning():
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["step", "hosts", "servers", "prediction", "order", "planning", "compile", "all"])
-    parser.add_argument("models", nargs="*", help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators")
+    parser.add_argument(
+        "what",
+        choices=["step", "hosts", "servers", "prediction", "order", "planning", "compile", "all"],
+    )
+    parser.add_argument(
+        "models",
+        nargs="*",
+        help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators",
+    )
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
-    parser.add_argument("--keep", metavar="FOLDER", help="keep what is made there, and use what already is")
-    parser.add_argument("--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="keep what is made there, and use what already is"
+    )
+    parser.add_argument(
+        "--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)"
+    )
     chosen = parser.parse_args(words)
     if chosen.what in ("hosts", "servers", "prediction", "order", "all") and os.geteuid() != 0:
         parser.error("emulated hosts need root")

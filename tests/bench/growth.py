@@ -28,7 +28,9 @@ class Chain:
     def add(self, kind, *inputs, **attributes):
         result = f"v{len(self.nodes)}"
         name = f"{kind}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs or [self.last], [result], name=name, **attributes))
+        self.nodes.append(
+            helper.make_node(kind, inputs or [self.last], [result], name=name, **attributes)
+        )
         self.last = result
         return result
 
@@ -114,6 +116,11 @@ def bench(folder, sizes):
         for operators in sizes:
             model, plan = folder / "growth.onnx", folder / "growth.plan"
             model.write_bytes(make(operators).SerializeToString())
-            compiled, peak = timed(["compile", "--quiet", model, "--cluster", cluster, "--batch", 4, "-o", plan])
+            compiled, peak = timed(
+                ["compile", "--quiet", model, "--cluster", cluster, "--batch", 4, "-o", plan]
+            )
             verified, _ = timed(["verify", plan])
-            print(f"{label:32}{operators:8}{compiled:12.1f}{verified:12.1f}{peak / 2**20:12.0f}", flush=True)
+            print(
+                f"{label:32}{operators:8}{compiled:12.1f}{verified:12.1f}{peak / 2**20:12.0f}",
+                flush=True,
+            )

@@ -60,7 +60,8 @@ def calibrate(folder, ranks, label, wrap, seconds):
 
 
 def profile(folder, name, batch, ranks):
-    """Times of a model's operations while `ranks` ranks compute side by side, pinned as on hosts."""
+    """Times of a model's operations while `ranks` ranks compute side by side, pinned as
+    on hosts."""
     out = folder / f"{name}-{batch}-{ranks}.json"
     if not out.exists():
         words = ["--batch", str(batch), "-n", str(ranks), "--pin", "-o", str(out)]
@@ -71,7 +72,16 @@ def profile(folder, name, batch, ranks):
 def compile_measured(folder, name, batch, cluster, times, planner):
     """A plan by a cluster file and a profile that were measured; its folder and predicted step."""
     plan = folder / f"{times.stem}-{cluster.stem}-{planner.replace(':', '')}.plan"
-    words = ["--cluster", str(cluster), "--profile", str(times), "--batch", str(batch), "--planner", planner]
+    words = [
+        "--cluster",
+        str(cluster),
+        "--profile",
+        str(times),
+        "--batch",
+        str(batch),
+        "--planner",
+        planner,
+    ]
     run([SYNCLINE, "compile", "--quiet", str(model_file(folder, name)), *words, "-o", str(plan)])
     return plan, json.loads((plan / "plan.json").read_text())["predicted"]["step"]
 
@@ -93,7 +103,17 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
 
 def ours(plan, steps, wrap, extra=()):
     """A Sample of `syncline run` on synthetic data, started through `wrap`."""
-    words = ["--steps", str(WARM_UP + steps), "--lr", "0.001", "--momentum", "0.9", "--log", "json", *extra]
+    words = [
+        "--steps",
+        str(WARM_UP + steps),
+        "--lr",
+        "0.001",
+        "--momentum",
+        "0.9",
+        "--log",
+        "json",
+        *extra,
+    ]
     output, peak = run([*wrap, SYNCLINE, "run", str(plan), *words])
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     times = [line["seconds"] for line in lines if "step" in line]

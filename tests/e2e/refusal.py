@@ -54,7 +54,16 @@ class RefusalTest(unittest.TestCase):
             self.assertIn(str(name), done.stderr)
 
     def refuses_model(self, path, *names, extra=()):
-        words = ["compile", path, "--cluster", self.cluster, "--batch", 2, "--loss", "cross-entropy"]
+        words = [
+            "compile",
+            path,
+            "--cluster",
+            self.cluster,
+            "--batch",
+            2,
+            "--loss",
+            "cross-entropy",
+        ]
         return self.refuses([*words, "-o", self.folder / "out.plan", *extra], path.name, *names)
 
     def listing(self):

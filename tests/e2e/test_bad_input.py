@@ -74,7 +74,9 @@ class BadModelTest(RefusalTest):
         self.refuses_model(self.save(models.linear(shape=None)), "input")
 
     def test_unknown_dimension(self):
-        self.refuses_model(self.save(models.linear(shape=("batch", "features"))), "input", "features")
+        self.refuses_model(
+            self.save(models.linear(shape=("batch", "features"))), "input", "features"
+        )
 
     def test_cyclic_graph(self):
         self.refuses_model(self.save(models.cyclic()), "cycl")
@@ -261,7 +263,14 @@ class BadCommandLineTest(RefusalTest):
     def test_batch_that_is_no_number_of_samples(self):
         for batch in ("0", "-1", "4x", "nan", "99999999999999999999"):
             with self.subTest(batch=batch):
-                words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
+                words = [
+                    "compile",
+                    "m.onnx",
+                    "--cluster",
+                    self.cluster,
+                    "-o",
+                    self.folder / "out.plan",
+                ]
                 said = self.refuses([*words, f"--batch={batch}"], "--batch", f"'{batch}'", code=2)
                 self.assertLess(len(said), 200)
 
@@ -294,13 +303,20 @@ class BadCommandLineTest(RefusalTest):
         words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
         for option in ("--profile", "--loss-on", "--cluster"):
             with self.subTest(option=option):
-                given = [word for word in words if option != "--cluster" or word not in (option, self.cluster)]
+                given = [
+                    word
+                    for word in words
+                    if option != "--cluster" or word not in (option, self.cluster)
+                ]
                 self.refuses([*given, option, ""], option, "got nothing", code=2)
 
     def test_help_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run(
-                [str(harness.SYNCLINE), "compile", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+                [str(harness.SYNCLINE), "compile", "--help"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
             )
         self.assert_refused(done, ["standard output"])
 
@@ -308,12 +324,16 @@ class BadCommandLineTest(RefusalTest):
         """Usage is that of what was typed, also where another program answers."""
         for command in ("run", "calibrate"):
             with self.subTest(command=command):
-                self.assertIn(f"Usage: syncline {command} [OPTIONS]", harness.syncline(command, "--help"))
+                self.assertIn(
+                    f"Usage: syncline {command} [OPTIONS]", harness.syncline(command, "--help")
+                )
                 program = harness.BUILD / "bin" / f"syncline-{command}"
                 done = subprocess.run([program, "--help"], capture_output=True, text=True)
                 self.assertIn(f"Usage: {program.name} [OPTIONS]", done.stdout)
                 with open("/dev/full", "w") as full:
-                    done = subprocess.run([program, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+                    done = subprocess.run(
+                        [program, "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+                    )
                 self.assert_refused(done, ["standard output"])
 
     def test_unknown_planner(self):

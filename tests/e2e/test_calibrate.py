@@ -20,9 +20,12 @@ SHORT = ["--time", "2s", "--sizes", "1KiB,64KiB,1MiB"]
 
 class CalibrateTest(RefusalTest):
     def test_measured_file_plans(self):
-        """What two local ranks measure is read by `compile`, whose plan is proven and can be run."""
+        """What two local ranks measure is read by `compile`, whose plan is proven and can
+        be run."""
         output = self.folder / "measured.yaml"
-        done = self.command("calibrate", "-n", 2, *SHORT, "-o", output, "--name", "two 'local' ranks")
+        done = self.command(
+            "calibrate", "-n", 2, *SHORT, "-o", output, "--name", "two 'local' ranks"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("s left", done.stderr)
         lines = done.stderr.splitlines()
@@ -34,7 +37,9 @@ class CalibrateTest(RefusalTest):
         text = output.read_text()
         for part in ("ranks: 2", "recursive-doubling:", "all-gather:", "quartiles", "at once"):
             self.assertIn(part, text)
-        factor = float(re.search(r"^interference:\n(?:  #.*\n)+  computation: (.*)$", text, re.M)[1])
+        factor = float(
+            re.search(r"^interference:\n(?:  #.*\n)+  computation: (.*)$", text, re.M)[1]
+        )
         self.assertGreaterEqual(factor, 1)
         plan = self.folder / "measured.plan"
         words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--loss", "cross-entropy"]
@@ -45,7 +50,8 @@ class CalibrateTest(RefusalTest):
         harness.syncline("run", plan, "-n", 2, "--steps", 2)
 
     def test_filters(self):
-        """Only the schemes requested are offered; --quiet says nothing; standard output is the file."""
+        """Only the schemes requested are offered; --quiet says nothing; standard output is
+        the file."""
         words = ["calibrate", "-n", 2, *SHORT, "--schemes", "tree", "--quiet"]
         done = self.command(*words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -63,7 +69,16 @@ class CalibrateTest(RefusalTest):
         for part in ("nodes: 2", "devices-per-node: 2", "inside:", "hierarchical:"):
             self.assertIn(part, text)
         harness.syncline(
-            *("compile", DIGITS, "--cluster", output, "--batch", 2, "-o", self.folder / "nodes.plan")
+            *(
+                "compile",
+                DIGITS,
+                "--cluster",
+                output,
+                "--batch",
+                2,
+                "-o",
+                self.folder / "nodes.plan",
+            )
         )
 
     def test_wrong_command_lines(self):

@@ -1,6 +1,6 @@
-"""`syncline calibrate --backend cuda`, over stand-ins for CUDA and NCCL on the host: the file that it
-writes plans for GPUs; wrong switches, missing devices and lost ranks are named. What the stand-ins'
-times are is of no interest."""
+"""`syncline calibrate --backend cuda`, over stand-ins for CUDA and NCCL on the host: the file that
+it writes plans for GPUs; wrong switches, missing devices and lost ranks are named. What the
+stand-ins' times are is of no interest."""
 
 import os
 import pathlib
@@ -43,7 +43,9 @@ class CalibrateCudaTest(RefusalTest):
     def calibrate(self, *words, **machine):
         done = self.command("calibrate", *words, environment=machine)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(list(self.folders.iterdir()), [], "a folder for NCCL's tuner stayed behind")
+        self.assertEqual(
+            list(self.folders.iterdir()), [], "a folder for NCCL's tuner stayed behind"
+        )
         return done.stdout
 
     def table(self, text, scheme):
@@ -53,13 +55,23 @@ class CalibrateCudaTest(RefusalTest):
         return re.findall(r"- \[(\w+), ([\d.]+)(?:us|ms|s)\]", lines[2])
 
     def test_measured_file_plans(self):
-        """Ranks on one device: everything that NCCL has is in the file, by which plans for GPUs are made."""
+        """Ranks on one device: everything that NCCL has is in the file, by which plans for GPUs
+        are made."""
         output = self.folder / "gpus.yaml"
         self.calibrate("-n", 2, *SHARED, *SHORT, "-o", output)
         text = output.read_text()
         self.assertRegex(text, r"\(Syncline [\d.]+, CUDA [\d.]+, cuDNN [\d.]+, NCCL [\d.]+\)\.\n")
-        self.assertRegex(text, r"# 2 ranks: 2 on .* \(.+\); --precision fp32 --wire fp32 --share-device")
-        for part in ("ranks: 2", "copy of a tensor", "SGD with momentum", "transpose of 16", "network:", "at once"):
+        self.assertRegex(
+            text, r"# 2 ranks: 2 on .* \(.+\); --precision fp32 --wire fp32 --share-device"
+        )
+        for part in (
+            "ranks: 2",
+            "copy of a tensor",
+            "SGD with momentum",
+            "transpose of 16",
+            "network:",
+            "at once",
+        ):
             self.assertIn(part, text)
         for absent in ("Ranks 0 and", "recursive-doubling", "halving-doubling", "hierarchical"):
             self.assertNotIn(absent, text)
@@ -68,12 +80,25 @@ class CalibrateCudaTest(RefusalTest):
             self.assertGreaterEqual(len(points), 2)
             self.assertGreater(min(float(time) for _, time in points), 0)
         self.assertEqual(self.table(text, "tree")[-1][0], "1MiB")
-        factor = float(re.search(r"^interference:\n(?:  #.*\n)+  computation: (.*)$", text, re.M)[1])
+        factor = float(
+            re.search(r"^interference:\n(?:  #.*\n)+  computation: (.*)$", text, re.M)[1]
+        )
         self.assertGreaterEqual(factor, 1)
         compiler = self.write("nvcc", FAKE_NVCC)
         compiler.chmod(0o755)
         plan = self.folder / "gpus.plan"
-        words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--backend", "cuda", "-o", plan]
+        words = [
+            "compile",
+            DIGITS,
+            "--cluster",
+            output,
+            "--batch",
+            2,
+            "--backend",
+            "cuda",
+            "-o",
+            plan,
+        ]
         done = self.command(*words, environment={"NVCC": str(compiler)})
         self.assertEqual(done.returncode, 0, done.stderr)
         harness.syncline("verify", plan)
@@ -89,17 +114,27 @@ class CalibrateCudaTest(RefusalTest):
         self.assertIn("# Nothing is known of the network beside the collectives' times", text)
         self.assertNotIn("network:\n", text)
         cluster = self.write("tree.yaml", text)
-        harness.syncline("compile", DIGITS, "--cluster", cluster, "--batch", 2, "-o", self.folder / "t.plan")
+        harness.syncline(
+            "compile", DIGITS, "--cluster", cluster, "--batch", 2, "-o", self.folder / "t.plan"
+        )
 
     def test_wrong_command_lines(self):
         for words, name in [
             (["--share-device"], "--share-device needs --backend cuda"),
             (["--device", 1], "--device needs --backend cuda"),
-            ([*SHARED, "--schemes", "halving-doubling"], "does not carry 'halving-doubling'; expected some of ring"),
-            ([*SHARED, "--wire", "fp16", "--schemes", "factors"], "'factors' is measured by '--wire fp32' only"),
+            (
+                [*SHARED, "--schemes", "halving-doubling"],
+                "does not carry 'halving-doubling'; expected some of ring",
+            ),
+            (
+                [*SHARED, "--wire", "fp16", "--schemes", "factors"],
+                "'factors' is measured by '--wire fp32' only",
+            ),
         ]:
             with self.subTest(words=words):
-                self.refuses(["calibrate", "-n", 2, *words, "-o", self.folder / "c.yaml"], name, code=2)
+                self.refuses(
+                    ["calibrate", "-n", 2, *words, "-o", self.folder / "c.yaml"], name, code=2
+                )
 
     def test_missing_devices(self):
         """One message says what the machine lacks."""
@@ -141,7 +176,8 @@ class LostRankTest(RefusalTest):
         return process
 
     def test_killed_rank(self):
-        """A rank that dies while NCCL carries messages ends the other within seconds, by its name."""
+        """A rank that dies while NCCL carries messages ends the other within seconds, by
+        its name."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]

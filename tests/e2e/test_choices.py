@@ -1,5 +1,5 @@
-"""Which layers travel by factors, and what a node moves: the published figures of Poseidon (ATC 2017)
-come out of the planner of that name."""
+"""Which layers travel by factors, and what a node moves: the published figures of Poseidon (ATC
+2017) come out of the planner of that name."""
 
 import pathlib
 import tempfile
@@ -9,12 +9,14 @@ import harness
 
 TRACES = harness.TOP / "samples" / "traces"
 CLUSTER = harness.TOP / "samples" / "clusters" / "poseidon-titanx-40gbe.yaml"
-# GB a node moves in one iteration, both directions, by number of nodes: servers alone, and with factors.
+# GB that a node moves in one iteration in both directions, by number of nodes: with servers alone,
+# and with factors.
 TRAFFIC = {
     "vgg19": {8: (2.01, 0.36), 16: (2.15, 0.46), 32: (2.23, 0.65)},
     "vgg19-22k": {8: (3.21, 0.39), 16: (3.44, 0.54), 32: (3.55, 0.81)},
 }
-# The table has two digits behind the point: half of the last one, beside the two per cent requested.
+# The table has two digits after the point. The tolerance is half of the last digit, besides the two
+# per cent that are allowed.
 ROUNDING = 0.005
 
 
@@ -52,7 +54,9 @@ class ChoicesTest(unittest.TestCase):
                 for planner, gigabytes in zip(("ps", "poseidon"), expected):
                     with self.subTest(trace=trace, nodes=nodes, planner=planner):
                         traffic = self.plan(trace, nodes, planner)["predicted"]["traffic"] / 1e9
-                        self.assertAlmostEqual(traffic, gigabytes, delta=0.02 * gigabytes + ROUNDING)
+                        self.assertAlmostEqual(
+                            traffic, gigabytes, delta=0.02 * gigabytes + ROUNDING
+                        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""cluster.schema.json: every sample and the documented example follow it, and what the reader refuses
-by its structure does not."""
+"""cluster.schema.json: every sample and the documented example follow it, and what the reader
+refuses by its structure does not."""
 
 import copy
 import json
@@ -65,7 +65,7 @@ WRONG = [
     (["overrides"], [{"nodes": [0]}]),
 ]
 
-# Other ways to write a value, in YAML as people type it: the reader takes them, and so does the schema.
+# Other ways to write a value, in YAML as people type it. The reader and the schema accept them.
 VARIANTS = [
     ("name: two hosts with four devices", "name: 2024"),
     ("name: two hosts with four devices", "name: yes"),
@@ -104,7 +104,9 @@ class ClusterSchemaTest(unittest.TestCase):
         self.assertGreaterEqual(len(files), 27)
         for file in files:
             with self.subTest(file.name):
-                self.assertEqual(violations(yaml.safe_load(file.read_text()), SCHEMA, where="cluster"), [])
+                self.assertEqual(
+                    violations(yaml.safe_load(file.read_text()), SCHEMA, where="cluster"), []
+                )
 
     def test_example(self):
         self.assertEqual(violations(yaml.safe_load(EXAMPLE), SCHEMA, where="cluster"), [])
@@ -118,7 +120,15 @@ class ClusterSchemaTest(unittest.TestCase):
                 document = changed(example, path, value)
                 self.assertTrue(violations(document, SCHEMA, where="cluster"))
                 file.write_text(yaml.safe_dump(document))
-                command = [harness.SYNCLINE, "compile", TRACE, "--cluster", file, "-o", self.folder / "x.plan"]
+                command = [
+                    harness.SYNCLINE,
+                    "compile",
+                    TRACE,
+                    "--cluster",
+                    file,
+                    "-o",
+                    self.folder / "x.plan",
+                ]
                 done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, r"\Asyncline: error: .*c\.yaml:\d+:\d+: .*\n\Z")
@@ -138,7 +148,9 @@ class ClusterSchemaTest(unittest.TestCase):
         """What `syncline cluster` writes follows the schema."""
         hosts = self.folder / "hosts"
         hosts.write_text("a slots=2\nb slots=2\n")
-        text = harness.syncline("cluster", "--from-hostfile", hosts, "--device", "v100", "--network", "ethernet-25g")
+        text = harness.syncline(
+            "cluster", "--from-hostfile", hosts, "--device", "v100", "--network", "ethernet-25g"
+        )
         self.assertEqual(violations(yaml.safe_load(text), SCHEMA, where="cluster"), [])
 
 

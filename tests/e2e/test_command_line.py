@@ -17,13 +17,18 @@ class MeantTest(RefusalTest):
 
     def test_commands(self):
         self.refuses(["complie", "x"], "unknown command 'complie', did you mean 'compile'?", code=2)
-        self.refuses(["train"], "unknown command 'train', expected one of 'help', 'compile'", code=2)
+        self.refuses(
+            ["train"], "unknown command 'train', expected one of 'help', 'compile'", code=2
+        )
 
     def test_options(self):
         """Also where the misspelt option is required, or belongs to a program of the runtime."""
         for words, meant in (
             (["compile", "--clutser", "x"], "'--clutser', did you mean '--cluster'?"),
-            (["compile", DIGITS, "--cluster", "c", "--ouptut=x"], "'--ouptut', did you mean '--output'?"),
+            (
+                ["compile", DIGITS, "--cluster", "c", "--ouptut=x"],
+                "'--ouptut', did you mean '--output'?",
+            ),
             (["simulate", "x", "--swep", "ranks=1..4"], "'--swep', did you mean '--sweep'?"),
             (["run", "x", "--momentun", "1"], "'--momentun', did you mean '--momentum'?"),
             (["calibrate", "-n", 2, "--scheme", "ring"], "'--scheme', did you mean '--schemes'?"),
@@ -40,33 +45,71 @@ class MeantTest(RefusalTest):
             ([*compiling, "--backend", "cdua"], "'cdua', did you mean 'cuda'?"),
             (["run", "x", "--backend", "gpu"], "'gpu', did you mean 'cpu'?"),
             (["cluster", "--device", "v1000"], "'v1000', did you mean 'v100'?"),
-            (["cluster", "--network", "ethernet-10"], "'ethernet-10', did you mean 'ethernet-10g'?"),
+            (
+                ["cluster", "--network", "ethernet-10"],
+                "'ethernet-10', did you mean 'ethernet-10g'?",
+            ),
             (["calibrate", "-n", 2, "--schemes", "treee"], "'treee', did you mean 'tree'?"),
         ):
             with self.subTest(words=words):
                 self.refuses(words, meant, code=2)
 
     def test_layers(self):
-        compiling = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "-o", self.folder / "x.plan"]
-        self.refuses([*compiling, "--freeze", "con1*"], "'con1*' matches no parameter, expected a name such as 'conv1.bias'")
-        self.refuses([*compiling, "--freeze", "fc.wieght"], "matches no parameter, did you mean 'fc.weight'?")
-        self.refuses([*compiling, "--scheme", "conv3=ring"], "no layer matches 'conv3'", "did you mean 'conv2'?")
+        compiling = [
+            "compile",
+            DIGITS,
+            "--cluster",
+            self.cluster,
+            "--batch",
+            2,
+            "-o",
+            self.folder / "x.plan",
+        ]
+        self.refuses(
+            [*compiling, "--freeze", "con1*"],
+            "'con1*' matches no parameter, expected a name such as 'conv1.bias'",
+        )
+        self.refuses(
+            [*compiling, "--freeze", "fc.wieght"], "matches no parameter, did you mean 'fc.weight'?"
+        )
+        self.refuses(
+            [*compiling, "--scheme", "conv3=ring"],
+            "no layer matches 'conv3'",
+            "did you mean 'conv2'?",
+        )
         plan = harness.compile_plan(DIGITS, self.folder)
         self.refuses(["inspect", plan, "--why", "con2.wegiht"], "did you mean 'conv2.weight'?")
 
     def test_help(self):
         """`help` and `help COMMAND` are `--help` and `COMMAND --help`, in lines that fit."""
         wide = {"COLUMNS": "120"}
-        for words, same in ((["help"], ["--help"]), (["help", "compile"], ["compile", "--help"]), (["help", "run"], ["run", "--help"])):
+        for words, same in (
+            (["help"], ["--help"]),
+            (["help", "compile"], ["compile", "--help"]),
+            (["help", "run"], ["run", "--help"]),
+        ):
             with self.subTest(words=words):
                 done, other = (self.command(*line, environment=wide) for line in (words, same))
                 self.assertEqual((done.returncode, done.stdout), (0, other.stdout))
                 self.assertIn("Usage: syncline", done.stdout)
-        for command in ("compile", "inspect", "verify", "simulate", "run", "calibrate", "profile", "cluster"):
+        for command in (
+            "compile",
+            "inspect",
+            "verify",
+            "simulate",
+            "run",
+            "calibrate",
+            "profile",
+            "cluster",
+        ):
             done = self.command(command, "--help", environment={"COLUMNS": "100"})
             self.assertRegex(done.stdout, rf"Examples?:\n  .*syncline {command} ", command)
             # What stands before the texts, such as the list of backends, is not broken.
-            long = [line for line in done.stdout.splitlines() if len(line) > 100 and line.startswith(" " * 12)]
+            long = [
+                line
+                for line in done.stdout.splitlines()
+                if len(line) > 100 and line.startswith(" " * 12)
+            ]
             self.assertEqual(long, [])
 
 
@@ -75,7 +118,8 @@ class CompletionTest(RefusalTest):
         """What bash offers for the last word."""
         line = f"""source {harness.TOP}/frontend/driver/completion.bash
             COMP_WORDS=({" ".join(f"'{word}'" for word in words)}) COMP_CWORD={len(words) - 1}
-            _syncline {harness.SYNCLINE} '{words[-1]}' '{words[-2]}'; printf '%s\\n' "${{COMPREPLY[@]}}" """
+            _syncline {harness.SYNCLINE} '{words[-1]}' '{words[-2]}'
+            printf '%s\\n' "${{COMPREPLY[@]}}" """
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return set(done.stdout.split())
@@ -83,9 +127,14 @@ class CompletionTest(RefusalTest):
     def test_words(self):
         self.assertEqual(self.complete("syncline", "c"), {"compile", "calibrate", "cluster"})
         self.assertEqual(self.complete("syncline", "help", "si"), {"simulate"})
-        self.assertEqual(self.complete("syncline", "compile", "m.onnx", "--n"), {"--nodes", "--nccl-protocol", "--nccl-channels"})
+        self.assertEqual(
+            self.complete("syncline", "compile", "m.onnx", "--n"),
+            {"--nodes", "--nccl-protocol", "--nccl-channels"},
+        )
         self.assertEqual(self.complete("syncline", "run", "--mo"), {"--momentum"})
-        self.assertLessEqual({"--network", "-o", "--output"}, self.complete("syncline", "cluster", "-"))
+        self.assertLessEqual(
+            {"--network", "-o", "--output"}, self.complete("syncline", "cluster", "-")
+        )
         offered = self.complete("syncline", "compile", "--cluster", "ethernet-1")
         self.assertEqual(offered, {"ethernet-100g", "ethernet-10g", "ethernet-1g"})
         self.assertEqual(self.complete("syncline", "inspect", "no"), set())
@@ -95,42 +144,91 @@ class ClusterTest(RefusalTest):
     def test_from_options_alone(self):
         """Neither file is needed where options say all; compile takes what is written."""
         lab = self.folder / "lab.yaml"
-        words = ("cluster", "--nodes", 8, "--devices-per-node", 4, "--device", "v100", "--network", "ethernet-10g")
+        words = (
+            "cluster",
+            "--nodes",
+            8,
+            "--devices-per-node",
+            4,
+            "--device",
+            "v100",
+            "--network",
+            "ethernet-10g",
+        )
         done = self.command(*words, "-o", lab)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertRegex(done.stderr, r"\Awrote \S+lab.yaml: 32 ranks on 8 nodes; nothing is said .*\nnext: syncline compile MODEL --cluster \S+lab.yaml")
+        self.assertRegex(
+            done.stderr,
+            r"\Awrote \S+lab.yaml: 32 ranks on 8 nodes; nothing is said .*\nnext: syncline compile"
+            r" MODEL --cluster \S+lab.yaml",
+        )
         harness.syncline("compile", TRACE, "--cluster", lab, "-o", self.folder / "x.plan")
         described = harness.plan_json(self.folder / "x.plan")["cluster"]
         self.assertEqual((described["ranks"], described["devices_per_node"]), (32, 4))
         self.assertEqual(described["name"], "8 x 4 v100, ethernet-10g")
         whole = self.command(*words, "--inside", "nvlink-v100", "-o", lab)
         self.assertNotIn("nothing is said", whole.stderr)
-        self.refuses(["cluster", "--nodes", 8], "nothing says what a rank computes with (--device", "--network", code=2)
+        self.refuses(
+            ["cluster", "--nodes", 8],
+            "nothing says what a rank computes with (--device",
+            "--network",
+            code=2,
+        )
         hosts = self.write("hosts", "a slots=2\n")
-        self.refuses(["cluster", "--from-hostfile", hosts, "--devices-per-node", 2], "--devices-per-node: the file says", code=2)
+        self.refuses(
+            ["cluster", "--from-hostfile", hosts, "--devices-per-node", 2],
+            "--devices-per-node: the file says",
+            code=2,
+        )
 
     def test_samples_by_name(self):
         """A file of the name wins; a sample's name stands for its file."""
         plans = [self.folder / name for name in ("a.plan", "b.plan", "c.plan")]
         harness.syncline("compile", TRACE, "--cluster", "ethernet-10g", "-o", plans[0])
-        harness.syncline("compile", TRACE, "--cluster", SAMPLES / "clusters" / "ethernet-10g.yaml", "-o", plans[1])
+        harness.syncline(
+            "compile",
+            TRACE,
+            "--cluster",
+            SAMPLES / "clusters" / "ethernet-10g.yaml",
+            "-o",
+            plans[1],
+        )
         for file in sorted(path.name for path in plans[0].iterdir()):
             self.assertEqual((plans[0] / file).read_bytes(), (plans[1] / file).read_bytes(), file)
         self.write("ethernet-10g", self.cluster.read_text())
-        command = [str(harness.SYNCLINE), "compile", str(TRACE), "--cluster", "ethernet-10g", "-o", str(plans[2])]
+        command = [
+            str(harness.SYNCLINE),
+            "compile",
+            str(TRACE),
+            "--cluster",
+            "ethernet-10g",
+            "-o",
+            str(plans[2]),
+        ]
         subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
         self.assertEqual(harness.plan_json(plans[2])["cluster"]["name"], "test")
         harness.syncline("simulate", plans[0], "--cluster", "ethernet-25g")
-        self.refuses(["compile", TRACE, "--cluster", "ethernet-10", "-o", self.folder / "x.plan"], "no cluster file and no sample is called 'ethernet-10', did you mean 'ethernet-10g'?")
-        self.refuses(["simulate", plans[0], "--cluster", "frobnicate"], "'syncline cluster --list' lists the samples")
-        self.refuses(["compile", TRACE, "--cluster", "./ethernet-1g", "-o", self.folder / "x.plan"], "cannot open")
+        self.refuses(
+            ["compile", TRACE, "--cluster", "ethernet-10", "-o", self.folder / "x.plan"],
+            "no cluster file and no sample is called 'ethernet-10', did you mean 'ethernet-10g'?",
+        )
+        self.refuses(
+            ["simulate", plans[0], "--cluster", "frobnicate"],
+            "'syncline cluster --list' lists the samples",
+        )
+        self.refuses(
+            ["compile", TRACE, "--cluster", "./ethernet-1g", "-o", self.folder / "x.plan"],
+            "cannot open",
+        )
 
     def test_list(self):
         """Every sample is listed with its size and name, and can be planned for by its name."""
         listed = harness.syncline("cluster", "--list").splitlines()[1:]
         files = sorted(path.stem for path in (SAMPLES / "clusters").glob("*.yaml"))
         self.assertEqual([line.split()[0] for line in listed], files)
-        self.assertIn(["nodes-with-4-devices", "4", "4", "four"], [line.split()[:4] for line in listed])
+        self.assertIn(
+            ["nodes-with-4-devices", "4", "4", "four"], [line.split()[:4] for line in listed]
+        )
 
 
 class ClosingTest(RefusalTest):
@@ -144,17 +242,33 @@ class ClosingTest(RefusalTest):
         wrote, following = done.stderr.splitlines()[-2:]
         self.assertRegex(
             wrote,
-            r"^wrote .*it's\.plan: \d+ messages?, 23\.8 KiB; predicted step \S+ \ws, exposed \S+ \w?s \(\S+ %\), gap 0\.00 % \(optimal\)$",
+            r"^wrote .*it's\.plan: \d+ messages?, 23\.8 KiB; predicted step \S+ \ws, exposed \S+"
+            r" \w?s \(\S+ %\), gap 0\.00 % \(optimal\)$",
         )
         environment = {**os.environ, "PATH": f"{harness.SYNCLINE.parent}:{os.environ['PATH']}"}
-        shown = subprocess.run(following.removeprefix("next: "), shell=True, capture_output=True, text=True, env=environment)
+        shown = subprocess.run(
+            following.removeprefix("next: "),
+            shell=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
         self.assertEqual(shown.returncode, 0, following + shown.stderr)
         self.assertIn("plan digits-cnn, planner optimal", shown.stdout)
         quiet = self.command(*words, "--quiet")
         self.assertEqual((quiet.returncode, quiet.stdout, quiet.stderr), (0, "", ""))
 
     def test_other_planners_tell_their_gap(self):
-        done = self.command("compile", TRACE, "--cluster", "ethernet-10g", "--planner", "single", "-o", self.folder / "x.plan")
+        done = self.command(
+            "compile",
+            TRACE,
+            "--cluster",
+            "ethernet-10g",
+            "--planner",
+            "single",
+            "-o",
+            self.folder / "x.plan",
+        )
         gap = harness.plan_json(self.folder / "x.plan")["predicted"]["planner"]["gap"]
         self.assertGreater(gap, 0)
         self.assertIn(f"gap {100 * gap:.2f} %\n", done.stderr)
@@ -163,10 +277,18 @@ class ClosingTest(RefusalTest):
         out = self.folder / "p.json"
         done = self.command("profile", DIGITS, "--batch", 4, "-o", out)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(done.stderr.startswith(f"profiling: compiling {DIGITS}, 0 s\n"), done.stderr)
+        self.assertTrue(
+            done.stderr.startswith(f"profiling: compiling {DIGITS}, 0 s\n"), done.stderr
+        )
         self.assertEqual(
             done.stderr.splitlines()[-2:],
-            [f"wrote {out}", f"next: syncline compile {DIGITS} --batch 4 --cluster CLUSTER --profile {out} -o OUT.plan"],
+            [
+                f"wrote {out}",
+                (
+                    f"next: syncline compile {DIGITS} --batch 4 --cluster CLUSTER --profile {out}"
+                    " -o OUT.plan"
+                ),
+            ],
         )
 
 

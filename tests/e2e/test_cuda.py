@@ -33,7 +33,8 @@ def statements(path):
 
 
 def runtime_library():
-    """CUDA's runtime library, where nvcc says that it links: nvcc may be a script far from the toolkit."""
+    """CUDA's runtime library, where nvcc says that it links: nvcc may be a script far from
+    the toolkit."""
     said = subprocess.run([NVCC, "--dryrun", "nothing.cu"], capture_output=True, text=True).stderr
     folders = [pathlib.Path(folder) for folder in re.findall(r'"-L([^"]*)"', said)]
     found = (folder / "libcudart.so" for folder in folders if (folder / "libcudart.so").exists())
@@ -147,13 +148,27 @@ class NcclTest(EveryMachineTest):
         self.assertLessEqual({bucket["scheme"] for bucket in document["buckets"]}, NCCLS)
         self.assertEqual(document["nccl"], {"protocol": None, "channels": None})
         report = harness.syncline("inspect", plan)
-        self.assertIn("NCCL carries the messages, any protocol, any channels; it has no recursive-doubling", report)
+        self.assertIn(
+            "NCCL carries the messages, any protocol, any channels; it has no recursive-doubling",
+            report,
+        )
         why = harness.syncline("inspect", plan, "--why", "fc")
-        self.assertIn("not offered, as NCCL carries the messages: recursive-doubling, halving-doubling\n", why)
+        self.assertIn(
+            "not offered, as NCCL carries the messages: recursive-doubling, halving-doubling\n", why
+        )
         self.assertNotRegex(why, "(?m)^[* ] +halving-doubling")
 
     def test_every_planner(self):
-        for planner in ("wfbp", "single", "mg-wfbp", "ddp:25MiB", "horovod:64MiB", "poseidon", "ps", "sfb"):
+        for planner in (
+            "wfbp",
+            "single",
+            "mg-wfbp",
+            "ddp:25MiB",
+            "horovod:64MiB",
+            "poseidon",
+            "ps",
+            "sfb",
+        ):
             with self.subTest(planner=planner):
                 _, document, _ = self.compile("--planner", planner)
                 self.assertLessEqual({bucket["scheme"] for bucket in document["buckets"]}, NCCLS)
@@ -162,7 +177,11 @@ class NcclTest(EveryMachineTest):
         """Other clusters and ranks are planned for NCCL as well."""
         plan, _, _ = self.compile()
         faster = self.write("b.yaml", harness.CLUSTER.format(ranks=8).replace("10 Gb/s", "1 Gb/s"))
-        for words in (["--cluster", faster], ["--sweep", "ranks=2..16"], ["--sweep", "latency=1us..1ms"]):
+        for words in (
+            ["--cluster", faster],
+            ["--sweep", "ranks=2..16"],
+            ["--sweep", "latency=1us..1ms"],
+        ):
             self.assertIn("step", harness.syncline("simulate", plan, *words))
 
     def test_trees_are_pipelined(self):
@@ -185,7 +204,8 @@ class NcclTest(EveryMachineTest):
         self.assertRegex(said, r"(?m)^messages by NCCL +- +any protocol, 1 channel$")
 
     def test_table(self):
-        """A row for each size that is summed; pinned protocol and channels are in it and in the plan."""
+        """A row for each size that is summed; pinned protocol and channels are in it and in
+        the plan."""
         pins = ("--nccl-protocol", "simple", "--nccl-channels", 4)
         schemes = ("--scheme", "conv*=tree", "--scheme", "fc*=reduce-scatter")
         plan, document, said = self.compile(*schemes, *pins)
@@ -194,7 +214,9 @@ class NcclTest(EveryMachineTest):
         report = harness.syncline("inspect", plan)
         self.assertIn("NCCL carries the messages, protocol simple, 4 channels; it has no", report)
         fixed = {"protocol": "simple", "channels": "4", "nodes": "-1", "ranks": "4"}
-        sizes = dict.fromkeys(str(b["extent"]) for b in document["buckets"] if b["scheme"] == "tree")
+        sizes = dict.fromkeys(
+            str(b["extent"]) for b in document["buckets"] if b["scheme"] == "tree"
+        )
         self.assertGreaterEqual(len(sizes), 1)
         expected = [("allreduce", size, size, "tree") for size in sizes]
         expected += [(name, "0", "-1", "ring") for name in ("reducescatter", "allgather")]
@@ -205,31 +227,42 @@ class NcclTest(EveryMachineTest):
         """Buckets that NCCL cannot tell apart are named, with whose algorithm both take."""
         schemes = ("--scheme", f"{BIASES[0]}=ring", "--scheme", f"{BIASES[1]}=tree")
         plan, document, said = self.compile(*schemes)
-        ring, tree = ({b["id"] for b in document["buckets"] if name in b["members"]} for name in BIASES)
+        ring, tree = (
+            {b["id"] for b in document["buckets"] if name in b["members"]} for name in BIASES
+        )
         (ring,), (tree,) = ring, tree
         first, second = min(ring, tree), max(ring, tree)
         stands = "ring" if ring < tree else "tree"
         self.assertIn(f"warning: buckets {first} and {second} both have 64 bytes", said)
         self.assertIn(f"both go by {stands}, bucket {second} not by", said)
-        self.assertEqual([row["algorithm"] for row in self.rows(plan) if row["min_bytes"] == "64"], [stands])
+        self.assertEqual(
+            [row["algorithm"] for row in self.rows(plan) if row["min_bytes"] == "64"], [stands]
+        )
 
     def test_refusals(self):
         for scheme in ("recursive-doubling", "halving-doubling", "hierarchical"):
             with self.subTest(scheme=scheme):
-                said = f"cannot travel by '{scheme}': NCCL, which carries the messages, has ring, tree,"
+                said = (
+                    f"cannot travel by '{scheme}': NCCL, which carries the messages, has ring,"
+                    " tree,"
+                )
                 self.refuses(self.words("--scheme", f"fc.weight={scheme}"), "fc.weight", said)
         self.cluster = harness.TOP / "samples" / "clusters" / "servers-200m.yaml"
         self.refuses(self.words("--scheme", "fc.weight=ps"), "NCCL", "knows no dedicated servers")
         self.refuses(self.words("--planner", "ps"), "'ps'", "which this cluster does not offer")
         stated = "collectives: {all-reduce: {halving-doubling: {a: 1 ms, b: 1 ns/B}}}\n"
         self.cluster = self.write("stated.yaml", harness.CLUSTER.format(ranks=4) + stated)
-        self.refuses(self.words(), "'test' states no all-reduce that NCCL has", "got halving-doubling")
+        self.refuses(
+            self.words(), "'test' states no all-reduce that NCCL has", "got halving-doubling"
+        )
 
     def test_bad_command_lines(self):
         for words in (("--nccl-protocol", "fast"), ("--nccl-channels", 0), ("--nccl-channels", 65)):
             self.refuses(self.words(*words), words[0], code=2)
         for words in (("--nccl-protocol", "ll"), ("--nccl-channels", 2)):
-            self.refuses(self.words(*words, backend="cpu"), f"{words[0]} is for '--backend cuda'", code=2)
+            self.refuses(
+                self.words(*words, backend="cpu"), f"{words[0]} is for '--backend cuda'", code=2
+            )
 
     def test_changed_tables(self):
         plan, _, _ = self.compile()
@@ -244,7 +277,10 @@ class NcclTest(EveryMachineTest):
         slow = self.write("slow.json", json.dumps(profile))
         profile["operations"]["/conv1/Conv"] = {"forward": "1s", "backward": "2s"}
         slower = self.write("slower.json", json.dumps(profile))
-        ends = [self.compile("--profile", path)[1]["predicted"]["forward_end"] for path in (slow, slower)]
+        ends = [
+            self.compile("--profile", path)[1]["predicted"]["forward_end"]
+            for path in (slow, slower)
+        ]
         self.assertAlmostEqual(ends[1] - ends[0], 1 - 1e-5, places=7)
 
 
@@ -277,16 +313,28 @@ class HostProfileTest(RefusalTest):
         harness.syncline(*words, "--profile", path, "-o", self.folder / "out.plan")
         _, plan = self.profile(self.folder / "out.plan")
         for profile in (model, plan):
-            self.assertLessEqual({"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}, profile["operations"].keys())
+            self.assertLessEqual(
+                {"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}, profile["operations"].keys()
+            )
         document = harness.plan_json(self.folder / "out.plan")
         self.assertEqual(document["backend"], "cuda")
-        # The host's convolutions take milliseconds; a guess by the cluster's rates has microseconds.
+        # The host's convolutions take milliseconds. By the cluster's rates they would take
+        # some microseconds.
         self.assertGreater(document["predicted"]["backward_end"], 1e-3)
 
     def test_precision_is_the_runs(self):
         """On the command line of the run; only GPUs have one."""
         self.profile(DIGITS, "--batch", 2, *CUDA, "--precision", "bf16")
-        words = ["profile", DIGITS, "--batch", 2, "--precision", "bf16", "-o", self.folder / "q.json"]
+        words = [
+            "profile",
+            DIGITS,
+            "--batch",
+            2,
+            "--precision",
+            "bf16",
+            "-o",
+            self.folder / "q.json",
+        ]
         self.refuses(words, "--precision needs --backend cuda", code=2)
 
 
@@ -297,7 +345,9 @@ class NoGpuTest(EveryMachineTest):
     def test_profiles(self):
         plan, _, _ = self.compile()
         words = ["--backend", "cuda", "-o", self.folder / "p.json"]
-        missing = "backend 'cuda'" if CUDA_MODULE.exists() else "libsyncline-cuda.so': no such backend"
+        missing = (
+            "backend 'cuda'" if CUDA_MODULE.exists() else "libsyncline-cuda.so': no such backend"
+        )
         self.refuses(["profile", DIGITS, "--batch", 2, *words], missing)
         self.refuses(["profile", plan, *words[2:]], missing)
         self.refuses(["profile", plan, *words], "--backend is for models", code=2)
@@ -311,14 +361,19 @@ class CudaRefusalTest(RefusalTest):
             self.refuses([*words, "-o", self.folder / "out.plan"], *names)
 
     def test_missing_compiler(self):
-        self.refuses_digits("/no/such/nvcc", "cannot find the CUDA compiler '/no/such/nvcc'", "set NVCC")
+        self.refuses_digits(
+            "/no/such/nvcc", "cannot find the CUDA compiler '/no/such/nvcc'", "set NVCC"
+        )
 
     def test_broken_compiler(self):
         self.refuses_digits("/bin/false", "'/bin/false' cannot compile even an empty function")
 
     def test_bad_command_lines(self):
         trace = harness.TOP / "samples" / "traces" / "vgg11.csv"
-        for model, backend, said in ((DIGITS, "tpu", "tpu"), (trace, "cuda", "--backend is for models")):
+        for model, backend, said in (
+            (DIGITS, "tpu", "tpu"),
+            (trace, "cuda", "--backend is for models"),
+        ):
             words = ["compile", model, "--cluster", self.cluster, "--backend", backend]
             self.refuses([*words, "-o", self.folder / "out.plan"], said, code=2)
 

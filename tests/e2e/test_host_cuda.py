@@ -1,5 +1,6 @@
-"""Whole runs of the CUDA backend without a GPU: plans, steps, messages and graphs over tests/host-cuda, whose
-streams run by themselves, with the CPU's losses, gradients and parameters."""
+"""Whole runs of the CUDA backend without a GPU: plans, steps, messages and graphs
+over tests/host-cuda, whose streams run by themselves, with the CPU's losses,
+gradients and parameters."""
 
 import os
 import subprocess
@@ -14,8 +15,8 @@ from onnx import helper
 from refusal import RefusalTest
 
 LIMIT = 1e-5
-# Factors of 8 bits: of the two largest values of a window, the other may be the larger one then. PyTorch's gradients by
-# autocast are off by 0.1 on some of these samples, too.
+# Factors of 8 bits: of the two largest values of a window, the other may be the larger one then.
+# PyTorch's gradients by autocast are off by 0.1 on some of these samples, too.
 ROUNDED = 0.15
 # One machine with a device a rank.
 NODE = """\
@@ -28,7 +29,8 @@ network: {{bandwidth: 10 Gb/s, latency: 20 us}}
 
 
 def mixed(path):
-    """Convolutions with and without bias and groups, normalizations, poolings, a branch, dropout and a product."""
+    """Convolutions with and without bias and groups, normalizations, poolings, a branch, dropout
+    and a product."""
     random = numpy.random.default_rng(1)
     weights = {
         "w1": random.normal(0, 0.3, (16, 1, 3, 3)),
@@ -48,7 +50,9 @@ def mixed(path):
     node = helper.make_node
     nodes = [
         node("Conv", ["input", "w1"], ["c1"], name="conv1", pads=[1, 1, 1, 1]),
-        node("BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], ["n1"], name="norm"),
+        node(
+            "BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], ["n1"], name="norm"
+        ),
         node("Relu", ["n1"], ["r1"], name="relu"),
         node("LRN", ["r1"], ["l1"], name="lrn", size=5),
         node("MaxPool", ["l1"], ["m1"], name="most", kernel_shape=[2, 2], strides=[2, 2]),
@@ -82,7 +86,9 @@ class HostCudaTest(HostCudaCase):
         if folder.exists():
             return folder
         extra = ("--backend", backend)
-        return harness.compile_plan(model, self.folder, ranks, 4, extra=extra, cluster=NODE, label=label)
+        return harness.compile_plan(
+            model, self.folder, ranks, 4, extra=extra, cluster=NODE, label=label
+        )
 
     def trained(self, plan, ranks, extra=(), **environment):
         with unittest.mock.patch.dict(os.environ, environment):
@@ -92,9 +98,13 @@ class HostCudaTest(HostCudaCase):
         """The CUDA backend's losses, gradients and parameters are the CPU's."""
         expected = self.trained(self.plan(model, ranks, "cpu"), ranks)
         environment.setdefault("SYNCLINE_HOST_CUDA_DEVICES", str(ranks))
-        actual = self.trained(self.plan(model, ranks, "cuda"), ranks, (*CUDA, *extra), **environment)
+        actual = self.trained(
+            self.plan(model, ranks, "cuda"), ranks, (*CUDA, *extra), **environment
+        )
         for step in (0, 2):
-            self.assertAlmostEqual(actual.loss(step), expected.loss(step), delta=limit * expected.loss(step))
+            self.assertAlmostEqual(
+                actual.loss(step), expected.loss(step), delta=limit * expected.loss(step)
+            )
             for kind in ("gradients", "parameters"):
                 wanted, got = getattr(expected, kind)(step), getattr(actual, kind)(step)
                 self.assertEqual(got.names(), wanted.names())
@@ -145,7 +155,8 @@ class HostCudaTest(HostCudaCase):
                     self.compare(model, ranks, ("--precision", "tf32", *graph))
 
     def test_rounded_factors(self):
-        """Images are bf16, so that numbers are near to the CPU's; weights that are updated are rounded again."""
+        """Images are bf16, so that numbers are near to the CPU's; weights that are updated are
+        rounded again."""
         for model in (DIGITS, self.mixed):
             for ranks, graph in ((1, ()), (2, ("--cuda-graph",))):
                 with self.subTest(model=model.stem, ranks=ranks):
@@ -177,7 +188,9 @@ class HostCudaRefusalTest(RefusalTest):
         self.refuses_run("no device 3", extra=("--device", 3))
 
     def test_too_little_memory(self):
-        self.refuses_run("not enough memory on device 0", "9.77 KiB are free", SYNCLINE_HOST_CUDA_MEMORY="10000")
+        self.refuses_run(
+            "not enough memory on device 0", "9.77 KiB are free", SYNCLINE_HOST_CUDA_MEMORY="10000"
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What runs of the CUDA backend tell of their times, without a GPU: tests/host-cuda plays its device, and times are
-of its streams' events."""
+"""What runs of the CUDA backend tell of their times, without a GPU: tests/host-cuda plays its
+device, and times are of its streams' events."""
 
 import json
 import os
@@ -13,7 +13,8 @@ EAGER_AND_CAPTURED = ((), ("--cuda-graph",))
 
 
 class HostCudaTimesTest(HostCudaCase):
-    """The plan is for two nodes with a device each: here both ranks are on one machine with two devices."""
+    """The plan is for two nodes with a device each: here both ranks are on one machine with
+    two devices."""
 
     @classmethod
     def setUpClass(cls):
@@ -24,12 +25,25 @@ class HostCudaTimesTest(HostCudaCase):
         cls.plan = harness.compile_plan(DIGITS, cls.folder, 2, 4, extra=CUDA)
 
     def test_trace(self):
-        """Every operation and message of the last steps of both ranks, in order, within the step."""
+        """Every operation and message of the last steps of both ranks, in order, within
+        the step."""
         operations = {"conv", "convBackwardWeights", "wait", "update"}
         for extra in EAGER_AND_CAPTURED:
             with self.subTest(extra=extra):
                 file = self.folder / "t.json"
-                words = ("run", self.plan, "-n", 2, *CUDA, "--steps", 5, "--trace", file, "--trace-steps", 2)
+                words = (
+                    "run",
+                    self.plan,
+                    "-n",
+                    2,
+                    *CUDA,
+                    "--steps",
+                    5,
+                    "--trace",
+                    file,
+                    "--trace-steps",
+                    2,
+                )
                 harness.syncline(*words, *extra)
                 trace = json.loads(file.read_text())
                 events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
@@ -75,7 +89,9 @@ class HostCudaTimesTest(HostCudaCase):
         lines = [json.loads(line) for line in told.splitlines()]
         self.assertEqual(len(lines), 4)
         for line in lines:
-            self.assertFalse([key for key in line if key.endswith(("bytes_sent", "bytes_received"))])
+            self.assertFalse(
+                [key for key in line if key.endswith(("bytes_sent", "bytes_received"))]
+            )
         self.assertGreater(lines[-1]["predicted_traffic_bytes"], 0)
 
 

@@ -59,7 +59,12 @@ class HostilePlanTest(RefusalTest):
     def test_nested_mlir(self):
         """MLIR's parser takes a call per bracket."""
         text = (self.original / "plan.mlir").read_text()
-        for opening, closing in (("[", "]"), ("{a = ", "}"), ("tuple<", ">"), ("loc(fused<", ">[])")):
+        for opening, closing in (
+            ("[", "]"),
+            ("{a = ", "}"),
+            ("tuple<", ">"),
+            ("loc(fused<", ">[])"),
+        ):
             with self.subTest(opening=opening):
                 inner = opening * 100_000 + "1" + closing * 100_000
                 self.reseal(text.replace("groups = 1 : i64", f"groups = 1 : i64, z = {inner}", 1))
@@ -75,13 +80,19 @@ class HostilePlanTest(RefusalTest):
         """A call before the program takes its tensors, and a later type is wrong: MLIR 19.1 forgets
         that it has freed the call."""
         lines = (self.original / "plan.mlir").read_text().splitlines(keepends=True)
-        call = next(line for line in lines if '"/fc/Gemm" ["a", "b", "y"]' in line and "ins(%23, %2 " in line)
+        call = next(
+            line
+            for line in lines
+            if '"/fc/Gemm" ["a", "b", "y"]' in line and "ins(%23, %2 " in line
+        )
         program = next(i for i, line in enumerate(lines) if "plan.program" in line)
         lines.insert(program, call)
         wrong = next(i for i, line in enumerate(lines) if 'plan.tensor "/Relu.grad"' in line)
         for place in range(program + 1, wrong + 1):
             changed = list(lines)
-            changed[place] = changed[place].replace(changed[place].rsplit(": ", 1)[1], "memref<8memref>\n")
+            changed[place] = changed[place].replace(
+                changed[place].rsplit(": ", 1)[1], "memref<8memref>\n"
+            )
             self.reseal("".join(changed))
             self.refuses(["verify", self.plan], "plan.mlir")
             if place == wrong:
@@ -112,13 +123,24 @@ class NestedInputTest(RefusalTest):
         for opening, closing in (("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")):
             with self.subTest(opening=opening):
                 path = self.nested("nested.yaml", opening, closing)
-                self.check(path, ["compile", trace, "--cluster", path, "-o", self.folder / "x.plan"])
+                self.check(
+                    path, ["compile", trace, "--cluster", path, "-o", self.folder / "x.plan"]
+                )
 
     def test_profile(self):
         for opening, closing in (("[", "]"), ('{"a":', "}")):
             with self.subTest(opening=opening):
                 path = self.nested("nested.json", opening, closing, "1")
-                words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "--profile", path]
+                words = [
+                    "compile",
+                    DIGITS,
+                    "--cluster",
+                    self.cluster,
+                    "--batch",
+                    2,
+                    "--profile",
+                    path,
+                ]
                 self.check(path, [*words, "-o", self.folder / "x.plan"])
 
     def test_topology(self):

@@ -15,7 +15,11 @@ SAMPLES = harness.TOP / "samples"
 
 def can_hide():
     """Whether this user may mount something over a folder, for processes of its own."""
-    done = subprocess.run(["unshare", "--mount", "true"], capture_output=True) if shutil.which("unshare") else None
+    done = (
+        subprocess.run(["unshare", "--mount", "true"], capture_output=True)
+        if shutil.which("unshare")
+        else None
+    )
     return done is not None and done.returncode == 0
 
 
@@ -27,22 +31,34 @@ class InstallTest(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name).resolve()
         first = cls.folder / "first"
-        done = subprocess.run(["cmake", "--install", harness.BUILD, "--prefix", first], capture_output=True, text=True)
+        done = subprocess.run(
+            ["cmake", "--install", harness.BUILD, "--prefix", first], capture_output=True, text=True
+        )
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
         cls.prefix = cls.folder / "prefix"
         first.rename(cls.prefix)
-        for name in ("models/digits-cnn.onnx", "data/digits-train-x.npy", "data/digits-train-y.npy"):
+        for name in (
+            "models/digits-cnn.onnx",
+            "data/digits-train-x.npy",
+            "data/digits-train-y.npy",
+        ):
             shutil.copy(SAMPLES / name, cls.folder)
 
     def shell(self, line, hidden=()):
-        """Runs `line` with only the installed programs on PATH, and empty folders in place of `hidden`."""
-        environment = {"HOME": str(self.folder), "PATH": f"{self.prefix}/bin:/usr/local/bin:/usr/bin:/bin"}
+        """Runs `line` with only the installed programs on PATH, and empty folders in place
+        of `hidden`."""
+        environment = {
+            "HOME": str(self.folder),
+            "PATH": f"{self.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+        }
         command = ["sh", "-c", line]
         if hidden:
             mounts = " && ".join(f"mount -t tmpfs none '{path}'" for path in hidden)
             command = ["unshare", "--mount", "sh", "-c", f"{mounts} && {line}"]
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300
+        )
         self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
         return done.stdout, done.stderr
 
@@ -60,17 +76,32 @@ class InstallTest(unittest.TestCase):
     def test_compiles_and_runs(self):
         hidden = (harness.TOP, harness.BUILD.resolve()) if can_hide() else ()
         # A build inside the sources is hidden with them.
-        hidden = [path for path in hidden if not any(path != other and path.is_relative_to(other) for other in hidden)]
-        self.shell("syncline compile digits-cnn.onnx --cluster local4 --batch 16 -o digits.plan", hidden)
+        hidden = [
+            path
+            for path in hidden
+            if not any(path != other and path.is_relative_to(other) for other in hidden)
+        ]
+        self.shell(
+            "syncline compile digits-cnn.onnx --cluster local4 --batch 16 -o digits.plan", hidden
+        )
         out, _ = self.shell("syncline verify digits.plan && syncline inspect digits.plan", hidden)
         self.assertIn("plan valid", out)
-        run = "syncline run digits.plan -n 4 --data digits-train-x.npy,digits-train-y.npy --steps 20 --save o.onnx"
+        run = (
+            "syncline run digits.plan -n 4 --data digits-train-x.npy,digits-train-y.npy --steps 20"
+            " --save o.onnx"
+        )
         _, said = self.shell(run, hidden)
         self.assertIn("step", said)
         self.assertTrue((self.folder / "o.onnx").exists())
-        self.shell("syncline calibrate -n 2 --time 1s --sizes 1KiB,1MiB --schemes ring -o c.yaml", hidden)
+        self.shell(
+            "syncline calibrate -n 2 --time 1s --sizes 1KiB,1MiB --schemes ring -o c.yaml", hidden
+        )
         self.shell("syncline profile digits-cnn.onnx --batch 4 -o p.json", hidden)
-        self.shell("syncline compile digits-cnn.onnx --cluster c.yaml --batch 4 --profile p.json -o d.plan", hidden)
+        self.shell(
+            "syncline compile digits-cnn.onnx --cluster c.yaml --batch 4 --profile p.json -o"
+            " d.plan",
+            hidden,
+        )
 
 
 if __name__ == "__main__":

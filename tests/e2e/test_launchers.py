@@ -1,4 +1,5 @@
-"""Four ranks started by mpirun, srun and torchrun: they learn what `-n 4` does, and a killed one is named."""
+"""Four ranks started by mpirun, srun and torchrun: they learn what `-n 4` does, and a killed one
+is named."""
 
 import json
 import os
@@ -62,7 +63,9 @@ class LaunchersTest(unittest.TestCase):
 
     def start(self, launcher, words, environment=None):
         """What the launcher starts knows of no other launcher."""
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(STARTERS) and k not in VARIABLES}
+        kept = {
+            k: v for k, v in os.environ.items() if not k.startswith(STARTERS) and k not in VARIABLES
+        }
         process = subprocess.Popen(
             [*launcher, *words],
             env={**kept, "OMP_NUM_THREADS": "1", **(environment or {})},
@@ -102,7 +105,9 @@ class LaunchersTest(unittest.TestCase):
             MPIRUN, self.words(steps=10_000_000), {"MASTER_PORT": str(harness.free_port())}
         )
         self.assertTrue(process.stdout.readline(), "no step was done")
-        ranks = {rank: number for number in children(process.pid) if (rank := self.mpi_rank(number))}
+        ranks = {
+            rank: number for number in children(process.pid) if (rank := self.mpi_rank(number))
+        }
         self.assertEqual(len(ranks), RANKS, ranks)
         os.kill(ranks["2"], signal.SIGKILL)
         output, errors = process.communicate(timeout=30)
@@ -117,7 +122,11 @@ class LaunchersTest(unittest.TestCase):
             variables = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
         except OSError:
             return None
-        found = [v.partition(b"=")[2].decode() for v in variables if v.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        found = [
+            v.partition(b"=")[2].decode()
+            for v in variables
+            if v.startswith(b"OMPI_COMM_WORLD_RANK=")
+        ]
         return found[0] if found and "syncline" in name else None
 
     def test_srun(self):

@@ -1,8 +1,9 @@
-"""Every planner and every --scheme pattern that README.md prints, on the sample models and clusters.
+"""Every planner and every --scheme pattern that README.md prints, on the sample models
+and clusters.
 
 A combination is compiled, or refused with exit code 1 for a reason of the cluster's or the model's:
-never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not under test:
-a stand-in writes an empty object.
+never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not under
+test: a stand-in writes an empty object.
 """
 
 import concurrent.futures
@@ -38,7 +39,9 @@ REASONS = (
 
 
 def planners():
-    row = next(line for line in README.splitlines() if line.startswith("| `compile ... --planner P`"))
+    row = next(
+        line for line in README.splitlines() if line.startswith("| `compile ... --planner P`")
+    )
     return [word for word in re.findall(r"`([a-z][a-z-]*(?::\w+)?)`", row.split("|")[2])]
 
 
@@ -72,7 +75,10 @@ class PatternsTest(unittest.TestCase):
         done = subprocess.run(
             [*map(str, command)], env=self.environment, capture_output=True, text=True, timeout=60
         )
-        what = f"{model.name}, {cluster.name}, {' '.join(words)}: exit code {done.returncode}\n{done.stderr}"
+        what = (
+            f"{model.name}, {cluster.name}, {' '.join(words)}: exit code"
+            f" {done.returncode}\n{done.stderr}"
+        )
         if done.returncode == 1 and any(reason in done.stderr for reason in REASONS):
             return None
         return what if done.returncode != 0 or not (out / "plan.json").exists() else "compiled"

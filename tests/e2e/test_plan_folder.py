@@ -76,7 +76,9 @@ class PlanFolderTest(RefusalTest):
 
     def test_what_a_killed_compile_leaves(self):
         """The next one removes it, but not what a running one has, nor what only looks like it."""
-        compiler = self.write("slow", f"#!/bin/sh\necho $$ > {self.folder}/started$PPID\nexec sleep 1000\n")
+        compiler = self.write(
+            "slow", f"#!/bin/sh\necho $$ > {self.folder}/started$PPID\nexec sleep 1000\n"
+        )
         compiler.chmod(0o755)
         plan = self.folder / "a.plan"
         killed, running = [self.start(plan, DIGITS, {"CXX": str(compiler)}) for _ in range(2)]

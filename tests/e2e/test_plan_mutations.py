@@ -25,7 +25,9 @@ class PlanMutationTest(RefusalTest):
     def check(self, seed, *words, cluster=harness.CLUSTER):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            original = harness.compile_plan(DIGITS, folder, ranks=2, batch=8, extra=words, cluster=cluster)
+            original = harness.compile_plan(
+                DIGITS, folder, ranks=2, batch=8, extra=words, cluster=cluster
+            )
             accepted = 0
             for what, text in mutations((original / "plan.mlir").read_text(), seed, COUNT):
                 with self.subTest(what=what, seed=seed):

@@ -1,4 +1,5 @@
-"""Plans of models by their shapes alone: against the same models' own plans, and of models that cannot be trained."""
+"""Plans of models by their shapes alone: against the same models' own plans, and of models that
+cannot be trained."""
 
 import csv
 import importlib.util
@@ -27,7 +28,9 @@ class PlanOnlyTest(RefusalTest):
         words = ["compile", model, "--cluster", self.cluster, "--plan-only", "-o", folder, *extra]
         done = self.command(*words, limit=300)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.notes = [line for line in done.stderr.splitlines() if line.startswith("syncline: note:")]
+        self.notes = [
+            line for line in done.stderr.splitlines() if line.startswith("syncline: note:")
+        ]
         harness.syncline("verify", folder)
         return folder
 
@@ -48,7 +51,9 @@ class SampleTest(PlanOnlyTest):
         model = SAMPLES / f"{name}.onnx"
         whole = plan_json(harness.compile_plan(model, self.folder, ranks=2, batch=batch))
         only = plan_json(self.plan(model, "--batch", batch))
-        sizes = [{layer["name"]: layer["bytes"] for layer in plan["layers"]} for plan in (whole, only)]
+        sizes = [
+            {layer["name"]: layer["bytes"] for layer in plan["layers"]} for plan in (whole, only)
+        ]
         self.assertEqual(sizes[0], sizes[1])
         for key in ("step", "backward_end", "forward_end"):
             ratio = only["predicted"][key] / whole["predicted"][key] - 1
@@ -75,11 +80,14 @@ class SampleTest(PlanOnlyTest):
         harness.syncline("verify", self.folder / "csv.plan")
         again = plan_json(self.folder / "csv.plan")
         self.assertEqual(
-            [bucket["members"] for bucket in only["buckets"]], [bucket["members"] for bucket in again["buckets"]]
+            [bucket["members"] for bucket in only["buckets"]],
+            [bucket["members"] for bucket in again["buckets"]],
         )
         for key, value in only["predicted"].items():
             if isinstance(value, float):
-                self.assertAlmostEqual(again["predicted"][key], value, delta=1e-7 * abs(value) + 1e-12)
+                self.assertAlmostEqual(
+                    again["predicted"][key], value, delta=1e-7 * abs(value) + 1e-12
+                )
 
     def test_plan_is_read_but_not_run(self):
         plan = self.plan(SAMPLES / "digits-cnn.onnx", "--batch", 4)
@@ -89,7 +97,11 @@ class SampleTest(PlanOnlyTest):
 
     def test_profile(self):
         """Measured times take the place of estimates, shared out among a node's layers."""
-        profile = {"schema": 1, "batch": 4, "operations": {"/fc/Gemm": {"forward": "2s", "backward": "5s"}}}
+        profile = {
+            "schema": 1,
+            "batch": 4,
+            "operations": {"/fc/Gemm": {"forward": "2s", "backward": "5s"}},
+        }
         path = self.write("profile.json", json.dumps(profile))
         rows = self.layers(SAMPLES / "digits-cnn.onnx", "--batch", 4, "--profile", path)
         self.assertEqual(rows["/fc/Gemm"]["forward"].split(" ")[1], "s")
@@ -97,8 +109,19 @@ class SampleTest(PlanOnlyTest):
         mine = [rows[name]["backward"].split(" ") for name in ("/fc/Gemm", "fc.weight")]
         self.assertEqual([unit for _, unit in mine], ["s", "s"])
         self.assertAlmostEqual(sum(float(value) for value, _ in mine), 5, places=6)
-        words = ["compile", SAMPLES / "digits-cnn.onnx", "--cluster", self.cluster, "--plan-only", "--profile", path]
-        self.refuses([*words, "--batch", 8, "-o", self.folder / "x.plan"], "measured with batch 4, expected 8")
+        words = [
+            "compile",
+            SAMPLES / "digits-cnn.onnx",
+            "--cluster",
+            self.cluster,
+            "--plan-only",
+            "--profile",
+            path,
+        ]
+        self.refuses(
+            [*words, "--batch", 8, "-o", self.folder / "x.plan"],
+            "measured with batch 4, expected 8",
+        )
 
 
 class RefusedTest(PlanOnlyTest):
@@ -106,7 +129,9 @@ class RefusedTest(PlanOnlyTest):
         proto = models.linear()
         other = helper.make_tensor_value_info("mask", TensorProto.FLOAT, ("batch", "features"))
         proto.graph.input.append(other)
-        proto.graph.node.append(helper.make_node("Mul", ["output", "mask"], ["masked"], name="second"))
+        proto.graph.node.append(
+            helper.make_node("Mul", ["output", "mask"], ["masked"], name="second")
+        )
         proto.graph.output[0].name = "masked"
         return models.save(proto, self.folder / "two.onnx")
 
@@ -114,10 +139,21 @@ class RefusedTest(PlanOnlyTest):
         self.refuses_model(self.two_inputs(), "expected one graph input, got 2", "--plan-only")
 
     def test_open_dimension(self):
-        words = ["compile", self.two_inputs(), "--cluster", self.cluster, "--plan-only", "--batch", 2]
+        words = [
+            "compile",
+            self.two_inputs(),
+            "--cluster",
+            self.cluster,
+            "--plan-only",
+            "--batch",
+            2,
+        ]
         out = ["-o", self.folder / "x.plan"]
         self.refuses([*words, *out], "input 'mask'", "dimension 1 ('features')", "--dim features=N")
-        self.refuses([*words, "--dim", "width=3", "--dim", "features=3", *out], "no input has a dimension 'width'")
+        self.refuses(
+            [*words, "--dim", "width=3", "--dim", "features=3", *out],
+            "no input has a dimension 'width'",
+        )
         self.refuses([*words, "--dim", "features=0", *out], "--dim: expected NAME=N", code=2)
         rows = self.layers(self.two_inputs(), "--batch", 2, "--dim", "features=3")
         self.assertEqual(self.trained(rows), {"weight": 48, "bias": 12})
@@ -125,32 +161,63 @@ class RefusedTest(PlanOnlyTest):
     def test_command_line(self):
         model = models.save(models.linear(), self.folder / "m.onnx")
         words = ["compile", model, "--cluster", self.cluster, "-o", self.folder / "x.plan"]
-        self.refuses([*words, "--write-layers", self.folder / "l.csv"], "--write-layers is for --plan-only", code=2)
+        self.refuses(
+            [*words, "--write-layers", self.folder / "l.csv"],
+            "--write-layers is for --plan-only",
+            code=2,
+        )
         trace = self.write("t.csv", "name,bytes,forward,backward\na,4KiB,1ms,2ms\n")
         words[1] = trace
         self.refuses([*words, "--plan-only"], "--plan-only is for models", code=2)
 
     def test_unwritable_layers(self):
         model = models.save(models.linear(), self.folder / "m.onnx")
-        words = ["compile", model, "--cluster", self.cluster, "--plan-only", "--batch", 2, "-o", self.folder / "x.plan"]
+        words = [
+            "compile",
+            model,
+            "--cluster",
+            self.cluster,
+            "--plan-only",
+            "--batch",
+            2,
+            "-o",
+            self.folder / "x.plan",
+        ]
         self.refuses([*words, "--write-layers", self.folder / "no" / "l.csv"], "l.csv")
 
     def test_device_without_rates(self):
-        self.cluster = self.write("bare.yaml", harness.CLUSTER.format(ranks=2).replace(", memory: 10 GB/s", ""))
+        self.cluster = self.write(
+            "bare.yaml", harness.CLUSTER.format(ranks=2).replace(", memory: 10 GB/s", "")
+        )
         model = models.save(models.linear(), self.folder / "m.onnx")
-        words = ["compile", model, "--cluster", self.cluster, "--plan-only", "--batch", 2, "-o", self.folder / "x.plan"]
+        words = [
+            "compile",
+            model,
+            "--cluster",
+            self.cluster,
+            "--plan-only",
+            "--batch",
+            2,
+            "-o",
+            self.folder / "x.plan",
+        ]
         self.refuses(words, "bare.yaml", "expected a device with compute and memory rates", "first")
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch")
 class TorchTest(PlanOnlyTest):
-    """What PyTorch exports of models that cannot be trained here: every parameter once, with its size."""
+    """What PyTorch exports of models that cannot be trained here: every parameter once, with
+    its size."""
 
     def export(self, model, inputs, **options):
         import torch
 
         path = self.folder / "model.onnx"
-        settings = {"training": torch.onnx.TrainingMode.TRAINING, "do_constant_folding": False, **options}
+        settings = {
+            "training": torch.onnx.TrainingMode.TRAINING,
+            "do_constant_folding": False,
+            **options,
+        }
         if settings["training"] == torch.onnx.TrainingMode.TRAINING:
             model.train()
         with warnings.catch_warnings():
@@ -206,9 +273,18 @@ class TorchTest(PlanOnlyTest):
         options = {"opset_version": 17, "input_names": ["ids"]}
         for tied in (False, True):
             with self.subTest(tied=tied):
-                rows = self.check(self.language(tied), ids, "--batch", 8, **options, dynamic_axes={"ids": {0: "batch"}})
+                rows = self.check(
+                    self.language(tied),
+                    ids,
+                    "--batch",
+                    8,
+                    **options,
+                    dynamic_axes={"ids": {0: "batch"}},
+                )
                 self.assertEqual(rows["encoder.layers.0.linear1.weight"]["K"], "48")
-        path = self.export(self.language(), ids, **options, dynamic_axes={"ids": {0: "batch", 1: "words"}})
+        path = self.export(
+            self.language(), ids, **options, dynamic_axes={"ids": {0: "batch", 1: "words"}}
+        )
         rows = self.layers(path, "--batch", 8, "--dim", "words=10")
         self.assertEqual(rows["encoder.layers.0.linear1.weight"]["K"], "80")
 
@@ -221,8 +297,8 @@ class TorchTest(PlanOnlyTest):
         self.check(model, torch.zeros(2, 3, 16, 16), "--batch", 4, opset_version=17, **axes)
 
     def test_windows_and_stochastic_depth(self):
-        """Exported in evaluation mode, since PyTorch cannot export stochastic depth in the other: tensors that
-        start alike are merged, and told apart again."""
+        """Exported in evaluation mode, since PyTorch cannot export stochastic depth in the other:
+        tensors that start alike are merged, and told apart again."""
         import torch
         import torchvision
 
@@ -241,7 +317,12 @@ class TorchTest(PlanOnlyTest):
         import torch
 
         path = self.export(self.encoder(), torch.zeros(2, 6, 16), opset_version=17)
-        words = ("nodes cannot be trained", "LayerNormalization", "frontend/onnx/README.md", "--plan-only")
+        words = (
+            "nodes cannot be trained",
+            "LayerNormalization",
+            "frontend/onnx/README.md",
+            "--plan-only",
+        )
         self.refuses_model(path, *words)
 
     def test_lstm(self):
@@ -250,7 +331,9 @@ class TorchTest(PlanOnlyTest):
         class Recurrent(torch.nn.Module):
             def __init__(self):
                 super().__init__()
-                self.lstm, self.fc = torch.nn.LSTM(8, 16, 2, batch_first=True), torch.nn.Linear(16, 5)
+                self.lstm, self.fc = torch.nn.LSTM(8, 16, 2, batch_first=True), torch.nn.Linear(
+                    16, 5
+                )
 
             def forward(self, x):
                 return self.fc(self.lstm(x)[0][:, -1])
@@ -265,7 +348,9 @@ class TorchTest(PlanOnlyTest):
             def __init__(self):
                 super().__init__()
                 self.a, self.b = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.GroupNorm(2, 8)
-                self.c, self.d = torch.nn.ConvTranspose2d(8, 4, 2, stride=2), torch.nn.Conv2d(4, 2, 1)
+                self.c, self.d = torch.nn.ConvTranspose2d(8, 4, 2, stride=2), torch.nn.Conv2d(
+                    4, 2, 1
+                )
 
             def forward(self, x):
                 y = torch.nn.functional.gelu(self.c(self.b(self.a(x))))

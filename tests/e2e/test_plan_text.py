@@ -60,7 +60,10 @@ FC = r'("fc.weight" in parameters .*?values = )19200'
 CHANGES = {
     "another batch": (swap("ranks 2 batch 8", "ranks 2 batch 16"), "P25"),
     "no output": (swap(OUTPUT, r"\1"), "P25"),
-    "another output": (both(swap(OUTPUT, r"\1"), swap(r'("/Flatten" in arena .*?\])', r"\1 {output}")), "P25"),
+    "another output": (
+        both(swap(OUTPUT, r"\1"), swap(r'("/Flatten" in arena .*?\])', r"\1 {output}")),
+        "P25",
+    ),
     "two outputs": (swap(r'("/Flatten" in arena .*?\])', r"\1 {output}"), "P25"),
     "a large bucket": (swap(r"extent \d+", "extent 100000000"), "P26|P12"),
     "a large arena": (swap(r"arena = \d+", f"arena = {1 << 42}"), "P26"),
@@ -72,19 +75,31 @@ CHANGES = {
     "another's values": (swap(FC, r"\g<1>640"), "P27"),
     "no groups": (swap("groups = 1", "groups = 0"), "P28"),
     "a large kernel": (swap("kernel = array<i64: 2, 2>", "kernel = array<i64: 2000000, 2>"), "P28"),
-    "a huge kernel": (swap("kernel = array<i64: 2, 2>", f"kernel = array<i64: {1 << 62}, 2>"), "P28"),
+    "a huge kernel": (
+        swap("kernel = array<i64: 2, 2>", f"kernel = array<i64: {1 << 62}, 2>"),
+        "P28",
+    ),
     "another axis": (swap("axes = array<i64: 0>", "axes = array<i64: 7>"), "P23|P28"),
     "no transposition": (swap(", transpose_b", ""), "P28"),
     "other strides": (swap("strides = array<i64: 1, 1>", "strides = array<i64: 2, 2>"), "P28"),
     "no strides": (swap("strides = array<i64: 1, 1>", "other = 1 : i64"), "P28"),
     "another role": (swap(r'\["a", "b", "bias", "y"\]', '["a", "b", "c", "y"]'), "P28"),
-    "a bias in the matrix's place": (swap(r'\["a", "b", "bias", "y"\]', '["a", "bias", "b", "y"]'), "P28"),
-    "a loop of another type": (swap(r"\^bb0\(%arg0: f32, %arg1: f32\)", "^bb0(%arg0: f32, %arg1: f64)"), "."),
+    "a bias in the matrix's place": (
+        swap(r'\["a", "b", "bias", "y"\]', '["a", "bias", "b", "y"]'),
+        "P28",
+    ),
+    "a loop of another type": (
+        swap(r"\^bb0\(%arg0: f32, %arg1: f32\)", "^bb0(%arg0: f32, %arg1: f64)"),
+        ".",
+    ),
     "another planner's name": (swap('by "optimal"', 'by "wfbp"'), "S17"),
     "no planner's name": (swap('by "optimal"', 'by "best"'), "S17"),
     "an early lifetime": (swap(r'("/MaxPool" in arena .*?) live \[1, ', r"\1 live [-5, "), "P26"),
     "a late lifetime": (swap(r"live \[18, 19\]", "live [18, 1000]"), "P26"),
-    "dimensions of zero": (swap(r'("/Relu.grad" in arena .*? : memref)<8x', r"\1<0x"), "P2|expects|."),
+    "dimensions of zero": (
+        swap(r'("/Relu.grad" in arena .*? : memref)<8x', r"\1<0x"),
+        "P2|expects|.",
+    ),
     "an unknown dimension": (swap(r"memref<8x1x8x8xf32>", r"memref<?x1x8x8xf32>", 0), "P2"),
     "no issue": (without("plan.issue 1"), "P7"),
     "no wait": (without("plan.wait 0"), "P11"),
@@ -93,8 +108,14 @@ CHANGES = {
     "no phase": (without("plan.phase backward"), "P18"),
     "an early update": (exchange("plan.wait 0", r"plan.update 0 .*"), "P11"),
     "another scheme": (swap(r'(plan.bucket 0 .*? by )"[a-z-]+"', r'\1"tree"'), "P19"),
-    "a faster step": (swap(r"step (\d\S*)", lambda found: f"step {float(found[1]) * 0.999}"), "P22"),
-    "faster operations": (swap(r"seconds = \S+ : f64, transpose_b", "seconds = 1.0e-12 : f64, transpose_b"), "P20"),
+    "a faster step": (
+        swap(r"step (\d\S*)", lambda found: f"step {float(found[1]) * 0.999}"),
+        "P22",
+    ),
+    "faster operations": (
+        swap(r"seconds = \S+ : f64, transpose_b", "seconds = 1.0e-12 : f64, transpose_b"),
+        "P20",
+    ),
 }
 
 

@@ -48,7 +48,9 @@ class PlanTest(RefusalTest):
                 data[len(data) // 2] ^= 1
                 path.write_bytes(data)
                 self.refuses(["verify", self.plan], "copy.plan")
-                self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "copy.plan")
+                self.refuses(
+                    ["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "copy.plan"
+                )
                 shutil.copy(self.original / name, path)
 
     def test_missing_file(self):
@@ -83,7 +85,9 @@ class PlanTest(RefusalTest):
 
     def test_data_of_another_shape(self):
         data = f"{DATA / 'digits-train-y.npy'},{DATA / 'digits-train-y.npy'}"
-        self.refuses(["run", self.plan, "-n", 2, "--data", data, "--steps", 1], "digits-train-y.npy")
+        self.refuses(
+            ["run", self.plan, "-n", 2, "--data", data, "--steps", 1], "digits-train-y.npy"
+        )
 
     def test_inspect_of_a_plan_edited_by_hand(self):
         """Whatever is missing though the hash fits is bad input, not our fault."""
@@ -117,7 +121,10 @@ class PlanTest(RefusalTest):
     def test_finish_times_that_do_not_hold(self):
         """plan.mlir and plan.json agree and every hash fits: only the proof refutes them."""
         shutil.rmtree(self.plan)
-        measured = harness.CLUSTER.split("network")[0] + "collectives: {{all-reduce: {{a: 1ms, b: 1ns/B}}}}\n"
+        measured = (
+            harness.CLUSTER.split("network")[0]
+            + "collectives: {{all-reduce: {{a: 1ms, b: 1ns/B}}}}\n"
+        )
         harness.compile_plan(DIGITS, self.folder, ranks=2, cluster=measured).rename(self.plan)
         text = (self.plan / "plan.mlir").read_text()
         found = re.search(r"certificate #sync.times<\[(.*?)\]>", text)
@@ -133,9 +140,14 @@ class PlanTest(RefusalTest):
         """The bound rests on lines under the costs of messages; these lie above."""
         text = (self.plan / "plan.mlir").read_text()
         found = re.search(r"relaxations = (\[\[.*?\]\])", text)
-        raised = [[weight, held, 2 * latency, slope] for weight, held, latency, slope in json.loads(found[1])]
+        raised = [
+            [weight, held, 2 * latency, slope]
+            for weight, held, latency, slope in json.loads(found[1])
+        ]
         certificate = harness.plan_json(self.plan)["certificate"]
-        rows = ", ".join("[" + ", ".join(f"{number:.17e}" for number in row) + "]" for row in raised)
+        rows = ", ".join(
+            "[" + ", ".join(f"{number:.17e}" for number in row) + "]" for row in raised
+        )
         self.claim(text.replace(found[1], f"[{rows}]"), {**certificate, "relaxations": raised})
         self.refuses_proof("J31")
 
@@ -150,7 +162,9 @@ class PlanTest(RefusalTest):
             ["--dump", self.folder / "file" / "inside"],
         ):
             with self.subTest(words=words):
-                said = self.refuses(["run", self.plan, "--steps", 1, *words], words[1], "cannot write")
+                said = self.refuses(
+                    ["run", self.plan, "--steps", 1, *words], words[1], "cannot write"
+                )
                 self.assertNotIn("step 1", said)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount")
@@ -178,7 +192,9 @@ class PlanTest(RefusalTest):
 
     def test_plan_of_a_trace(self):
         """It is inspected and verified; `run` says why it does not run."""
-        trace = self.write("layers.CSV", "name,bytes,forward,backward\na,4KiB,1ms,2ms\nb,8KiB,1ms,2ms\n")
+        trace = self.write(
+            "layers.CSV", "name,bytes,forward,backward\na,4KiB,1ms,2ms\nb,8KiB,1ms,2ms\n"
+        )
         plan = self.folder / "trace.plan"
         harness.syncline("compile", trace, "--cluster", self.cluster, "-o", plan)
         self.assertIn("to read, not to run", harness.syncline("inspect", plan))
@@ -199,7 +215,19 @@ class PlanTest(RefusalTest):
     def start(self, plan, rank, port, steps=1, extra=()):
         """One rank of two, found from the environment as torchrun sets it."""
         environment = {"RANK": rank, "WORLD_SIZE": 2, "LOCAL_RANK": rank, "MASTER_PORT": port}
-        words = ["run", plan, "--data", IMAGES, "--steps", steps, "--lr", 0.01, "--log", "json", *extra]
+        words = [
+            "run",
+            plan,
+            "--data",
+            IMAGES,
+            "--steps",
+            steps,
+            "--lr",
+            0.01,
+            "--log",
+            "json",
+            *extra,
+        ]
         return subprocess.Popen(
             ["env", "MASTER_ADDR=127.0.0.1", *[f"{k}={v}" for k, v in environment.items()]]
             + [str(harness.SYNCLINE), *map(str, words)],

@@ -34,7 +34,11 @@ def seconds(text):
 
 def total(profile, *phases):
     """Seconds of all nodes in these phases."""
-    return sum(seconds(times.get(phase, "0 s")) for times in profile["operations"].values() for phase in phases)
+    return sum(
+        seconds(times.get(phase, "0 s"))
+        for times in profile["operations"].values()
+        for phase in phases
+    )
 
 
 class ProfileTest(RefusalTest):
@@ -73,7 +77,9 @@ class ProfileTest(RefusalTest):
 
     def test_plan(self):
         """One rank of a plan for four, also under variables of a starter."""
-        plan = harness.compile_plan(DIGITS, self.folder, ranks=4, batch=8, extra=("--scheme", "fc*=sfb"))
+        plan = harness.compile_plan(
+            DIGITS, self.folder, ranks=4, batch=8, extra=("--scheme", "fc*=sfb")
+        )
         profile, said = self.profile(plan, environment={"RANK": "3", "WORLD_SIZE": "4"})
         self.assertLessEqual(NODES, profile["operations"].keys())
         self.assertNotIn("not to be trusted", said)
@@ -81,10 +87,14 @@ class ProfileTest(RefusalTest):
 
     def test_refusals(self):
         self.refuses(["profile", "/nowhere.onnx", "-o", self.folder / "p"], "/nowhere.onnx")
-        self.refuses(["profile", DIGITS, "-o", "/nowhere/p.json"], "/nowhere/p.json", "cannot write")
+        self.refuses(
+            ["profile", DIGITS, "-o", "/nowhere/p.json"], "/nowhere/p.json", "cannot write"
+        )
         self.refuses(["profile", "-o", self.folder / "p"], "expected a model", code=2)
         self.refuses(["profile", DIGITS, "-o", self.folder / "p", "-n", 0], "-n", code=2)
-        self.refuses(["profile", DIGITS, "-o", self.folder / "p", "--cluster", ""], "--cluster", code=2)
+        self.refuses(
+            ["profile", DIGITS, "-o", self.folder / "p", "--cluster", ""], "--cluster", code=2
+        )
         self.refuses(["profile", DIGITS, "-o", "p", "--from-trace", "t", "--map", "m"], code=2)
         foreign = self.write("t.json", '{"traceEvents": []}')
         self.refuses(["profile", "--from-trace", foreign, "-o", "p"], "--map", code=2)
@@ -157,7 +167,9 @@ class TorchTest(RefusalTest):
     def test_import(self):
         """A trace that this machine's PyTorch wrote becomes a profile; another map is refused."""
         trace = self.folder / "t.json"
-        done = subprocess.run(["/usr/bin/python3", "-c", TORCH, str(trace)], capture_output=True, text=True)
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", TORCH, str(trace)], capture_output=True, text=True
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         engine = "autograd::engine::evaluate_function: "
         operations = {
@@ -167,7 +179,9 @@ class TorchTest(RefusalTest):
             engine + "AddmmBackward0": "fc",
         }
         out = self.folder / "p.json"
-        events = self.write("m.json", json.dumps({"schema": 1, "batch": 4, "operations": operations}))
+        events = self.write(
+            "m.json", json.dumps({"schema": 1, "batch": 4, "operations": operations})
+        )
         harness.syncline("profile", "--from-trace", trace, "--map", events, "-o", out)
         profile = json.loads(out.read_text())
         self.assertEqual(profile["operations"].keys(), {"conv1", "conv2", "fc"})
@@ -199,7 +213,8 @@ class MeasuredTest(RefusalTest):
         self.assertRegex(report, r"(?m)^step: predicted .*, measured .*, [+-].* %$")
 
     def test_profile_of_a_run(self):
-        """The trace of a run is a profile of it; the plan made by it computes as long as the run."""
+        """The trace of a run is a profile of it; the plan made by it computes as long as
+        the run."""
         out = self.folder / "p.json"
         harness.syncline("profile", "--from-trace", self.trace, "-o", out)
         profile = json.loads(out.read_text())
@@ -207,21 +222,31 @@ class MeasuredTest(RefusalTest):
         self.assertIn("update", profile)
         events = [e for e in json.loads(self.trace.read_text())["traceEvents"] if e["ph"] == "X"]
         runs = {(e["pid"], e["args"]["step"]) for e in events}
-        conv = [e for e in events if e["args"].get("layer") == "/conv2/Conv" and e["args"]["phase"] == "forward"]
+        conv = [
+            e
+            for e in events
+            if e["args"].get("layer") == "/conv2/Conv" and e["args"]["phase"] == "forward"
+        ]
         self.assertEqual(len(conv), len(runs))
         middle = statistics.median(e["dur"] for e in conv) * 1e-6
-        self.assertAlmostEqual(seconds(profile["operations"]["/conv2/Conv"]["forward"]), middle, delta=1e-4 * middle)
+        self.assertAlmostEqual(
+            seconds(profile["operations"]["/conv2/Conv"]["forward"]), middle, delta=1e-4 * middle
+        )
         words = ["profile", "--from-trace", self.trace, "--map", out, "-o", self.folder / "q"]
         self.refuses(words, "--map is for traces of torch.profiler", code=2)
 
     def test_limit(self):
         """The report is told, then the error; a limit that is wide enough is kept."""
-        done = self.command("inspect", self.plan, "--measured", self.trace, "--max-error", "0.0001%")
+        done = self.command(
+            "inspect", self.plan, "--measured", self.trace, "--max-error", "0.0001%"
+        )
         self.assertEqual(done.returncode, 1)
         self.assertIn("step: predicted", done.stdout)
         self.assertRegex(done.stderr, r"than predicted, expected at most 0.00 %")
         self.assertEqual(done.stderr.count("error:"), 1)
-        harness.syncline("inspect", self.plan, "--measured", self.trace, "--max-error", "100000000 %")
+        harness.syncline(
+            "inspect", self.plan, "--measured", self.trace, "--max-error", "100000000 %"
+        )
 
     def test_refusals(self):
         words = ["inspect", self.plan, "--measured"]

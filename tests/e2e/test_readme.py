@@ -53,7 +53,9 @@ class ReadmeTest(unittest.TestCase):
                 text=True,
                 timeout=600,
             )
-            self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+            self.assertEqual(
+                done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
+            )
             printed[line] = done.stdout
         return printed
 
@@ -73,7 +75,9 @@ class ReadmeTest(unittest.TestCase):
     def test_own_model(self):
         """The files of "Your own model" are as printed; its commands export, compile and train."""
         text = section("Your own model")
-        for name, content in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for name, content in re.findall(
+            r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.MULTILINE | re.DOTALL
+        ):
             (self.folder / name).write_text(content)
         lines = commands(text)
         for wanted in ("export.py", "compile", "run"):
@@ -81,11 +85,15 @@ class ReadmeTest(unittest.TestCase):
         self.run_all(lines)
         self.assertTrue((self.folder / "trained.onnx").exists())
         # The export by hand gives a network of the same parameters.
-        call = re.search(r"^```python\n(torch\.onnx\.export\(.*?)^```", text, re.MULTILINE | re.DOTALL).group(1)
+        call = re.search(
+            r"^```python\n(torch\.onnx\.export\(.*?)^```", text, re.MULTILINE | re.DOTALL
+        ).group(1)
         given = "import net, torch\nmodel, sample = net.cnn(), torch.zeros(2, 3, 32, 32)\n"
         (self.folder / "by_hand.py").write_text(given + call)
         (self.folder / "net.onnx").unlink()
-        again = next(line for line in lines if " compile " in line).replace("net.plan", "again.plan")
+        again = next(line for line in lines if " compile " in line).replace(
+            "net.plan", "again.plan"
+        )
         self.run_all(["python3 by_hand.py", again])
         plans = [harness.plan_json(self.folder / name) for name in ("net.plan", "again.plan")]
         self.assertEqual(*[[bucket["members"] for bucket in plan["buckets"]] for plan in plans])

@@ -52,7 +52,8 @@ class SchemaTest(unittest.TestCase):
                 self.assertIn("finish_times", plan["certificate"])
 
     def test_factors(self):
-        """A bucket of factors counts its piggybacks among its members, and is reconstructed after its end."""
+        """A bucket of factors counts its piggybacks among its members, and is reconstructed after
+        its end."""
         plan = self.plan(DIGITS, words=("--scheme", "fc.*=factors"))
         bucket = next(bucket for bucket in plan["buckets"] if bucket["scheme"] == "factors")
         self.assertEqual(sorted(bucket["members"]), ["fc.bias", "fc.weight"])
@@ -62,7 +63,8 @@ class SchemaTest(unittest.TestCase):
         self.assertAlmostEqual(plan["predicted"]["traffic"] / total, 1)
 
     def test_servers_of_a_trace(self):
-        """Servers that hold a part are a merge class with a capacity, and named where anything uses them."""
+        """Servers that hold a part are a merge class with a capacity, and named where anything
+        uses them."""
         unused = self.plan(TRACE, cluster=SERVERS, words=("--scheme", "*=ring"))
         self.assertEqual(unused["servers"], 0)
         plan = self.plan(TRACE, cluster=SERVERS, words=("--scheme", "conv*=parameter-server"))
@@ -79,7 +81,8 @@ class SchemaTest(unittest.TestCase):
         self.assertTrue(plan["cluster"]["half_duplex"])
 
     def test_refuses_what_breaks_it(self):
-        """The validator finds a number that is none, a key too many, one too few, a foreign word."""
+        """The validator finds a number that is none, a key too many, one too few, a
+        foreign word."""
         good = self.plan(TRACE)
         for change in (
             lambda plan: plan["buckets"][0].update(traffic=-1),

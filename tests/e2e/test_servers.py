@@ -1,4 +1,5 @@
-"""Dedicated servers and nodes of several ranks: who is started, what they move, who is named when lost."""
+"""Dedicated servers and nodes of several ranks: who is started, what they move, who is named
+when lost."""
 
 import json
 import os
@@ -34,9 +35,15 @@ class ServersTest(RefusalTest):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         path = pathlib.Path(folder.name)
-        by_servers = {"cluster": SERVERS, "extra": ("--scheme", "*=parameter-server"), "label": "servers"}
+        by_servers = {
+            "cluster": SERVERS,
+            "extra": ("--scheme", "*=parameter-server"),
+            "label": "servers",
+        }
         cls.plan = harness.compile_plan(DIGITS, path, ranks=WORKERS, **by_servers)
-        cls.ring = harness.compile_plan(DIGITS, path, ranks=WORKERS, cluster=harness.RING, label="ring")
+        cls.ring = harness.compile_plan(
+            DIGITS, path, ranks=WORKERS, cluster=harness.RING, label="ring"
+        )
         by_nodes = {"cluster": NODES, "extra": ("--scheme", "*=hierarchical"), "label": "nodes"}
         cls.nodes = harness.compile_plan(DIGITS, path, ranks=4, **by_nodes)
 
@@ -47,9 +54,22 @@ class ServersTest(RefusalTest):
     def started(self, rank, size, extra=(), plan=None, **more):
         """One process of `size`, as torchrun starts it."""
         self.port = getattr(self, "port", None) or harness.free_port()
-        told = {"RANK": rank, "WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.port, **more}
+        told = {
+            "RANK": rank,
+            "WORLD_SIZE": size,
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": self.port,
+            **more,
+        }
         return subprocess.Popen(
-            [str(harness.SYNCLINE), "run", str(plan or self.plan), "--log", "json", *map(str, extra)],
+            [
+                str(harness.SYNCLINE),
+                "run",
+                str(plan or self.plan),
+                "--log",
+                "json",
+                *map(str, extra),
+            ],
             env={**os.environ, **{name: str(value) for name, value in told.items()}},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -60,16 +80,23 @@ class ServersTest(RefusalTest):
         """(exit code, stderr) of each."""
         for process in processes:
             self.addCleanup(process.kill)
-        return [(p.returncode, errors) for p, (_, errors) in ((p, p.communicate(timeout=limit)) for p in processes)]
+        return [
+            (p.returncode, errors)
+            for p, (_, errors) in ((p, p.communicate(timeout=limit)) for p in processes)
+        ]
 
     def test_trains_like_the_ring(self):
         random = numpy.random.RandomState(1)
         x = random.standard_normal((4 * WORKERS, 1, 8, 8)).astype(numpy.float32)
         data = x, random.randint(0, 10, 4 * WORKERS)
         settings = {"lr": 0.1}
-        wanted = harness.train(self.ring, self.folder, data, ranks=WORKERS, settings=settings).parameters(2)
+        wanted = harness.train(
+            self.ring, self.folder, data, ranks=WORKERS, settings=settings
+        ).parameters(2)
         for extra in ((), ("--servers", 2)):
-            found = harness.train(self.plan, self.folder, data, ranks=WORKERS, settings=settings, extra=extra)
+            found = harness.train(
+                self.plan, self.folder, data, ranks=WORKERS, settings=settings, extra=extra
+            )
             self.assertEqual(found.parameters(2).names(), wanted.names())
             for name in wanted.names():
                 error = numpy.abs(found.parameters(2)[name] - wanted[name]).max()
@@ -97,7 +124,9 @@ class ServersTest(RefusalTest):
             with self.subTest(plan=plan.name):
                 told = self.summary(plan, "--steps", 9)
                 moved = told["median_bytes_sent"] + told["median_bytes_received"]
-                self.assertEqual(told["predicted_traffic_bytes"], harness.plan_json(plan)["predicted"]["traffic"])
+                self.assertEqual(
+                    told["predicted_traffic_bytes"], harness.plan_json(plan)["predicted"]["traffic"]
+                )
                 # Members are aligned, and the loss travels too.
                 self.assertAlmostEqual(moved / told["predicted_traffic_bytes"], 1, delta=0.02)
 
@@ -106,8 +135,22 @@ class ServersTest(RefusalTest):
         steps = 300
         if subprocess.run([HOSTS, "-n", "1", "--", "true"], capture_output=True).returncode != 0:
             self.skipTest("may not make network namespaces here")
-        words = ["-n", WORKERS, "-S", 2, "-b", "--", harness.SYNCLINE, "run", self.plan, "--steps", steps]
-        done = subprocess.run([HOSTS, *map(str, words)], capture_output=True, text=True, timeout=120)
+        words = [
+            "-n",
+            WORKERS,
+            "-S",
+            2,
+            "-b",
+            "--",
+            harness.SYNCLINE,
+            "run",
+            self.plan,
+            "--steps",
+            steps,
+        ]
+        done = subprocess.run(
+            [HOSTS, *map(str, words)], capture_output=True, text=True, timeout=120
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith("host ")]
         self.assertEqual(len(lines), WORKERS + 2, done.stdout)
@@ -122,7 +165,9 @@ class ServersTest(RefusalTest):
         for victim, name in ((2, "rank 2"), (4, "server 1 (rank 4)")):
             with self.subTest(victim=name):
                 self.port = harness.free_port()
-                crew = [self.started(r, WORKERS + 2, ["--steps", 10**9]) for r in range(WORKERS + 2)]
+                crew = [
+                    self.started(r, WORKERS + 2, ["--steps", 10**9]) for r in range(WORKERS + 2)
+                ]
                 for process in crew:
                     self.addCleanup(process.kill)
                 self.assertTrue(crew[0].stdout.readline(), "rank 0 ended before its first step")
@@ -133,10 +178,14 @@ class ServersTest(RefusalTest):
 
     def test_launcher_names_the_killed_server(self):
         words = [harness.SYNCLINE, "run", self.plan, "--steps", 10**9, "--log", "json"]
-        launcher = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        launcher = subprocess.Popen(
+            list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.addCleanup(launcher.kill)
         self.assertTrue(launcher.stdout.readline())
-        children = pathlib.Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+        children = (
+            pathlib.Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+        )
         self.assertEqual(len(children), WORKERS + 2)
         os.kill(int(children[3]), signal.SIGKILL)
         code, errors = self.ends([launcher], limit=30)[0]
@@ -151,7 +200,9 @@ class ServersTest(RefusalTest):
         def run(*extra):
             self.port = harness.free_port()
             more = {"plan": self.nodes, "LOCAL_WORLD_SIZE": 4}
-            crew = [self.started(r, 4, ["--steps", 2, *extra], LOCAL_RANK=r, **more) for r in range(4)]
+            crew = [
+                self.started(r, 4, ["--steps", 2, *extra], LOCAL_RANK=r, **more) for r in range(4)
+            ]
             return self.ends(crew)
 
         for code, errors in run():

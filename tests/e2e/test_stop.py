@@ -69,7 +69,8 @@ class StopTest(unittest.TestCase):
         return [process.stdout.readline() for _ in range(count)]
 
     def rest(self, process):
-        """What else it writes, until it ends. (communicate() would miss what readline() has read.)"""
+        """What else it writes, until it ends. (communicate() would miss what readline()
+        has read.)"""
         output, said = process.stdout.read(), process.stderr.read()
         process.wait(60)
         return output, said

@@ -1,4 +1,5 @@
-"""Processes that are no ranks of a run and connect to rank 0: the run goes on, and costs rank 0 nothing."""
+"""Processes that are no ranks of a run and connect to rank 0: the run goes on, and costs rank
+0 nothing."""
 
 import os
 import pathlib
@@ -38,9 +39,22 @@ class StrangersTest(unittest.TestCase):
         self.port = harness.free_port()
 
     def start(self, rank, ranks=RANKS, files=None, limit=30):
-        told = {"RANK": rank, "WORLD_SIZE": ranks, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.port}
+        told = {
+            "RANK": rank,
+            "WORLD_SIZE": ranks,
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": self.port,
+        }
         process = subprocess.Popen(
-            [str(harness.SYNCLINE), "run", str(self.plan), "--steps", "2", "--start-timeout", str(limit)],
+            [
+                str(harness.SYNCLINE),
+                "run",
+                str(self.plan),
+                "--steps",
+                "2",
+                "--start-timeout",
+                str(limit),
+            ],
             env={**os.environ, **{name: str(value) for name, value in told.items()}},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -75,7 +89,8 @@ class StrangersTest(unittest.TestCase):
             self.assertEqual(process.returncode, 0, errors)
 
     def test_no_file_descriptor_left(self):
-        """Connections that say nothing use up rank 0's: it waits for them to end, and then meets the others."""
+        """Connections that say nothing use up rank 0's: it waits for them to end, and then meets
+        the others."""
         first = self.start(0, files=40)
         for _ in range(60):
             self.stranger()

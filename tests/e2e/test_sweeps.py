@@ -39,7 +39,9 @@ class SweepTest(RefusalTest):
         activations, factors and what they are gathered into, BatchNorm's workspaces."""
         rates = harness.CLUSTER.splitlines()[2]
         tiny = harness.CLUSTER.replace(rates, TINY).format(ranks=4)
-        small, large = self.write("tiny.yaml", tiny), self.write("large.yaml", harness.CLUSTER.format(ranks=4))
+        small, large = self.write("tiny.yaml", tiny), self.write(
+            "large.yaml", harness.CLUSTER.format(ranks=4)
+        )
         for model, scheme, batches in (
             ("digits-cnn.onnx", "*=ring", (16, 64, 1000)),
             ("digits-cnn.onnx", "fc*=factors", (16, 64)),
@@ -76,10 +78,14 @@ class SweepTest(RefusalTest):
     def test_alone_counts_what_messages_update(self):
         """By reduce-scatter the messages update; one device alone updates all by itself."""
         ring, sharded = (
-            json.loads((self.plan("digits-cnn.onnx", "--scheme", f"*={scheme}") / "plan.json").read_text())
+            json.loads(
+                (self.plan("digits-cnn.onnx", "--scheme", f"*={scheme}") / "plan.json").read_text()
+            )
             for scheme in ("ring", "reduce-scatter")
         )
-        self.assertAlmostEqual(ring["predicted"]["alone"] / sharded["predicted"]["alone"], 1, places=6)
+        self.assertAlmostEqual(
+            ring["predicted"]["alone"] / sharded["predicted"]["alone"], 1, places=6
+        )
 
     def test_efficiency_of_a_device(self):
         """Half of the rates is twice the time, and plan.json says so."""
@@ -90,11 +96,14 @@ class SweepTest(RefusalTest):
         slow = json.loads((plan / "plan.json").read_text())
         self.assertAlmostEqual(slow["predicted"]["alone"] / full["predicted"]["alone"], 2, places=6)
         self.assertEqual(slow["provenance"]["efficiency"], 0.5)
-        self.assertIn("estimated from 50 % of the cluster file's rates", harness.syncline("inspect", plan))
+        self.assertIn(
+            "estimated from 50 % of the cluster file's rates", harness.syncline("inspect", plan)
+        )
         harness.syncline("verify", plan)
 
     def test_advice_is_the_best_of_the_sweep(self):
-        """What is advised is as fast as any size of a sweep, and compile agrees with its planner."""
+        """What is advised is as fast as any size of a sweep, and compile agrees with
+        its planner."""
         slow = self.write("slow.yaml", harness.CLUSTER.format(ranks=8).replace("10 Gb/s", "1 Gb/s"))
         plan = self.plan("alexnet.onnx", cluster=slow)
         text = harness.syncline("inspect", plan, "--advise", "ddp")

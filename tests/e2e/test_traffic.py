@@ -19,7 +19,9 @@ SLOW = harness.CLUSTER.replace("10 Gb/s, latency", "100 Mb/s, latency")
 LIMIT = 0.05
 
 
-@unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip"), "emulated hosts need root and iproute2")
+@unittest.skipUnless(
+    os.geteuid() == 0 and shutil.which("ip"), "emulated hosts need root and iproute2"
+)
 class TrafficTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -28,7 +30,18 @@ class TrafficTest(unittest.TestCase):
 
     def moved(self, plan, steps):
         """Bytes each host's interface received and sent."""
-        command = [HOSTS_SCRIPT, "-n", HOSTS, "-b", "--", harness.SYNCLINE, "run", plan, "--steps", steps]
+        command = [
+            HOSTS_SCRIPT,
+            "-n",
+            HOSTS,
+            "-b",
+            "--",
+            harness.SYNCLINE,
+            "run",
+            plan,
+            "--steps",
+            steps,
+        ]
         done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         found = re.findall(r"^host \d+ rx (\d+) tx (\d+)$", done.stdout + done.stderr, re.MULTILINE)
@@ -44,7 +57,10 @@ class TrafficTest(unittest.TestCase):
         short, long = self.moved(plan, 1), self.moved(plan, 3)
         for host, (few, many) in enumerate(zip(short, long)):
             step = (many - few) / 2
-            print(f"\n  alexnet, {planner}, host {host}: {step / 1e6:.2f} MB, predicted {predicted / 1e6:.2f}")
+            print(
+                f"\n  alexnet, {planner}, host {host}: {step / 1e6:.2f} MB, predicted"
+                f" {predicted / 1e6:.2f}"
+            )
             self.assertAlmostEqual(step, predicted, delta=LIMIT * predicted)
 
     def test_chosen_schemes(self):
@@ -69,7 +85,10 @@ class BusiestRankTest(unittest.TestCase):
                 log = harness.syncline("run", plan, "-n", HOSTS, "--steps", 3, "--log", "json")
                 moved = json.loads(log.splitlines()[-1])
                 both = moved["median_bytes_sent"] + moved["median_bytes_received"]
-                print(f"\n  digits-cnn, {scheme}: {both / 1e3:.1f} kB, predicted {moved['predicted_traffic_bytes'] / 1e3:.1f}")
+                print(
+                    f"\n  digits-cnn, {scheme}: {both / 1e3:.1f} kB, predicted"
+                    f" {moved['predicted_traffic_bytes'] / 1e3:.1f}"
+                )
                 self.assertAlmostEqual(both, moved["predicted_traffic_bytes"], delta=LIMIT * both)
 
 

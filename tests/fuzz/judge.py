@@ -11,7 +11,15 @@ import harness
 import server
 import targets
 
-CRASHES = ("Assertion", "terminate called", "Stack dump", "PLEASE submit", "what():", "Traceback", "AddressSanitizer")
+CRASHES = (
+    "Assertion",
+    "terminate called",
+    "Stack dump",
+    "PLEASE submit",
+    "what():",
+    "Traceback",
+    "AddressSanitizer",
+)
 RUNS = ("run",)  # commands that `syncline` hands over to a program beside it
 
 worker = None  # of this process: programs, folders, choices
@@ -24,7 +32,8 @@ class Worker:
         self.folder.mkdir()
         environment = {"CXX": str(good.compiler)}
         self.programs = {
-            name: server.Program(harness.BUILD / "bin" / name, environment) for name in ("syncline", "syncline-run")
+            name: server.Program(harness.BUILD / "bin" / name, environment)
+            for name in ("syncline", "syncline-run")
         }
         atexit.register(lambda: [program.close() for program in self.programs.values()])
 
@@ -61,7 +70,8 @@ class Case:
         return self.folder / name
 
     def run(self, command, *words, made=None):
-        """Calls a command; did it succeed? `made` is what it writes, which a failed one must not leave."""
+        """Calls a command; did it succeed? `made` is what it writes, which a failed one must
+        not leave."""
         program, before = ("syncline-run", []) if command in RUNS else ("syncline", [command])
         call = [*before, *map(str, words)]
         outcome = worker.programs[program].call(call, self.folder, worker.chosen.seconds)
@@ -80,17 +90,24 @@ class Case:
         """As `run`; a refusal is a finding, too."""
         known = len(self.findings)
         if not self.run(*words) and len(self.findings) == known:
-            self.findings.append((shlex.join(map(str, words)), "refused what the command before has made", ""))
+            self.findings.append(
+                (shlex.join(map(str, words)), "refused what the command before has made", "")
+            )
 
     def end(self):
         """Keeps the input of a finding and clears the folder; the findings as text."""
         lines = []
         if self.findings:
-            kept = pathlib.Path(worker.chosen.keep).absolute() / f"{self.target}-{worker.chosen.seed}-{self.number}"
+            kept = (
+                pathlib.Path(worker.chosen.keep).absolute()
+                / f"{self.target}-{worker.chosen.seed}-{self.number}"
+            )
             shutil.copytree(self.folder, kept, dirs_exist_ok=True, symlinks=True)
             for command, fault, errors in self.findings:
                 command = command.replace(str(self.folder), str(kept))
-                lines.append(f"{self.target} {self.number}: {fault}: {command}\n    {errors[:600].strip()}")
+                lines.append(
+                    f"{self.target} {self.number}: {fault}: {command}\n    {errors[:600].strip()}"
+                )
             (kept / "finding.txt").write_text("\n".join(lines) + "\n")
         shutil.rmtree(self.folder, ignore_errors=True)
         return lines
@@ -101,11 +118,17 @@ def fault_of(outcome):
     if outcome.code is None:
         return "took too long"
     if outcome.code not in (0, 1, 2):
-        return f"ended by signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
+        return (
+            f"ended by signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
+        )
     for crash in CRASHES:
         if crash in outcome.errors:
             return f"said '{crash}'"
-    messages = [line for line in outcome.errors.splitlines() if re.match(r"syncline[a-z-]*(: rank \d+)?: error: ", line)]
+    messages = [
+        line
+        for line in outcome.errors.splitlines()
+        if re.match(r"syncline[a-z-]*(: rank \d+)?: error: ", line)
+    ]
     if outcome.code != 0 and len(messages) != 1:
         return f"exit code {outcome.code} with {len(messages)} messages"
     return ""
@@ -128,7 +151,12 @@ class Row:
 def table(rows):
     lines = [f"{'target':<15}{'inputs':>8}{'accepted':>10}{'findings':>10}{'peak MiB':>10}"]
     for name, row in rows.items():
-        lines.append(f"{name:<15}{row.inputs:>8}{row.accepted:>10}{row.findings:>10}{row.memory:>10.0f}")
-    total = [sum(getattr(row, key) for row in rows.values()) for key in ("inputs", "accepted", "findings")]
+        lines.append(
+            f"{name:<15}{row.inputs:>8}{row.accepted:>10}{row.findings:>10}{row.memory:>10.0f}"
+        )
+    total = [
+        sum(getattr(row, key) for row in rows.values())
+        for key in ("inputs", "accepted", "findings")
+    ]
     lines.append(f"{'together':<15}{total[0]:>8}{total[1]:>10}{total[2]:>10}")
     return "\n".join(lines)

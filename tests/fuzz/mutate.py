@@ -6,13 +6,80 @@ import copy
 NUMBERS = [
     *("0", "-1", "1", "2", "7", "255", "65536", "2147483647", "2147483648", "4294967296"),
     *("9223372036854775807", "9223372036854775808", "18446744073709551616", "1" + "0" * 400),
-    *("-0", "0.5", "-2.5", "1e-320", "1e308", "1e309", "-1e30", "nan", "inf", "-inf", "0x10", "1_000"),
+    *(
+        "-0",
+        "0.5",
+        "-2.5",
+        "1e-320",
+        "1e308",
+        "1e309",
+        "-1e30",
+        "nan",
+        "inf",
+        "-inf",
+        "0x10",
+        "1_000",
+    ),
 ]
 WORDS = [
-    *("", " ", "\n", "\t", "\0", '"', "'", "\\", "/", "..", "../../x", "%s%n", "*", "?", "[", "]", "{", "}"),
-    *("(", ")", ",", ":", ";", "#", "-", "--", "&a", "*a", "<!--", "]]>", "&lt;", "null", "true", "~", "é", "\u202e"),
-    *("10 Gb/s", "1 us", "5 GiB", "-1 s", "0 B", "1e300 GB/s", "NaN ms", "ring", "tree", "optimal", "\ud800"),
-    *("[" * 100_000, '{"a":' * 50_000, "<a>" * 50_000),  # more levels than a recursive reader's stack holds
+    *(
+        "",
+        " ",
+        "\n",
+        "\t",
+        "\0",
+        '"',
+        "'",
+        "\\",
+        "/",
+        "..",
+        "../../x",
+        "%s%n",
+        "*",
+        "?",
+        "[",
+        "]",
+        "{",
+        "}",
+    ),
+    *(
+        "(",
+        ")",
+        ",",
+        ":",
+        ";",
+        "#",
+        "-",
+        "--",
+        "&a",
+        "*a",
+        "<!--",
+        "]]>",
+        "&lt;",
+        "null",
+        "true",
+        "~",
+        "é",
+        "\u202e",
+    ),
+    *(
+        "10 Gb/s",
+        "1 us",
+        "5 GiB",
+        "-1 s",
+        "0 B",
+        "1e300 GB/s",
+        "NaN ms",
+        "ring",
+        "tree",
+        "optimal",
+        "\ud800",
+    ),
+    *(
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        "<a>" * 50_000,
+    ),  # more levels than a recursive reader's stack holds
 ]
 MOST_BYTES = 1 << 20
 
@@ -86,7 +153,20 @@ def swap_lines(rng, changed, words):
     changed[:] = b"\n".join(lines)
 
 
-BYTE_CHANGES = (flip, flip, overwrite, remove, repeat, move, cut, insert, insert, renumber, renumber, swap_lines)
+BYTE_CHANGES = (
+    flip,
+    flip,
+    overwrite,
+    remove,
+    repeat,
+    move,
+    cut,
+    insert,
+    insert,
+    renumber,
+    renumber,
+    swap_lines,
+)
 
 
 def text(rng, original, words=WORDS):
@@ -106,7 +186,11 @@ def tree(rng, document):
 
 def children(node):
     """(container, key) of every node below `node`."""
-    keys = node.keys() if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+    keys = (
+        node.keys()
+        if isinstance(node, dict)
+        else range(len(node)) if isinstance(node, list) else ()
+    )
     for key in list(keys):
         yield node, key
         yield from children(node[key])
@@ -141,12 +225,33 @@ def nested(rng):
 
 def scalar(rng, old):
     if isinstance(old, (int, float)) and not isinstance(old, bool) and rng.random() < 0.5:
-        return rng.choice((old + 1, old - 1, -old, old * 2, old / 2, old * 1e6, float(old), int(min(old, 1e18))))
-    return rng.choice((0, 1, -1, 2**31, 2**63 - 1, 2**64, 1e308, 5e-324, "", "x", rng.choice(WORDS), None, True, [], {}))
+        return rng.choice(
+            (old + 1, old - 1, -old, old * 2, old / 2, old * 1e6, float(old), int(min(old, 1e18)))
+        )
+    return rng.choice(
+        (
+            0,
+            1,
+            -1,
+            2**31,
+            2**63 - 1,
+            2**64,
+            1e308,
+            5e-324,
+            "",
+            "x",
+            rng.choice(WORDS),
+            None,
+            True,
+            [],
+            {},
+        )
+    )
 
 
 def onnx_graph(rng, original):
-    """A copy of an ONNX model after one or a few changes of its nodes, attributes, shapes and names."""
+    """A copy of an ONNX model after one or a few changes of its nodes, attributes, shapes
+    and names."""
     changed = copy.deepcopy(original)
     for _ in range(rng.choice((1, 1, 2, 3))):
         rng.choice(GRAPH_CHANGES)(rng, changed.graph)
@@ -229,12 +334,58 @@ def change_weight(rng, graph):
 def rename(rng, graph):
     named = [*graph.node, *graph.initializer, *graph.input, *graph.output]
     if named:
-        rng.choice(named).name = rng.choice((*WORDS[:30], "a" * 300, "x")).encode("utf-8", "ignore").decode()
+        rng.choice(named).name = (
+            rng.choice((*WORDS[:30], "a" * 300, "x")).encode("utf-8", "ignore").decode()
+        )
 
 
 OPERATORS = (
-    *("Add", "Mul", "Relu", "Conv", "Gemm", "MatMul", "MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose"),
-    *("Concat", "Slice", "Pad", "Expand", "Softmax", "BatchNormalization", "Dropout", "Identity", "LRN", "If", "Loop"),
-    *("Gather", "Constant", "Shape", "Cast", "ReduceMean", "GlobalAveragePool", "Clip", "NoSuchOperator"),
+    *(
+        "Add",
+        "Mul",
+        "Relu",
+        "Conv",
+        "Gemm",
+        "MatMul",
+        "MaxPool",
+        "AveragePool",
+        "Flatten",
+        "Reshape",
+        "Transpose",
+    ),
+    *(
+        "Concat",
+        "Slice",
+        "Pad",
+        "Expand",
+        "Softmax",
+        "BatchNormalization",
+        "Dropout",
+        "Identity",
+        "LRN",
+        "If",
+        "Loop",
+    ),
+    *(
+        "Gather",
+        "Constant",
+        "Shape",
+        "Cast",
+        "ReduceMean",
+        "GlobalAveragePool",
+        "Clip",
+        "NoSuchOperator",
+    ),
 )
-GRAPH_CHANGES = (rewire, rewire, retype, reorder, duplicate, change_attribute, change_attribute, change_shape, change_weight, rename)
+GRAPH_CHANGES = (
+    rewire,
+    rewire,
+    retype,
+    reorder,
+    duplicate,
+    change_attribute,
+    change_attribute,
+    change_shape,
+    change_weight,
+    rename,
+)

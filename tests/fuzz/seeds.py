@@ -21,7 +21,10 @@ COMPILER = """#!/bin/sh
 while [ $# -gt 0 ]; do [ "$1" != -o ] || cp "$(dirname "$0")/empty.so" "$2"; shift; done
 """
 HOSTS = "# mpirun --hostfile\nn1 slots=2\nn2 slots=2 max_slots=4\nn3:2\n10.0.0.4 slots=2\n"
-LAYERS = "name,bytes,forward,backward,M,N,K\nconv1,7168B,1.83ms,3.66ms,,,\nfc,4MiB,2ms,4ms,1024,1024,32\nfc2,40kB,1us,2us,1024,10,32\n"
+LAYERS = (
+    "name,bytes,forward,backward,M,N,K\nconv1,7168B,1.83ms,3.66ms,,,\n"
+    "fc,4MiB,2ms,4ms,1024,1024,32\nfc2,40kB,1us,2us,1024,10,32\n"
+)
 ENGINE = "autograd::engine::evaluate_function: ConvolutionBackward0"
 
 
@@ -41,9 +44,13 @@ class Seeds:
         self.write("cluster.yaml", harness.CLUSTER.format(ranks=1))
         self.write("layers.csv", LAYERS)
         words = ("compile", DIGITS, "--batch", 8, "--loss", "cross-entropy")
-        harness.syncline(*words, "--cluster", self.folder / "cluster.yaml", "-o", self.folder / "one.plan")
+        harness.syncline(
+            *words, "--cluster", self.folder / "cluster.yaml", "-o", self.folder / "one.plan"
+        )
         self.write("four.yaml", harness.CLUSTER.format(ranks=4))
-        harness.syncline(*words, "--cluster", self.folder / "four.yaml", "-o", self.folder / "four.plan")
+        harness.syncline(
+            *words, "--cluster", self.folder / "four.yaml", "-o", self.folder / "four.plan"
+        )
         harness.syncline("profile", DIGITS, "--batch", 8, "-o", self.folder / "profile.json")
         run = ("run", self.folder / "one.plan", "-n", 1, "--data", IMAGES, "--steps", 4)
         harness.syncline(*run, "--trace", self.folder / "trace.json")
@@ -81,21 +88,54 @@ class Seeds:
 TORCH_MAP = {
     "schema": 1,
     "batch": 4,
-    "operations": {"aten::conv2d": ["/conv1/Conv", "/conv2/Conv"], "aten::linear": "/fc/Gemm", ENGINE: ["/conv2/Conv", "/conv1/Conv"]},
+    "operations": {
+        "aten::conv2d": ["/conv1/Conv", "/conv2/Conv"],
+        "aten::linear": "/fc/Gemm",
+        ENGINE: ["/conv2/Conv", "/conv1/Conv"],
+    },
 }
 
 
 def torch_trace():
-    """What torch.profiler writes of three steps of two convolutions and a linear layer, shortened."""
+    """What torch.profiler writes of three steps of two convolutions and a linear
+    layer, shortened."""
     events = []
     for step in range(3):
         base = 1000.0 * step
-        rows = [("aten::conv2d", 10, 1), ("aten::conv2d", 60, 2), ("aten::linear", 120, 3), (ENGINE, 300, 2), (ENGINE, 400, 1)]
-        events += [event(name, base + at, number + 10 * step, 2 if name == ENGINE else 1) for name, at, number in rows]
-        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 7, "tid": 1, "ts": base, "dur": 900})
+        rows = [
+            ("aten::conv2d", 10, 1),
+            ("aten::conv2d", 60, 2),
+            ("aten::linear", 120, 3),
+            (ENGINE, 300, 2),
+            (ENGINE, 400, 1),
+        ]
+        events += [
+            event(name, base + at, number + 10 * step, 2 if name == ENGINE else 1)
+            for name, at, number in rows
+        ]
+        events.append(
+            {
+                "ph": "X",
+                "cat": "user_annotation",
+                "name": f"ProfilerStep#{step}",
+                "pid": 7,
+                "tid": 1,
+                "ts": base,
+                "dur": 900,
+            }
+        )
     return {"schemaVersion": 1, "traceEvents": events}
 
 
 def event(name, ts, number, thread):
     arguments = {"Sequence number": number}
-    return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 7, "tid": thread, "ts": ts, "dur": 30, "args": arguments}
+    return {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": name,
+        "pid": 7,
+        "tid": thread,
+        "ts": ts,
+        "dur": 30,
+        "args": arguments,
+    }

@@ -18,7 +18,13 @@ class Outcome:
     ended for taking too long; peak memory in MiB; what it printed."""
 
     def __init__(self, words, code, memory, said, errors):
-        self.words, self.code, self.memory, self.said, self.errors = words, code, memory, said, errors
+        self.words, self.code, self.memory, self.said, self.errors = (
+            words,
+            code,
+            memory,
+            said,
+            errors,
+        )
 
 
 class Program:
@@ -46,7 +52,9 @@ class Program:
     def call(self, words, folder, seconds):
         """Runs the command with `words` in `folder`, for at most `seconds`; the Outcome."""
         files = [pathlib.Path(folder).parent / name for name in ("stdout", "stderr")]
-        text = "".join(f"{word}\0" for word in (folder, *files, *words)).encode("utf-8", "surrogateescape")
+        text = "".join(f"{word}\0" for word in (folder, *files, *words)).encode(
+            "utf-8", "surrogateescape"
+        )
         os.write(self.requests, struct.pack("=I", len(text)) + text)
         child, late = self.number(), False
         if not select.select([self.replies], [], [], seconds)[0]:
@@ -55,7 +63,9 @@ class Program:
         status, memory = self.number(), self.number() / 1024
         end_group(child)
         said, errors = (path.read_text(errors="replace") for path in files)
-        return Outcome(words, None if late else os.waitstatus_to_exitcode(status), memory, said, errors)
+        return Outcome(
+            words, None if late else os.waitstatus_to_exitcode(status), memory, said, errors
+        )
 
     def number(self):
         data = b""

@@ -23,7 +23,9 @@ def onnx_model(case):
         changed = mutate.onnx_graph(case.rng, case.seeds.model).SerializeToString()
     else:
         changed = mutate.data(case.rng, seeds.DIGITS.read_bytes())
-    compile_and_verify(case, case.write("m.onnx", changed), *COMPILE, cluster=case.seeds.folder / "four.yaml")
+    compile_and_verify(
+        case, case.write("m.onnx", changed), *COMPILE, cluster=case.seeds.folder / "four.yaml"
+    )
 
 
 def layer_trace(case):
@@ -45,12 +47,21 @@ def nccl_topology(case):
 
 def host_file(case):
     hosts = case.write("hosts", mutate.data(case.rng, seeds.HOSTS.encode()))
-    import_cluster(case, "cluster", "--from-hostfile", hosts, "--device", "v100", "--network", "ethernet-10g")
+    import_cluster(
+        case, "cluster", "--from-hostfile", hosts, "--device", "v100", "--network", "ethernet-10g"
+    )
 
 
 def profile(case):
     changed = case.write("p.json", json_input(case, "profile.json"))
-    compile_and_verify(case, seeds.DIGITS, *COMPILE, "--profile", changed, cluster=case.seeds.folder / "cluster.yaml")
+    compile_and_verify(
+        case,
+        seeds.DIGITS,
+        *COMPILE,
+        "--profile",
+        changed,
+        cluster=case.seeds.folder / "cluster.yaml",
+    )
 
 
 def run_trace(case):
@@ -63,7 +74,8 @@ def torch_trace(case):
     names = ["torch.json", "map.json"]
     changed = case.rng.choice(names)
     trace, events = (
-        case.write(name, json_input(case, name) if name == changed else case.seeds.data(name)) for name in names
+        case.write(name, json_input(case, name) if name == changed else case.seeds.data(name))
+        for name in names
     )
     case.run("profile", "--from-trace", trace, "--map", events, "-o", "p.json", made="p.json")
 
@@ -74,24 +86,39 @@ def plan_text(case):
     if case.rng.random() < 0.5:
         (plan / "plan.json").write_bytes(json_input(case, "four.plan/plan.json"))
     else:
-        (plan / "plan.mlir").write_bytes(mutate.data(case.rng, case.seeds.data("four.plan/plan.mlir"), MLIR_WORDS))
+        (plan / "plan.mlir").write_bytes(
+            mutate.data(case.rng, case.seeds.data("four.plan/plan.mlir"), MLIR_WORDS)
+        )
     if case.rng.random() < 0.85:
         rehash(plan)
     other = case.seeds.folder / "four.plan"
     reads = [
-        *(("inspect", plan), ("inspect", plan, "--members"), ("inspect", plan, "--diff", other), ("simulate", plan)),
-        *(("inspect", plan, "--why", "fc.weight"), ("simulate", plan, "--sweep", "bandwidth=1Gb/s..10Gb/s")),
+        *(
+            ("inspect", plan),
+            ("inspect", plan, "--members"),
+            ("inspect", plan, "--diff", other),
+            ("simulate", plan),
+        ),
+        *(
+            ("inspect", plan, "--why", "fc.weight"),
+            ("simulate", plan, "--sweep", "bandwidth=1Gb/s..10Gb/s"),
+        ),
     ]
     case.run("verify", plan)
     case.run(*case.rng.choice(reads))
 
 
 def plan_files(case):
-    """What `run` reads of a plan: plan.json, weights.bin, model.onnx, with hashes that fit again."""
+    """What `run` reads of a plan: plan.json, weights.bin, model.onnx, with hashes that
+    fit again."""
     plan = copy_plan(case, "one.plan")
     name = case.rng.choice(("plan.json", "plan.json", "weights.bin", "model.onnx"))
     source = f"one.plan/{name}"
-    changed = json_input(case, source) if name == "plan.json" else mutate.data(case.rng, case.seeds.data(source))
+    changed = (
+        json_input(case, source)
+        if name == "plan.json"
+        else mutate.data(case.rng, case.seeds.data(source))
+    )
     (plan / name).write_bytes(changed)
     rehash(plan)
     case.run("run", plan, *RUN, "--save", "s.onnx", "--dump", "d", "--dump-steps", "1")
@@ -100,7 +127,9 @@ def plan_files(case):
 def npy_data(case):
     names = ["x.npy", "y.npy"]
     changed = case.rng.choice(names)
-    files = [case.write(n, npy_input(case, n) if n == changed else case.seeds.data(n)) for n in names]
+    files = [
+        case.write(n, npy_input(case, n) if n == changed else case.seeds.data(n)) for n in names
+    ]
     read_data(case, files)
 
 
@@ -108,7 +137,10 @@ def csv_data(case):
     names = ["x.csv", "y.csv"]
     changed = case.rng.choice(names)
     files = [
-        case.write(n, mutate.data(case.rng, case.seeds.data(n)) if n == changed else case.seeds.data(n)) for n in names
+        case.write(
+            n, mutate.data(case.rng, case.seeds.data(n)) if n == changed else case.seeds.data(n)
+        )
+        for n in names
     ]
     read_data(case, files)
 
@@ -116,11 +148,32 @@ def csv_data(case):
 TARGETS = {
     f.__name__: f
     for f in (
-        *(onnx_model, layer_trace, cluster_file, nccl_topology, host_file, profile, run_trace, torch_trace),
+        *(
+            onnx_model,
+            layer_trace,
+            cluster_file,
+            nccl_topology,
+            host_file,
+            profile,
+            run_trace,
+            torch_trace,
+        ),
         *(plan_text, plan_files, npy_data, csv_data),
     )
 }
-MLIR_WORDS = mutate.WORDS + ["[" * 300, "%0", "%999", "f32", "memref<8xf32>", "i64", "dense<0>", "#sync.x", "!plan.x", "unit", "true"]
+MLIR_WORDS = mutate.WORDS + [
+    "[" * 300,
+    "%0",
+    "%999",
+    "f32",
+    "memref<8xf32>",
+    "i64",
+    "dense<0>",
+    "#sync.x",
+    "!plan.x",
+    "unit",
+    "true",
+]
 
 
 def compile_and_verify(case, source, *words, cluster):
@@ -132,14 +185,18 @@ def compile_and_verify(case, source, *words, cluster):
 def import_cluster(case, *words):
     """A cluster file that was written must be one that compiles."""
     if case.run(*words, "-o", "c.yaml", made="c.yaml"):
-        case.must("compile", case.seeds.folder / "layers.csv", "--cluster", "c.yaml", "-o", "o.plan")
+        case.must(
+            "compile", case.seeds.folder / "layers.csv", "--cluster", "c.yaml", "-o", "o.plan"
+        )
 
 
 def json_input(case, name):
     """A changed JSON file: its tree (mostly), or its bytes."""
     if case.rng.random() < 0.3:
         return mutate.data(case.rng, case.seeds.data(name))
-    return json.dumps(mutate.tree(case.rng, case.seeds.document(name))).encode("utf-8", "surrogatepass")
+    return json.dumps(mutate.tree(case.rng, case.seeds.document(name))).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def npy_input(case, name):
@@ -173,7 +230,9 @@ def rehash(plan):
     try:
         document = json.loads(path.read_bytes())
         for name in document["hashes"]["files"]:
-            document["hashes"]["files"][name] = hashlib.sha256((plan / name).read_bytes()).hexdigest()
+            document["hashes"]["files"][name] = hashlib.sha256(
+                (plan / name).read_bytes()
+            ).hexdigest()
         document["hashes"]["plan"] = ""
         compact = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         document["hashes"]["plan"] = hashlib.sha256(compact.encode()).hexdigest()

@@ -77,7 +77,11 @@ class FuzzTest(unittest.TestCase):
         """No finding; and some inputs are accepted, so that more than the first check has run."""
         with tempfile.TemporaryDirectory() as work:
             chosen = types.SimpleNamespace(
-                **{"inputs": INPUTS * len(targets.TARGETS), "seed": "ci", "targets": list(targets.TARGETS)},
+                **{
+                    "inputs": INPUTS * len(targets.TARGETS),
+                    "seed": "ci",
+                    "targets": list(targets.TARGETS),
+                },
                 **{"only": None, "jobs": 2, "seconds": 60, "keep": f"{work}/findings"},
             )
             lines = []

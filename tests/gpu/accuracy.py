@@ -16,7 +16,11 @@ class Accuracy:
         self.machine = machine
 
     def add(self, table):
-        against = "PyTorch in float64 here" if self.machine.torch else "float64 PyTorch on another processor, estimated"
+        against = (
+            "PyTorch in float64 here"
+            if self.machine.torch
+            else "float64 PyTorch on another processor, estimated"
+        )
         for entry in self.machine.manifest["numbers"]:
             name = f"numbers {entry['name']}: {entry['ranks']} rank{'s' * (entry['ranks'] > 1)}"
             table.check(name, f"<= {cases.LIMIT:.0e} against {against}", self.against_torch, entry)
@@ -27,12 +31,21 @@ class Accuracy:
             self.add_variant(table, words)
 
     def add_variant(self, table, words):
-        """The same plan with and without a switch: a captured step computes the same bits; a narrower wire rounds
-        gradients once on each rank and in each sum."""
+        """The same plan with and without a switch: a captured step computes the same bits; a
+        narrower wire rounds gradients once on each rank and in each sum."""
         entry = self.machine.manifest["whole"][0]
         limit = 0.0 if "--cuda-graph" in words else 2e-2 if "bf16" in words else 2e-3
-        expected = f"<= {limit:.0e} against the same without" if limit else "the same bits as without"
-        table.check(f"numbers {entry['name']} {' '.join(words)}", expected, self.against_itself, entry, words, limit)
+        expected = (
+            f"<= {limit:.0e} against the same without" if limit else "the same bits as without"
+        )
+        table.check(
+            f"numbers {entry['name']} {' '.join(words)}",
+            expected,
+            self.against_itself,
+            entry,
+            words,
+            limit,
+        )
 
     def train(self, label, plan, ranks, data, seed, *extra):
         """Three steps on these samples; what was dumped."""
@@ -47,7 +60,9 @@ class Accuracy:
         words = [word for name, value in cases.OPTIONS.items() for word in (f"--{name}", value)]
         words += ["--data", ",".join(map(str, files)), "--steps", cases.STEPS, "--seed", seed]
         words += ["--dump", folder / "dump", "--dump-steps", f"0,{cases.STEPS - 1}", *extra]
-        self.machine.must(f"numbers-{label}", *self.machine.words(self.machine.file(plan), ranks, *words))
+        self.machine.must(
+            f"numbers-{label}", *self.machine.words(self.machine.file(plan), ranks, *words)
+        )
         return harness.Dump(folder / "dump")
 
     def samples(self, count, shape, classes, seed):
@@ -66,8 +81,22 @@ class Accuracy:
         if self.machine.torch:
             found = self.machine.python(
                 *(f"numbers-{entry['name']}", "truth.py", self.machine.file(entry["script"])),
-                *(self.machine.file(entry["plan"]), dump.folder, "--seed", entry["seed"], "--shards", entry["ranks"]),
-                *("--batch", entry["batch"], "--size", entry["size"], "--device", self.machine.device),
+                *(
+                    self.machine.file(entry["plan"]),
+                    dump.folder,
+                    "--seed",
+                    entry["seed"],
+                    "--shards",
+                    entry["ranks"],
+                ),
+                *(
+                    "--batch",
+                    entry["batch"],
+                    "--size",
+                    entry["size"],
+                    "--device",
+                    self.machine.device,
+                ),
             )
             text = f"{found['text']}; PyTorch in float32 {found['other']:.1e}"
         else:
@@ -112,7 +141,8 @@ class Accuracy:
         return self.judge(other, plain, True, limit)
 
     def judge(self, dump, truth, has_gradients, limit):
-        """By plan.json's rule for several ranks: gradients after the first step, parameters after the last."""
+        """By plan.json's rule for several ranks: gradients after the first step, parameters after
+        the last."""
         import compare
 
         last = cases.STEPS - 1

@@ -21,12 +21,15 @@ FAST, SLOW = "20 Gb/s", "1 Gb/s"
 
 @dataclasses.dataclass
 class Case:
-    """A torchvision model whose numbers are compared. Why images are small and scales drawn: tests/README.md."""
+    """A torchvision model whose numbers are compared. Why images are small and scales
+    drawn: tests/README.md."""
 
     model: str
     batch: int  # samples a rank
     size: int
-    shift: tuple = ()  # range of normalisations' shifts and of convolutions' biases; empty: PyTorch's
+    shift: (
+        tuple
+    ) = ()  # range of normalisations' shifts and of convolutions' biases; empty: PyTorch's
     scale: tuple = (0.5, 1.0)  # range of normalisations' scales
     margin: int = 3  # how far below the limit float32 PyTorch has to stay on the processor
     ranks: tuple = (1, 2, 4)
@@ -36,8 +39,8 @@ class Case:
 
 NUMBERS = [
     Case("resnet18", 4, 64, (0.5, 2.0), small=True),
-    # Shifts so large that no ReLU cuts: of a bias before the next normalisation hardly a gradient is left otherwise,
-    # and float32 PyTorch misses the limit on it.
+    # Shifts so large that no ReLU cuts: of a bias before the next normalisation hardly a gradient
+    # is left otherwise, and float32 PyTorch misses the limit on it.
     Case("resnet50", 4, 64, (3.0, 4.0), (0.5, 0.7), margin=2),
     # On 16 samples some choice of a maximum turns over on every seed.
     Case("googlenet", 4, 48, (0.5, 2.0), margin=2, ranks=(1, 2), seeds=(11, 2)),
@@ -49,7 +52,8 @@ NUMBERS = [
 
 @dataclasses.dataclass
 class Whole:
-    """A model without normalisation over samples: ranks together equal one rank with all their samples."""
+    """A model without normalisation over samples: ranks together equal one rank with all
+    their samples."""
 
     name: str
     model: str  # "digits", or torchvision's
@@ -88,6 +92,9 @@ SPEED = [
     Speed("resnet50-32-two", "resnet50", 32, 2),
     Speed("alexnet-16-two", "alexnet", 16, 2, wants="factors"),
 ]
-SMALL_SPEED = [Speed("resnet18-2", "resnet18", 2, size=32), Speed("resnet18-2-two", "resnet18", 2, 2, size=32)]
+SMALL_SPEED = [
+    Speed("resnet18-2", "resnet18", 2, size=32),
+    Speed("resnet18-2-two", "resnet18", 2, 2, size=32),
+]
 # More than any GPU holds, while every tensor has fewer than 2^31 elements.
 TOO_LARGE = Speed("too-large", "resnet50", 2600)

@@ -46,15 +46,22 @@ def conformance(machine):
     if done.returncode == 77:
         raise Skipped(done.stdout.strip()[-300:])
     if done.returncode != 0 or not last:
-        raise Failed(f"exit code {done.returncode}: {'; '.join(last) or done.stderr.strip()[-300:]}")
+        raise Failed(
+            f"exit code {done.returncode}: {'; '.join(last) or done.stderr.strip()[-300:]}"
+        )
     return "; ".join(line.strip("[] ") for line in last)
 
 
 def describe(machine):
     """The table's heading: what it is true of."""
     manifest = machine.manifest["versions"]
-    lines = [f"Syncline {manifest['commit'][:12]}, {platform.machine()}, Python {platform.python_version()}"]
-    lines += machine.gpus or [f"no GPU; libraries of the host by '{machine.module}'" if machine.module else "no GPU"]
+    lines = [
+        f"Syncline {manifest['commit'][:12]}, {platform.machine()}, Python"
+        f" {platform.python_version()}"
+    ]
+    lines += machine.gpus or [
+        f"no GPU; libraries of the host by '{machine.module}'" if machine.module else "no GPU"
+    ]
     lines.append(f"PyTorch {machine.torch}" if machine.torch else "no PyTorch that sees a GPU")
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if pathlib.Path(nvcc).exists():
@@ -66,19 +73,37 @@ def describe(machine):
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("prepared", type=pathlib.Path, help="what prepare.sh wrote")
-    parser.add_argument("logs", type=pathlib.Path, help="folder for logs, builds and what runs write")
-    parser.add_argument("--only", default="", metavar="REGEX", help="checks whose name this matches")
-    parser.add_argument("--build", type=pathlib.Path, help="a build folder that is ready (default: build one in LOGS)")
-    parser.add_argument("--module", default="", metavar="FILE", help="a backend over libraries of the host: a trial")
+    parser.add_argument(
+        "logs", type=pathlib.Path, help="folder for logs, builds and what runs write"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="REGEX", help="checks whose name this matches"
+    )
+    parser.add_argument(
+        "--build",
+        type=pathlib.Path,
+        help="a build folder that is ready (default: build one in LOGS)",
+    )
+    parser.add_argument(
+        "--module", default="", metavar="FILE", help="a backend over libraries of the host: a trial"
+    )
     chosen = parser.parse_args(words)
     chosen.logs.mkdir(parents=True, exist_ok=True)
     machine = Machine(chosen.prepared, chosen.logs, chosen.build, chosen.module)
     table = Table(chosen.logs, chosen.only)
     heading = describe(machine)
     print(heading, flush=True)
-    if not machine.is_lean or table.check("build", "the runtime, from sources", build, machine, always=True):
+    if not machine.is_lean or table.check(
+        "build", "the runtime, from sources", build, machine, always=True
+    ):
         table.check("conformance", "all pass", conformance, machine)
-        table.check("prepared steps", "fit this machine's CUDA", steps.fitting, machine, TOP / "runtime" / "include")
+        table.check(
+            "prepared steps",
+            "fit this machine's CUDA",
+            steps.fitting,
+            machine,
+            TOP / "runtime" / "include",
+        )
         for part in (Accuracy, Faults, Speed):
             part(machine).add(table)
     text = f"{heading}\n\n{table.text()}\n"

@@ -24,7 +24,9 @@ class Faults:
         within = f"'rank 1' is named within {TIMEOUT + PATIENCE} s, exit code 1"
         table.check("a killed rank", within, self.lost, signal.SIGKILL)
         table.check("a stopped rank", within, self.lost, signal.SIGSTOP)
-        table.check("a killed rank of captured steps", within, self.lost, signal.SIGKILL, "--cuda-graph")
+        table.check(
+            "a killed rank of captured steps", within, self.lost, signal.SIGKILL, "--cuda-graph"
+        )
         one = "one message, exit code 1"
         table.check("more ranks than GPUs", one, self.too_many)
         table.check("too little memory", one, self.too_large)
@@ -37,12 +39,18 @@ class Faults:
         """Two ranks train until one gets the signal; how long the others take to say so."""
         machine = self.machine
         plan = machine.file(machine.manifest["digits-two"])
-        words = machine.words(plan, 2, "--steps", 10**7, "--log", "json", "--timeout", TIMEOUT, *extra)
+        words = machine.words(
+            plan, 2, "--steps", 10**7, "--log", "json", "--timeout", TIMEOUT, *extra
+        )
         log = machine.logs / f"lost-{how.name}{''.join(extra)}.log"
         ranks = {}
         with open(log, "w") as said:
             run = subprocess.Popen(
-                list(map(str, words)), stdout=subprocess.PIPE, stderr=said, text=True, env=machine.environment
+                list(map(str, words)),
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+                env=machine.environment,
             )
             try:
                 wait_for_steps(run, 20)
@@ -58,7 +66,10 @@ class Faults:
                     end(pid)
                 run.wait()
         lines = [line for line in log.read_text().splitlines() if "error:" in line]
-        text = f"after {seconds:.1f} s, exit code {run.returncode}: {lines[0] if lines else 'nothing said'}"
+        text = (
+            f"after {seconds:.1f} s, exit code {run.returncode}:"
+            f" {lines[0] if lines else 'nothing said'}"
+        )
         if run.returncode != 1 or not any("rank 1" in line for line in lines):
             raise Failed(text)
         return text
@@ -66,9 +77,17 @@ class Faults:
     def refused(self, log, words, *names):
         done = self.machine.run(log, *words, limit=120)
         lines = [line for line in done.stderr.splitlines() if "error:" in line]
-        text = f"exit code {done.returncode}: {'; '.join(lines) or done.stderr.strip()[-200:] or 'nothing said'}"
+        text = (
+            f"exit code {done.returncode}:"
+            f" {'; '.join(lines) or done.stderr.strip()[-200:] or 'nothing said'}"
+        )
         crashed = any(crash in done.stderr for crash in CRASHES)
-        if done.returncode != 1 or len(lines) != 1 or crashed or not all(name in lines[0] for name in names):
+        if (
+            done.returncode != 1
+            or len(lines) != 1
+            or crashed
+            or not all(name in lines[0] for name in names)
+        ):
             raise Failed(text)
         return text
 
@@ -89,11 +108,15 @@ class Faults:
         if "too-large" not in self.machine.manifest["speed"]:
             raise Skipped("what was prepared is for trials on the host")
         plan = self.machine.manifest["speed"]["too-large"]["plan"]
-        return self.refused("too-large", self.machine.words(self.machine.file(plan), 1, "--steps", 1), "memory")
+        return self.refused(
+            "too-large", self.machine.words(self.machine.file(plan), 1, "--steps", 1), "memory"
+        )
 
     def for_processors(self):
         plan = self.machine.file(self.machine.manifest["processor"])
-        return self.refused("processor", self.machine.words(plan, 1, "--steps", 1), "'cpu'", "'cuda'")
+        return self.refused(
+            "processor", self.machine.words(plan, 1, "--steps", 1), "'cpu'", "'cuda'"
+        )
 
     def without_cpu(self):
         """This build has no CPU backend, and says so."""
@@ -112,13 +135,19 @@ class Faults:
         words = [found, "--tool", tool, "--target-processes", "all", "--error-exitcode", 9]
         if tool == "memcheck":
             words += ["--report-api-errors", "no"]  # libraries try calls that they know may fail
-        done = self.machine.run(f"sanitizer-{tool}", *words, *self.machine.words(plan, 1, "--steps", 1))
+        done = self.machine.run(
+            f"sanitizer-{tool}", *words, *self.machine.words(plan, 1, "--steps", 1)
+        )
         said = done.stdout + done.stderr
         summary = [line.strip("= ") for line in said.splitlines() if "SUMMARY" in line]
         if "not supported" in said and done.returncode != 9:
-            raise Skipped(f"compute-sanitizer refuses this machine: {said.strip().splitlines()[0][:200]}")
+            raise Skipped(
+                f"compute-sanitizer refuses this machine: {said.strip().splitlines()[0][:200]}"
+            )
         if done.returncode != 0 or not summary:
-            raise Failed(f"exit code {done.returncode}: {'; '.join(summary) or said.strip()[-300:]}")
+            raise Failed(
+                f"exit code {done.returncode}: {'; '.join(summary) or said.strip()[-300:]}"
+            )
         return "; ".join(summary)
 
 

@@ -1,4 +1,5 @@
-"""The machine under test: its programs, its GPUs, its Python; running things on it with a log each."""
+"""The machine under test: its programs, its GPUs, its Python; running things on it with a
+log each."""
 
 import importlib.util
 import json
@@ -36,7 +37,9 @@ class Machine:
             return ""
         usable = "True" if self.module else "torch.cuda.is_available()"
         code = f"import torch; print(torch.__version__ if {usable} else '')"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=self.environment)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=self.environment
+        )
         return done.stdout.strip()
 
     @property
@@ -55,13 +58,20 @@ class Machine:
             raise Skipped("python3 has no PyTorch that sees the GPU")
 
     def run(self, log, *words, limit=LIMIT, environment=None):
-        """Runs a program to its end, its output in the log; what it printed to stdout, stderr and the exit code."""
+        """Runs a program to its end, its output in the log; what it printed to stdout, stderr and
+        the exit code."""
         command = [str(word) for word in words]
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=limit, env={**self.environment, **(environment or {})}
+            command,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            env={**self.environment, **(environment or {})},
         )
         with open(self.logs / f"{log}.log", "a") as out:
-            out.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}exit code {done.returncode}\n\n")
+            out.write(
+                f"$ {' '.join(command)}\n{done.stdout}{done.stderr}exit code {done.returncode}\n\n"
+            )
         return done
 
     def must(self, log, *words, **how):
@@ -70,13 +80,25 @@ class Machine:
         if done.returncode != 0:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
             errors = [line for line in said if "error" in line.lower()]
-            raise Failed(f"exit code {done.returncode}: {(errors or said or ['nothing said'])[-1][:300]} ({log}.log)")
+            raise Failed(
+                f"exit code {done.returncode}: {(errors or said or ['nothing said'])[-1][:300]}"
+                f" ({log}.log)"
+            )
         return done
 
     def words(self, plan, ranks, *extra, shares=True):
         """The command line of a run on GPUs."""
         shared = ["--share-device"] if shares and ranks > 1 else []
-        return [self.build / "bin" / "syncline-run", plan, "-n", ranks, "--backend", "cuda", *shared, *extra]
+        return [
+            self.build / "bin" / "syncline-run",
+            plan,
+            "-n",
+            ranks,
+            "--backend",
+            "cuda",
+            *shared,
+            *extra,
+        ]
 
     def python(self, log, script, *words, **how):
         """The last line that one of our Python programs prints, as JSON."""

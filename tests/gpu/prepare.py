@@ -1,6 +1,7 @@
-"""Compiles the plans of a check and what they are compared with, into a folder; prepare.sh calls it.
+"""Compiles the plans of a check and what they are compared with, into a folder; prepare.sh
+calls it.
 
-    prepare.py OUT [--small]
+prepare.py OUT [--small]
 """
 
 import argparse
@@ -17,7 +18,9 @@ import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
-sys.path[:0] = [str(HERE.parent / name) for name in ("numerics", "support")] + [str(TOP / "samples" / "models")]
+sys.path[:0] = [str(HERE.parent / name) for name in ("numerics", "support")] + [
+    str(TOP / "samples" / "models")
+]
 
 import cases  # noqa: E402
 import export  # noqa: E402
@@ -37,8 +40,10 @@ def say(text):
 
 
 def ranges(model, case):
-    """Between which values every parameter is drawn: normalisations' and convolutions' biases as the case says, all
-    others with the deviation that PyTorch's initialisation has. Those without an entry start equal."""
+    """Between which values every parameter is drawn: normalisations' and convolutions' biases as
+    the case says, all others with the deviation that PyTorch's initialisation has. Those without an
+    entry start equal.
+    """
     found = {}
     for prefix, module in model.named_modules():
         for name, parameter in module.named_parameters(prefix, recurse=False):
@@ -62,8 +67,12 @@ class Preparation:
         self.manifest = {"numbers": [], "whole": [], "speed": {}}
 
     def model(self, name, size, case):
-        """The ONNX file, with initial distributions in place of values, and the TorchScript file of a model."""
-        path, script = self.out / "models" / f"{name}-{size}.onnx", self.out / "scripts" / f"{name}.pt"
+        """The ONNX file, with initial distributions in place of values, and the TorchScript file of
+        a model."""
+        path, script = (
+            self.out / "models" / f"{name}-{size}.onnx",
+            self.out / "scripts" / f"{name}.pt",
+        )
         if not path.exists():
             built = export.build(name)
             export.write(built, torch.zeros(2, 3, size, size), path)
@@ -76,7 +85,16 @@ class Preparation:
         cluster = self.out / "models" / f"{label}.yaml"
         cluster.write_text(cases.CLUSTER.format(ranks=ranks, bandwidth=bandwidth))
         plan = self.out / "plans" / f"{label}.plan"
-        words = ("--cluster", cluster, "--batch", batch, "--loss", "cross-entropy", "--backend", backend)
+        words = (
+            "--cluster",
+            cluster,
+            "--batch",
+            batch,
+            "--loss",
+            "cross-entropy",
+            "--backend",
+            backend,
+        )
         harness.syncline("compile", model, *words, "-o", plan, *extra)
         harness.syncline("verify", plan)
         say(f"compiled {label}")
@@ -90,7 +108,9 @@ class Preparation:
             found = choose(case, plan, script, ranks, start)
             if not found:
                 shutil.rmtree(plan)
-                self.manifest["numbers"].append({"name": label, "ranks": ranks, "left_out": LEFT_OUT})
+                self.manifest["numbers"].append(
+                    {"name": label, "ranks": ranks, "left_out": LEFT_OUT}
+                )
                 say(f"{label}: left out: {LEFT_OUT}")
                 continue
             seed, reference, own = found
@@ -99,7 +119,13 @@ class Preparation:
             say(f"{label}: seed {seed}, float32 PyTorch on this processor {own:.1e}")
             files = {"plan": plan, "script": script, "reference": file}
             self.manifest["numbers"].append(
-                {"name": label, "ranks": ranks, "batch": case.batch, "size": case.size, "seed": seed}
+                {
+                    "name": label,
+                    "ranks": ranks,
+                    "batch": case.batch,
+                    "size": case.size,
+                    "seed": seed,
+                }
                 | {key: str(value.relative_to(self.out)) for key, value in files.items()}
             )
 
@@ -107,7 +133,9 @@ class Preparation:
         """Plans for one rank with all samples, and for several with their part."""
         path, script = DIGITS, None
         if case.model != "digits":
-            path, script = self.model(case.model, case.shape[-1], cases.Case(case.model, case.batch, case.shape[-1]))
+            path, script = self.model(
+                case.model, case.shape[-1], cases.Case(case.model, case.batch, case.shape[-1])
+            )
         for ranks in case.ranks:
             label = f"{case.name}-{ranks}"
             many = self.plan(label, path, ranks, case.batch, extra=case.extra)
@@ -115,19 +143,29 @@ class Preparation:
             seed = choose_whole(case, one, script, ranks) if script else 7
             self.manifest["whole"].append(
                 {"name": label, "ranks": ranks, "seed": seed, "samples": case.batch * ranks}
-                | {"shape": case.shape, "classes": case.classes, "gradients": "reduce-scatter" not in str(case.extra)}
+                | {
+                    "shape": case.shape,
+                    "classes": case.classes,
+                    "gradients": "reduce-scatter" not in str(case.extra),
+                }
                 | {"one": str(one.relative_to(self.out)), "many": str(many.relative_to(self.out))}
             )
 
     def speed(self, case):
-        path, script = self.model(case.model, case.size, cases.Case(case.model, case.batch, case.size))
+        path, script = self.model(
+            case.model, case.size, cases.Case(case.model, case.batch, case.size)
+        )
         for bandwidth in (case.bandwidth, cases.SLOW):
-            plan = self.plan(f"speed-{case.name}", path, case.ranks, case.batch, bandwidth, case.extra)
+            plan = self.plan(
+                f"speed-{case.name}", path, case.ranks, case.batch, bandwidth, case.extra
+            )
             schemes = {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
             if not case.wants or case.wants in schemes:
                 break
         else:
-            raise SystemExit(f"prepare: {case.name}: expected a bucket by '{case.wants}', got {sorted(schemes)}")
+            raise SystemExit(
+                f"prepare: {case.name}: expected a bucket by '{case.wants}', got {sorted(schemes)}"
+            )
         self.manifest["speed"][case.name] = dataclasses.asdict(case) | {
             "plan": str(plan.relative_to(self.out)),
             "script": str(script.relative_to(self.out)),
@@ -153,15 +191,18 @@ def save_script(model, size, path):
 
 
 def choose(case, plan, script, ranks, start):
-    """The first seed on which float32 PyTorch, in several roundings, stays away from the limit, the truth on it, and the
-    worst error of PyTorch; None where there is none."""
+    """The first seed on which float32 PyTorch, in several roundings, stays away from the limit, the
+    truth on it, and the worst error of PyTorch; None where there is none."""
     for seed in range(start, start + SEEDS):
         data = values.samples(ranks * case.batch, (3, case.size, case.size), cases.CLASSES, seed)
         reference = truth.train(truth.load(script, plan, seed), data, ranks)
         worst = 0.0
         for rounding in range(ROUNDINGS):
             other = truth.train(truth.load(script, plan, seed, rounding), data, ranks, double=False)
-            worst = max(worst, truth.errors(other.losses, other.gradients, other.parameters, reference)["error"])
+            worst = max(
+                worst,
+                truth.errors(other.losses, other.gradients, other.parameters, reference)["error"],
+            )
             if not worst <= cases.LIMIT / case.margin:
                 break
         else:
@@ -170,36 +211,53 @@ def choose(case, plan, script, ranks, start):
 
 
 def choose_whole(case, plan, script, ranks):
-    """The first seed on which float32 PyTorch, whole and in shards, agrees with float64 to a third of the limit."""
+    """The first seed on which float32 PyTorch, whole and in shards, agrees with float64 to a third
+    of the limit."""
     for seed in range(SEEDS):
         data = values.samples(ranks * case.batch, case.shape, case.classes, seed)
         reference = truth.train(truth.load(script, plan, seed), data, 1)
-        others = [truth.train(truth.load(script, plan, seed), data, shards, double=False) for shards in (1, ranks)]
-        worst = max(truth.errors(o.losses, o.gradients, o.parameters, reference)["error"] for o in others)
+        others = [
+            truth.train(truth.load(script, plan, seed), data, shards, double=False)
+            for shards in (1, ranks)
+        ]
+        worst = max(
+            truth.errors(o.losses, o.gradients, o.parameters, reference)["error"] for o in others
+        )
         if worst <= cases.SAME / 3:
             return seed
-    raise SystemExit(f"prepare: {case.name}: float32 PyTorch misses the limit itself on {SEEDS} seeds")
+    raise SystemExit(
+        f"prepare: {case.name}: float32 PyTorch misses the limit itself on {SEEDS} seeds"
+    )
 
 
 def sketches(trace):
     def of(tensors):
         return {name: values.sketch(array, name).tolist() for name, array in tensors.items()}
 
-    return {"losses": trace.losses, "gradients": of(trace.gradients), "parameters": of(trace.parameters)}
+    return {
+        "losses": trace.losses,
+        "gradients": of(trace.gradients),
+        "parameters": of(trace.parameters),
+    }
 
 
 def versions():
-    """What check.sh has to know of this machine: its nvcc, for steps hold code that needs its runtime library."""
+    """What check.sh has to know of this machine: its nvcc, for steps hold code that needs its
+    runtime library."""
     name = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     compiler = subprocess.run([name, "--version"], capture_output=True, text=True).stdout
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=TOP, capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=TOP, capture_output=True, text=True
+    ).stdout.strip()
     return {"commit": commit, "nvcc": compiler, "torch": torch.__version__}
 
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--small", action="store_true", help="only what libraries on the host can run")
+    parser.add_argument(
+        "--small", action="store_true", help="only what libraries on the host can run"
+    )
     chosen = parser.parse_args(words)
     torch.set_num_threads(1)
     preparation = Preparation(chosen.out)

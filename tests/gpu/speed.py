@@ -1,4 +1,5 @@
-"""Ratios of times: a step against PyTorch's, captured steps against others, the update against a copy."""
+"""Ratios of times: a step against PyTorch's, captured steps against others, the update against
+a copy."""
 
 import json
 import os
@@ -30,19 +31,39 @@ class Speed:
                 continue
             if entry["ranks"] > 1:
                 schemes = " and ".join(entry["schemes"])
-                table.check(f"speed {name} tf32, {schemes}, DDP", f"<= {FASTER}", self.against_ddp, name, entry)
+                table.check(
+                    f"speed {name} tf32, {schemes}, DDP",
+                    f"<= {FASTER}",
+                    self.against_ddp,
+                    name,
+                    entry,
+                )
                 continue
             for precision in ("tf32", "bf16"):
                 for kind in ("eager", "graph"):
                     label = f"speed {name} {precision}, PyTorch {kind}"
-                    table.check(label, f"<= {FASTER}", self.against_torch, name, entry, precision, kind)
-        table.check("speed of a small captured step", f"<= {FASTER} of the same without", self.captured)
+                    table.check(
+                        label, f"<= {FASTER}", self.against_torch, name, entry, precision, kind
+                    )
+        table.check(
+            "speed of a small captured step", f"<= {FASTER} of the same without", self.captured
+        )
         table.check("speed of the update, a copy", f"<= {UPDATE}", self.update)
 
     def ours(self, plan, ranks, *words):
         """Median seconds of a step of one run."""
         machine = self.machine
-        words = ["--steps", WARM_UP + self.steps(), "--lr", "0.001", "--momentum", "0.9", "--log", "json", *words]
+        words = [
+            "--steps",
+            WARM_UP + self.steps(),
+            "--lr",
+            "0.001",
+            "--momentum",
+            "0.9",
+            "--log",
+            "json",
+            *words,
+        ]
         done = machine.must("speed-syncline", *machine.words(machine.file(plan), ranks, *words))
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         times = [line["seconds"] for line in lines if "step" in line]
@@ -53,7 +74,13 @@ class Speed:
 
     def theirs(self, entry, precision, *words):
         return [
-            *("torch_step.py", entry["model"], self.machine.file(entry["script"]), "--batch", entry["batch"]),
+            *(
+                "torch_step.py",
+                entry["model"],
+                self.machine.file(entry["script"]),
+                "--batch",
+                entry["batch"],
+            ),
             *("--size", entry["size"], "--precision", precision, "--steps", self.steps()),
             *("--device", self.machine.device, *words),
         ]
@@ -65,7 +92,9 @@ class Speed:
         if (name, precision) not in self.times:
             self.times[name, precision] = self.measure(entry, precision)
         ours, theirs, said = self.times[name, precision]
-        variants = {variant: seconds for variant, seconds in theirs.items() if variant.startswith(kind)}
+        variants = {
+            variant: seconds for variant, seconds in theirs.items() if variant.startswith(kind)
+        }
         if not variants:
             raise Skipped(f"PyTorch cannot capture it: {'; '.join(said['failed'].values())}")
         best = min(variants, key=variants.get)
@@ -79,7 +108,9 @@ class Speed:
             one = {"eager": self.ours(entry["plan"], 1, "--precision", precision)}
             one["graph"] = self.ours(entry["plan"], 1, "--precision", precision, "--cuda-graph")
             mine.append(one)
-            theirs.append(self.machine.python("speed-torch", *self.theirs(entry, precision, *graph)))
+            theirs.append(
+                self.machine.python("speed-torch", *self.theirs(entry, precision, *graph))
+            )
 
         def median(sides):
             return {key: statistics.median(side[key] for side in sides) for key in sides[0]}
@@ -97,7 +128,8 @@ class Speed:
         return self.judge(statistics.median(ours), seconds, f"{best}, {theirs[0]['source']}")
 
     def distributed(self, entry):
-        """What rank 0 of PyTorch's ranks says, all of them on one GPU and talking through sockets."""
+        """What rank 0 of PyTorch's ranks says, all of them on one GPU and talking
+        through sockets."""
         machine = self.machine
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -107,18 +139,27 @@ class Speed:
         ranks = []
         with open(machine.logs / "speed-ddp.log", "a") as log:
             for rank in range(entry["ranks"]):
-                own = {"RANK": str(rank), "WORLD_SIZE": str(entry["ranks"]), "NCCL_HOSTID": f"rank{rank}", **SOCKETS}
+                own = {
+                    "RANK": str(rank),
+                    "WORLD_SIZE": str(entry["ranks"]),
+                    "NCCL_HOSTID": f"rank{rank}",
+                    **SOCKETS,
+                }
                 own |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
                 command = [sys.executable, os.path.join(here, program), *words]
                 output = {"stdout": subprocess.PIPE, "stderr": log, "text": True}
-                ranks.append(subprocess.Popen(command, env={**machine.environment, **own}, **output))
+                ranks.append(
+                    subprocess.Popen(command, env={**machine.environment, **own}, **output)
+                )
             try:
                 said = [rank.communicate(timeout=600)[0] for rank in ranks]
             finally:
                 for rank in ranks:
                     rank.kill()
         if any(rank.returncode for rank in ranks):
-            raise Failed(f"PyTorch's ranks end with {[rank.returncode for rank in ranks]} (speed-ddp.log)")
+            raise Failed(
+                f"PyTorch's ranks end with {[rank.returncode for rank in ranks]} (speed-ddp.log)"
+            )
         return json.loads(said[0].splitlines()[-1])
 
     def captured(self):
@@ -132,7 +173,10 @@ class Speed:
         self.machine.needs_gpu("its memory's rate")
         program = self.machine.build / "bin" / "bench-gpu-update"
         said = json.loads(self.machine.must("speed-update", program).stdout.splitlines()[-1])
-        text = f"{said['bytes'] / said['update'] / 1e9:.0f} GB/s, a copy {said['bytes'] / said['copy'] / 1e9:.0f} GB/s"
+        text = (
+            f"{said['bytes'] / said['update'] / 1e9:.0f} GB/s, a copy"
+            f" {said['bytes'] / said['copy'] / 1e9:.0f} GB/s"
+        )
         return self.judge(said["update"], said["copy"], text, UPDATE)
 
     def judge(self, ours, theirs, what, limit=FASTER):

@@ -1,5 +1,5 @@
-"""Compiles prepared steps anew where this machine's CUDA is older than the one they were compiled with, or of another
-major release: step.so names its runtime library."""
+"""Compiles prepared steps anew where this machine's CUDA is older than the one they were compiled
+with, or of another major release: step.so names its runtime library."""
 
 import hashlib
 import json
@@ -12,7 +12,10 @@ from table import Failed, Skipped
 
 # As codegen/cuda/CudaTarget.cpp calls it, for the device code that it makes.
 OPTIONS = ["-std=c++20", "-O0", "--fmad=false", "-shared", "--cudart=shared", "--threads=0"]
-OPTIONS += ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]"]
+OPTIONS += [
+    "-gencode=arch=compute_80,code=sm_80",
+    "-gencode=arch=compute_90,code=[sm_90,compute_90]",
+]
 OPTIONS += ["-Xcompiler=-fPIC", "-Xlinker=--strip-all"]
 
 
@@ -37,7 +40,15 @@ def fitting(machine, includes):
         raise Skipped(f"compiled by nvcc {made[0]}.{made[1]}, which fits {here[0]}.{here[1]}")
     plans = [path.parent for path in sorted(machine.file("plans").glob("*/step.cu"))]
     for plan in plans:
-        machine.must("steps", *compiler(), *OPTIONS, f"-I{includes}", plan / "step.cu", "-o", plan / "step.so")
+        machine.must(
+            "steps",
+            *compiler(),
+            *OPTIONS,
+            f"-I{includes}",
+            plan / "step.cu",
+            "-o",
+            plan / "step.so",
+        )
         seal(plan)
     return f"{len(plans)} compiled again by nvcc {here[0]}.{here[1]}"
 
@@ -48,14 +59,20 @@ def for_host(machine):
     steps = [path.parent / "step.so" for path in sorted(machine.file("plans").glob("*/step.cu"))]
     strangers = [path.parent.name for path in steps if module not in path.read_bytes()]
     if strangers:
-        raise Failed(f"made for GPUs: {len(strangers)}, such as {strangers[0]}; prepare with NVCC=tests/host-cuda/nvcc")
+        raise Failed(
+            f"made for GPUs: {len(strangers)}, such as {strangers[0]}; prepare with"
+            " NVCC=tests/host-cuda/nvcc"
+        )
     return f"{len(steps)} of the host's"
 
 
 def seal(plan):
-    """Writes the hashes of step.so and of plan.json itself, which is taken with its own place empty."""
+    """Writes the hashes of step.so and of plan.json itself, which is taken with its own
+    place empty."""
     document = json.loads((plan / "plan.json").read_text())
-    document["hashes"]["files"]["step.so"] = hashlib.sha256((plan / "step.so").read_bytes()).hexdigest()
+    document["hashes"]["files"]["step.so"] = hashlib.sha256(
+        (plan / "step.so").read_bytes()
+    ).hexdigest()
     document["hashes"]["plan"] = plan_hash(document)
     (plan / "plan.json").write_text(json.dumps(document))
 

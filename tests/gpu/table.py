@@ -24,7 +24,8 @@ class Table:
         self.rows = []
 
     def check(self, name, expected, function, *arguments, always=False):
-        """Runs `function(*arguments)`, which returns what it found, and adds a row. Whether it did not fail."""
+        """Runs `function(*arguments)`, which returns what it found, and adds a row. Whether it did
+        not fail."""
         if not always and not self.only.search(name):
             return True
         start = time.monotonic()
@@ -41,14 +42,21 @@ class Table:
             with open(self.logs / "broken-checks.log", "a") as log:
                 log.write(f"== {name}\n{traceback.format_exc()}\n")
         self.rows.append((result, name, expected, " ".join(str(found).split())))
-        print(f"[{time.monotonic() - start:5.0f} s] {result:7} {name}: {self.rows[-1][3]}", flush=True)
+        print(
+            f"[{time.monotonic() - start:5.0f} s] {result:7} {name}: {self.rows[-1][3]}", flush=True
+        )
         return result != "FAIL"
 
     def text(self):
         header = ("result", "check", "expected", "found")
         widths = [max(len(row[i]) for row in (header, *self.rows)) for i in range(3)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))) for row in (header, *self.rows)]
-        counts = [sum(row[0] == result for row in self.rows) for result in ("pass", "FAIL", "skipped")]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0)))
+            for row in (header, *self.rows)
+        ]
+        counts = [
+            sum(row[0] == result for row in self.rows) for result in ("pass", "FAIL", "skipped")
+        ]
         return "\n".join([*lines, "", "%d passed, %d failed, %d skipped" % tuple(counts)])
 
     def exit_code(self):

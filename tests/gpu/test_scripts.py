@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What the check of GPUs promises without one: values as the runtime draws them, sketches, hashes, its table."""
+"""What the check of GPUs promises without one: values as the runtime draws them, sketches, hashes,
+its table."""
 
 import io
 import json
@@ -34,7 +35,10 @@ def drawn_model(path):
         for name, (shape, low, high) in rules.items()
     ]
     nodes.append(helper.make_node("Gemm", ["input", "weight", "bias"], ["output"]))
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ("batch", n)) for name, n in (("input", 4), ("output", 3))]
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ("batch", n))
+        for name, n in (("input", 4), ("output", 3))
+    ]
     graph = helper.make_graph(nodes, "drawn", ends[:1], ends[1:])
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), str(path))
     return path
@@ -49,14 +53,19 @@ class ScriptsTest(unittest.TestCase):
     def test_random_words(self):
         """Random123's known answers."""
         words = values.philox((0xFFFFFFFF, 0xFFFFFFFF), [0xFFFFFFFF] * 4)
-        self.assertEqual([int(word) for word in words], [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD])
+        self.assertEqual(
+            [int(word) for word in words], [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+        )
 
     def test_values_are_the_runtimes(self):
-        """Bit by bit, of a seed that takes more than one word; and the plan's hash is the compiler's."""
+        """Bit by bit, of a seed that takes more than one word; and the plan's hash is
+        the compiler's."""
         plan = harness.compile_plan(drawn_model(self.folder / "drawn.onnx"), self.folder, batch=2)
         seed = (5 << 32) + 3
         data = values.samples(2, (4,), 3, seed)
-        dump = harness.train(plan, self.folder, data, steps=1, dump=(0,), settings={"lr": 0}, extra=("--seed", seed))
+        dump = harness.train(
+            plan, self.folder, data, steps=1, dump=(0,), settings={"lr": 0}, extra=("--seed", seed)
+        )
         found = dict(values.parameters(plan, seed))
         self.assertEqual(set(found), {"weight", "bias"})
         for name, value in found.items():
@@ -81,16 +90,22 @@ class ScriptsTest(unittest.TestCase):
             truth = random.standard_normal(shape)
             other = truth + 1e-4 * random.standard_normal(shape)
             exact = compare.gradients({"t": other}, {"t": truth}).error
-            short = compare.gradients({"t": values.sketch(other, "t")}, {"t": values.sketch(truth, "t")}).error
+            short = compare.gradients(
+                {"t": values.sketch(other, "t")}, {"t": values.sketch(truth, "t")}
+            ).error
             self.assertLess(abs(numpy.log2(short / exact)), 1, shape)
             self.assertEqual(values.sketch(truth, "t").ndim, truth.ndim)
 
     def test_releases(self):
-        self.assertEqual(steps.release("nvcc: NVIDIA\nCuda compilation tools, release 12.4, V12.4.131"), (12, 4))
+        self.assertEqual(
+            steps.release("nvcc: NVIDIA\nCuda compilation tools, release 12.4, V12.4.131"), (12, 4)
+        )
 
     def test_steps_for_gpus_are_no_trial(self):
         """Their kernels would compute nothing on the host."""
-        machine = types.SimpleNamespace(module="lib/libhost.so", file=lambda name: self.folder / name)
+        machine = types.SimpleNamespace(
+            module="lib/libhost.so", file=lambda name: self.folder / name
+        )
         for name, content in (("a", b"..libhost.so.."), ("b", b"..libcudart.so..")):
             plan = self.folder / "plans" / name
             plan.mkdir(parents=True)
@@ -109,7 +124,8 @@ class ScriptsTest(unittest.TestCase):
         return [row[0] for row in rows.rows], rows.exit_code(), rows.text()
 
     def test_table(self):
-        """A failing check stops no other; one that breaks has failed; nothing but skipped ones is no success."""
+        """A failing check stops no other; one that breaks has failed; nothing but skipped ones is
+        no success."""
 
         def fail():
             raise table.Failed("too little")
@@ -126,8 +142,14 @@ class ScriptsTest(unittest.TestCase):
         self.assertEqual(self.results(skip)[1], 1)
 
     def test_wheels(self):
-        """Headers and libraries of all packages in one place, by the names that compilers and linkers look for."""
-        for name in ("cudnn/include/cudnn.h", "cudnn/lib/libcudnn.so.9", "nccl/include/nccl.h", "nccl/lib/libnccl.so.2"):
+        """Headers and libraries of all packages in one place, by the names that compilers and
+        linkers look for."""
+        for name in (
+            "cudnn/include/cudnn.h",
+            "cudnn/lib/libcudnn.so.9",
+            "nccl/include/nccl.h",
+            "nccl/lib/libnccl.so.2",
+        ):
             path = self.folder / "nvidia" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(name)
@@ -139,7 +161,9 @@ class ScriptsTest(unittest.TestCase):
         self.assertEqual(wheels.gather([], prefix), 0)
 
     def test_foreign_folder(self):
-        done = subprocess.run([HERE / "check.sh", self.folder, self.folder / "logs"], capture_output=True, text=True)
+        done = subprocess.run(
+            [HERE / "check.sh", self.folder, self.folder / "logs"], capture_output=True, text=True
+        )
         self.assertEqual(done.returncode, 1)
         self.assertIn("no manifest.json", done.stderr)
 
@@ -149,7 +173,9 @@ class ScriptsTest(unittest.TestCase):
 
         names = [f"{case.model}-{ranks}" for case in cases.NUMBERS for ranks in case.ranks]
         names += [f"{case.name}-{ranks}" for case in cases.WHOLE for ranks in case.ranks]
-        names += [f"speed-{case.name}" for case in (*cases.SPEED, *cases.SMALL_SPEED, cases.TOO_LARGE)]
+        names += [
+            f"speed-{case.name}" for case in (*cases.SPEED, *cases.SMALL_SPEED, cases.TOO_LARGE)
+        ]
         self.assertEqual(len(names), len(set(names)), json.dumps(names))
 
 

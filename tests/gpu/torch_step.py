@@ -1,11 +1,14 @@
-"""PyTorch's side of the timings: seconds of a training step of a model, alone or under DistributedDataParallel. Prints
-one JSON object from rank 0: seconds by variant, and where the model came from.
+"""PyTorch's side of the timings: seconds of a training step of a model, alone or under
+DistributedDataParallel. Prints one JSON object from rank 0: seconds by variant, and where the model
+came from.
 
-    torch_step.py MODEL SCRIPT --batch N --size N --precision fp32|tf32|bf16 --steps N [--device cuda] [--graph]
+    torch_step.py MODEL SCRIPT --batch N --size N --precision fp32|tf32|bf16 --steps N
+                  [--device cuda] [--graph]
 
-torchvision's module where it is installed, else TorchScript. Variants: eager and, with --graph, captured in a CUDA graph;
-each with channels first and last, for either may be faster. A figure is the mean over all steps, with one wait at the
-end. Ranks read RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, and all use GPU 0.
+torchvision's module where it is installed, else TorchScript. Variants: eager and, with --graph,
+captured in a CUDA graph; each with channels first and last, for either may be faster. A figure is
+the mean over all steps, with one wait at the end. Ranks read RANK, WORLD_SIZE, MASTER_ADDR and
+MASTER_PORT, and all use GPU 0.
 """
 
 import argparse

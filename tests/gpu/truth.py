@@ -1,9 +1,10 @@
-"""PyTorch's side of a comparison: trains a TorchScript on the values that a plan starts from, and compares what a run
-of the plan dumped. As a program it prints one JSON object:
+"""PyTorch's side of a comparison: trains a TorchScript on the values that a plan starts from, and
+compares what a run of the plan dumped. As a program it prints one JSON object:
 
     truth.py SCRIPT PLAN DUMP --seed N --shards N --batch N --size N [--device cuda]
 
-"other" in it is the error of PyTorch itself in float32 on the same device: how far another correct implementation is.
+"other" in it is the error of PyTorch itself in float32 on the same device: how far another correct
+implementation is.
 """
 
 import argparse
@@ -33,8 +34,10 @@ class Trace:
 
 
 def load(script, plan, seed, rounding=0):
-    """The model of a TorchScript file with a plan's initial values. With a `rounding` every one is moved to a
-    neighbouring float32 number, up or down at random: as another correct implementation might round."""
+    """The model of a TorchScript file with a plan's initial values. With a `rounding` every one is
+    moved to a neighbouring float32 number, up or down at random: as another correct implementation
+    might round.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = torch.jit.load(str(script), map_location="cpu").train()
@@ -54,15 +57,18 @@ def load(script, plan, seed, rounding=0):
 
 
 def train(model, data, shards, device="cpu", double=True):
-    """SGD on one global batch. Every shard goes through the model by itself, with statistics of its own, and gradients
-    are averaged: what ranks do. Changes the model."""
+    """SGD on one global batch. Every shard goes through the model by itself, with statistics of its
+    own, and gradients are averaged: what ranks do. Changes the model."""
     inputs, labels = (torch.from_numpy(array).to(device) for array in data)
     model = model.to(device)
     if double:
         model, inputs = model.double(), inputs.double()
     trained = dict(model.named_parameters())
     optimizer = torch.optim.SGD(
-        list(trained.values()), OPTIONS["lr"], OPTIONS["momentum"], weight_decay=OPTIONS["weight-decay"]
+        list(trained.values()),
+        OPTIONS["lr"],
+        OPTIONS["momentum"],
+        weight_decay=OPTIONS["weight-decay"],
     )
     trace = Trace([], {}, {})
     for step in range(STEPS):
@@ -81,7 +87,8 @@ def train(model, data, shards, device="cpu", double=True):
 
 
 def errors(losses, gradients, parameters, truth):
-    """Relative errors of the first and last loss, the worst gradient and the worst parameter, as text and numbers."""
+    """Relative errors of the first and last loss, the worst gradient and the worst parameter, as
+    text and numbers."""
     first = compare.gradients(gradients, truth.gradients)
     last = compare.parameters(parameters, truth.parameters)
     loss = max(abs(losses[i] - truth.losses[i]) / abs(truth.losses[i]) for i in (0, -1))
@@ -92,7 +99,8 @@ def errors(losses, gradients, parameters, truth):
 
 
 def dumped(folder):
-    """What `syncline-run --dump` wrote of the first step's gradients and the last step's parameters."""
+    """What `syncline-run --dump` wrote of the first step's gradients and the last
+    step's parameters."""
     dump = harness.Dump(folder)
     return [dump.loss(0), dump.loss(STEPS - 1)], dump.gradients(0), dump.parameters(STEPS - 1)
 
@@ -110,7 +118,13 @@ def main(words):
     data = values.samples(chosen.shards * chosen.batch, shape, CLASSES, chosen.seed)
 
     def trained(double):
-        return train(load(chosen.script, chosen.plan, chosen.seed), data, chosen.shards, chosen.device, double)
+        return train(
+            load(chosen.script, chosen.plan, chosen.seed),
+            data,
+            chosen.shards,
+            chosen.device,
+            double,
+        )
 
     truth = trained(double=True)
     found = errors(*dumped(chosen.dump), truth)

@@ -1,8 +1,9 @@
-"""A plan's initial values and samples in NumPy, bit by bit as the runtime draws them, and tensors' sketches.
+"""A plan's initial values and samples in NumPy, bit by bit as the runtime draws them, and
+tensors' sketches.
 
-Whoever has plan.json and a seed has all weights: nothing large travels. `runtime/data/RandomStream.h` says how numbers
-are drawn. Only constants and uniform distributions are drawn here: they take no function that rounds differently
-between libraries.
+Whoever has plan.json and a seed has all weights: nothing large travels.
+`runtime/data/RandomStream.h` says how numbers are drawn. Only constants and uniform distributions
+are drawn here: they take no function that rounds differently between libraries.
 """
 
 import json
@@ -31,7 +32,12 @@ def philox(key, counter):
     k = list(key)
     for _ in range(10):
         a, b = c[0] * numpy.uint64(0xD2511F53), c[2] * numpy.uint64(0xCD9E8D57)
-        c = [b >> half ^ c[1] ^ numpy.uint64(k[0]), b & low, a >> half ^ c[3] ^ numpy.uint64(k[1]), a & low]
+        c = [
+            b >> half ^ c[1] ^ numpy.uint64(k[0]),
+            b & low,
+            a >> half ^ c[3] ^ numpy.uint64(k[1]),
+            a & low,
+        ]
         k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
     return c
 
@@ -43,7 +49,15 @@ def uniform(seed, name, count):
     out = numpy.empty(count)
     for begin in range(0, count, CHUNK):
         i = numpy.arange(begin, min(begin + CHUNK, count), dtype=numpy.uint64)
-        words = philox(key, [i & numpy.uint64(0xFFFFFFFF), i >> numpy.uint64(32), stream & 0xFFFFFFFF, stream >> 32])
+        words = philox(
+            key,
+            [
+                i & numpy.uint64(0xFFFFFFFF),
+                i >> numpy.uint64(32),
+                stream & 0xFFFFFFFF,
+                stream >> 32,
+            ],
+        )
         bits = (words[1] << numpy.uint64(32) | words[0]) >> numpy.uint64(11)
         out[begin : begin + len(i)] = bits.astype(numpy.float64) * 2.0**-53
     return out
@@ -56,7 +70,9 @@ def initial(tensor, seed):
     if rule["kind"] == "constant":
         return numpy.full(shape, rule["value"], kind)
     if rule["kind"] != "uniform":
-        raise ValueError(f"'{tensor['name']}': expected a constant or uniform values, got '{rule['kind']}'")
+        raise ValueError(
+            f"'{tensor['name']}': expected a constant or uniform values, got '{rule['kind']}'"
+        )
     drawn = uniform(seed, tensor["name"], math.prod(shape))
     return (rule["low"] + (rule["high"] - rule["low"]) * drawn).astype(kind).reshape(shape)
 
@@ -78,15 +94,18 @@ def samples(count, shape, classes, seed):
 
 
 def sketch(array, name):
-    """A short vector whose norm is about the tensor's, and whose distance from another tensor's sketch is about the
-    tensors' distance: projections on random signs. With 16 of them an estimate is off by a fifth, seldom by half. Has
-    two dimensions where the tensor has several, as `compare.gradients` wants to know."""
+    """A short vector whose norm is about the tensor's, and whose distance from another tensor's
+    sketch is about the tensors' distance: projections on random signs. With 16 of them an estimate
+    is off by a fifth, seldom by half. Has two dimensions where the tensor has several, as
+    `compare.gradients` wants to know."""
     flat = array.reshape(-1)
     random = numpy.random.RandomState(stable_hash(name) & 0xFFFFFFFF)
     total = numpy.zeros(PROJECTIONS)
     for begin in range(0, flat.size, CHUNK):
         part = flat[begin : begin + CHUNK].astype(numpy.float64)
-        bits = numpy.unpackbits(random.randint(0, 256, (part.size * PROJECTIONS + 7) // 8).astype(numpy.uint8))
+        bits = numpy.unpackbits(
+            random.randint(0, 256, (part.size * PROJECTIONS + 7) // 8).astype(numpy.uint8)
+        )
         signs = bits[: part.size * PROJECTIONS].reshape(part.size, PROJECTIONS)
         total += 2 * (part @ signs) - part.sum()
     total /= math.sqrt(PROJECTIONS)

@@ -1,4 +1,5 @@
-"""CUDA's libraries as Python packages bring them (nvidia-cudnn-cu13 and its like), as one folder that CMake can search.
+"""CUDA's libraries as Python packages bring them (nvidia-cudnn-cu13 and its like), as one folder
+that CMake can search.
 
 Machines with PyTorch often have cuDNN, NCCL and cuBLAS in no other form.
 """
@@ -14,7 +15,8 @@ def folders():
 
 
 def gather(packages, prefix):
-    """Links to all headers and libraries of `packages` in prefix/include and prefix/lib; how many libraries."""
+    """Links to all headers and libraries of `packages` in prefix/include and prefix/lib; how
+    many libraries."""
     for name in ("include", "lib"):
         (prefix / name).mkdir(parents=True, exist_ok=True)
     count = 0

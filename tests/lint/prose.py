@@ -50,7 +50,7 @@ def clipped_comments(path, lines):
         if match := CLIPPED.match(text):
             yield number, f"a comment begins with '{match.group(1)}'; give it a subject"
     for number, line in enumerate(lines, 1):
-        note = NOTE.search(line)
+        note = NOTE.search(line) if marker_of(path) == SLASHES else None
         if match := note and CLIPPED.match(note.group(1)):
             yield number, f"a note begins with '{match.group(1)}'; give it a subject"
 

@@ -94,8 +94,8 @@ class LintTest(unittest.TestCase):
         self.none(sorted({f"README.md: no '{n}'" for n in named if not (tree.TOP / n).exists()}))
 
     def test_scripts_run(self):
-        """Shell scripts, and samples that name their interpreter, can be executed. Bash can read the
-        scripts."""
+        """Shell scripts, and samples that name their interpreter, can be executed. Bash can read
+        the scripts."""
         samples = [path for path in tree.files(".py") if path.parts[0] == "samples"]
         started = [path for path in samples if tree.lines(path)[:1][0].startswith("#!")]
         modes = {path: (tree.TOP / path).stat().st_mode for path in started}

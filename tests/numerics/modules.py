@@ -25,7 +25,12 @@ class Perceptron(nn.Module):
     def __init__(self):
         super().__init__()
         self.body = nn.Sequential(
-            nn.Linear(12, 24), nn.Tanh(), nn.Linear(24, 20), nn.BatchNorm1d(20), nn.Sigmoid(), nn.Linear(20, 5)
+            nn.Linear(12, 24),
+            nn.Tanh(),
+            nn.Linear(24, 20),
+            nn.BatchNorm1d(20),
+            nn.Sigmoid(),
+            nn.Linear(20, 5),
         )
 
     def forward(self, x):
@@ -153,7 +158,11 @@ class Signal(nn.Module):
     def __init__(self):
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv1d(3, 8, 5, padding=2), nn.ELU(), nn.MaxPool1d(2), nn.Conv1d(8, 6, 3), nn.Flatten()
+            nn.Conv1d(3, 8, 5, padding=2),
+            nn.ELU(),
+            nn.MaxPool1d(2),
+            nn.Conv1d(8, 6, 3),
+            nn.Flatten(),
         )
         self.head = nn.Linear(6 * 13, 5)
 
@@ -169,7 +178,11 @@ class Volume(nn.Module):
     def __init__(self):
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv3d(2, 6, 3, padding=1), nn.BatchNorm3d(6), nn.Tanh(), nn.AvgPool3d(2), nn.Flatten()
+            nn.Conv3d(2, 6, 3, padding=1),
+            nn.BatchNorm3d(6),
+            nn.Tanh(),
+            nn.AvgPool3d(2),
+            nn.Flatten(),
         )
         self.head = nn.Linear(6 * 3 * 3 * 4, 5)
 

@@ -18,7 +18,9 @@ class Trace:
     parameters: dict  # after the last update
 
 
-def train(model, data, steps=3, loss="cross-entropy", shards=1, double=True, settings=None, nesterov=False):
+def train(
+    model, data, steps=3, loss="cross-entropy", shards=1, double=True, settings=None, nesterov=False
+):
     """SGD as `harness.train` asks `syncline run` for it, on one global batch. With several shards
     every shard goes through the model by itself, with batch statistics of its own, and gradients
     are averaged: PyTorch DDP in one process. Does not change `model`."""

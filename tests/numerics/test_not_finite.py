@@ -1,4 +1,5 @@
-"""NaN in one sample: where PyTorch's loss, gradients and parameters are NaN, ours are, and nowhere else."""
+"""NaN in one sample: where PyTorch's loss, gradients and parameters are NaN, ours are, and
+nowhere else."""
 
 import pathlib
 import tempfile
@@ -35,7 +36,14 @@ def normalised():
 def of_each_sample():
     """Squared errors: the gradients of samples stay apart until they are summed."""
     return nn.Sequential(
-        *(nn.Flatten(), nn.Linear(432, 8), nn.ReLU(), nn.Linear(8, 8), nn.Hardswish(), nn.Linear(8, 5))
+        *(
+            nn.Flatten(),
+            nn.Linear(432, 8),
+            nn.ReLU(),
+            nn.Linear(8, 8),
+            nn.Hardswish(),
+            nn.Linear(8, 5),
+        )
     )
 
 

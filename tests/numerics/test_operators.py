@@ -39,7 +39,9 @@ class OperatorsTest(unittest.TestCase):
 
     def check(self, kind, opset, loss="cross-entropy", data=None):
         model, data = kind(), data or batch_for(kind)
-        plan = harness.compile_plan(self.export(model, kind, opset), self.folder, batch=BATCH, loss=loss)
+        plan = harness.compile_plan(
+            self.export(model, kind, opset), self.folder, batch=BATCH, loss=loss
+        )
         dump = harness.train(plan, self.folder, data, settings=SETTINGS)
         truth = reference.train(model, data, loss=loss, settings=SETTINGS)
         self.assertEqual(dump.gradients(0).names(), set(truth.gradients))
@@ -58,7 +60,9 @@ class OperatorsTest(unittest.TestCase):
     def test_nesterov(self):
         """Momentum, Nesterov's form, follows PyTorch's update."""
         model, data = modules.Perceptron(), batch_for(modules.Perceptron)
-        plan = harness.compile_plan(self.export(model, modules.Perceptron), self.folder, batch=BATCH)
+        plan = harness.compile_plan(
+            self.export(model, modules.Perceptron), self.folder, batch=BATCH
+        )
         dump = harness.train(plan, self.folder, data, settings=SETTINGS, extra=["--nesterov"])
         truth = reference.train(model, data, settings=SETTINGS, nesterov=True)
         worst = compare.parameters(dump.parameters(2), truth.parameters)

@@ -38,7 +38,9 @@ def choose_whole_batch(model, shape, classes, ranks):
         own += [compare.parameters(s.parameters, truth.parameters).error for s in single]
         if max(own) <= SAME / 3:
             return data
-    raise AssertionError(f"float32 PyTorch misses the limit itself on {test_torchvision.SEEDS} seeds")
+    raise AssertionError(
+        f"float32 PyTorch misses the limit itself on {test_torchvision.SEEDS} seeds"
+    )
 
 
 class RanksTest(unittest.TestCase):
@@ -93,7 +95,9 @@ class RanksTest(unittest.TestCase):
         dump = self.train(path, data, ranks)
         first = compare.gradients(dump.gradients(0), truth.gradients)
         last = compare.parameters(dump.parameters(2), truth.parameters)
-        print(f"\n  resnet18, {ranks} ranks: gradients {first}, parameters {last}; PyTorch {own:.1e}")
+        print(
+            f"\n  resnet18, {ranks} ranks: gradients {first}, parameters {last}; PyTorch {own:.1e}"
+        )
         self.assertLessEqual(first.error, compare.LIMIT)
         self.assertLessEqual(last.error, compare.LIMIT)
 

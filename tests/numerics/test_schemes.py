@@ -49,7 +49,9 @@ class Pointwise(torch.nn.Module):
 
 def draw(shape, samples, seed=7):
     random = numpy.random.RandomState(seed)
-    return random.standard_normal((samples, *shape)).astype(numpy.float32), random.randint(0, 10, samples)
+    return random.standard_normal((samples, *shape)).astype(numpy.float32), random.randint(
+        0, 10, samples
+    )
 
 
 class SchemesTest(unittest.TestCase):

@@ -4,10 +4,11 @@ A randomly initialised network with BatchNormalization is chaotic in float32: on
 that rounding puts on the other side of zero changes gradients by 1e-2, between any two correct
 implementations, PyTorch in float32 and in float64 among them. The tolerance stays at 1e-4; the
 weights are chosen so that the question has an answer. BatchNormalization's scales and shifts are
-drawn from the ranges below, where fewer values lie next to zero, and a seed is taken only if float32
-PyTorch, in several roundings, agrees with float64 PyTorch on it to a third of the limit (GoogLeNet:
-to half). VGG's biases are drawn as well: PyTorch's are zero, so that three updates would be all there
-is to compare, and float32 PyTorch misses the limit there. Truth is float64 PyTorch.
+drawn from the ranges below, where fewer values lie next to zero, and a seed is taken only if
+float32 PyTorch, in several roundings, agrees with float64 PyTorch on it to a third of the limit
+(GoogLeNet: to half). VGG's biases are drawn as well: PyTorch's are zero, so that three updates
+would be all there is to compare, and float32 PyTorch misses the limit there. Truth is float64
+PyTorch.
 """
 
 import copy
@@ -123,7 +124,10 @@ class TorchvisionTest(unittest.TestCase):
             first = compare.gradients(dump.gradients(0), truth.gradients)
             last = compare.parameters(dump.parameters(2), truth.parameters)
             loss = abs(dump.loss(0) - truth.losses[0]) / truth.losses[0]
-        print(f"\n  {case.name}: loss {loss:.1e}, gradients {first}, parameters {last}; PyTorch {own:.1e}")
+        print(
+            f"\n  {case.name}: loss {loss:.1e}, gradients {first}, parameters {last}; PyTorch"
+            f" {own:.1e}"
+        )
         for error in (loss, first.error, last.error):
             self.assertLessEqual(error, compare.LIMIT)
 

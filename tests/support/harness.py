@@ -28,12 +28,15 @@ def syncline(*words, limit=600):
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
     if done.returncode != 0:
         raise AssertionError(
-            f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+            f"{' '.join(command)}: exit code"
+            f" {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
         )
     return done.stdout
 
 
-def compile_plan(model, folder, ranks=1, batch=4, loss="cross-entropy", extra=(), cluster=CLUSTER, label=""):
+def compile_plan(
+    model, folder, ranks=1, batch=4, loss="cross-entropy", extra=(), cluster=CLUSTER, label=""
+):
     """Compiles and verifies a plan for `ranks` ranks with `batch` samples each; its folder, whose
     name `label` tells from other plans' of the same model."""
     file = folder / f"cluster{ranks}{label}.yaml"

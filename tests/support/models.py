@@ -8,7 +8,9 @@ def linear(inputs=4, outputs=3, operator="Gemm", shape=("batch", 4), element=Ten
     """input -> operator with a weight and a bias -> output."""
     weight = numpy.linspace(-1, 1, inputs * outputs).reshape(inputs, outputs).astype(numpy.float32)
     node = helper.make_node(operator, ["input", "weight", "bias"], ["output"], name="first")
-    return model([node], {"weight": weight, "bias": numpy.zeros(outputs, numpy.float32)}, shape, element)
+    return model(
+        [node], {"weight": weight, "bias": numpy.zeros(outputs, numpy.float32)}, shape, element
+    )
 
 
 def model(nodes, initializers, shape=("batch", 4), element=TensorProto.FLOAT, opset=13):

@@ -1,5 +1,5 @@
-"""A plan's text with one change drawn at random: a line dropped, repeated or exchanged with the next,
-a number made larger, a word put for another. Most still parse."""
+"""A plan's text with one change drawn at random: a line dropped, repeated or exchanged with the
+next, a number made larger, a word put for another. Most still parse."""
 
 import random
 import re
@@ -43,7 +43,9 @@ class Mutator:
         self.random = random.Random(seed)
         self.program = next(i for i, line in enumerate(self.lines) if "plan.program" in line)
         self.operations = [
-            i for i in range(self.program + 1, len(self.lines)) if OPERATION.fullmatch(self.lines[i])
+            i
+            for i in range(self.program + 1, len(self.lines))
+            if OPERATION.fullmatch(self.lines[i])
         ]
 
     def with_line(self, number, *new):

@@ -43,7 +43,11 @@ def fails(condition, where, text):
 
 def of_type(value, rule, schema, root, where):
     names = rule if isinstance(rule, list) else [rule]
-    return fails(not any(is_type(value, name) for name in names), where, f"expected {rule}, got {value!r:.60}")
+    return fails(
+        not any(is_type(value, name) for name in names),
+        where,
+        f"expected {rule}, got {value!r:.60}",
+    )
 
 
 def of_reference(value, rule, schema, root, where):
@@ -56,11 +60,19 @@ def of_reference(value, rule, schema, root, where):
 def of_properties(value, rule, schema, root, where):
     if not isinstance(value, dict):
         return []
-    return [line for key in value.keys() & rule.keys() for line in violations(value[key], rule[key], root, f"{where}.{key}")]
+    return [
+        line
+        for key in value.keys() & rule.keys()
+        for line in violations(value[key], rule[key], root, f"{where}.{key}")
+    ]
 
 
 def of_additional(value, rule, schema, root, where):
-    extra = sorted(value.keys() - schema.get("properties", {}).keys()) if isinstance(value, dict) else []
+    extra = (
+        sorted(value.keys() - schema.get("properties", {}).keys())
+        if isinstance(value, dict)
+        else []
+    )
     if rule is False:
         return fails(extra, where, f"unexpected {extra}")
     return [line for key in extra for line in violations(value[key], rule, root, f"{where}.{key}")]
@@ -75,8 +87,16 @@ def of_items(value, rule, schema, root, where):
     if not isinstance(value, list):
         return []
     if isinstance(rule, list):  # a schema for each
-        return [line for i, (item, own) in enumerate(zip(value, rule)) for line in violations(item, own, root, f"{where}[{i}]")]
-    return [line for i, item in enumerate(value) for line in violations(item, rule, root, f"{where}[{i}]")]
+        return [
+            line
+            for i, (item, own) in enumerate(zip(value, rule))
+            for line in violations(item, own, root, f"{where}[{i}]")
+        ]
+    return [
+        line
+        for i, item in enumerate(value)
+        for line in violations(item, rule, root, f"{where}[{i}]")
+    ]
 
 
 def of_any(value, rule, schema, root, where):
@@ -86,7 +106,13 @@ def of_any(value, rule, schema, root, where):
 
 def of_dependencies(value, rule, schema, root, where):
     given = [key for key in rule if key in value] if isinstance(value, dict) else []
-    return [line for key in given for line in fails(not set(rule[key]) <= value.keys(), where, f"expected {rule[key]} beside {key}")]
+    return [
+        line
+        for key in given
+        for line in fails(
+            not set(rule[key]) <= value.keys(), where, f"expected {rule[key]} beside {key}"
+        )
+    ]
 
 
 def of_one(value, rule, schema, root, where):
@@ -104,15 +130,39 @@ RULES = {
     "oneOf": of_one,
     "anyOf": of_any,
     "dependencies": of_dependencies,
-    "enum": lambda v, rule, s, r, where: fails(v not in rule, where, f"expected one of {rule}, got {v!r:.60}"),
-    "const": lambda v, rule, s, r, where: fails(v != rule, where, f"expected {rule!r}, got {v!r:.60}"),
-    "minimum": lambda v, rule, s, r, where: fails(is_number(v) and v < rule, where, f"expected >= {rule}, got {v}"),
-    "maximum": lambda v, rule, s, r, where: fails(is_number(v) and v > rule, where, f"expected <= {rule}, got {v}"),
-    "exclusiveMinimum": lambda v, rule, s, r, where: fails(is_number(v) and v <= rule, where, f"expected > {rule}, got {v}"),
-    "minItems": lambda v, rule, s, r, where: fails(isinstance(v, list) and len(v) < rule, where, f"expected >= {rule} items"),
-    "maxItems": lambda v, rule, s, r, where: fails(isinstance(v, list) and len(v) > rule, where, f"expected <= {rule} items"),
-    "minLength": lambda v, rule, s, r, where: fails(isinstance(v, str) and len(v) < rule, where, f"expected >= {rule} characters"),
-    "minProperties": lambda v, rule, s, r, where: fails(isinstance(v, dict) and len(v) < rule, where, f"expected >= {rule} keys"),
-    "uniqueItems": lambda v, rule, s, r, where: fails(isinstance(v, list) and any(x in v[:i] for i, x in enumerate(v)), where, "expected no item twice"),
-    "pattern": lambda v, rule, s, r, where: fails(isinstance(v, str) and not re.search(rule, v), where, f"expected {rule}"),
+    "enum": lambda v, rule, s, r, where: fails(
+        v not in rule, where, f"expected one of {rule}, got {v!r:.60}"
+    ),
+    "const": lambda v, rule, s, r, where: fails(
+        v != rule, where, f"expected {rule!r}, got {v!r:.60}"
+    ),
+    "minimum": lambda v, rule, s, r, where: fails(
+        is_number(v) and v < rule, where, f"expected >= {rule}, got {v}"
+    ),
+    "maximum": lambda v, rule, s, r, where: fails(
+        is_number(v) and v > rule, where, f"expected <= {rule}, got {v}"
+    ),
+    "exclusiveMinimum": lambda v, rule, s, r, where: fails(
+        is_number(v) and v <= rule, where, f"expected > {rule}, got {v}"
+    ),
+    "minItems": lambda v, rule, s, r, where: fails(
+        isinstance(v, list) and len(v) < rule, where, f"expected >= {rule} items"
+    ),
+    "maxItems": lambda v, rule, s, r, where: fails(
+        isinstance(v, list) and len(v) > rule, where, f"expected <= {rule} items"
+    ),
+    "minLength": lambda v, rule, s, r, where: fails(
+        isinstance(v, str) and len(v) < rule, where, f"expected >= {rule} characters"
+    ),
+    "minProperties": lambda v, rule, s, r, where: fails(
+        isinstance(v, dict) and len(v) < rule, where, f"expected >= {rule} keys"
+    ),
+    "uniqueItems": lambda v, rule, s, r, where: fails(
+        isinstance(v, list) and any(x in v[:i] for i, x in enumerate(v)),
+        where,
+        "expected no item twice",
+    ),
+    "pattern": lambda v, rule, s, r, where: fails(
+        isinstance(v, str) and not re.search(rule, v), where, f"expected {rule}"
+    ),
 }

@@ -1,4 +1,5 @@
-"""Slurm on this machine alone, for tests: its daemons on loopback, with all their files in one folder."""
+"""Slurm on this machine alone, for tests: its daemons on loopback, with all their files in
+one folder."""
 
 import ctypes
 import getpass
@@ -51,8 +52,8 @@ def end_with_parent():
 
 
 class Slurm:
-    """A context: inside it, `environment` lets srun find the daemons, which have `processors` to give.
-    Raises SlurmMissing where they are not installed or do not start."""
+    """A context: inside it, `environment` lets srun find the daemons, which have `processors` to
+    give. Raises SlurmMissing where they are not installed or do not start."""
 
     patience = 20  # seconds until the node is ready
 
@@ -95,7 +96,13 @@ class Slurm:
                 processors=self.processors,
             )
         )
-        files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
+        files = {
+            "key-file": "key",
+            "socket": "socket",
+            "pid-file": "pid",
+            "log-file": "log",
+            "seed-file": "seed",
+        }
         options = [f"--{option}={self.folder}/munge.{end}" for option, end in files.items()]
         self.launch("munged", "--foreground", "--force", *options)
         self.await_that((self.folder / "munge.socket").exists)
@@ -118,7 +125,9 @@ class Slurm:
 
     def ask(self, *words):
         environment = {**os.environ, **self.environment}
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=self.patience)
+        done = subprocess.run(
+            words, env=environment, capture_output=True, text=True, timeout=self.patience
+        )
         return done.stdout.strip()
 
     def await_that(self, condition):

@@ -1,5 +1,5 @@
-"""A torchrun that works on Debian 12, in a virtual environment in the build folder: Debian's own, of PyTorch 1.13,
-ends with an error under Python 3.11."""
+"""A torchrun that works on Debian 12, in a virtual environment in the build folder: Debian's own,
+of PyTorch 1.13, ends with an error under Python 3.11."""
 
 import shutil
 import subprocess
@@ -31,9 +31,18 @@ def install():
     run(sys.executable, "-m", "venv", FOLDER)
     for source in SOURCES:
         try:
-            # Of what torch asks for, torchrun needs the one package.
+            # torchrun needs only this one of torch's dependencies.
             packages = [f"torch=={RELEASE}", "typing_extensions"]
-            return run(FOLDER / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps", *source, *packages)
+            return run(
+                FOLDER / "bin" / "python",
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                *source,
+                *packages,
+            )
         except TorchrunMissing as missing:
             reason = missing
     raise reason
@@ -45,5 +54,7 @@ def run(*words, limit=300):
     except subprocess.TimeoutExpired:
         raise TorchrunMissing(f"torch {RELEASE}: not installed within {limit} s") from None
     if done.returncode != 0:
-        said = [line for line in done.stderr.splitlines() if "ERROR" in line] or [done.stderr.strip()]
+        said = [line for line in done.stderr.splitlines() if "ERROR" in line] or [
+            done.stderr.strip()
+        ]
         raise TorchrunMissing(f"torch {RELEASE} cannot be installed: {said[-1]}")

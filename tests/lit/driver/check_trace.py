@@ -11,11 +11,22 @@ with open(sys.argv[1], encoding="utf-8") as file:
 with open(sys.argv[2] + "/plan.json", encoding="utf-8") as file:
     plan = json.load(file)
 assert trace["displayTimeUnit"] == "ms"
-assert trace["otherData"] == {"schema": "syncline-trace", "plan": plan["hashes"]["plan"], "kind": "simulated"}
+assert trace["otherData"] == {
+    "schema": "syncline-trace",
+    "plan": plan["hashes"]["plan"],
+    "kind": "simulated",
+}
 spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
-names = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+names = {
+    (e["pid"], e["tid"]): e["args"]["name"]
+    for e in trace["traceEvents"]
+    if e["name"] == "thread_name"
+}
 assert all((e["pid"], e["tid"]) in names for e in spans)
-assert all(names[e["pid"], e["tid"]] == ("channel 0" if e["cat"] == "message" else "compute") for e in spans)
+assert all(
+    names[e["pid"], e["tid"]] == ("channel 0" if e["cat"] == "message" else "compute")
+    for e in spans
+)
 
 # Nothing of one thread overlaps.
 lines = collections.defaultdict(list)
@@ -39,5 +50,7 @@ ranks = {e["pid"] for e in spans}
 steps = {e["args"]["step"] for e in spans}
 buckets = {e["args"]["bucket"] for e in spans if e["cat"] == "message"}
 count = collections.Counter(e["cat"] for e in spans)
-print(f"{len(ranks)} ranks, {len(steps)} steps, {len(buckets)} buckets: {count['message']} messages, "
-      f"{count['update']} updates, {sum(map(len, flows.values()))} flow events")
+print(
+    f"{len(ranks)} ranks, {len(steps)} steps, {len(buckets)} buckets: {count['message']} messages, "
+    f"{count['update']} updates, {sum(map(len, flows.values()))} flow events"
+)

@@ -1,10 +1,11 @@
-"""Simulates plans of many planners: messages must begin and end when the planner says, and the step end there:
-to 1e-9, or where some go by trees to 2 %.
+"""Simulates plans of many planners: messages must begin and end when the planner says, and the step
+end there: to 1e-9, or where some go by trees to 2 %.
 
     simulated_as_predicted.py FOLDER SAMPLES
 
 The planner's times are those of the solution in plan.mlir; the plan's own are the simulation's.
 """
+
 import json
 import re
 import subprocess
@@ -38,8 +39,16 @@ checked = with_trees = 0
 for network in ("vgg19", "googlenet"):
     for cluster, more in CLUSTERS.items():
         for planner in PLANNERS + more:
-            run("compile", f"{samples}/traces/{network}.csv", "--cluster", f"{samples}/clusters/{cluster}.yaml",
-                "--planner", planner, "-o", PLAN)
+            run(
+                "compile",
+                f"{samples}/traces/{network}.csv",
+                "--cluster",
+                f"{samples}/clusters/{cluster}.yaml",
+                "--planner",
+                planner,
+                "-o",
+                PLAN,
+            )
             with open(PLAN + "/plan.json", encoding="utf-8") as file:
                 plan = json.load(file)
             with open(PLAN + "/plan.mlir", encoding="utf-8") as file:
@@ -49,7 +58,9 @@ for network in ("vgg19", "googlenet"):
             with_trees += has_tree
             simulated = json.loads(run("simulate", PLAN, "--json"))
             where = f"{network}, {cluster}, {planner}"
-            for bucket, message, times in zip(plan["buckets"], simulated["messages"], solved, strict=True):
+            for bucket, message, times in zip(
+                plan["buckets"], simulated["messages"], solved, strict=True
+            ):
                 place = f"{where}, message {bucket['id']}"
                 assert bucket["scheme"] == message["scheme"], place
                 for kind, planned in zip(("ready", "start", "end"), times, strict=True):
@@ -57,6 +68,10 @@ for network in ("vgg19", "googlenet"):
                 near(message["start"], bucket["start"], place + ", start")
                 near(message["end"], bucket["end"], place + ", end")
             near(simulated["step"], plan["predicted"]["step"], where + ", step")
-            near(simulated["step"], plan["predicted"]["planner"]["step"], where + ", the planner's step")
+            near(
+                simulated["step"],
+                plan["predicted"]["planner"]["step"],
+                where + ", the planner's step",
+            )
             checked += 1
 print(checked, "plans are simulated as predicted,", with_trees, "with trees")

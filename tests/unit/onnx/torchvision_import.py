@@ -37,7 +37,11 @@ MODELS = [
 
 
 def build(name):
-    options = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+    options = (
+        {"aux_logits": False, "init_weights": False}
+        if name in ("googlenet", "inception_v3")
+        else {}
+    )
     torch.manual_seed(0)
     return getattr(torchvision.models, name)(weights=None, **options)
 
@@ -59,7 +63,10 @@ def check(tool, name, side, opset, folder):
                       input_names=["x"], output_names=["y"])
     ir, weights, skeleton = run_import(tool, path, folder)
     stored = {match[2]: match for match in STORED.finditer(ir)}
-    for kind, tensors in (("parameter", model.named_parameters()), ("state", model.named_buffers())):
+    for kind, tensors in (
+        ("parameter", model.named_parameters()),
+        ("state", model.named_buffers()),
+    ):
         for key, value in tensors:
             if key.endswith("num_batches_tracked"):
                 continue
@@ -70,7 +77,9 @@ def check(tool, name, side, opset, folder):
             assert first == value.flatten()[0].item(), f"{name}: {key} starts with {first}"
     assert not stored, f"{name}: unexpected {list(stored)}"
     assert "tensor<3x1000xf32>" in ir and os.path.getsize(skeleton) < 1 << 20
-    assert not [t for t in onnx.load(skeleton).graph.initializer if t.data_type == onnx.TensorProto.FLOAT]
+    assert not [
+        t for t in onnx.load(skeleton).graph.initializer if t.data_type == onnx.TensorProto.FLOAT
+    ]
 
 
 class Folded(torch.nn.Module):
@@ -94,12 +103,21 @@ def trained(model):
 
 
 def check_inference(tool, folder):
-    """A default export (evaluation mode) is told apart from one of a network without normalisation."""
+    """A default export (evaluation mode) is told apart from one of a network
+    without normalisation."""
     path = os.path.join(folder, "inference.onnx")
     for name, model, sign in (
         ("resnet18", build("resnet18"), "BatchNormalization is folded into 20 convolutions)"),
-        ("trained resnet18", trained(build("resnet18")), "BatchNormalization is folded into 20 convolutions)"),
-        ("mobilenet_v3_small", build("mobilenet_v3_small"), "BatchNormalization is folded into 34 convolutions)"),
+        (
+            "trained resnet18",
+            trained(build("resnet18")),
+            "BatchNormalization is folded into 20 convolutions)",
+        ),
+        (
+            "mobilenet_v3_small",
+            build("mobilenet_v3_small"),
+            "BatchNormalization is folded into 34 convolutions)",
+        ),
         ("densenet121", build("densenet121"), "BatchNormalization is folded into 59 convolutions)"),
         ("linear", Folded(), "the weights of '/a/MatMul', '/b/MatMul' are copies"),
         ("squeezenet1_1", build("squeezenet1_1"), None),
@@ -117,8 +135,13 @@ def check_inference(tool, folder):
         assert not sign or sign in found[0], f"{name}: {found}"
         assert len(notes) <= 2, f"{name}: {notes}"
         print(f"{name} for inference: good", flush=True)
-    torch.onnx.export(Folded(), torch.randn(2, 6, 4), path, training=torch.onnx.TrainingMode.TRAINING,
-                      do_constant_folding=False)
+    torch.onnx.export(
+        Folded(),
+        torch.randn(2, 6, 4),
+        path,
+        training=torch.onnx.TrainingMode.TRAINING,
+        do_constant_folding=False,
+    )
     done = subprocess.run([tool, path], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
