@@ -125,14 +125,13 @@ RULES = [
 ]
 
 # What each rule exempts for now: folders and pages whose text is still being rewritten.
-REWRITTEN = ("README.md", "frontend/", "passes/", "runtime/", "samples/")
-REWRITTEN += ("tests/",)
+REWRITTEN = ("README.md", "frontend/", "passes/", "runtime/", "samples/", "tests/")
 PENDING = {
     clipped_comments: REWRITTEN,
     orphan_words: REWRITTEN,
-    wide_code: REWRITTEN,
-    wide_prose: REWRITTEN,
-    wide_cells: REWRITTEN,
+    wide_code: ("passes/",),
+    wide_prose: ("README.md", "frontend/", "passes/", "runtime/", "samples/"),
+    wide_cells: ("README.md", "frontend/", "passes/", "runtime/", "samples/"),
 }
 
 
