@@ -1,9 +1,8 @@
-"""Every planner and every --scheme pattern that README.md prints, on the sample models
-and clusters.
+"""Every planner and --scheme pattern that the driver's README prints, on sample models and clusters.
 
 A combination is compiled, or refused with exit code 1 for a reason of the cluster's or the model's:
-never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not under
-test: a stand-in writes an empty object.
+never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not under test:
+a stand-in writes an empty object.
 """
 
 import concurrent.futures
@@ -16,7 +15,7 @@ import unittest
 
 import harness
 
-README = (harness.TOP / "README.md").read_text()
+README = (harness.TOP / "frontend/driver/README.md").read_text()
 SAMPLES = harness.TOP / "samples"
 CLUSTERS = sorted((SAMPLES / "clusters").glob("*.yaml"))
 # The smallest goes everywhere; each pair of cluster and pattern meets one of the others and one
@@ -38,22 +37,19 @@ REASONS = (
 )
 
 
-def planners():
-    row = next(
-        line for line in README.splitlines() if line.startswith("| `compile ... --planner P`")
-    )
-    return [word for word in re.findall(r"`([a-z][a-z-]*(?::\w+)?)`", row.split("|")[2])]
+def section(title):
+    return README.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def named(title):
+    """What the first column of a section's table names."""
+    return re.findall(r"^\| `([a-z][a-z-]*(?::\w+)?)` \|", section(title), re.MULTILINE)
 
 
 def patterns():
-    """Those of the option's row, and every scheme of the table for all gradients."""
-    row = next(line for line in README.splitlines() if line.startswith("| `compile ... --scheme"))
-    section = README.split("### How gradients travel")[1].split("###")[0]
-    schemes = []
-    for line in section.splitlines():
-        if line.startswith("| `"):
-            schemes += re.findall(r"`([a-z-]+)`", line.split("|")[1])
-    return sorted({*re.findall(r"`'(\S+=[a-z-]+)'`", row), *(f"*={scheme}" for scheme in schemes)})
+    """The patterns that the section prints, and every scheme of its table for all gradients."""
+    printed = re.findall(r"`'(\S+=[a-z-]+)'`", section("Schemes"))
+    return sorted({*printed, *(f"*={scheme}" for scheme in named("Schemes"))})
 
 
 class PatternsTest(unittest.TestCase):
@@ -75,10 +71,7 @@ class PatternsTest(unittest.TestCase):
         done = subprocess.run(
             [*map(str, command)], env=self.environment, capture_output=True, text=True, timeout=60
         )
-        what = (
-            f"{model.name}, {cluster.name}, {' '.join(words)}: exit code"
-            f" {done.returncode}\n{done.stderr}"
-        )
+        what = f"{model.name}, {cluster.name}, {' '.join(words)}: exit code {done.returncode}\n{done.stderr}"
         if done.returncode == 1 and any(reason in done.stderr for reason in REASONS):
             return None
         return what if done.returncode != 0 or not (out / "plan.json").exists() else "compiled"
@@ -104,14 +97,14 @@ class PatternsTest(unittest.TestCase):
         self.assertEqual(wrong, [], "\n".join(wrong[:10]))
 
     def test_readme_is_read(self):
-        self.assertIn("ddp:25MiB", planners())
-        self.assertEqual(len(planners()), 9)
+        self.assertIn("ddp:25MiB", named("Planners"))
+        self.assertEqual(len(named("Planners")), 9)
         self.assertIn("*=reduce-scatter", patterns())
         self.assertIn("fc*=sfb", patterns())
         self.assertEqual(len(patterns()), 9)
 
     def test_planners(self):
-        self.check([["--planner", planner] for planner in planners()])
+        self.check([["--planner", planner] for planner in named("Planners")])
 
     def test_schemes(self):
         self.check([["--scheme", pattern] for pattern in patterns()])

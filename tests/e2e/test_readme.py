@@ -1,5 +1,5 @@
-"""The README's commands, as printed: run in a folder of a newcomer's, where `samples` is the
-repository's and `syncline` is on PATH."""
+"""The commands that README.md and samples/README.md print: run in a folder of a newcomer's, where
+`samples` is the repository's and `syncline` is on PATH."""
 
 import os
 import pathlib
@@ -11,12 +11,10 @@ import unittest
 
 import harness
 
-README = (harness.TOP / "README.md").read_text()
 
-
-def section(title):
-    """The text from this heading to the next, whatever its level."""
-    rest = README.split(f"# {title}\n", 1)[1]
+def section(page, title):
+    """The text of a page from this heading to the next, whatever its level."""
+    rest = (harness.TOP / page).read_text().split(f"# {title}\n", 1)[1]
     return re.split(r"^#+ [A-Z]", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
@@ -31,6 +29,17 @@ def commands(text):
     """Lines that call a program, those that end in a backslash with the next."""
     joined = [line for block in blocks(text) for line in block.replace("\\\n", " ").splitlines()]
     return [line for line in joined if re.match(r"(syncline |python3 |samples/)", line)]
+
+
+def columns(line):
+    """The cells of a line that `inspect` prints: two spaces or more stand between them."""
+    return re.split(r"\s{2,}", line.strip())
+
+
+def table(text):
+    """The first Markdown table: each row's cells by the names of their columns."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
 class ReadmeTest(unittest.TestCase):
@@ -53,31 +62,41 @@ class ReadmeTest(unittest.TestCase):
                 text=True,
                 timeout=600,
             )
-            self.assertEqual(
-                done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
-            )
+            self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
             printed[line] = done.stdout
         return printed
 
-    def test_use(self):
-        """Every command of "Use" works, and what README shows is what they print."""
-        text = section("Use")
+    def test_one_plan(self):
+        """Every command of "One plan, explained" works, and its figures are what they print."""
+        text = section("README.md", "One plan, explained")
         lines = commands(text)
-        self.assertGreater(len(lines), 5)
+        self.assertGreater(len(lines), 8)
         printed = self.run_all(lines)
-        shown = [block for block in blocks(text) if block.startswith("plan ")]
-        self.assertEqual(len(shown), 1)
         report = next(out for line, out in printed.items() if line.startswith("syncline inspect"))
-        self.assertEqual(report.rstrip("\n"), shown[0])
+        names, *rows = [columns(line) for line in report.splitlines() if re.match(r"bucket  | +\d+  ", line)]
+        shown = table(text)
+        self.assertEqual(len(rows), len(shown))
+        for row, expected in zip(rows, shown):
+            cells = dict(zip(names, row))
+            self.assertEqual({name: cells[name] for name in expected}, expected)
+        words = " ".join(text.split())
+        for pattern, where in [
+            (r"backward pass ends at (\d+ ms)", "backward ends at {}"),
+            (r"The step takes (\d+ ms)\.", "predicted step {} in virtual time"),
+            (r'`inspect` says "([^"]+)"', "{}\n"),
+        ]:
+            self.assertIn(where.format(re.search(pattern, words).group(1)), report)
         other = harness.plan_json(self.folder / "ddp.plan")["predicted"]["step"]
-        self.assertIn(f"the step takes {1e3 * other:.0f} ms instead", text)
+        self.assertIn(f"the step takes {1e3 * other:.0f} ms instead", words)
+        why = next(out for line, out in printed.items() if "--why" in line)
+        limits = re.search(r"from ([\d.]+ Gb/s), from (\d+ samples) a rank, or from (\d+ nodes) on", words)
+        for limit in limits.groups():
+            self.assertIn(f"from {limit} on: ", why)
 
     def test_own_model(self):
         """The files of "Your own model" are as printed; its commands export, compile and train."""
-        text = section("Your own model")
-        for name, content in re.findall(
-            r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.MULTILINE | re.DOTALL
-        ):
+        text = section("samples/README.md", "Your own model")
+        for name, content in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             (self.folder / name).write_text(content)
         lines = commands(text)
         for wanted in ("export.py", "compile", "run"):
@@ -85,15 +104,11 @@ class ReadmeTest(unittest.TestCase):
         self.run_all(lines)
         self.assertTrue((self.folder / "trained.onnx").exists())
         # The export by hand gives a network of the same parameters.
-        call = re.search(
-            r"^```python\n(torch\.onnx\.export\(.*?)^```", text, re.MULTILINE | re.DOTALL
-        ).group(1)
+        call = re.search(r"^```python\n(torch\.onnx\.export\(.*?)^```", text, re.MULTILINE | re.DOTALL).group(1)
         given = "import net, torch\nmodel, sample = net.cnn(), torch.zeros(2, 3, 32, 32)\n"
         (self.folder / "by_hand.py").write_text(given + call)
         (self.folder / "net.onnx").unlink()
-        again = next(line for line in lines if " compile " in line).replace(
-            "net.plan", "again.plan"
-        )
+        again = next(line for line in lines if " compile " in line).replace("net.plan", "again.plan")
         self.run_all(["python3 by_hand.py", again])
         plans = [harness.plan_json(self.folder / name) for name in ("net.plan", "again.plan")]
         self.assertEqual(*[[bucket["members"] for bucket in plan["buckets"]] for plan in plans])
