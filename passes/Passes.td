@@ -179,7 +179,7 @@ def CheckSolutions : Pass<"check-solutions", "::mlir::ModuleOp"> {
   let summary = "judges claimed solutions and certificates";
   let description = [{
     Rejects a solution that is no plan for its problem and a certificate that does not prove its bound, each with the numbered reason
-    of passes/solver/README.md. Shares no code with the solvers; runs in release builds. Beside a cluster, problem and solution are the only ones, and
+    of passes/proof/README.md. Shares no code with the solvers; runs in release builds. Beside a cluster, problem and solution are the only ones, and
     the problem's costs are those of the cluster (S14, S15).
   }];
 }

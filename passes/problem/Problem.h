@@ -1,6 +1,6 @@
 // Problem: by which scheme every gradient travels and which gradients travel together, decided
 // at once, on one in-order channel beside one computing device. The problem, a plan and the
-// certificate of a bound; README.md ("The choice") has the mathematics.
+// certificate of a bound; README.md ("The sync problem") has the mathematics.
 //
 // Nothing here searches or judges: see Solver.h and SchemePlanners.h for algorithms,
 // Replay.h for the clock and SolutionChecker.h for the judge. Units: seconds and bytes.
@@ -149,7 +149,7 @@ struct PlanState {
 };
 
 /// A line under every cost of every merge class, and a weight: what PlanStates are bounded by
-/// (README.md, "The bound").
+/// (passes/proof/README.md, "The bound").
 struct Relaxation {
   double channelWeight = 1; ///< w; the device's is 1 - w
   double heldWeight = 0;    ///< seconds per byte in the limited merge class

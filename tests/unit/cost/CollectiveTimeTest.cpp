@@ -21,7 +21,7 @@ TEST(CollectiveTime, affine) {
   EXPECT_DOUBLE_EQ(seconds("#cluster.affine<a = 2.0, b = 0.5>", 10), 7);
 }
 
-// Each algorithm is its formula of passes/solver/README.md, here for P = 4.
+// Each algorithm is its formula of passes/problem/README.md, here for P = 4.
 TEST(CollectiveTime, formulas) {
   auto formula = [](const std::string &algorithm) {
     return seconds("#cluster.formula<algorithm = " + algorithm +
