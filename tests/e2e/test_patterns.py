@@ -1,8 +1,8 @@
-"""Every planner and --scheme pattern that the driver's README prints, on sample models and clusters.
+"""Every planner and --scheme pattern that the driver's README prints, on the samples.
 
-A combination is compiled, or refused with exit code 1 for a reason of the cluster's or the model's:
-never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not under test:
-a stand-in writes an empty object.
+A combination is compiled, or refused with exit code 1 for a reason of the cluster's or the
+model's: never refused by a check of our own (exit code 3), never a crash. The C++ compiler is not
+under test: a stand-in writes an empty object.
 """
 
 import concurrent.futures
@@ -71,7 +71,8 @@ class PatternsTest(unittest.TestCase):
         done = subprocess.run(
             [*map(str, command)], env=self.environment, capture_output=True, text=True, timeout=60
         )
-        what = f"{model.name}, {cluster.name}, {' '.join(words)}: exit code {done.returncode}\n{done.stderr}"
+        what = f"{model.name}, {cluster.name}, {' '.join(words)}: "
+        what += f"exit code {done.returncode}\n{done.stderr}"
         if done.returncode == 1 and any(reason in done.stderr for reason in REASONS):
             return None
         return what if done.returncode != 0 or not (out / "plan.json").exists() else "compiled"

@@ -62,7 +62,8 @@ class ReadmeTest(unittest.TestCase):
                 text=True,
                 timeout=600,
             )
-            self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+            said = done.stdout[-2000:] + done.stderr[-3000:]
+            self.assertEqual(done.returncode, 0, f"{line}\n{said}")
             printed[line] = done.stdout
         return printed
 
@@ -73,7 +74,8 @@ class ReadmeTest(unittest.TestCase):
         self.assertGreater(len(lines), 8)
         printed = self.run_all(lines)
         report = next(out for line, out in printed.items() if line.startswith("syncline inspect"))
-        names, *rows = [columns(line) for line in report.splitlines() if re.match(r"bucket  | +\d+  ", line)]
+        lines = [line for line in report.splitlines() if re.match(r"bucket  | +\d+  ", line)]
+        names, *rows = map(columns, lines)
         shown = table(text)
         self.assertEqual(len(rows), len(shown))
         for row, expected in zip(rows, shown):
@@ -89,14 +91,15 @@ class ReadmeTest(unittest.TestCase):
         other = harness.plan_json(self.folder / "ddp.plan")["predicted"]["step"]
         self.assertIn(f"the step takes {1e3 * other:.0f} ms instead", words)
         why = next(out for line, out in printed.items() if "--why" in line)
-        limits = re.search(r"from ([\d.]+ Gb/s), from (\d+ samples) a rank, or from (\d+ nodes) on", words)
-        for limit in limits.groups():
+        limits = r"from ([\d.]+ Gb/s), from (\d+ samples) a rank, or from (\d+ nodes) on"
+        for limit in re.search(limits, words).groups():
             self.assertIn(f"from {limit} on: ", why)
 
     def test_own_model(self):
         """The files of "Your own model" are as printed; its commands export, compile and train."""
         text = section("samples/README.md", "Your own model")
-        for name, content in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        named = r"(?ms)^```python\n# (\w+\.py)\n(.*?)^```"
+        for name, content in re.findall(named, text):
             (self.folder / name).write_text(content)
         lines = commands(text)
         for wanted in ("export.py", "compile", "run"):
@@ -104,12 +107,13 @@ class ReadmeTest(unittest.TestCase):
         self.run_all(lines)
         self.assertTrue((self.folder / "trained.onnx").exists())
         # The export by hand gives a network of the same parameters.
-        call = re.search(r"^```python\n(torch\.onnx\.export\(.*?)^```", text, re.MULTILINE | re.DOTALL).group(1)
+        by_hand = r"(?ms)^```python\n(torch\.onnx\.export\(.*?)^```"
+        call = re.search(by_hand, text).group(1)
         given = "import net, torch\nmodel, sample = net.cnn(), torch.zeros(2, 3, 32, 32)\n"
         (self.folder / "by_hand.py").write_text(given + call)
         (self.folder / "net.onnx").unlink()
-        again = next(line for line in lines if " compile " in line).replace("net.plan", "again.plan")
-        self.run_all(["python3 by_hand.py", again])
+        again = next(line for line in lines if " compile " in line)
+        self.run_all(["python3 by_hand.py", again.replace("net.plan", "again.plan")])
         plans = [harness.plan_json(self.folder / name) for name in ("net.plan", "again.plan")]
         self.assertEqual(*[[bucket["members"] for bucket in plan["buckets"]] for plan in plans])
 
