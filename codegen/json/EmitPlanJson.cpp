@@ -1,8 +1,8 @@
 // Writes a plan as JSON, times in seconds and sizes in bytes.
 #include "codegen/json/EmitPlanJson.h"
 
-#include "codegen/json/SyncJson.h"
 #include "codegen/json/ProvenanceJson.h"
+#include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"

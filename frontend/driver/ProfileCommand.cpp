@@ -3,8 +3,8 @@
 #include "frontend/files/Paths.h"
 #include "frontend/profile/MeasureProfile.h"
 #include "frontend/profile/TorchTrace.h"
-#include "runtime/launch/CommandLine.h"
 #include "runtime/launch/CliChecks.h"
+#include "runtime/launch/CommandLine.h"
 #include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"

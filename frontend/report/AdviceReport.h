@@ -16,6 +16,6 @@ std::vector<double> ddpSizes(std::int64_t gradientBytes);
 /// simulated alike. Among sizes within 0.1 % of the shortest step the nearest to the default is
 /// advised.
 std::string ddpAdvice(const sweep::Sweep &sizes, const sweep::SweepPoint &plan,
-                              std::int64_t gradientBytes);
+                      std::int64_t gradientBytes);
 
 } // namespace syncline::report

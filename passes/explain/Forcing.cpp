@@ -7,7 +7,6 @@ namespace syncline::explain {
 
 using namespace problem;
 
-
 namespace {
 
 /// Where a layer finds a scheme: an option of a merge class.

@@ -2,8 +2,8 @@
 // while the rank computes.
 #pragma once
 
-#include "runtime/core/StepTypes.h"
 #include "runtime/core/Range.h"
+#include "runtime/core/StepTypes.h"
 
 #include "syncline/Status.h"
 

@@ -5,8 +5,8 @@
 // message first travels between two ranks, then ends the run instead of hanging it.
 #pragma once
 
-#include "runtime/core/StepTypes.h"
 #include "runtime/core/Peers.h"
+#include "runtime/core/StepTypes.h"
 #include "runtime/cuda/Nccl.h"
 
 #include <vector>

@@ -69,7 +69,7 @@ std::vector<std::byte> draw(const PlanTensor &t, std::uint64_t seed) {
 
 int findIn(const TensorStore &store, const PlanTensor &t) {
   return store.find(t.kind == PlanTensor::Kind::parameter ? Space::parameters : Space::state,
-                         t.name);
+                    t.name);
 }
 
 /// A state that no operation of the step uses keeps its initial value.
@@ -84,8 +84,8 @@ Result<std::vector<std::byte>> presentValues(const Plan &plan, TensorStore &stor
   return values;
 }
 
-Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed,
-                  bool allowsNonFinite, std::ostream &out) {
+Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed, bool allowsNonFinite,
+                  std::ostream &out) {
   std::ifstream skeleton(plan.file("model.onnx"), std::ios::binary);
   if (!skeleton)
     return Status::badInput("'" + plan.file("model.onnx") +
@@ -145,11 +145,10 @@ Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed) {
   return Status::ok();
 }
 
-Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed,
-                const std::string &path, bool allowsNonFinite) {
-  return writeWholeFile(path, [&](std::ostream &out) {
-    return writeModel(plan, store, seed, allowsNonFinite, out);
-  });
+Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed, const std::string &path,
+                bool allowsNonFinite) {
+  return writeWholeFile(
+      path, [&](std::ostream &out) { return writeModel(plan, store, seed, allowsNonFinite, out); });
 }
 
 } // namespace syncline

@@ -20,7 +20,7 @@ Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed);
 
 /// Writes the model with its present values to `path`: under another name first, then renamed.
 /// Errors: badInput, naming the first value that is not finite, unless such are allowed.
-Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed,
-                const std::string &path, bool allowsNonFinite);
+Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed, const std::string &path,
+                bool allowsNonFinite);
 
 } // namespace syncline

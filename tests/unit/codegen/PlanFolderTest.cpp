@@ -1,7 +1,7 @@
 // Plan folders are whole, reproducible, and every changed byte is found.
 #include "codegen/folder/PlanFolder.h"
-#include "codegen/json/EmitPlanJson.h"
 #include "codegen/folder/Hashes.h"
+#include "codegen/json/EmitPlanJson.h"
 #include "ir/cluster/Cluster.h"
 #include "tests/unit/codegen/PlanModule.h"
 
