@@ -208,7 +208,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     plan.program @mlp ranks 2 batch 4 spaces {arena = 192 : i64, ...} {
       %0 = plan.tensor "x" in input at 0 reserve 128 : memref<4x8xf32>
       ...
-      plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0e-3
+      plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0e-3
       plan.phase forward
       plan.call matmul "fc" ["a", "b", "y"] ins(%0, %2 : ...) outs(%4 : ...) {transpose_b}
       ...
@@ -235,7 +235,7 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
     slowest stands for all. Fails: where the program is none of the solution's, or a message can travel by none of the cluster's links.
 
     ```mlir
-    plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0   // before: the solution's
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0   // before: the solution's
     sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>      // after
       forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
     ```

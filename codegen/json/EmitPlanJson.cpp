@@ -77,7 +77,7 @@ Json bucketJson(plan::BucketOp bucket) {
   for (auto name : bucket.getMembers().getAsRange<StringAttr>())
     members.push_back(name.str());
   return {{"id", bucket.getId()},           {"members", members},
-          {"bytes", bucket.getBytes()},     {"scheme", bucket.getScheme().str()},
+          {"bytes", bucket.getBytes()},     {"scheme", schemeName(bucket.getScheme())},
           {"channel", bucket.getChannel()}, {"offset", bucket.getOffset()},
           {"extent", bucket.getExtent()}};
 }

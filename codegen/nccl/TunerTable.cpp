@@ -17,8 +17,10 @@ constexpr const char *header =
 
 /// The algorithm by which NCCL sums a bucket; nothing where no all-reduce sums it.
 std::optional<StringRef> algorithmOf(plan::BucketOp bucket) {
-  const StringRef scheme = bucket.getScheme();
-  return scheme == "ring" || scheme == "tree" ? std::optional(scheme) : std::nullopt;
+  const Scheme scheme = bucket.getScheme();
+  if (scheme != Scheme::ring && scheme != Scheme::tree)
+    return std::nullopt;
+  return schemeName(scheme);
 }
 
 class TableWriter {

@@ -27,7 +27,7 @@ std::string StepOps::declare(plan::TensorOp tensor) {
 std::string StepOps::declare(plan::BucketOp bucket) {
   return "{.id = " + std::to_string(bucket.getId()) +
          ", .channel = " + std::to_string(bucket.getChannel()) +
-         ", .scheme = " + quoted(bucket.getScheme()) +
+         ", .scheme = " + quoted(schemeName(bucket.getScheme())) +
          ", .offset = " + std::to_string(bucket.getOffset()) +
          ", .extent = " + std::to_string(bucket.getExtent()) +
          ", .start = " + realLiteral(bucket.getStart().convertToDouble()) +

@@ -26,8 +26,8 @@ static std::string schemeHelp() {
   std::string text = "Send gradients that match this glob by one scheme; may be repeated, the last "
                      "that matches counts. Planners other than 'optimal' need a pattern of all "
                      "gradients, such as '*=ring'. Schemes: ";
-  for (problem::Scheme scheme : problem::allSchemes())
-    text += std::string(problem::schemeName(scheme)) + ", ";
+  for (Scheme scheme : allSchemes())
+    text += std::string(schemeName(scheme)) + ", ";
   return text + "ps (parameter-server), sfb (factors)";
 }
 

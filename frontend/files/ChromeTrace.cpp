@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
-constexpr int kMaxDepth = 32; ///< shapes of lists of tensors nest in arguments
-constexpr double kMicrosecond = 1e-6;
-constexpr double kLatest = 1e18; ///< microseconds
+constexpr std::size_t maxFileBytes = std::size_t{1} << 30;
+constexpr int maxDepth = 32; ///< shapes of lists of tensors nest in arguments
+constexpr double microsecond = 1e-6;
+constexpr double latest = 1e18; ///< microseconds
 
 /// Thrown inside this file only.
 struct BadEvent {
@@ -50,9 +50,9 @@ double seconds(const Json &object, const char *key, double least) {
     throw BadEvent{"expected '" + std::string(key) + "' in microseconds, got " +
                    (found == object.end() ? "none" : shortText(*found))};
   const auto value = found->get<double>();
-  if (!(value >= least && value <= kLatest))
+  if (!(value >= least && value <= latest))
     throw BadEvent{"expected '" + std::string(key) + "' in microseconds, got " + shortText(*found)};
-  return value * kMicrosecond;
+  return value * microsecond;
 }
 
 TraceEvent eventFrom(const Json &json) {
@@ -62,7 +62,7 @@ TraceEvent eventFrom(const Json &json) {
   event.process = textOf(json, "pid");
   event.thread = textOf(json, "tid");
   event.rank = numberOf(json, "pid");
-  event.begin = seconds(json, "ts", -kLatest);
+  event.begin = seconds(json, "ts", -latest);
   event.seconds = seconds(json, "dur", 0);
   const auto found = json.find("args");
   if (found == json.end() || !found->is_object())
@@ -76,7 +76,7 @@ TraceEvent eventFrom(const Json &json) {
   event.sequence = numberOf(*found, "Sequence number");
   event.external = numberOf(*found, "External id");
   if (found->contains("ready"))
-    event.ready = seconds(*found, "ready", -kLatest);
+    event.ready = seconds(*found, "ready", -latest);
   return event;
 }
 
@@ -101,7 +101,7 @@ void readHead(const Json &json, ChromeTrace &trace) {
 } // namespace
 
 Result<ChromeTrace> parseChromeTrace(std::string_view text, std::string_view fileName) {
-  if (Status s = checkJsonDepth(text, fileName, kMaxDepth); !s)
+  if (Status s = checkJsonDepth(text, fileName, maxDepth); !s)
     return s;
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const Json *events = json.is_array() ? &json : nullptr;
@@ -130,7 +130,7 @@ Result<ChromeTrace> parseChromeTrace(std::string_view text, std::string_view fil
 }
 
 Result<ChromeTrace> readChromeTrace(const std::string &path) {
-  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  Result<std::string> text = readTextFile(path, maxFileBytes);
   return text ? parseChromeTrace(*text, path) : Result<ChromeTrace>(text.status());
 }
 

@@ -12,34 +12,6 @@
 namespace syncline::files {
 namespace {
 
-/// In the order of Scheme.
-constexpr std::array<std::string_view, 8> kSchemeNames = {
-    "ring",           "recursive-doubling", "halving-doubling", "tree",
-    "reduce-scatter", "hierarchical",       "parameter-server", "factors"};
-/// Those with a formula of alpha, beta and gamma, in the order of Scheme.
-constexpr std::array<std::string_view, 5> kFormulaNames = {
-    "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter"};
-constexpr std::array<Scheme, 5> kAllReduces = {Scheme::ring, Scheme::recursiveDoubling,
-                                               Scheme::halvingDoubling, Scheme::tree,
-                                               Scheme::hierarchical};
-constexpr std::array<std::string_view, 4> kCollectiveKeys = {"all-reduce", "reduce-scatter",
-                                                             "parameter-server", "all-gather"};
-constexpr std::array<std::string_view, 7> kCostKeys = {"formula", "alpha", "beta", "gamma",
-                                                       "a",       "b",     "table"};
-/// kCostKeys, then the names of kAllReduces.
-constexpr std::array<std::string_view, 12> kAllReduceKeys = {"formula",
-                                                             "alpha",
-                                                             "beta",
-                                                             "gamma",
-                                                             "a",
-                                                             "b",
-                                                             "table",
-                                                             "ring",
-                                                             "recursive-doubling",
-                                                             "tree",
-                                                             "halving-doubling",
-                                                             "hierarchical"};
-
 /// Alpha, beta and gamma of the network, unless keys beside 'formula' replace them.
 Status readConstants(const YamlMap &map, const YamlValue &formula,
                      const std::optional<Link> &network, FormulaCost &cost) {
@@ -129,27 +101,28 @@ public:
 private:
   /// One cost, of the ring unless a formula says otherwise, or a map from schemes to costs.
   Status readAllReduce(const YamlValue &value) {
-    Result<YamlMap> map = YamlMap::open(value, kAllReduceKeys);
+    Result<YamlMap> map = YamlMap::open(value, allReduceKeys);
     if (!map)
       return map.status();
     const std::string_view *one =
-        std::find_if(kCostKeys.begin(), kCostKeys.end(), [&](auto key) { return map->find(key); });
-    const Scheme *named = std::find_if(kAllReduces.begin(), kAllReduces.end(),
-                                       [&](Scheme scheme) { return map->find(name(scheme)); });
-    if (named == kAllReduces.end())
+        std::find_if(costKeys.begin(), costKeys.end(), [&](auto key) { return map->find(key); });
+    const Scheme *named = std::find_if(allReduces.begin(), allReduces.end(), [&](Scheme scheme) {
+      return map->find(schemeName(scheme));
+    });
+    if (named == allReduces.end())
       return readCost(*map, std::nullopt);
-    if (one != kCostKeys.end())
+    if (one != costKeys.end())
       return value.error("expected one cost, or a cost for each of some schemes, got both '" +
                          std::string(*one) + "' and '" + std::string(name(*named)) + "'");
-    for (Scheme scheme : kAllReduces)
-      if (const auto cost = map->find(name(scheme)))
+    for (Scheme scheme : allReduces)
+      if (const auto cost = map->find(schemeName(scheme)))
         if (Status s = readScheme(*cost, scheme); !s)
           return s;
     return Status::ok();
   }
 
   Status readScheme(const YamlValue &value, Scheme scheme) {
-    Result<YamlMap> map = YamlMap::open(value, kCostKeys);
+    Result<YamlMap> map = YamlMap::open(value, costKeys);
     return map ? readCost(*map, scheme) : map.status();
   }
 
@@ -174,16 +147,16 @@ private:
 
   Status readFormula(const YamlMap &map, const YamlValue &value, std::optional<Scheme> scheme,
                      StatedCost &cost) {
-    if (scheme && static_cast<std::size_t>(*scheme) >= kFormulaNames.size())
+    if (scheme && static_cast<std::size_t>(*scheme) >= formulaNames.size())
       return value.error("expected 'a' with 'b', or 'table': no formula says what this costs");
     // The last has a key of its own beside 'all-reduce'.
     Result<std::size_t> index =
-        readChoice(value, "formula", std::span(kFormulaNames).first(scheme ? 5 : 4));
+        readChoice(value, "formula", std::span(formulaNames).first(scheme ? 5 : 4));
     if (!index)
       return index.status();
     FormulaCost formula{static_cast<Scheme>(*index), 0, 0, 0};
     if (scheme && formula.algorithm != *scheme)
-      return value.error("expected the formula '" + std::string(name(*scheme)) + "', got '" +
+      return value.error("expected the formula '" + std::string(schemeName(*scheme)) + "', got '" +
                          std::string(name(formula.algorithm)) + "'");
     if (Status s = readConstants(map, value, network, formula); !s)
       return s;
@@ -196,11 +169,9 @@ private:
 
 } // namespace
 
-std::string_view name(Scheme scheme) { return kSchemeNames[static_cast<std::size_t>(scheme)]; }
-
 Result<std::vector<StatedCost>> readCollectives(const YamlValue &value,
                                                 const std::optional<Link> &network) {
-  Result<YamlMap> map = YamlMap::open(value, kCollectiveKeys);
+  Result<YamlMap> map = YamlMap::open(value, collectiveKeys);
   if (!map)
     return map.status();
   CollectivesReader reader(network);

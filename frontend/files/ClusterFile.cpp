@@ -14,17 +14,17 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 4u << 20;
+constexpr std::size_t maxFileBytes = 4u << 20;
 
-constexpr std::array<std::string_view, 12> kClusterKeys = {
+constexpr std::array<std::string_view, 12> clusterKeys = {
     "name",   "ranks",   "nodes",  "devices-per-node", "device",      "network",
     "inside", "servers", "limits", "interference",     "collectives", "overrides"};
-constexpr std::array<std::string_view, 6> kDeviceKeys = {
+constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
-constexpr std::array<std::string_view, 1> kLimitKeys = {"message"};
-constexpr std::array<std::string_view, 1> kInterferenceKeys = {"computation"};
+constexpr std::array<std::string_view, 1> limitKeys = {"message"};
+constexpr std::array<std::string_view, 1> interferenceKeys = {"computation"};
 /// More is no interference but a machine that does not compute.
-constexpr double kMostInterference = 1000;
+constexpr double maxInterference = 1000;
 
 /// 'ranks', or 'nodes' times 'devices-per-node' (1 when absent).
 Status readRanks(const YamlMap &map, ClusterFile &cluster) {
@@ -36,18 +36,18 @@ Status readRanks(const YamlMap &map, ClusterFile &cluster) {
   if (!ranks && !nodes)
     return map.self().error("expected the key 'ranks' or 'nodes', got none");
   Result<std::int64_t> count =
-      ranks ? readCount(*ranks, "ranks", kMaxRanks) : readCount(*nodes, "nodes", kMaxRanks);
+      ranks ? readCount(*ranks, "ranks", maxRanks) : readCount(*nodes, "nodes", maxRanks);
   if (!count)
     return count.status();
   if (devices) {
-    Result<std::int64_t> each = readCount(*devices, "devices", kMaxRanks);
+    Result<std::int64_t> each = readCount(*devices, "devices", maxRanks);
     if (!each)
       return each.status();
     cluster.devicesPerNode = *each;
   }
   cluster.ranks = *count * cluster.devicesPerNode;
-  if (cluster.ranks > kMaxRanks)
-    return devices->error("expected at most " + std::to_string(kMaxRanks) + " ranks in all, got " +
+  if (cluster.ranks > maxRanks)
+    return devices->error("expected at most " + std::to_string(maxRanks) + " ranks in all, got " +
                           std::to_string(cluster.ranks));
   return Status::ok();
 }
@@ -71,7 +71,7 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
   const auto value = root.find("device");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, kDeviceKeys);
+  Result<YamlMap> map = YamlMap::open(*value, deviceKeys);
   if (!map)
     return map.status();
   Result<std::optional<std::string>> kind = readKind(*map, "device", deviceKinds());
@@ -99,7 +99,7 @@ Status readLimits(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("limits");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, kLimitKeys);
+  Result<YamlMap> map = YamlMap::open(*value, limitKeys);
   return map ? readSize(*map, "message", cluster.largestMessage) : map.status();
 }
 
@@ -107,13 +107,13 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("interference");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, kInterferenceKeys);
+  Result<YamlMap> map = YamlMap::open(*value, interferenceKeys);
   if (!map)
     return map.status();
   const auto computation = map->find("computation");
   if (!computation)
     return Status::ok();
-  Result<double> times = readMultiple(*computation, kMostInterference);
+  Result<double> times = readMultiple(*computation, maxInterference);
   if (times)
     cluster.interference = *times;
   return times.status();
@@ -172,7 +172,7 @@ Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fil
   Result<YamlValue> root = parseYaml(*checked, fileName);
   if (!root)
     return root.status();
-  Result<YamlMap> map = YamlMap::open(*root, kClusterKeys);
+  Result<YamlMap> map = YamlMap::open(*root, clusterKeys);
   if (!map)
     return map.status();
   ClusterFile cluster;
@@ -181,7 +181,7 @@ Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fil
 }
 
 Result<ClusterFile> readClusterFile(const std::string &path) {
-  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  Result<std::string> text = readTextFile(path, maxFileBytes);
   return text ? parseClusterFile(*text, path) : Result<ClusterFile>(text.status());
 }
 

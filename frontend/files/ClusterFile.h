@@ -2,6 +2,7 @@
 // README.md for every key.
 #pragma once
 
+#include "syncline/Scheme.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
@@ -36,19 +37,6 @@ struct Servers {
   bool dedicated = false; ///< machines of their own; otherwise beside the first `count` ranks
   Link link;              ///< of each server
   std::optional<std::int64_t> memory; ///< bytes that each can hold, >= 1
-};
-
-/// How gradients come to agree. The attributes' enum (ir/cluster) has the same names; this library
-/// has no MLIR.
-enum class Scheme {
-  ring,
-  recursiveDoubling,
-  halvingDoubling,
-  tree,
-  reduceScatter,
-  hierarchical,
-  parameterServer,
-  factors
 };
 
 /// Time by the formula of a scheme up to reduceScatter: seconds per message, per byte sent, per
@@ -113,8 +101,5 @@ Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fil
 
 /// Reads and parses `path`, which may hold at most 4 MiB.
 Result<ClusterFile> readClusterFile(const std::string &path);
-
-/// 'ring', 'recursive-doubling', ...: as in the file.
-std::string_view name(Scheme scheme);
 
 } // namespace syncline::files

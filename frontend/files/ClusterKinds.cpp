@@ -15,7 +15,7 @@ struct Device {
   std::int64_t gigabytesOf; ///< memory
 };
 
-constexpr auto kDevices = std::to_array<Device>({
+constexpr auto devices = std::to_array<Device>({
     {"k80", 2.8, 240, 12}, // one of the board's two processors, without boost
     {"titan-x", 6.6, 336.5, 12},
     {"p100", 10.6, 732, 16},
@@ -33,7 +33,7 @@ constexpr auto kDevices = std::to_array<Device>({
     {"h100-pcie", 51, 2000, 80},
     {"h200", 67, 4800, 141},
 });
-constexpr double kLaunchOverhead = 5e-6;
+constexpr double usualLaunchOverhead = 5e-6;
 
 struct NamedLink {
   std::string_view name;
@@ -41,30 +41,30 @@ struct NamedLink {
   double latency;   ///< seconds
 };
 
-constexpr double kGigabit = 1e9 / 8;
+constexpr double gigabit = 1e9 / 8;
 
 // Ethernet's latencies are TCP's, InfiniBand's those of RDMA. InfiniBand's rates are of data, after
 // its encoding.
-constexpr auto kBetweenNodes = std::to_array<NamedLink>({
-    {"ethernet-1g", 1 * kGigabit, 100e-6},
-    {"ethernet-10g", 10 * kGigabit, 50e-6},
-    {"ethernet-25g", 25 * kGigabit, 30e-6},
-    {"ethernet-40g", 40 * kGigabit, 30e-6},
-    {"ethernet-50g", 50 * kGigabit, 30e-6},
-    {"ethernet-100g", 100 * kGigabit, 25e-6},
-    {"ethernet-200g", 200 * kGigabit, 25e-6},
-    {"ethernet-400g", 400 * kGigabit, 25e-6},
-    {"infiniband-qdr", 32 * kGigabit, 5e-6},
-    {"infiniband-fdr", 54.54 * kGigabit, 5e-6},
-    {"infiniband-edr", 100 * kGigabit, 5e-6},
-    {"infiniband-hdr", 200 * kGigabit, 5e-6},
-    {"infiniband-ndr", 400 * kGigabit, 5e-6},
-    {"infiniband-xdr", 800 * kGigabit, 5e-6},
+constexpr auto networkKinds = std::to_array<NamedLink>({
+    {"ethernet-1g", 1 * gigabit, 100e-6},
+    {"ethernet-10g", 10 * gigabit, 50e-6},
+    {"ethernet-25g", 25 * gigabit, 30e-6},
+    {"ethernet-40g", 40 * gigabit, 30e-6},
+    {"ethernet-50g", 50 * gigabit, 30e-6},
+    {"ethernet-100g", 100 * gigabit, 25e-6},
+    {"ethernet-200g", 200 * gigabit, 25e-6},
+    {"ethernet-400g", 400 * gigabit, 25e-6},
+    {"infiniband-qdr", 32 * gigabit, 5e-6},
+    {"infiniband-fdr", 54.54 * gigabit, 5e-6},
+    {"infiniband-edr", 100 * gigabit, 5e-6},
+    {"infiniband-hdr", 200 * gigabit, 5e-6},
+    {"infiniband-ndr", 400 * gigabit, 5e-6},
+    {"infiniband-xdr", 800 * gigabit, 5e-6},
 });
 
 // All NVLinks of one device together: 4 of 20 GB/s; 6, 12 and 18 of 25 GB/s. PCIe with 16 merge
 // classes, after its encoding.
-constexpr auto kInsideNode = std::to_array<NamedLink>({
+constexpr auto insideNode = std::to_array<NamedLink>({
     {"nvlink-p100", 80e9, 3e-6},
     {"nvlink-v100", 150e9, 3e-6},
     {"nvlink-a100", 300e9, 3e-6},
@@ -81,28 +81,28 @@ constexpr std::array<std::string_view, N> namesOf(const std::array<Row, N> &rows
   return names;
 }
 
-constexpr auto kDeviceNames = namesOf(kDevices);
-constexpr auto kBetweenNames = namesOf(kBetweenNodes);
-constexpr auto kInsideNames = namesOf(kInsideNode);
+constexpr auto deviceNames = namesOf(devices);
+constexpr auto betweenNames = namesOf(networkKinds);
+constexpr auto insideNames = namesOf(insideNode);
 
 } // namespace
 
 std::optional<DeviceRates> deviceKind(std::string_view name) {
-  const auto *found = std::ranges::find(kDevices, name, &Device::name);
-  if (found == kDevices.end())
+  const auto *found = std::ranges::find(devices, name, &Device::name);
+  if (found == devices.end())
     return std::nullopt;
   return DeviceRates{.compute = found->teraflops * 1e12,
                      .memory = found->gigabytes * 1e9,
-                     .launchOverhead = kLaunchOverhead,
+                     .launchOverhead = usualLaunchOverhead,
                      .memorySize = found->gigabytesOf * 1'000'000'000};
 }
 
-std::span<const std::string_view> deviceKinds() { return kDeviceNames; }
+std::span<const std::string_view> deviceKinds() { return deviceNames; }
 
 std::optional<Link> linkKind(std::string_view name, LinkPlace place) {
   const std::span<const NamedLink> links = place == LinkPlace::betweenNodes
-                                               ? std::span<const NamedLink>(kBetweenNodes)
-                                               : std::span<const NamedLink>(kInsideNode);
+                                               ? std::span<const NamedLink>(networkKinds)
+                                               : std::span<const NamedLink>(insideNode);
   const auto found = std::ranges::find(links, name, &NamedLink::name);
   if (found == links.end())
     return std::nullopt;
@@ -110,8 +110,8 @@ std::optional<Link> linkKind(std::string_view name, LinkPlace place) {
 }
 
 std::span<const std::string_view> linkKinds(LinkPlace place) {
-  return place == LinkPlace::betweenNodes ? std::span<const std::string_view>(kBetweenNames)
-                                          : std::span<const std::string_view>(kInsideNames);
+  return place == LinkPlace::betweenNodes ? std::span<const std::string_view>(betweenNames)
+                                          : std::span<const std::string_view>(insideNames);
 }
 
 } // namespace syncline::files

@@ -14,17 +14,17 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNetworkKeys = {"kind",  "bandwidth",   "latency",
-                                                          "cards", "reduce-rate", "duplex"};
-constexpr std::array<std::string_view, 4> kLinkKeys = {"kind", "bandwidth", "latency",
-                                                       "reduce-rate"};
-constexpr std::array<std::string_view, 6> kServersKeys = {"count",   "dedicated",   "bandwidth",
-                                                          "latency", "reduce-rate", "memory"};
-constexpr std::array<std::string_view, 2> kDuplexNames = {"full", "half"};
-constexpr std::array<std::string_view, 3> kOverrideKeys = {"nodes", "device", "network"};
-constexpr std::array<std::string_view, 1> kOverriddenDeviceKeys = {"slowdown"};
+constexpr std::array<std::string_view, 6> networkKeys = {"kind",  "bandwidth",   "latency",
+                                                         "cards", "reduce-rate", "duplex"};
+constexpr std::array<std::string_view, 4> linkKeys = {"kind", "bandwidth", "latency",
+                                                      "reduce-rate"};
+constexpr std::array<std::string_view, 6> serversKeys = {"count",   "dedicated",   "bandwidth",
+                                                         "latency", "reduce-rate", "memory"};
+constexpr std::array<std::string_view, 2> duplexNames = {"full", "half"};
+constexpr std::array<std::string_view, 3> overrideKeys = {"nodes", "device", "network"};
+constexpr std::array<std::string_view, 1> overriddenDeviceKeys = {"slowdown"};
 /// More than any machine has slots for.
-constexpr std::int64_t kMaxCards = 1024;
+constexpr std::int64_t maxCards = 1024;
 
 /// Sets what `map` says of a link; what it leaves out stays as it is.
 Status readLinkKeys(const YamlMap &map, Link &link) {
@@ -108,7 +108,7 @@ Result<std::vector<std::int64_t>> readNodes(const YamlValue &value, std::int64_t
 }
 
 Status readSlowdown(const YamlValue &device, NodeOverride &change) {
-  Result<YamlMap> map = YamlMap::open(device, kOverriddenDeviceKeys);
+  Result<YamlMap> map = YamlMap::open(device, overriddenDeviceKeys);
   if (!map)
     return map.status();
   Result<YamlValue> value = map->require("slowdown");
@@ -123,13 +123,13 @@ Status readSlowdown(const YamlValue &device, NodeOverride &change) {
 /// The network's link with what is said here in place of its values.
 Status readOverriddenLink(const YamlValue &value, const ClusterFile &cluster,
                           NodeOverride &change) {
-  Result<YamlMap> map = YamlMap::open(value, kLinkKeys);
+  Result<YamlMap> map = YamlMap::open(value, linkKeys);
   if (!map)
     return map.status();
   if (!cluster.network)
     return value.error("expected a 'network' of the cluster to stand in for, got none");
-  if (std::ranges::none_of(kLinkKeys, [&](auto key) { return map->find(key).has_value(); }))
-    return value.error("expected at least one of " + quotedList(kLinkKeys) + ", got none");
+  if (std::ranges::none_of(linkKeys, [&](auto key) { return map->find(key).has_value(); }))
+    return value.error("expected at least one of " + quotedList(linkKeys) + ", got none");
   change.network = cluster.network;
   return readOver(*map, LinkPlace::betweenNodes, *change.network);
 }
@@ -154,7 +154,7 @@ Status readNetwork(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("network");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, kNetworkKeys);
+  Result<YamlMap> map = YamlMap::open(*value, networkKeys);
   if (!map)
     return map.status();
   Result<Link> link = readLink(*map, LinkPlace::betweenNodes);
@@ -162,13 +162,13 @@ Status readNetwork(const YamlMap &root, ClusterFile &cluster) {
     return link.status();
   cluster.network = *link;
   if (const auto cards = map->find("cards")) {
-    Result<std::int64_t> count = readCount(*cards, "network cards", kMaxCards);
+    Result<std::int64_t> count = readCount(*cards, "network cards", maxCards);
     if (!count)
       return count.status();
     cluster.cardsPerNode = *count;
   }
   if (const auto duplex = map->find("duplex")) {
-    Result<std::size_t> choice = readChoice(*duplex, "duplex", kDuplexNames);
+    Result<std::size_t> choice = readChoice(*duplex, "duplex", duplexNames);
     if (!choice)
       return choice.status();
     cluster.halfDuplex = *choice == 1;
@@ -180,7 +180,7 @@ Status readInside(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("inside");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, kLinkKeys);
+  Result<YamlMap> map = YamlMap::open(*value, linkKeys);
   if (!map)
     return map.status();
   if (!root.find("devices-per-node"))
@@ -198,7 +198,7 @@ Status readServers(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("servers");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, kServersKeys);
+  Result<YamlMap> map = YamlMap::open(*value, serversKeys);
   if (!map)
     return map.status();
   Result<YamlValue> countValue = map->require("count");
@@ -207,7 +207,7 @@ Status readServers(const YamlMap &root, ClusterFile &cluster) {
   Result<YamlValue> dedicatedValue = map->require("dedicated");
   if (!dedicatedValue)
     return dedicatedValue.status();
-  Result<std::int64_t> count = readCount(*countValue, "servers", kMaxRanks);
+  Result<std::int64_t> count = readCount(*countValue, "servers", maxRanks);
   if (!count)
     return count.status();
   Result<bool> dedicated = readYesNo(*dedicatedValue);
@@ -231,12 +231,12 @@ Status readOverrides(const YamlMap &root, ClusterFile &cluster) {
   if (!value)
     return Status::ok();
   Result<std::vector<YamlValue>> list =
-      value->list("a list of maps with the keys " + quotedList(kOverrideKeys));
+      value->list("a list of maps with the keys " + quotedList(overrideKeys));
   if (!list)
     return list.status();
   std::map<std::int64_t, std::size_t> taken;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    Result<YamlMap> map = YamlMap::open((*list)[i], kOverrideKeys);
+    Result<YamlMap> map = YamlMap::open((*list)[i], overrideKeys);
     if (!map)
       return map.status();
     Result<YamlValue> nodesValue = map->require("nodes");

@@ -48,15 +48,15 @@ std::string withUnit(double value, std::span<const Step> steps, int digits) {
   return significant(value / chosen->factor, digits) + " " + std::string(chosen->unit);
 }
 
-constexpr std::array<Step, 4> kTimes{{{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}};
-constexpr std::array<Step, 5> kSizes{{{1, "B"},
-                                      {1024.0, "KiB"},
-                                      {1048576.0, "MiB"},
-                                      {1073741824.0, "GiB"},
-                                      {1099511627776.0, "TiB"}}};
-constexpr std::array<Step, 5> kRates{
+constexpr std::array<Step, 4> times{{{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}};
+constexpr std::array<Step, 5> sizes{{{1, "B"},
+                                     {1024.0, "KiB"},
+                                     {1048576.0, "MiB"},
+                                     {1073741824.0, "GiB"},
+                                     {1099511627776.0, "TiB"}}};
+constexpr std::array<Step, 5> rates{
     {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
-constexpr std::array<Step, 5> kComputeRates{
+constexpr std::array<Step, 5> computeRates{
     {{1, "FLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}, {1e15, "PFLOP/s"}}};
 
 } // namespace
@@ -64,21 +64,21 @@ constexpr std::array<Step, 5> kComputeRates{
 std::string formatSeconds(double seconds, int digits) {
   if (seconds == 0)
     return "0 s";
-  return withUnit(seconds, kTimes, digits);
+  return withUnit(seconds, times, digits);
 }
 
 std::string formatBytes(std::int64_t bytes, int digits) {
   if (bytes > -10000 && bytes < 10000)
     return std::to_string(bytes) + " B";
-  return withUnit(static_cast<double>(bytes), kSizes, digits);
+  return withUnit(static_cast<double>(bytes), sizes, digits);
 }
 
 std::string formatByteRate(double bytesPerSecond, int digits) {
-  return withUnit(bytesPerSecond, kRates, digits);
+  return withUnit(bytesPerSecond, rates, digits);
 }
 
 std::string formatComputeRate(double flopPerSecond, int digits) {
-  return withUnit(flopPerSecond, kComputeRates, digits);
+  return withUnit(flopPerSecond, computeRates, digits);
 }
 
 } // namespace syncline::files

@@ -13,8 +13,8 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 4u << 20;
-constexpr std::string_view kBlank = " \t\r";
+constexpr std::size_t maxFileBytes = 4u << 20;
+constexpr std::string_view blank = " \t\r";
 
 class LineReader {
 public:
@@ -46,10 +46,10 @@ public:
 private:
   static std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> words;
-    for (std::size_t at = text.find_first_not_of(kBlank); at != std::string_view::npos;) {
-      const std::size_t end = std::min(text.find_first_of(kBlank, at), text.size());
+    for (std::size_t at = text.find_first_not_of(blank); at != std::string_view::npos;) {
+      const std::size_t end = std::min(text.find_first_of(blank, at), text.size());
       words.push_back(text.substr(at, end - at));
-      at = text.find_first_not_of(kBlank, end);
+      at = text.find_first_not_of(blank, end);
     }
     return words;
   }
@@ -97,7 +97,7 @@ private:
   Status setSlots(std::string_view text, std::optional<std::int64_t> &slots) const {
     if (slots)
       return error("expected the host's slots once, got them twice");
-    Result<std::int64_t> count = parseCount(text, "slots", kMaxRanks);
+    Result<std::int64_t> count = parseCount(text, "slots", maxRanks);
     if (!count)
       return error(count.status().message());
     slots = *count;
@@ -143,7 +143,7 @@ Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view 
 }
 
 Result<std::vector<Host>> readHostfile(const std::string &path) {
-  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  Result<std::string> text = readTextFile(path, maxFileBytes);
   return text ? parseHostfile(*text, path) : Result<std::vector<Host>>(text.status());
 }
 

@@ -11,7 +11,7 @@ namespace syncline::files {
 namespace {
 
 /// What a device inside a node sees of others where a topology gives the rate only.
-constexpr double kNvlinkLatency = 3e-6, kPcieLatency = 10e-6;
+constexpr double nvlinkLatency = 3e-6, pcieLatency = 10e-6;
 
 /// The shortest decimal that reads back to the same double.
 std::string decimal(double value) {
@@ -111,7 +111,7 @@ private:
       const Link link = *linkKind(*sources.inside, LinkPlace::insideNode);
       inside = isNeeded ? linkText(link, *sources.inside) : "  kind: " + *sources.inside + "\n";
     } else if (!sources.inside && topology && topology->insideBandwidth) {
-      const double latency = topology->isNvlink ? kNvlinkLatency : kPcieLatency;
+      const double latency = topology->isNvlink ? nvlinkLatency : pcieLatency;
       inside = linkText({.bandwidth = *topology->insideBandwidth, .latency = latency},
                         topology->isNvlink ? "all NVLinks of a device"
                                            : "a device's PCIe merge classes");

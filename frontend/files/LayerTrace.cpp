@@ -13,23 +13,23 @@
 namespace syncline::files {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 64u << 20;
+constexpr std::size_t maxFileBytes = 64u << 20;
 /// Sums of gradients must fit in 63 bits.
-constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 60;
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+constexpr std::int64_t maxTotalBytes = std::int64_t{1} << 60;
+constexpr std::int64_t maxExtent = std::int64_t{1} << 31;
 
-constexpr std::array<std::string_view, 8> kColumns = {"name", "bytes", "forward", "backward",
-                                                      "M",    "N",     "K",       "update"};
-constexpr std::size_t kRequiredColumns = 4, kFactorColumns = 7;
+constexpr std::array<std::string_view, 8> knownColumns = {"name", "bytes", "forward", "backward",
+                                                          "M",    "N",     "K",       "update"};
+constexpr std::size_t requiredColumns = 4, factorColumns = 7;
 
 class Reader {
 public:
   explicit Reader(std::string_view fileName) : fileName(fileName) {}
 
   Status header(const CsvRow &row) {
-    const bool sized = row.cells.size() == kRequiredColumns || row.cells.size() == kFactorColumns ||
-                       row.cells.size() == kColumns.size();
-    if (!sized || !std::equal(row.cells.begin(), row.cells.end(), kColumns.begin())) {
+    const bool sized = row.cells.size() == requiredColumns || row.cells.size() == factorColumns ||
+                       row.cells.size() == knownColumns.size();
+    if (!sized || !std::equal(row.cells.begin(), row.cells.end(), knownColumns.begin())) {
       std::string got;
       for (const std::string &cell : row.cells)
         got += (got.empty() ? "" : ",") + cell;
@@ -49,10 +49,10 @@ public:
     TraceLayer layer;
     layer.name = row.cells[0];
     if (layer.name.empty())
-      return error(row.line, kColumns[0], "expected a name, got nothing");
+      return error(row.line, knownColumns[0], "expected a name, got nothing");
     const auto [first, isNew] = lineOf.emplace(layer.name, row.line);
     if (!isNew)
-      return error(row.line, kColumns[0],
+      return error(row.line, knownColumns[0],
                    "expected unique names, got '" + layer.name + "' again (first in line " +
                        std::to_string(first->second) + ")");
     if (Status s = cell(row, 1, parseBytes, layer.bytes); !s)
@@ -63,12 +63,13 @@ public:
       return s;
     if (Status s = factors(row, layer.factors); !s)
       return s;
-    if (columns == kColumns.size() && !row.cells[kFactorColumns].empty())
-      if (Status s = cell(row, kFactorColumns, parseSeconds, layer.update); !s)
+    if (columns == knownColumns.size() && !row.cells[factorColumns].empty())
+      if (Status s = cell(row, factorColumns, parseSeconds, layer.update); !s)
         return s;
     total += layer.bytes;
-    if (total > kMaxTotalBytes)
-      return error(row.line, kColumns[1], "expected at most 1 EiB of gradients in all, got more");
+    if (total > maxTotalBytes)
+      return error(row.line, knownColumns[1],
+                   "expected at most 1 EiB of gradients in all, got more");
     trace.layers.push_back(std::move(layer));
     return Status::ok();
   }
@@ -88,23 +89,23 @@ private:
               T &target) const {
     Result<T> value = parse(row.cells[column]);
     if (!value)
-      return error(row.line, kColumns[column], value.status().message());
+      return error(row.line, knownColumns[column], value.status().message());
     target = *value;
     return Status::ok();
   }
 
   /// M, N and K: all three or, for a layer that is not fully connected, none.
   Status factors(const CsvRow &row, std::optional<FactorShape> &target) const {
-    if (columns == kRequiredColumns)
+    if (columns == requiredColumns)
       return Status::ok();
     if (row.cells[4].empty() && row.cells[5].empty() && row.cells[6].empty())
       return Status::ok();
     std::array<std::int64_t, 3> shape{};
     for (std::size_t i = 0; i < shape.size(); ++i) {
-      const std::size_t column = kRequiredColumns + i;
-      Result<std::int64_t> value = parseCount(row.cells[column], "elements", kMaxExtent);
+      const std::size_t column = requiredColumns + i;
+      Result<std::int64_t> value = parseCount(row.cells[column], "elements", maxExtent);
       if (!value)
-        return error(row.line, kColumns[column], value.status().message());
+        return error(row.line, knownColumns[column], value.status().message());
       shape[i] = *value;
     }
     target = FactorShape{shape[0], shape[1], shape[2]};
@@ -170,7 +171,7 @@ std::string formatLayerTrace(const LayerTrace &trace) {
 }
 
 Result<LayerTrace> readLayerTrace(const std::string &path) {
-  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  Result<std::string> text = readTextFile(path, maxFileBytes);
   return text ? parseLayerTrace(*text, path) : Result<LayerTrace>(text.status());
 }
 

@@ -15,9 +15,9 @@ namespace {
 
 using tinyxml2::XMLElement;
 
-constexpr std::size_t kMaxFileBytes = 16u << 20;
+constexpr std::size_t maxFileBytes = 16u << 20;
 /// NCCL's own limit; elements are walked recursively.
-constexpr int kMaxDepth = 256;
+constexpr int maxDepth = 256;
 
 /// One direction of one NVLink, bytes/s, by compute capability; nothing for what has no NVLink or
 /// is not known here.
@@ -68,8 +68,8 @@ public:
 
 private:
   Status walk(const XMLElement &element, int depth) {
-    if (depth > kMaxDepth)
-      return error(element, "expected at most " + std::to_string(kMaxDepth) + " levels");
+    if (depth > maxDepth)
+      return error(element, "expected at most " + std::to_string(maxDepth) + " levels");
     const std::string_view name = element.Name();
     Status s = Status::ok();
     if (name == "cpu")
@@ -230,7 +230,7 @@ Result<NcclTopology> parseNcclTopology(std::string_view text, std::string_view f
 }
 
 Result<NcclTopology> readNcclTopology(const std::string &path) {
-  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  Result<std::string> text = readTextFile(path, maxFileBytes);
   return text ? parseNcclTopology(*text, path) : Result<NcclTopology>(text.status());
 }
 

@@ -19,14 +19,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxFileBytes = 64u << 20;
-constexpr std::size_t kMaxDepth = 8;
-constexpr std::int64_t kSchema = 1;
-constexpr double kUpdateUnit = 1e9; ///< bytes for which an update's time is written
-constexpr std::int64_t kMaxBatch = std::int64_t{1} << 31;
-constexpr std::array<std::string_view, 5> kKeys = {"schema", "name", "batch", "update",
-                                                   "operations"};
-constexpr std::array<std::string_view, 3> kTimeKeys = {"forward", "backward", "spread"};
+constexpr std::size_t maxFileBytes = 64u << 20;
+constexpr std::size_t maxDepth = 8;
+constexpr std::int64_t schema = 1;
+constexpr double updateUnit = 1e9; ///< bytes for which an update's time is written
+constexpr std::int64_t maxBatch = std::int64_t{1} << 31;
+constexpr std::array<std::string_view, 5> knownKeys = {"schema", "name", "batch", "update",
+                                                       "operations"};
+constexpr std::array<std::string_view, 3> timeKeys = {"forward", "backward", "spread"};
 
 Status error(std::string_view fileName, const std::string &path, const std::string &message) {
   return Status::badInput(std::string(fileName) + ": " + (path.empty() ? "" : "'" + path + "': ") +
@@ -40,7 +40,7 @@ Result<Json> parseStrictly(std::string_view text, std::string_view fileName) {
   std::string repeated;
   bool tooDeep = false;
   const auto watch = [&](int depth, Json::parse_event_t event, Json &value) {
-    if (static_cast<std::size_t>(depth) > kMaxDepth)
+    if (static_cast<std::size_t>(depth) > maxDepth)
       return !(tooDeep = true);
     if (event == Json::parse_event_t::object_start)
       keys.emplace_back();
@@ -54,7 +54,7 @@ Result<Json> parseStrictly(std::string_view text, std::string_view fileName) {
   try {
     Json json = Json::parse(text, watch);
     if (tooDeep)
-      return error(fileName, "", "expected at most " + std::to_string(kMaxDepth) + " levels");
+      return error(fileName, "", "expected at most " + std::to_string(maxDepth) + " levels");
     if (!repeated.empty())
       return error(fileName, "", "key '" + repeated.substr(0, 60) + "' is given twice");
     return json;
@@ -91,7 +91,7 @@ Result<double> readTime(const Json &value, std::string_view fileName, const std:
 
 Result<OperationTimes> readTimes(const Json &value, std::string_view fileName,
                                  const std::string &path) {
-  if (Status s = checkKeys(value, kTimeKeys, fileName, path); !s)
+  if (Status s = checkKeys(value, timeKeys, fileName, path); !s)
     return s;
   if (!value.contains("forward"))
     return error(fileName, path, "expected the key 'forward', got none");
@@ -122,9 +122,9 @@ Result<double> readUpdate(const Json &value, std::string_view fileName) {
 
 /// Everything but the operations.
 Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
-  if (!json.contains("schema") || json["schema"] != Json(kSchema))
+  if (!json.contains("schema") || json["schema"] != Json(schema))
     return error(fileName, "schema",
-                 "expected " + std::to_string(kSchema) + ", got " +
+                 "expected " + std::to_string(schema) + ", got " +
                      (json.contains("schema") ? json["schema"].dump().substr(0, 60) : "nothing"));
   if (json.contains("name")) {
     if (!json["name"].is_string())
@@ -133,7 +133,7 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
     profile.name = json["name"].get<std::string>();
   }
   if (json.contains("batch")) {
-    Result<std::int64_t> batch = parseCount(json["batch"].dump(), "samples per rank", kMaxBatch);
+    Result<std::int64_t> batch = parseCount(json["batch"].dump(), "samples per rank", maxBatch);
     if (!batch)
       return error(fileName, "batch", batch.status().message());
     profile.batch = *batch;
@@ -158,7 +158,7 @@ Result<Profile> parseProfile(std::string_view text, std::string_view fileName) {
   Result<Json> json = parseStrictly(*checked, fileName);
   if (!json)
     return json.status();
-  if (Status s = checkKeys(*json, kKeys, fileName, ""); !s)
+  if (Status s = checkKeys(*json, knownKeys, fileName, ""); !s)
     return s;
   Profile profile;
   if (Status s = readHead(*json, fileName, profile); !s)
@@ -175,20 +175,20 @@ Result<Profile> parseProfile(std::string_view text, std::string_view fileName) {
 }
 
 Result<Profile> readProfile(const std::string &path) {
-  Result<std::string> text = readTextFile(path, kMaxFileBytes);
+  Result<std::string> text = readTextFile(path, maxFileBytes);
   return text ? parseProfile(*text, path) : Result<Profile>(text.status());
 }
 
 std::string formatProfile(const Profile &profile) {
   using OrderedJson = nlohmann::ordered_json;
   constexpr int digits = 6;
-  OrderedJson json{{"schema", kSchema}};
+  OrderedJson json{{"schema", schema}};
   if (!profile.name.empty())
     json["name"] = profile.name;
   if (profile.batch)
     json["batch"] = *profile.batch;
   if (profile.update)
-    json["update"] = formatSeconds(*profile.update * kUpdateUnit, digits) + "/GB";
+    json["update"] = formatSeconds(*profile.update * updateUnit, digits) + "/GB";
   OrderedJson &operations = json["operations"] = OrderedJson::object();
   for (const auto &[name, times] : profile.operations) {
     OrderedJson &entry = operations[name];

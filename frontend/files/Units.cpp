@@ -103,17 +103,17 @@ std::optional<Ratio> computeRateFactor(std::string_view unit) {
   return std::nullopt;
 }
 
-constexpr Dimension kTime{"a time", "1.5ms", "ns, us, ms, s, min", timeFactor, true};
-constexpr Dimension kBytes{"a size", "25MiB", "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB", byteFactor,
-                           true};
-constexpr Dimension kByteRate{"a data rate", "10 Gb/s",
-                              "b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s, GiB/s (bytes)",
-                              byteRateFactor, false};
-constexpr Dimension kComputeRate{"a compute rate", "50 GFLOP/s",
-                                 "FLOP/s, MFLOP/s, GFLOP/s, TFLOP/s, PFLOP/s", computeRateFactor,
-                                 false};
-constexpr Dimension kSecondsPerByte{"a time per byte", "7.4e-10 s/B", "s/B, ns/B, s/MB, s/GiB",
-                                    secondsPerByteFactor, true};
+constexpr Dimension time{"a time", "1.5ms", "ns, us, ms, s, min", timeFactor, true};
+constexpr Dimension byteUnits{"a size", "25MiB", "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB",
+                              byteFactor, true};
+constexpr Dimension byteRate{"a data rate", "10 Gb/s",
+                             "b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s, GiB/s (bytes)",
+                             byteRateFactor, false};
+constexpr Dimension computeRate{"a compute rate", "50 GFLOP/s",
+                                "FLOP/s, MFLOP/s, GFLOP/s, TFLOP/s, PFLOP/s", computeRateFactor,
+                                false};
+constexpr Dimension secondsPerByte{"a time per byte", "7.4e-10 s/B", "s/B, ns/B, s/MB, s/GiB",
+                                   secondsPerByteFactor, true};
 
 std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -184,23 +184,23 @@ Result<double> parseWithin(std::string_view text, const Dimension &dimension, do
 } // namespace
 
 Result<double> parseSeconds(std::string_view text) {
-  return parseWithin(text, kTime, 0, 1e6, "from 0 s to 1000000 s");
+  return parseWithin(text, time, 0, 1e6, "from 0 s to 1000000 s");
 }
 
 Result<double> parseByteRate(std::string_view text) {
-  return parseWithin(text, kByteRate, 1.0 / 8, 1e18, "from 1 b/s to 1 EB/s");
+  return parseWithin(text, byteRate, 1.0 / 8, 1e18, "from 1 b/s to 1 EB/s");
 }
 
 Result<double> parseComputeRate(std::string_view text) {
-  return parseWithin(text, kComputeRate, 1, 1e21, "from 1 FLOP/s to 1000 EFLOP/s");
+  return parseWithin(text, computeRate, 1, 1e21, "from 1 FLOP/s to 1000 EFLOP/s");
 }
 
 Result<double> parseSecondsPerByte(std::string_view text) {
-  return parseWithin(text, kSecondsPerByte, 0, 8, "from 0 s/B to 8 s/B");
+  return parseWithin(text, secondsPerByte, 0, 8, "from 0 s/B to 8 s/B");
 }
 
 Result<std::int64_t> parseBytes(std::string_view text) {
-  Result<double> bytes = parseQuantity(text, kBytes);
+  Result<double> bytes = parseQuantity(text, byteUnits);
   if (!bytes)
     return bytes.status();
   constexpr double limit = 9007199254740992.0; // 2^53: every whole number below is exact
@@ -215,7 +215,7 @@ Result<double> parseFactor(std::string_view original) {
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
   if (error != std::errc() || end != text.data() + text.size() ||
-      !(factor >= kLeastFactor && factor <= kMostFactor))
+      !(factor >= minFactor && factor <= maxFactor))
     return Status::badInput("expected a number from 1e-6 to 1e6 such as 1.5, got " +
                             (text.empty() ? "nothing" : quoted(text)));
   return factor;

@@ -32,9 +32,9 @@ Result<double> parseComputeRate(std::string_view text);
 /// A time per data of zero to 8 s/B (1 b/s), in seconds per byte: s/B, ns/B, us/KiB, s/GB, ...
 Result<double> parseSecondsPerByte(std::string_view text);
 
-constexpr double kLeastFactor = 1e-6, kMostFactor = 1e6;
+constexpr double minFactor = 1e-6, maxFactor = 1e6;
 
-/// How many times as long something takes: a plain number from kLeastFactor to kMostFactor.
+/// How many times as long something takes: a plain number from minFactor to maxFactor.
 Result<double> parseFactor(std::string_view text);
 
 /// A dimensionless whole number in [1, limit], such as a number of ranks. `what` names it in

@@ -11,11 +11,9 @@ namespace syncline::frontend {
 using namespace files;
 
 /// Both enums spell their schemes alike.
-static cluster::Scheme schemeOf(Scheme scheme) { return *cluster::symbolizeScheme(name(scheme)); }
-
 static Attribute costAttr(const CollectiveTime &time, int64_t ranks, MLIRContext *context) {
   if (const auto *formula = std::get_if<FormulaCost>(&time))
-    return cluster::FormulaAttr::get(context, schemeOf(formula->algorithm), ranks, formula->alpha,
+    return cluster::FormulaAttr::get(context, formula->algorithm, ranks, formula->alpha,
                                      formula->beta, formula->gamma);
   if (const auto *line = std::get_if<AffineCost>(&time))
     return cluster::AffineAttr::get(context, line->a, line->b);
@@ -46,7 +44,7 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
                                file.device.launchOverhead, file.device.memorySize);
   SmallVector<cluster::CollectiveAttr> collectives;
   for (const StatedCost &stated : file.collectives)
-    collectives.push_back(cluster::CollectiveAttr::get(context, schemeOf(stated.scheme),
+    collectives.push_back(cluster::CollectiveAttr::get(context, stated.scheme,
                                                        costAttr(stated.time, file.ranks, context)));
   cluster::ServersAttr servers;
   if (file.servers)

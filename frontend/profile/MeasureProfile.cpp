@@ -18,10 +18,10 @@ namespace syncline::profile {
 namespace {
 
 /// What a plan of one rank needs to be made; its predictions are of no interest.
-constexpr const char *kOneRank = "name: one rank\n"
-                                 "ranks: 1\n"
-                                 "device: {compute: 50 GFLOP/s, memory: 10 GB/s}\n"
-                                 "network: {bandwidth: 10 Gb/s, latency: 20 us}\n";
+constexpr const char *oneRank = "name: one rank\n"
+                                "ranks: 1\n"
+                                "device: {compute: 50 GFLOP/s, memory: 10 GB/s}\n"
+                                "network: {bandwidth: 10 Gb/s, latency: 20 us}\n";
 
 std::string program(const char *name) { return (files::executableFolder() / name).string(); }
 
@@ -36,7 +36,7 @@ std::function<void()> telling(ProgressLine &progress, const std::string &what) {
 Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children,
                                  ProgressLine &progress) {
   const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
-  if (Status written = writeWholeFile(cluster, kOneRank); !written)
+  if (Status written = writeWholeFile(cluster, oneRank); !written)
     return written;
   std::vector<std::string> words{program("syncline"), "compile", "--quiet", options.source,
                                  "--cluster",         cluster,   "-o",      plan};
@@ -51,9 +51,9 @@ Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &
 
 /// Where they come from a file that says how many devices a node has.
 Result<int> checkedRanks(std::int64_t devices, const std::string &path) {
-  if (devices >= 1 && devices <= kMostRanks)
+  if (devices >= 1 && devices <= maxLocalRanks)
     return static_cast<int>(devices);
-  return Status::badInput("'" + path + "': expected 1 to " + std::to_string(kMostRanks) +
+  return Status::badInput("'" + path + "': expected 1 to " + std::to_string(maxLocalRanks) +
                           " devices a node, to run as ranks side by side, got " +
                           std::to_string(devices) + "; '-n' says how many");
 }

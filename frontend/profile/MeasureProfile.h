@@ -10,7 +10,7 @@
 namespace syncline::profile {
 
 /// Side by side on one machine.
-constexpr int kMostRanks = 256;
+constexpr int maxLocalRanks = 256;
 
 struct ProfileOptions {
   std::string source;  ///< ONNX model, or a plan folder
@@ -18,8 +18,8 @@ struct ProfileOptions {
   std::string output;
   std::vector<std::string> compiling; ///< what `compile` is told besides, for a model
   std::string precision;              ///< as `syncline run --precision`; empty for its default
-  std::optional<int> ranks;           ///< at a time, at most kMostRanks; default: devices of a node
-  bool pin = false;                   ///< each to a processor
+  std::optional<int> ranks; ///< at a time, at most maxLocalRanks; default: devices of a node
+  bool pin = false;         ///< each to a processor
   int threads = 1;
   double momentum = 0.9;
 
@@ -29,7 +29,7 @@ struct ProfileOptions {
 /// Compiles a model for one rank, in a temporary folder; then so many ranks run side by side, on
 /// GPUs each on its own, without talking, until the first one's median step stands still. The
 /// profile bears the model's name and the cluster's. Errors: those of the cluster file, more ranks
-/// than kMostRanks, and what the programs that do the work say.
+/// than maxLocalRanks, and what the programs that do the work say.
 Result<MeasuredProfile> measureProfile(const ProfileOptions &options);
 
 } // namespace syncline::profile

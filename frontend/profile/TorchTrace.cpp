@@ -19,10 +19,10 @@ namespace {
 using files::TraceEvent;
 using Events = std::vector<const TraceEvent *>; ///< by beginning
 
-constexpr std::string_view kEngine = "autograd::engine::evaluate_function", kStep = "ProfilerStep#",
-                           kOptimizer = "Optimizer.";
+constexpr std::string_view engineText = "autograd::engine::evaluate_function",
+                           stepName = "ProfilerStep#", optimizer = "Optimizer.";
 
-bool isEngine(const TraceEvent &event) { return event.name.starts_with(kEngine); }
+bool isEngine(const TraceEvent &event) { return event.name.starts_with(engineText); }
 
 bool isKernel(const TraceEvent &event) {
   return event.category == "kernel" || event.category == "gpu_memcpy" ||
@@ -44,7 +44,7 @@ class StepImport {
 public:
   StepImport(const Events &events, const Events &kernels) : events(events) {
     for (const TraceEvent *event : events)
-      if (isEngine(*event) || event->name.starts_with(kOptimizer))
+      if (isEngine(*event) || event->name.starts_with(optimizer))
         inner.push_back(event);
     for (const TraceEvent *kernel : kernels)
       if (kernel->external)
@@ -140,7 +140,7 @@ std::vector<std::pair<double, double>> stepsOf(const files::ChromeTrace &trace) 
   std::vector<std::pair<double, double>> steps;
   double begin = std::numeric_limits<double>::infinity(), end = -begin;
   for (const TraceEvent &event : trace.events) {
-    if (event.name.starts_with(kStep) && event.category != "gpu_user_annotation")
+    if (event.name.starts_with(stepName) && event.category != "gpu_user_annotation")
       steps.push_back({event.begin, event.end()});
     begin = std::min(begin, event.begin);
     end = std::max(end, event.end());

@@ -165,7 +165,7 @@ nlohmann::json messagesJson(const Scenario &scenario, const Simulation &simulati
       end = std::max(end, span.end);
     }
     messages.push_back({{"name", message.name},
-                        {"scheme", problem::schemeName(message.scheme)},
+                        {"scheme", schemeName(message.scheme)},
                         {"bytes", message.bytes},
                         {"channel", message.channel},
                         {"issued", issued},

@@ -120,10 +120,10 @@ private:
             span.end,
             {{"step", step},
              {"bucket", message},
-             {"scheme", problem::schemeName(what.scheme)},
+             {"scheme", schemeName(what.scheme)},
              {"bytes", what.bytes},
              {"members", what.name}});
-    const bool updatesItself = what.scheme == problem::Scheme::reduceScatter;
+    const bool updatesItself = what.scheme == Scheme::reduceScatter;
     addFlow(updatesItself ? "f" : "t", step, message, rank, 1 + what.channel, span.start);
   }
 

@@ -26,9 +26,9 @@ std::string number(double value) {
 /// "ring 12, factors 3": gradients by scheme.
 std::string schemeSummary(const sweep::SweepPoint &point) {
   std::string text;
-  for (problem::Scheme scheme : problem::allSchemes())
+  for (Scheme scheme : allSchemes())
     if (auto count = std::ranges::count(point.schemes, scheme); count > 0)
-      text += (text.empty() ? "" : ", ") + std::string(problem::schemeName(scheme)) + " " +
+      text += (text.empty() ? "" : ", ") + std::string(schemeName(scheme)) + " " +
               std::to_string(count);
   return text;
 }
@@ -49,15 +49,15 @@ std::string differences(const sweep::Sweep &sweep, const sweep::SweepPoint &befo
                         const sweep::SweepPoint &after) {
   if (before.schemes.empty() || after.schemes.empty())
     return "";
-  std::map<std::pair<problem::Scheme, problem::Scheme>, std::vector<std::string>> changed;
+  std::map<std::pair<Scheme, Scheme>, std::vector<std::string>> changed;
   for (std::size_t i = 0; i < after.schemes.size(); ++i)
     if (before.schemes[i] != after.schemes[i])
       changed[{before.schemes[i], after.schemes[i]}].push_back(printable(sweep.gradients[i]));
   std::string text;
   for (const auto &[schemes, names] : changed)
     text += (text.empty() ? "" : "; ") + rangeSummary(names.front(), names.back(), names.size()) +
-            " by " + std::string(problem::schemeName(schemes.second)) + " instead of " +
-            std::string(problem::schemeName(schemes.first));
+            " by " + std::string(schemeName(schemes.second)) + " instead of " +
+            std::string(schemeName(schemes.first));
   if (!isGroupedAlike(before, after)) {
     text += text.empty() ? "" : "; ";
     if (before.messageCount() == after.messageCount())

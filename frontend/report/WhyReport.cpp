@@ -17,7 +17,7 @@ using files::formatSeconds;
 
 namespace {
 
-std::string nameOf(problem::Scheme scheme) { return std::string(problem::schemeName(scheme)); }
+std::string nameOf(Scheme scheme) { return std::string(schemeName(scheme)); }
 
 std::string number(double value) {
   char text[32];
@@ -209,7 +209,7 @@ std::string crossovers(const Explanation &explanation, const WhyContext &context
     text += axisText(axis);
   if (!explanation.measured.empty()) {
     std::string names;
-    for (problem::Scheme scheme : explanation.measured)
+    for (Scheme scheme : explanation.measured)
       names += (names.empty() ? "" : ", ") + nameOf(scheme);
     text += "  bandwidth, nodes: the cluster file states measured times (" + names +
             "), which hold for its own links and ranks\n";

@@ -22,7 +22,7 @@ struct SweepPoint {
   bool hasWhole = false; ///< messages were taken at their cost, being too long to unfold
   /// By gradient, in the problem's order: how it travels, and the number of its message. Empty of
   /// one rank, which sends nothing.
-  std::vector<problem::Scheme> schemes;
+  std::vector<Scheme> schemes;
   std::vector<int> messages;
 
   int messageCount() const {

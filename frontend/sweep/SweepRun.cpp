@@ -226,7 +226,7 @@ private:
                      .exposed = simulation.exposed(scenario),
                      .communicationEnd = simulation.communicationEnd(0),
                      .hasWhole = std::ranges::count(simulation.isWhole, true) > 0,
-                     .schemes = std::vector<problem::Scheme>(posed.layers.size()),
+                     .schemes = std::vector<Scheme>(posed.layers.size()),
                      .messages = std::vector<int>(posed.layers.size(), -1)};
     const double slowest = slowestOf(scenario.machines);
     for (const simulate::Operation &op : scenario.operations)

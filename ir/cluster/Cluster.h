@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/cluster/Real.h"
+#include "ir/cluster/Scheme.h"
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Dialect.h"

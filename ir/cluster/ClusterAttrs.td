@@ -28,18 +28,15 @@ class Cluster_Real<string desc> : AttrParameter<"::syncline::cluster::Real", des
 class Cluster_OptionalReal<string desc>
     : OptionalParameter<"::std::optional<::syncline::cluster::Real>", desc>;
 
-// The schemes have these names in IR, plan.json, cluster files and on the command line.
-def Cluster_SchemeEnum : I32EnumAttr<"Scheme", "how gradients come to agree", [
-  I32EnumAttrCase<"ring", 0>, I32EnumAttrCase<"recursiveDoubling", 1, "recursive-doubling">,
-  I32EnumAttrCase<"halvingDoubling", 2, "halving-doubling">, I32EnumAttrCase<"tree", 3>,
-  I32EnumAttrCase<"reduceScatter", 4, "reduce-scatter">, I32EnumAttrCase<"hierarchical", 5>,
-  I32EnumAttrCase<"parameterServer", 6, "parameter-server">, I32EnumAttrCase<"factors", 7>]> {
-  let cppNamespace = "::syncline::cluster";
-  let genSpecializedAttr = 0;
-}
-def Cluster_SchemeAttr : EnumAttr<Cluster_Dialect, Cluster_SchemeEnum, "scheme"> {
-  // Replaces EnumAttr's parameter, which reads keywords only. Names with a hyphen are strings.
-  let parameters = (ins AttrParameter<"::syncline::cluster::Scheme", "the scheme">:$value);
+// Its names in IR, plan.json, cluster files and on the command line are those of syncline/Scheme.h.
+def Cluster_SchemeAttr : AttrDef<Cluster_Dialect, "Scheme"> {
+  let mnemonic = "scheme";
+  let summary = "how gradients come to agree";
+  let description = [{
+    A name with a hyphen is quoted: `#cluster<scheme "parameter-server">`.
+  }];
+  let parameters = (ins AttrParameter<"::syncline::Scheme", "the scheme">:$value);
+  let assemblyFormat = "$value";
 }
 
 def Cluster_ProtocolEnum : I32EnumAttr<"Protocol", "how NCCL moves a message's bytes", [
@@ -126,7 +123,7 @@ def Cluster_FormulaAttr : Cluster_Attr<"Formula", "formula"> {
     `#cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>`
   }];
   let parameters = (ins
-    AttrParameter<"::syncline::cluster::Scheme",
+    AttrParameter<"::syncline::Scheme",
                   "ring, recursive-doubling, halving-doubling, tree or reduce-scatter">:$algorithm,
     "int64_t":$ranks,
     Cluster_Real<"seconds per message">:$alpha,
@@ -176,7 +173,7 @@ def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
     `#cluster.collective<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>`
   }];
   let parameters = (ins
-    AttrParameter<"::syncline::cluster::Scheme", "the scheme">:$scheme,
+    AttrParameter<"::syncline::Scheme", "the scheme">:$scheme,
     AttrParameter<"::mlir::Attribute", "a formula, line or table">:$cost);
   let assemblyFormat = "`<` $scheme `,` $cost `>`";
 }

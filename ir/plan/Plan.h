@@ -1,6 +1,8 @@
 // The C++ interface of the plan dialect: include this to use its operations.
 #pragma once
 
+#include "ir/cluster/Cluster.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -47,6 +47,18 @@ static void printKernel(OpAsmPrinter &printer, Operation *, KernelAttr attribute
   printer << stringifyKernel(attribute.getValue());
 }
 
+static ParseResult parseSchemeName(OpAsmParser &parser, syncline::cluster::SchemeAttr &attribute) {
+  FailureOr<syncline::Scheme> scheme = FieldParser<syncline::Scheme>::parse(parser);
+  if (failed(scheme))
+    return failure();
+  attribute = syncline::cluster::SchemeAttr::get(parser.getContext(), *scheme);
+  return success();
+}
+static void printSchemeName(OpAsmPrinter &printer, Operation *,
+                            syncline::cluster::SchemeAttr name) {
+  printer << name.getValue();
+}
+
 #include "ir/plan/PlanDialect.cpp.inc"
 #include "ir/plan/PlanEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -79,11 +91,11 @@ double syncline::plan::secondsOf(Operation *op) {
 }
 
 bool syncline::plan::travelsByFactors(BucketOp bucket) {
-  return bucket.getScheme() == cluster::stringifyScheme(cluster::Scheme::factors);
+  return bucket.getScheme() == Scheme::factors;
 }
 
 bool syncline::plan::updatesItself(BucketOp bucket) {
-  return bucket.getScheme() == cluster::stringifyScheme(cluster::Scheme::reduceScatter);
+  return bucket.getScheme() == Scheme::reduceScatter;
 }
 
 StringRef syncline::plan::elementName(Type type) {
@@ -172,8 +184,6 @@ LogicalResult BucketOp::verify() {
       getExtent() < getBytes() || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
-  if (!cluster::symbolizeScheme(getScheme()))
-    return emitOpError("P4: expected a scheme that plans know, got '") << getScheme() << "'";
   return success();
 }
 

@@ -57,4 +57,11 @@ def Plan_KernelEnum : Plan_I32Enum<"Kernel", "what a call computes", [
   I32EnumAttrCase<"dropoutBackward", 24>]>;
 def Plan_Kernel : EnumAttr<Plan_Dialect, Plan_KernelEnum, "kernel">;
 
+// A #cluster<scheme ...>; its dialect's TableGen source is not needed for it.
+def Plan_Scheme : Attr<CPred<"::llvm::isa<::syncline::cluster::SchemeAttr>($_self)">, "a scheme"> {
+  let storageType = "::syncline::cluster::SchemeAttr";
+  let returnType = "::syncline::Scheme";
+  let convertFromStorage = "$_self.getValue()";
+}
+
 #endif

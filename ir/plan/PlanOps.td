@@ -66,15 +66,15 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
     updates the parameters (P17). ready, start and end are predicted seconds in virtual time (P22).
 
     ```mlir
-    plan.bucket 0 members ["fc.bias", "fc.weight"] by "ring" channel 0 at 0 extent 2624 bytes 2600
+    plan.bucket 0 members ["fc.bias", "fc.weight"] by ring channel 0 at 0 extent 2624 bytes 2600
       ready 1.0e-3 start 1.0e-3 end 2.0e-3
     ```
   }];
-  let arguments = (ins I64Attr:$id, StrArrayAttr:$members, StrAttr:$scheme, I64Attr:$channel,
+  let arguments = (ins I64Attr:$id, StrArrayAttr:$members, Plan_Scheme:$scheme, I64Attr:$channel,
                        I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready,
                        F64Attr:$start, F64Attr:$end);
   let assemblyFormat = [{
-    $id `members` $members `by` $scheme `channel` $channel `at` $offset `extent` $extent
+    $id `members` $members `by` custom<SchemeName>($scheme) `channel` $channel `at` $offset `extent` $extent
     `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
   }];
   let hasVerifier = 1;

@@ -24,7 +24,8 @@ public:
     if (byFactors != static_cast<bool>(gather))
       return reject(issue,
                     "P14: " + llvm::Twine(byFactors ? "issues" : "gathers") + " bucket " +
-                        llvm::Twine(number) + ", which travels by '" + bucket.getScheme() + "'",
+                        llvm::Twine(number) + ", which travels by '" +
+                        schemeName(bucket.getScheme()) + "'",
                     bucket, "declared here");
     if (gather && (failed(checkFactors()) || failed(checkReconstructed())))
       return failure();
@@ -200,11 +201,10 @@ static LogicalResult checkCarrier(const PlanFacts &facts) {
     return program.emitOpError("P24: has servers of its own, which NCCL, who carries the messages, "
                                "does not know");
   for (auto [number, bucket] : facts.buckets) {
-    const auto scheme = cluster::symbolizeScheme(plan::BucketOp(bucket).getScheme());
-    if (!scheme || !cluster::ncclHas(*scheme))
+    const Scheme scheme = plan::BucketOp(bucket).getScheme();
+    if (!cluster::ncclHas(scheme))
       return plan::BucketOp(bucket).emitOpError("P24: travels by '")
-             << plan::BucketOp(bucket).getScheme()
-             << "', which NCCL, who carries the messages, has not";
+             << schemeName(scheme) << "', which NCCL, who carries the messages, has not";
   }
   return success();
 }

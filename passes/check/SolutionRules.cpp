@@ -82,10 +82,10 @@ private:
 
   LogicalResult checkBucket(std::int64_t number, plan::BucketOp bucket) {
     sync::MessageAttr message = messageOf(number);
-    const StringRef scheme = cluster::stringifyScheme(message.getScheme());
-    if (bucket.getScheme() != scheme)
+    if (bucket.getScheme() != message.getScheme())
       return reject(bucket,
-                    "P19: expected scheme '" + scheme + "', got '" + bucket.getScheme() + "'",
+                    "P19: expected scheme '" + llvm::Twine(schemeName(message.getScheme())) +
+                        "', got '" + schemeName(bucket.getScheme()) + "'",
                     solution, "as the solution says");
     if (bucket.getChannel() != 0)
       return reject(bucket, "P19: expected channel 0, got " + llvm::Twine(bucket.getChannel()),

@@ -13,9 +13,7 @@ namespace syncline::cost {
 static std::shared_ptr<const problem::CollectiveCost> formulaTime(cluster::FormulaAttr formula) {
   const auto ranks = static_cast<int>(formula.getRanks());
   const problem::LinkRates rates{formula.getAlpha(), formula.getBeta(), formula.getGamma()};
-  // The solver has no MLIR; its names are the same.
-  const auto scheme = problem::parseScheme(cluster::stringifyScheme(formula.getAlgorithm()));
-  return problem::formulaCost(*scheme, ranks, rates);
+  return problem::formulaCost(formula.getAlgorithm(), ranks, rates);
 }
 
 Result<std::shared_ptr<const problem::CollectiveCost>> collectiveTime(Attribute cost) {

@@ -29,7 +29,7 @@ double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
 namespace {
 
 /// Ten operations per byte: between the machines whose profiles come without rates.
-constexpr double kNominalFlopsPerByte = 10;
+constexpr double nominalFlopsPerByte = 10;
 
 struct TimedOp {
   Operation *op;
@@ -38,7 +38,7 @@ struct TimedOp {
 
   /// What decides its share of a measured time.
   double weight() const {
-    return predicted.value_or(std::max(counts.flops / kNominalFlopsPerByte, counts.bytes));
+    return predicted.value_or(std::max(counts.flops / nominalFlopsPerByte, counts.bytes));
   }
 };
 

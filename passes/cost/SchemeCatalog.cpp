@@ -97,7 +97,7 @@ private:
     case Scheme::halvingDoubling:
     case Scheme::tree:
       for (const problem::SchemeOption &option : problem::formulaCollectives(ranks, {}))
-        if (problem::schemeName(option.scheme) == cluster::stringifyScheme(scheme).str())
+        if (option.scheme == scheme)
           return option.traffic;
       llvm_unreachable("all have formulas");
     case Scheme::parameterServer:

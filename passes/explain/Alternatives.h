@@ -21,7 +21,7 @@ struct MessageCost {
 
 /// One scheme that a gradient could travel by.
 struct Alternative {
-  problem::Scheme scheme = problem::Scheme::ring;
+  Scheme scheme = Scheme::ring;
   bool isChosen = false;
   /// In a message of its own; a piggyback by factors: with its carrier.
   MessageCost alone = {};

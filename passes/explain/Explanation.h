@@ -12,7 +12,7 @@ namespace syncline::explain {
 /// Poseidon's rule: by factors where they move no more bytes than servers, both directions.
 struct ByteRule {
   double factorBytes = 0, serverBytes = 0;
-  problem::Scheme scheme = problem::Scheme::parameterServer; ///< what it says
+  Scheme scheme = Scheme::parameterServer; ///< what it says
 };
 
 /// One thing that is varied while all else stays, and from where on another scheme is chosen.
@@ -23,11 +23,11 @@ struct Axis {
   /// has no link. Batch: samples per rank, or a multiple where they are not known. Nodes: count.
   Range range = {};
   bool isMultiple = false;
-  Crossovers<problem::Scheme> crossovers = {};
+  Crossovers<Scheme> crossovers = {};
 };
 
 struct Explanation {
-  problem::Scheme chosen = problem::Scheme::ring;
+  Scheme chosen = Scheme::ring;
   bool isPiggyback = false; ///< it needs no message: its carrier's brings it
   problem::Message message; ///< that brings it
   std::vector<Alternative> alternatives;
@@ -35,7 +35,7 @@ struct Explanation {
   std::optional<ByteRule> byteRule;
   std::vector<Axis> axes; ///< none for a lone rank
   /// Where these are not empty, bandwidth and nodes are not varied: their times are measured.
-  std::vector<problem::Scheme> measured;
+  std::vector<Scheme> measured;
 
   /// The entry of the chosen scheme, and of the best of the others; null where there is none.
   const Alternative *chosenOne() const;

@@ -14,7 +14,7 @@ namespace syncline::explain {
 
 /// The schemes that the problem offers the layer, in the order of solver::Scheme; `factors` too
 /// where it can ride with a layer that has them.
-std::vector<problem::Scheme> offeredSchemes(const problem::Problem &problem, std::size_t layer);
+std::vector<Scheme> offeredSchemes(const problem::Problem &problem, std::size_t layer);
 
 /// The message of the plan that brings the layer; a piggyback's is its carrier's. Precondition: the
 /// plan is one of the problem, the layer one of its layers.
@@ -22,13 +22,12 @@ const problem::Message &messageOf(const problem::Problem &problem, const problem
                                   std::size_t layer);
 
 /// By which scheme that message travels. Precondition: as messageOf.
-problem::Scheme schemeIn(const problem::Problem &problem, const problem::Solution &plan,
-                         std::size_t layer);
+Scheme schemeIn(const problem::Problem &problem, const problem::Solution &plan, std::size_t layer);
 
 /// The problem in which the layer travels by that scheme, alone or with any others: everything else
 /// is still to be chosen. A piggyback is sent by factors by sending its carrier so. Nothing where
 /// the scheme is not offered, or where it would need one merge class more than solvers take.
 std::optional<problem::Problem> forceScheme(const problem::Problem &problem, std::size_t layer,
-                                            problem::Scheme scheme);
+                                            Scheme scheme);
 
 } // namespace syncline::explain

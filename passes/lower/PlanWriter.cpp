@@ -175,7 +175,7 @@ private:
       builder.create<plan::BucketOp>(
           bucket.message->getLoc(), builder.getI64IntegerAttr(bucket.number),
           bucket.message->getAttrOfType<ArrayAttr>("members"),
-          builder.getStringAttr(cluster::stringifyScheme(bucket.scheme)),
+          cluster::SchemeAttr::get(builder.getContext(), bucket.scheme),
           builder.getI64IntegerAttr(bucket.channel), builder.getI64IntegerAttr(bucket.offset),
           builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
           bucket.ready, bucket.start, bucket.end);

@@ -24,8 +24,8 @@ static FailureOr<problem::MergeClass> toMergeClass(sync::ProblemOp op,
         cost::collectiveTime(option.getCost());
     if (!cost)
       return op.emitOpError(cost.status().message());
-    result.options.push_back({toSolverScheme(option.getScheme()), std::move(*cost),
-                              option.getTraffic(), sync::shortTraffic(option, sync::isByNccl(op))});
+    result.options.push_back({option.getScheme(), std::move(*cost), option.getTraffic(),
+                              sync::shortTraffic(option, sync::isByNccl(op))});
   }
   result.largestMessage = mergeClass.getLargest().value_or(problem::unlimited);
   result.capacity = mergeClass.getCapacity().value_or(problem::unlimited);
@@ -53,9 +53,8 @@ FailureOr<problem::Problem> syncline::toProblem(sync::ProblemOp op) {
   }
   for (sync::FactorOptionAttr factorOption : op.factorOptionList())
     problem.layers[factorOption.getLayer()].factorOptions.push_back(
-        {toSolverScheme(factorOption.getScheme()), factorOption.getSeconds(),
-         factorOption.getReconstruct(), factorOption.getTraffic(),
-         factorOption.getFactorBytes().value_or(0)});
+        {factorOption.getScheme(), factorOption.getSeconds(), factorOption.getReconstruct(),
+         factorOption.getTraffic(), factorOption.getFactorBytes().value_or(0)});
   const llvm::ArrayRef<std::int64_t> piggybacks =
       op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
   for (size_t i = 0; i < piggybacks.size(); i += 2)
@@ -75,7 +74,7 @@ FailureOr<sync::ProblemOp> syncline::problemOf(sync::SolutionOp op) {
 /// Where `scheme` stands among what the message's merge class or layer offers, or one past the
 /// last.
 static std::size_t optionOf(const problem::Problem &problem, const problem::Message &message,
-                            problem::Scheme scheme) {
+                            Scheme scheme) {
   auto place = [&](const auto &options) {
     std::size_t i = 0;
     while (i < options.size() && options[i].scheme != scheme)
@@ -109,7 +108,7 @@ FailureOr<problem::Solution> syncline::toPlan(sync::SolutionOp op,
     message.layers.assign(attr.getLayers().begin(), attr.getLayers().end());
     message.isFactors = attr.isFactors();
     message.mergeClass = static_cast<std::size_t>(attr.getMergeClass().value_or(0));
-    message.option = optionOf(problem, message, toSolverScheme(attr.getScheme()));
+    message.option = optionOf(problem, message, attr.getScheme());
     message.bytes = attr.getBytes();
     message.ready = attr.getReady();
     message.start = attr.getStart();
@@ -187,8 +186,8 @@ static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Proble
     reconstructed = message.reconstructed;
   return sync::MessageAttr::get(
       context, llvm::SmallVector<std::int64_t>(message.layers.begin(), message.layers.end()),
-      toClusterScheme(plan.scheme(problem, message)), mergeClass, message.bytes, message.ready,
-      message.start, message.end, reconstructed);
+      plan.scheme(problem, message), mergeClass, message.bytes, message.ready, message.start,
+      message.end, reconstructed);
 }
 
 sync::SolutionOp syncline::createSolution(OpBuilder &builder, sync::ProblemOp op,
@@ -205,50 +204,6 @@ sync::SolutionOp syncline::createSolution(OpBuilder &builder, sync::ProblemOp op
       op.getLoc(), FlatSymbolRefAttr::get(op.getSymNameAttr()), builder.getStringAttr(planner),
       builder.getArrayAttr(messages), piggybacks, builder.getF64FloatAttr(result.plan.finish),
       builder.getF64FloatAttr(result.bound), proofAttr(builder, result.proof));
-}
-
-cluster::Scheme syncline::toClusterScheme(problem::Scheme scheme) {
-  switch (scheme) {
-  case problem::Scheme::ring:
-    return cluster::Scheme::ring;
-  case problem::Scheme::recursiveDoubling:
-    return cluster::Scheme::recursiveDoubling;
-  case problem::Scheme::halvingDoubling:
-    return cluster::Scheme::halvingDoubling;
-  case problem::Scheme::tree:
-    return cluster::Scheme::tree;
-  case problem::Scheme::reduceScatter:
-    return cluster::Scheme::reduceScatter;
-  case problem::Scheme::hierarchical:
-    return cluster::Scheme::hierarchical;
-  case problem::Scheme::parameterServer:
-    return cluster::Scheme::parameterServer;
-  case problem::Scheme::factors:
-    return cluster::Scheme::factors;
-  }
-  llvm_unreachable("every scheme is named above");
-}
-
-problem::Scheme syncline::toSolverScheme(cluster::Scheme scheme) {
-  switch (scheme) {
-  case cluster::Scheme::ring:
-    return problem::Scheme::ring;
-  case cluster::Scheme::recursiveDoubling:
-    return problem::Scheme::recursiveDoubling;
-  case cluster::Scheme::halvingDoubling:
-    return problem::Scheme::halvingDoubling;
-  case cluster::Scheme::tree:
-    return problem::Scheme::tree;
-  case cluster::Scheme::reduceScatter:
-    return problem::Scheme::reduceScatter;
-  case cluster::Scheme::hierarchical:
-    return problem::Scheme::hierarchical;
-  case cluster::Scheme::parameterServer:
-    return problem::Scheme::parameterServer;
-  case cluster::Scheme::factors:
-    return problem::Scheme::factors;
-  }
-  llvm_unreachable("every scheme is named above");
 }
 
 std::optional<std::int64_t> syncline::samplesOf(ModuleOp module) {

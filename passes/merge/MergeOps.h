@@ -44,8 +44,4 @@ mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
 /// agree on it.
 std::optional<std::int64_t> samplesOf(mlir::ModuleOp module);
 
-/// A scheme as the solver's enum, which has no MLIR, and the dialects' name it.
-cluster::Scheme toClusterScheme(problem::Scheme scheme);
-problem::Scheme toSolverScheme(cluster::Scheme scheme);
-
 } // namespace syncline

@@ -30,7 +30,7 @@ public:
 
   /// Of a merging scheme. The same cost where nothing has changed, to the last bit.
   Result<problem::SchemeOption> option(const problem::SchemeOption &planned) const {
-    const cluster::Scheme scheme = toClusterScheme(planned.scheme);
+    const cluster::Scheme scheme = planned.scheme;
     sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
     if (!from || !to)
       return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
@@ -59,7 +59,7 @@ public:
   Result<problem::FactorOption> price(const problem::FactorOption &planned, std::int64_t bytes,
                                       double batch) const {
     problem::FactorOption result = planned;
-    if (planned.scheme == problem::Scheme::factors) {
+    if (planned.scheme == Scheme::factors) {
       if (!after.gather)
         return Status::badInput("'factors' is not offered there");
       result.factorBytes = std::llround(static_cast<double>(planned.factorBytes) * batch);
@@ -72,7 +72,7 @@ public:
       result.reconstruct *= others * batch * slower;
       return result;
     }
-    const cluster::Scheme scheme = toClusterScheme(planned.scheme);
+    const cluster::Scheme scheme = planned.scheme;
     sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
     if (!from || !to)
       return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
@@ -161,11 +161,11 @@ FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::Sp
   return PlannedProblem(std::move(*problem), spec, std::move(*catalog));
 }
 
-std::vector<problem::Scheme> PlannedProblem::measured() const {
-  std::vector<problem::Scheme> schemes;
+std::vector<Scheme> PlannedProblem::measured() const {
+  std::vector<Scheme> schemes;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
     if (isMeasured(stated.getCost()))
-      schemes.push_back(toSolverScheme(stated.getScheme()));
+      schemes.push_back(stated.getScheme());
   return schemes;
 }
 
@@ -184,7 +184,7 @@ static Status limitMergeClasses(problem::Problem &problem, const cost::SchemeCat
   const bool isTight = catalog.serverMemory && total > *catalog.serverMemory;
   for (problem::MergeClass &mergeClass : problem.mergeClasses) {
     mergeClass.largestMessage = catalog.largestMessage.value_or(problem::unlimited);
-    const bool hasServers = std::ranges::count(mergeClass.options, problem::Scheme::parameterServer,
+    const bool hasServers = std::ranges::count(mergeClass.options, Scheme::parameterServer,
                                                &problem::SchemeOption::scheme) > 0;
     if (isTight && hasServers && mergeClass.options.size() > 1)
       return Status::badInput("servers hold " + std::to_string(*catalog.serverMemory) +

@@ -46,7 +46,7 @@ public:
 
   /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
   /// links and ranks only.
-  std::vector<problem::Scheme> measured() const;
+  std::vector<Scheme> measured() const;
 
 private:
   PlannedProblem(problem::Problem problem, cluster::SpecAttr spec, cost::SchemeCatalog planned)

@@ -38,8 +38,8 @@ Result<RequestedScheme> parseRequestedScheme(StringRef text) {
   if (std::optional<Scheme> scheme = schemeNamed(name))
     return RequestedScheme{glob.str(), *scheme};
   std::vector<std::string_view> known;
-  for (unsigned i = 0; i <= cluster::getMaxEnumValForScheme(); ++i)
-    known.push_back(cluster::stringifyScheme(static_cast<Scheme>(i)));
+  for (Scheme scheme : allSchemes())
+    known.push_back(schemeName(scheme));
   known.insert(known.end(), {"ps", "sfb"});
   return Status::badInput("unknown scheme " + quoted(name) + " for " + quoted(glob) +
                           suggestion(std::string_view(name), known));

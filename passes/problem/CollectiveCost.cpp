@@ -11,46 +11,11 @@ namespace syncline::problem {
 
 namespace {
 
-constexpr Scheme schemes[] = {
-    Scheme::ring,          Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree,
-    Scheme::reduceScatter, Scheme::hierarchical,      Scheme::parameterServer, Scheme::factors};
-
 Status pointError(std::size_t index, const std::string &what) {
   return Status::badInput("cost table, point " + std::to_string(index + 1) + ": " + what);
 }
 
 } // namespace
-
-std::span<const Scheme> allSchemes() { return schemes; }
-
-std::string_view schemeName(Scheme scheme) {
-  switch (scheme) {
-  case Scheme::ring:
-    return "ring";
-  case Scheme::recursiveDoubling:
-    return "recursive-doubling";
-  case Scheme::halvingDoubling:
-    return "halving-doubling";
-  case Scheme::tree:
-    return "tree";
-  case Scheme::reduceScatter:
-    return "reduce-scatter";
-  case Scheme::hierarchical:
-    return "hierarchical";
-  case Scheme::parameterServer:
-    return "parameter-server";
-  case Scheme::factors:
-    return "factors";
-  }
-  return {};
-}
-
-std::optional<Scheme> parseScheme(std::string_view name) {
-  for (Scheme scheme : schemes)
-    if (schemeName(scheme) == name)
-      return scheme;
-  return std::nullopt;
-}
 
 std::size_t fastestOption(std::span<const SchemeOption> options, std::int64_t bytes) {
   std::size_t best = 0;

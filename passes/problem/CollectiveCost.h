@@ -5,6 +5,7 @@
 // threads. A cost is finite and never negative; it need not be monotone, concave or continuous.
 #pragma once
 
+#include "syncline/Scheme.h"
 #include "syncline/Status.h"
 
 #include <cstddef>
@@ -12,32 +13,9 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace syncline::problem {
-
-/// Every way in which ranks can agree on a gradient.
-enum class Scheme {
-  ring,
-  recursiveDoubling,
-  halvingDoubling,
-  tree,
-  reduceScatter,   ///< reduce-scatter, update of the own shard, all-gather of the parameters
-  hierarchical,    ///< inside the nodes, between them, inside again
-  parameterServer, ///< sharded evenly over the servers
-  factors,         ///< sufficient factors, gathered; the gradient is reconstructed from them
-};
-
-/// Every scheme, in declaration order.
-std::span<const Scheme> allSchemes();
-
-/// The scheme's name as plans and cluster files spell it: "ring", "recursive-doubling",
-/// "halving-doubling", "tree", "reduce-scatter", "hierarchical", "parameter-server", "factors".
-std::string_view schemeName(Scheme scheme);
-
-/// The inverse of schemeName; nothing when no scheme has that name.
-std::optional<Scheme> parseScheme(std::string_view name);
 
 /// One straight piece of a cost: for bytes from firstByte up to the next piece's firstByte,
 /// T(bytes) = base + slope * (bytes - firstByte).

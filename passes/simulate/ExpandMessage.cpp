@@ -11,8 +11,6 @@ namespace syncline::simulate {
 
 namespace {
 
-using problem::Scheme;
-
 bool isServerEverywhere(const Machines &machines) {
   return !machines.dedicated && (machines.servers == 0 || machines.servers == machines.ranks);
 }

@@ -71,8 +71,8 @@ private:
       weights.push_back(weight);
       if (message.isFactors)
         addPiggybacks(message.layers.front(), members);
-      const problem::Scheme scheme = decisions.scheme(problem, message);
-      if (scheme == problem::Scheme::factors)
+      const Scheme scheme = decisions.scheme(problem, message);
+      if (scheme == Scheme::factors)
         bytes = factorOptionOf(message)->factorBytes;
       scenario.messages.push_back({.name = summary(members), .scheme = scheme, .bytes = bytes});
       ready.push_back(last);
@@ -104,7 +104,7 @@ private:
   }
 
   bool updatesItself(std::size_t message) const {
-    return scenario.messages[message].scheme == problem::Scheme::reduceScatter;
+    return scenario.messages[message].scheme == Scheme::reduceScatter;
   }
 
   void addTail() {
@@ -174,7 +174,7 @@ void moveOwnShares(Scenario &scenario, const Problem &problem, const Solution &d
   std::vector<std::pair<Operation *, double>> shares; // moved together: clocks are the problem's
   for (std::size_t i = 0; i < decisions.messages.size(); ++i) {
     const problem::Message &message = decisions.messages[i];
-    if (decisions.scheme(problem, message) != problem::Scheme::factors || ranks < 2)
+    if (decisions.scheme(problem, message) != Scheme::factors || ranks < 2)
       continue;
     const problem::Layer &layer = problem.layers[message.layers.front()];
     Operation *before = endingAt(scenario, layer.ready);

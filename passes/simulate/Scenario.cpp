@@ -46,14 +46,13 @@ Status checkMachines(const Machines &machines) {
 /// What the message's scheme needs of the machines.
 Status checkScheme(const Message &message, const Machines &machines) {
   const std::string name =
-      "message '" + message.name + "' by " + std::string(problem::schemeName(message.scheme));
+      "message '" + message.name + "' by " + std::string(schemeName(message.scheme));
   if (message.isStated)
     return message.cost ? Status::ok() : refuse(name + " has no cost");
   if (!machines.network)
     return Status::badInput(name + ": the cluster has no network, nor does it state that cost");
-  if (message.scheme == problem::Scheme::hierarchical &&
-      (!machines.inside || machines.devicesPerNode < 2 ||
-       machines.ranks % machines.devicesPerNode != 0))
+  if (message.scheme == Scheme::hierarchical && (!machines.inside || machines.devicesPerNode < 2 ||
+                                                 machines.ranks % machines.devicesPerNode != 0))
     return Status::badInput(name + ": expected nodes of several devices, all alike, and what joins "
                                    "them inside");
   return Status::ok();

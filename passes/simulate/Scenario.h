@@ -35,7 +35,7 @@ struct Operation {
 
 struct Message {
   std::string name = {}; ///< for people: what travels
-  problem::Scheme scheme = problem::Scheme::ring;
+  Scheme scheme = Scheme::ring;
   std::int64_t bytes = 0; ///< of the gradients; of factors, what one rank contributes
   int channel = 0;
   /// What a planner takes the message to cost on these machines. Where it is measured (isStated) it

@@ -9,8 +9,6 @@ namespace syncline::simulate {
 
 namespace {
 
-using problem::Scheme;
-
 /// One part after the other.
 class Chain {
 public:

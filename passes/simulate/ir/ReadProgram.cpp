@@ -52,10 +52,9 @@ private:
     if (bucket.getId() >= scenario.messages.size())
       return;
     declared.insert(bucket.getId());
-    const problem::Scheme scheme = *problem::parseScheme(bucket.getScheme().str());
     const auto bytes = static_cast<std::int64_t>(bucket.getBytes());
     scenario.messages[bucket.getId()] = {.name = nameOf(bucket),
-                                         .scheme = scheme,
+                                         .scheme = bucket.getScheme(),
                                          .bytes = bytes,
                                          .channel = static_cast<int>(bucket.getChannel())};
   }

@@ -51,9 +51,8 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
   else if (sync::OptionAttr option = catalog.option(scheme))
     cost = option.getCost();
   if (!cost) { // not offered, but possible: what it would cost alone
-    const problem::Scheme name = toSolverScheme(scheme);
     cluster::LinkAttr link = cluster::slowestLink(spec);
-    if (!link || !problem::hasFormula(name))
+    if (!link || !problem::hasFormula(scheme))
       return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
                               cluster::stringifyScheme(scheme).str() + "' costs");
     return problem::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link));
@@ -71,13 +70,13 @@ Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
   if (!catalog)
     return catalog.status();
   for (Message &message : scenario.messages) {
-    const Scheme scheme = toClusterScheme(message.scheme);
+    const Scheme scheme = message.scheme;
     auto cost = costOf(spec, *catalog, scheme);
     if (!cost)
       return cost.status();
     message.cost = std::move(*cost);
     message.isStated = isStated(spec, scheme);
-    message.shardUpdate = message.scheme == problem::Scheme::reduceScatter ? shardUpdate : 0;
+    message.shardUpdate = message.scheme == Scheme::reduceScatter ? shardUpdate : 0;
   }
   return Status::ok();
 }
@@ -89,7 +88,7 @@ double shardUpdateOf(const problem::Problem &problem, const cost::SchemeCatalog 
     return 0;
   for (const problem::MergeClass &mergeClass : problem.mergeClasses)
     for (const problem::SchemeOption &option : mergeClass.options)
-      if (option.scheme == problem::Scheme::reduceScatter)
+      if (option.scheme == Scheme::reduceScatter)
         return cost::extraPerByte(*option.cost,
                                   **cost::collectiveTime(catalog.reduceScatter.getCost()));
   return 0;
@@ -137,7 +136,7 @@ double shardedUpdates(const problem::Problem &problem, const problem::Solution &
                       const cost::SchemeCatalog &catalog) {
   double bytes = 0;
   for (const problem::Message &message : plan.messages)
-    if (plan.scheme(problem, message) == problem::Scheme::reduceScatter)
+    if (plan.scheme(problem, message) == Scheme::reduceScatter)
       for (std::size_t layer : message.layers)
         bytes += static_cast<double>(problem.layers[layer].bytes);
   return bytes > 0 ? bytes * shardUpdateOf(problem, catalog) * static_cast<double>(catalog.ranks)
@@ -267,7 +266,7 @@ std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &proble
                              std::llround(static_cast<double>(program.getBatch()) * where.batch),
                          .ranks = where.cluster.getRanks()};
   for (const problem::Message &message : decisions.messages)
-    if (message.isFactors && decisions.scheme(problem, message) == problem::Scheme::factors) {
+    if (message.isFactors && decisions.scheme(problem, message) == Scheme::factors) {
       const std::size_t layer = message.layers.front();
       need.factors[gradientNames[layer]] =
           problem.layers[layer].factorOptions[message.option].factorBytes;

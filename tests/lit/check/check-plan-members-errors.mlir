@@ -11,9 +11,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
   // expected-note @+1 {{first by this bucket}}
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P8: gradient 'v' is synchronised twice}}
-  plan.bucket 1 members ["v", "w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["v", "w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -38,7 +38,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -59,9 +59,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P8: member 'u' has no parameter of that name}}
-  plan.bucket 1 members ["u"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["u"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -86,9 +86,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-note @+1 {{which lists 'w'}}
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -114,8 +114,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -140,9 +140,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 128 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-note @+1 {{the bucket}}
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -168,8 +168,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -194,8 +194,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
   // expected-error @+1 {{P12: expected the members' 64 bytes, got 60}}
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 60 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 60 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -220,9 +220,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
   // expected-note @+1 {{this one}}
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 128 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 128 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P12: overlaps another bucket}}
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -247,9 +247,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
   // expected-note @+1 {{first here}}
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P4: bucket 0 is declared twice}}
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)

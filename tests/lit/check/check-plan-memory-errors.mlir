@@ -11,8 +11,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // expected-note @+1 {{declared here}}
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   // expected-error @+1 {{P9: reads 'h' before it is written}}
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
@@ -38,8 +38,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // expected-note @+1 {{declared here}}
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -65,8 +65,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   // expected-error @+1 {{P9: writes 'x' of space 'input'}}
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
@@ -93,8 +93,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   // expected-error @+1 {{P10: 'y' overlaps 'h' in space and time}}
   %y = plan.tensor "y" in arena at 0 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -122,8 +122,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -150,8 +150,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // expected-error @+1 {{P10: 'r' overlaps 'h' in space and time}}
   %r = plan.tensor "r" in arena at 0 reserve 64 live [1, 4] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [2, 2] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.pointwise "relu" ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%r : memref<4x4xf32>) {
   ^bb0(%a: f32, %b: f32):
@@ -183,8 +183,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // expected-error @+1 {{P10: 'r' overlaps 'h' in space and time}}
   %r = plan.tensor "r" in arena at 0 reserve 64 live [1, 4] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [2, 2] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.pointwise "relu" ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%r : memref<4x4xf32>) attributes {flat} {
   ^bb0(%a: f32, %b: f32):
@@ -215,8 +215,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)

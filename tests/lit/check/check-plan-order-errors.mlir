@@ -10,8 +10,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 6] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -38,8 +38,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 8] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -66,8 +66,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 5] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   // expected-error @+1 {{P7: issues bucket 0 before 'v' is complete}}
@@ -94,8 +94,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
@@ -119,8 +119,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -147,9 +147,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P7: bucket 1 is never issued}}
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -172,8 +172,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -199,8 +199,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -226,8 +226,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -253,8 +253,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
@@ -281,8 +281,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
   // expected-error @+1 {{P11: bucket 0 is never updated}}
-  plan.bucket 0 members ["v"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)

@@ -13,7 +13,7 @@ plan.program @p ranks 2 batch 8 spaces {input = 64 : i64, target = 64 : i64, par
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 2] {output} : memref<4x4xf32>
   %l = plan.tensor "l" in arena at 64 reserve 64 live [1, 2] : memref<f32>
   %dy = plan.tensor "dy" in arena at 128 reserve 64 live [1, 3] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.phase forward
   plan.call matmul "fc" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>) {transpose_b}
   plan.call crossEntropy "loss" ["logits", "target", "loss", "dlogits"] ins(%y, %t : memref<4x4xf32>, memref<4xi64>) outs(%l, %dy : memref<f32>, memref<4x4xf32>)
@@ -38,7 +38,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
   %l = plan.tensor "l" in arena at 64 reserve 64 live [1, 2] : memref<f32>
   %dy = plan.tensor "dy" in arena at 128 reserve 64 live [1, 3] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.phase forward
   plan.call matmul "fc" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>) {transpose_b}
   // expected-error @+1 {{P25: computes a loss, but no tensor is the program's output}}
@@ -66,7 +66,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %l = plan.tensor "l" in arena at 64 reserve 64 live [1, 2] : memref<f32>
   // expected-error @+1 {{P25: expected one output, in the arena}}
   %dy = plan.tensor "dy" in arena at 128 reserve 64 live [1, 3] {output} : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.phase forward
   plan.call matmul "fc" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>) {transpose_b}
   plan.call crossEntropy "loss" ["logits", "target", "loss", "dlogits"] ins(%y, %t : memref<4x4xf32>, memref<4xi64>) outs(%l, %dy : memref<f32>, memref<4x4xf32>)
@@ -92,7 +92,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %l = plan.tensor "l" in arena at 64 reserve 64 live [1, 2] : memref<f32>
   // expected-error @+1 {{P25: the output 'dy' is not what the loss is computed from}}
   %dy = plan.tensor "dy" in arena at 128 reserve 64 live [1, 3] {output} : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.phase forward
   plan.call matmul "fc" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>) {transpose_b}
   // expected-note @+1 {{the loss}}
@@ -119,7 +119,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 1] {output} : memref<4x4xf32>
   %l = plan.tensor "l" in arena at 64 reserve 64 live [1, 1] : memref<f32>
   %dy = plan.tensor "dy" in arena at 128 reserve 64 live [1, 2] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.phase forward
   plan.call matmul "fc" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>) {transpose_b}
   plan.call crossEntropy "loss" ["logits", "target", "loss", "dlogits"] ins(%y, %t : memref<4x4xf32>, memref<4xi64>) outs(%l, %dy : memref<f32>, memref<4x4xf32>)

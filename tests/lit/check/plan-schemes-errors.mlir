@@ -10,7 +10,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %r = plan.tensor "r" in arena at 64 reserve 64 live [0, 9] : memref<4x4xf32>
   %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [0, 9] : memref<8x4xf32>
   %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [0, 9] : memref<8x4xf32>
-  plan.bucket 0 members ["w"] by "factors" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   // expected-error @+1 {{P14: expected one result an operand, got 1 for 2}}
   plan.gather 0 ins(%x, %h : memref<4x4xf32>, memref<4x4xf32>) outs(%xs : memref<8x4xf32>)
@@ -30,7 +30,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %r = plan.tensor "r" in arena at 64 reserve 64 live [0, 9] : memref<4x4xf32>
   %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [0, 9] : memref<8x4xf32>
   %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [0, 9] : memref<8x4xf32>
-  plan.bucket 0 members ["w"] by "factors" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   // expected-error @+1 {{P14: expected 'memref<8x4xf32>' for 2 ranks' 'memref<4x4xf32>', got 'memref<4x4xf32>'}}
   plan.gather 0 ins(%x, %h : memref<4x4xf32>, memref<4x4xf32>) outs(%xs, %r : memref<8x4xf32>, memref<4x4xf32>)
@@ -59,7 +59,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %r = plan.tensor "r" in arena at 64 reserve 64 live [0, 9] : memref<4x4xf32>
   %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [0, 9] : memref<8x4xf32>
   %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [0, 9] : memref<8x4xf32>
-  // expected-error @+1 {{P4: expected a scheme that plans know, got 'gossip'}}
+  // expected-error @+1 {{expected a scheme, one of ring, recursive-doubling, halving-doubling, tree, reduce-scatter, hierarchical, parameter-server, factors, got 'gossip'}}
   plan.bucket 0 members ["w"] by "gossip" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {transpose_a}
@@ -83,7 +83,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P21: expected finite seconds that are not negative, got -1.000000e+00 : f64}}
   plan.update 0 {seconds = -1.0 : f64}
 }
@@ -96,7 +96,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P21: expected finite seconds that are not negative, got 0x7FF8000000000000 : f64}}
   plan.update 0 {seconds = 0x7FF8000000000000 : f64}
 }
@@ -109,7 +109,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P21: expected finite seconds that are not negative, got 0x7FF0000000000000 : f64}}
   plan.update 0 {seconds = 0x7FF0000000000000 : f64}
 }
@@ -122,7 +122,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P21: expected finite seconds that are not negative, got 1 : i64}}
   plan.update 0 {seconds = 1 : i64}
 }
@@ -135,7 +135,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P21: expected finite seconds that are not negative, got -1.000000e+00 : f64}}
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = -1.0 : f64}
 }
@@ -148,7 +148,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // expected-error @+1 {{P21: expected finite seconds that are not negative, got 0x7FF8000000000000 : f64}}
   plan.pointwise "h" ins(%x : memref<4x4xf32>) outs(%h : memref<4x4xf32>) attributes {seconds = 0x7FF8000000000000 : f64} {
   ^bb0(%e: f32):

@@ -14,7 +14,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // CHECK: {.id = 0, .channel = 0, .scheme = "reduce-scatter",
   plan.bucket 0 members ["v"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   // CHECK: {.id = 1, .channel = 0, .scheme = "factors",
-  plan.bucket 1 members ["w"] by "factors" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by factors channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
   plan.phase backward
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   // CHECK: {Op::matmul, "v", {h, x, 0, d_v}, {true, false, false}},

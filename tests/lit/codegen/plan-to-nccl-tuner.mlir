@@ -17,13 +17,13 @@
 // NONE: expected a cluster with 'nccl'
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 8, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, nccl = <protocol = any>>} {
   plan.program @p ranks 8 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 576 : i64, state = 64 : i64, arena = 64 : i64} {
-    plan.bucket 0 members ["a"] by "tree" channel 0 at 0 extent 128 bytes 100 ready 0.0 start 0.0 end 1.0
-    plan.bucket 1 members ["b"] by "ring" channel 0 at 128 extent 64 bytes 60 ready 0.0 start 0.0 end 1.0
-    plan.bucket 2 members ["c"] by "ring" channel 0 at 192 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-    plan.bucket 3 members ["d"] by "factors" channel 0 at 256 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+    plan.bucket 0 members ["a"] by tree channel 0 at 0 extent 128 bytes 100 ready 0.0 start 0.0 end 1.0
+    plan.bucket 1 members ["b"] by ring channel 0 at 128 extent 64 bytes 60 ready 0.0 start 0.0 end 1.0
+    plan.bucket 2 members ["c"] by ring channel 0 at 192 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+    plan.bucket 3 members ["d"] by factors channel 0 at 256 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
     plan.bucket 4 members ["e"] by "reduce-scatter" channel 0 at 320 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
     plan.bucket 5 members ["f"] by "parameter-server" channel 0 at 384 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-    plan.bucket 6 members ["g"] by "tree" channel 0 at 448 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-    plan.bucket 7 members ["h"] by "factors" channel 0 at 512 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+    plan.bucket 6 members ["g"] by tree channel 0 at 448 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+    plan.bucket 7 members ["h"] by factors channel 0 at 512 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
   }
 }

@@ -23,8 +23,8 @@ nn.step @factors batch 4 {
   // CHECK: [[DH:%.+]] = plan.tensor "fc2.grad" in arena at {{[0-9]+}} reserve 64 live [3, 9]
   // CHECK: [[XS:%.+]] = plan.tensor "x.gathered" in arena at {{[0-9]+}} reserve 256 live [6, 10]
   // CHECK: [[DHS:%.+]] = plan.tensor "fc2.grad.gathered" in arena at {{[0-9]+}} reserve 64 live [6, 11]
-  // CHECK: plan.bucket 0 members ["v"] by "tree"
-  // CHECK: plan.bucket 1 members ["w", "b"] by "factors" channel 0 at 64 extent 128 bytes 72 ready 1.0{{.*}} start 2.0{{.*}} end 3.0
+  // CHECK: plan.bucket 0 members ["v"] by tree
+  // CHECK: plan.bucket 1 members ["w", "b"] by factors channel 0 at 64 extent 128 bytes 72 ready 1.0{{.*}} start 2.0{{.*}} end 3.0
   %h = nn.matmul %x, %w {transpose_b, nn.layer = "fc1"} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
   %y = nn.matmul %h, %v bias %b {transpose_b, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   nn.output %y "y" : tensor<4x2xf32>
@@ -108,7 +108,7 @@ nn.step @served batch 4 {
 }
 // CHECK-LABEL: plan.program @unserved
 // CHECK-NOT: servers
-// CHECK: by "ring"
+// CHECK: by ring
 nn.step @unserved batch 4 {
   %x = nn.input "x" : tensor<2xf32>
   %w = nn.parameter "w" at 0 : tensor<2xf32>

@@ -29,8 +29,8 @@ nn.step @mlp batch 4 {
   // CHECK: plan.tensor "loss.loss" in arena
   // CHECK: plan.tensor "loss.dlogits" in arena
 
-  // CHECK: plan.bucket 0 members ["fc2.weight"] by "ring" channel 0 at 0 extent 128 bytes 128 ready 1.0{{.*}} start 1.0{{.*}} end 2.0
-  // CHECK: plan.bucket 1 members ["fc1.weight"] by "ring" channel 0 at 128 extent 512 bytes 512
+  // CHECK: plan.bucket 0 members ["fc2.weight"] by ring channel 0 at 0 extent 128 bytes 128 ready 1.0{{.*}} start 1.0{{.*}} end 2.0
+  // CHECK: plan.bucket 1 members ["fc1.weight"] by ring channel 0 at 128 extent 512 bytes 512
 
   // CHECK: plan.phase forward
   // CHECK: plan.call matmul "fc1" ["a", "b", "y"] ins([[X]], [[W1]] : {{.*}}) outs([[H]] : {{.*}}) {activation = #nn<activation none>, seconds = 1.000000e-03 : f64, transpose_b}

@@ -7,8 +7,8 @@
 // CHECK-SAME: factor_options [#sync.factor_option<layer = 0, {{.*}}reconstruct = 5.0, {{.*}}>, #sync.factor_option<layer = 1, {{.*}}reconstruct = 2.0, {{.*}}>] piggybacks [2, 0]
 
 // What the program computes from gathered factors is what the problem says.
-// PLAN: plan.bucket 0 members ["w", "b"] by "factors"
-// PLAN: plan.bucket 1 members ["u"] by "factors"
+// PLAN: plan.bucket 0 members ["w", "b"] by factors
+// PLAN: plan.bucket 1 members ["u"] by factors
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 3, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>} {
   nn.step @fork batch 4 {
     %x = nn.input "x" : tensor<4x8xf32>

@@ -18,8 +18,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.bucket 1 members ["v"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -54,8 +54,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x2xf32>
     %y = plan.tensor "y" in target at 0 reserve 64 : memref<4x2xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 1 members ["v"] by "ring" channel 0 at 64 extent 64 bytes 32 ready 0.0 start 0.0 end 0.0
-    plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 32 ready 0.0 start 0.0 end 0.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -87,8 +87,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by "ring" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.bucket 1 members ["v"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -123,8 +123,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
     %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [0, 9] : memref<8x4xf32>
     %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [0, 9] : memref<8x4xf32>
-    plan.bucket 0 members ["w"] by "factors" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.bucket 1 members ["v"] by "ring" channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward

@@ -8,7 +8,7 @@ namespace syncline::cost {
 namespace {
 
 /// Layer 'fc' with one forward and two backward operations, and an update.
-constexpr llvm::StringLiteral kStep = R"(nn.step @s batch 4 {
+constexpr llvm::StringLiteral stepName = R"(nn.step @s batch 4 {
   %x = nn.input "x" : tensor<4x8xf32>
   %w = nn.parameter "w" at 0 : tensor<8x8xf32>
   %y = nn.matmul %x, %w {nn.layer = "fc"} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -45,7 +45,7 @@ TEST(CostModel, roofline) {
 
 // Without a profile every operation is predicted.
 TEST(CostModel, predictsEveryOperation) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   ASSERT_TRUE(succeeded(
       annotate(parsed.step(), device(parsed, cluster::Real(1), cluster::Real(1), 0), {})));
@@ -54,7 +54,7 @@ TEST(CostModel, predictsEveryOperation) {
 
 // A layer's measured time is shared out among its operations of the phase, and nothing is lost.
 TEST(CostModel, sharesMeasuredTimes) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile = mlir::cast<mlir::DictionaryAttr>(
       parsed.attr("{fc = #cluster.times<forward = 1.0, backward = 3.0>}"));
@@ -65,7 +65,7 @@ TEST(CostModel, sharesMeasuredTimes) {
 
 // A measured update counts by the parameter's bytes, on the slowest node.
 TEST(CostModel, measuredUpdates) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   ASSERT_TRUE(succeeded(
       annotate(parsed.step(), device(parsed, cluster::Real(1), cluster::Real(1), 0), {}, 2, 0.5)));
@@ -74,7 +74,7 @@ TEST(CostModel, measuredUpdates) {
 
 // Measured times are those of a node without slowdown.
 TEST(CostModel, slowdown) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile = mlir::cast<mlir::DictionaryAttr>(
       parsed.attr("{fc = #cluster.times<forward = 1.0, backward = 3.0>}"));
@@ -85,7 +85,7 @@ TEST(CostModel, slowdown) {
 
 // A profile alone is enough: shares then follow a nominal device, updates cost nothing known.
 TEST(CostModel, profileWithoutRates) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile = mlir::cast<mlir::DictionaryAttr>(
       parsed.attr("{fc = #cluster.times<forward = 1.0, backward = 3.0>}"));
@@ -101,7 +101,7 @@ TEST(CostModel, profileWithoutRates) {
 
 // Where neither profile nor rates give a time, the operation's layer is named.
 TEST(CostModel, missingTimes) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile =
       mlir::cast<mlir::DictionaryAttr>(parsed.attr("{fc = #cluster.times<forward = 1.0>}"));
@@ -113,7 +113,7 @@ TEST(CostModel, missingTimes) {
 
 // A profile of another model is refused.
 TEST(CostModel, foreignProfile) {
-  Parsed parsed(kStep);
+  Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile =
       mlir::cast<mlir::DictionaryAttr>(parsed.attr("{other = #cluster.times<forward = 1.0>}"));

@@ -20,7 +20,7 @@ std::optional<Counts> counts(llvm::StringRef body, llvm::StringRef name) {
   return std::nullopt;
 }
 
-constexpr llvm::StringLiteral kWindow =
+constexpr llvm::StringLiteral window =
     "groups = 2 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
     "pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>";
 
@@ -31,13 +31,13 @@ TEST(Counts, convolution) {
     %x = nn.input "x" : tensor<4x8x10x10xf32>
     %w = nn.parameter "w" at 0 : tensor<16x4x3x3xf32>
     %y = nn.conv %x, %w {)" +
-                           kWindow.str() + R"(}
+                           window.str() + R"(}
       : (tensor<4x8x10x10xf32>, tensor<16x4x3x3xf32>) -> tensor<4x16x10x10xf32>
     %dw = nn.conv_backward_weights %x, %y {)" +
-                           kWindow.str() + R"(}
+                           window.str() + R"(}
       : (tensor<4x8x10x10xf32>, tensor<4x16x10x10xf32>) -> tensor<16x4x3x3xf32>
     %dx = nn.conv_backward_data %y, %w {)" +
-                           kWindow.str() + R"(}
+                           window.str() + R"(}
       : (tensor<4x16x10x10xf32>, tensor<16x4x3x3xf32>) -> tensor<4x8x10x10xf32>)";
   constexpr double flops = 2.0 * 4 * 16 * 100 * 4 * 9;
   constexpr double bytes = 4.0 * (4 * 8 * 100 + 16 * 4 * 9 + 4 * 16 * 100);

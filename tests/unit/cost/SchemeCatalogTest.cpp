@@ -38,7 +38,7 @@ constexpr double n = 1 << 20;
 /// Of 8 ranks: 4 segments in each of two trees, the first on its way while 10 pass a link, each
 /// further one 4.
 constexpr double tree = n / 8 * (3 * 4 + 10);
-const std::string kInside = ", inside = <alpha = 0.0, beta = 0.125, gamma = 0.0>";
+const std::string insideLink = ", inside = <alpha = 0.0, beta = 0.125, gamma = 0.0>";
 
 // Around a ring one message at a time leaves a node; the doubling schemes' four devices share its
 // card, and so do workers. Trees have three edges' halves between two nodes of four.
@@ -66,14 +66,14 @@ TEST(SchemeCatalog, cards) {
 // Hierarchical all-reduces divide what goes between the nodes among the cards.
 TEST(SchemeCatalog, cardsHierarchical) {
   const double inside = 2 * 0.75 * 0.125 * n;
-  EXPECT_DOUBLE_EQ(Lab(kInside).seconds(Scheme::hierarchical), inside + n);
-  EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 4").seconds(Scheme::hierarchical),
+  EXPECT_DOUBLE_EQ(Lab(insideLink).seconds(Scheme::hierarchical), inside + n);
+  EXPECT_DOUBLE_EQ(Lab(insideLink + ", cardsPerNode = 4").seconds(Scheme::hierarchical),
                    inside + n / 4);
 }
 
 // Cards are of no more use than what is inside the node lets through.
 TEST(SchemeCatalog, insideLimitsCards) {
-  EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 64").seconds(Scheme::ring),
+  EXPECT_DOUBLE_EQ(Lab(insideLink + ", cardsPerNode = 64").seconds(Scheme::ring),
                    2 * n * 7 / 8 * 0.125);
 }
 
@@ -82,7 +82,7 @@ TEST(SchemeCatalog, halfDuplex) {
   EXPECT_DOUBLE_EQ(Lab(", cardsPerNode = 4, halfDuplex = true").seconds(Scheme::ring),
                    2 * 2 * n * 7 / 8 / 4);
   EXPECT_DOUBLE_EQ(Lab(", halfDuplex = true").seconds(Scheme::tree), 2 * 1.5 * tree);
-  EXPECT_DOUBLE_EQ(Lab(kInside + ", cardsPerNode = 64, halfDuplex = true").seconds(Scheme::ring),
+  EXPECT_DOUBLE_EQ(Lab(insideLink + ", cardsPerNode = 64, halfDuplex = true").seconds(Scheme::ring),
                    2 * n * 7 / 8 * 0.125);
 }
 

@@ -106,7 +106,7 @@ TEST(ClusterCollectives, enoughWithoutNetwork) {
 TEST(ClusterCollectives, names) {
   std::string names;
   for (int i = 0; i < 8; ++i)
-    names += std::string(name(static_cast<Scheme>(i))) + " ";
+    names += std::string(schemeName(static_cast<Scheme>(i))) + " ";
   EXPECT_EQ(names, "ring recursive-doubling halving-doubling tree reduce-scatter hierarchical "
                    "parameter-server factors ");
 }

@@ -11,7 +11,7 @@ std::string failure(std::string_view text) {
   return cluster ? "no error" : cluster.status().message();
 }
 
-constexpr std::string_view kGood = R"(name: lab
+constexpr std::string_view good = R"(name: lab
 nodes: 2
 devices-per-node: 4
 device:
@@ -31,7 +31,7 @@ std::string withNetwork(std::string_view rest) {
 
 // Ranks, device and network are read in base units; nothing else is stated.
 TEST(ClusterFile, ranksDeviceNetwork) {
-  const Result<ClusterFile> cluster = parseClusterFile(kGood, "c.yaml");
+  const Result<ClusterFile> cluster = parseClusterFile(good, "c.yaml");
   ASSERT_TRUE(cluster) << cluster.status().message();
   EXPECT_EQ(cluster->name, "lab");
   EXPECT_EQ(cluster->ranks, 8);

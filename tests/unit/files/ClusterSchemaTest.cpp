@@ -15,13 +15,13 @@
 namespace syncline::files {
 namespace {
 
-const std::filesystem::path kFolder =
+const std::filesystem::path folder =
     std::filesystem::path(SYNCLINE_SAMPLES).parent_path() / "frontend" / "files";
 
 using Names = std::set<std::string>;
 
 std::string textOf(const char *name) {
-  std::ifstream file(kFolder / name);
+  std::ifstream file(folder / name);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -12,12 +12,12 @@
 namespace syncline::files {
 namespace {
 
-const std::filesystem::path kSamples = SYNCLINE_SAMPLES;
+const std::filesystem::path samples = SYNCLINE_SAMPLES;
 
 // All of samples/clusters parses, and there are some.
 TEST(Samples, clusters) {
   int count = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(kSamples / "clusters")) {
+  for (const auto &entry : std::filesystem::directory_iterator(samples / "clusters")) {
     if (entry.path().extension() != ".yaml")
       continue;
     const Result<ClusterFile> cluster = readClusterFile(entry.path());
@@ -29,7 +29,7 @@ TEST(Samples, clusters) {
 
 // The cluster file that the README shows, with every key, reads as it says.
 TEST(Samples, readmeCluster) {
-  std::ifstream file(kSamples / "../frontend/files/README.md");
+  std::ifstream file(samples / "../frontend/files/README.md");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::size_t head = text.find("```yaml\n");
   ASSERT_NE(head, std::string::npos);
@@ -48,7 +48,7 @@ TEST(Samples, readmeCluster) {
 // All of samples/traces parses, and there are some.
 TEST(Samples, traces) {
   int count = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(kSamples / "traces")) {
+  for (const auto &entry : std::filesystem::directory_iterator(samples / "traces")) {
     if (entry.path().extension() != ".csv")
       continue;
     const Result<LayerTrace> trace = readLayerTrace(entry.path());
@@ -69,7 +69,7 @@ TEST(Samples, publishedLines) {
                          Fit{"mg-wfbp-v100-10gbe-8.yaml", 8, 5.2302728e-4, 8.5707470e-10},
                          Fit{"mg-wfbp-v100-56gib.yaml", 16, 2.3583678e-4, 4.0594788e-10},
                          Fit{"mg-wfbp-v100-56gib-8.yaml", 8, 9.7536720e-5, 3.0568231e-10}}) {
-    const Result<ClusterFile> cluster = readClusterFile(kSamples / "clusters" / fit.file);
+    const Result<ClusterFile> cluster = readClusterFile(samples / "clusters" / fit.file);
     ASSERT_TRUE(cluster) << cluster.status().message();
     EXPECT_EQ(cluster->ranks, fit.ranks) << fit.file;
     ASSERT_EQ(cluster->collectives.size(), 1u) << fit.file;

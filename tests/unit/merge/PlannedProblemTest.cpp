@@ -81,7 +81,7 @@ void expectSame(const problem::Problem &a, const problem::Problem &b) {
       expectNear(one.traffic, other.traffic, "traffic");
       for (std::int64_t bytes : {0, 1, 4000, 1 << 20, 1 << 22, 1 << 28})
         expectNear(one.cost->seconds(bytes), other.cost->seconds(bytes),
-                   problem::schemeName(one.scheme).data());
+                   schemeName(one.scheme).data());
     }
   }
   ASSERT_EQ(a.layers.size(), b.layers.size());
@@ -181,7 +181,7 @@ TEST(Repose, SaysWhatIsMeasured) {
   EXPECT_TRUE(pose(clusterOf(8, 1), 32).problem().measured().empty());
   const Posed stated = pose(
       clusterOf(8, 1, ", collectives = [<ring, #cluster.affine<a = 1.0e-3, b = 1.0e-9>>]"), 32);
-  EXPECT_EQ(stated.problem().measured(), std::vector<problem::Scheme>{problem::Scheme::ring});
+  EXPECT_EQ(stated.problem().measured(), std::vector<Scheme>{Scheme::ring});
 }
 
 // Times are those of the slowest node, here and there.
@@ -267,7 +267,7 @@ TEST(Explain, CrossoversAreWhereThePlannerChangesItsMind) {
   Result<Explanation> poseidon = explain::explain(planned, byRule, "poseidon", 0, 32);
   ASSERT_TRUE(poseidon);
   // 2(P-1)K(M+N) elements against 2MN: 2 * 7 * 32 * 2024 = 906,752 against 2,048,000.
-  EXPECT_EQ(poseidon->chosen, problem::Scheme::factors);
+  EXPECT_EQ(poseidon->chosen, Scheme::factors);
   ASSERT_TRUE(poseidon->byteRule);
   EXPECT_DOUBLE_EQ(poseidon->byteRule->factorBytes, 4 * 906752.0);
   EXPECT_DOUBLE_EQ(poseidon->byteRule->serverBytes, 4 * 2048000.0);
@@ -275,7 +275,7 @@ TEST(Explain, CrossoversAreWhereThePlannerChangesItsMind) {
   EXPECT_FALSE(poseidon->axes[0].crossovers.above);
   EXPECT_EQ(poseidon->axes[1].crossovers.above->at, 73);
   EXPECT_EQ(poseidon->axes[2].crossovers.above->at, 17);
-  EXPECT_EQ(poseidon->axes[2].crossovers.above->choice, problem::Scheme::parameterServer);
+  EXPECT_EQ(poseidon->axes[2].crossovers.above->choice, Scheme::parameterServer);
   EXPECT_FALSE(explain::explain(planned, byRule, "nobody", 0, 32));
 }
 

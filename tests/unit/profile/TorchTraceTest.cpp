@@ -8,7 +8,7 @@ using namespace syncline::profile;
 
 namespace {
 
-constexpr const char *kEngine = "autograd::engine::evaluate_function: ";
+constexpr const char *engineText = "autograd::engine::evaluate_function: ";
 
 /// Builds a trace event by event; times in microseconds.
 struct TraceText {
@@ -54,9 +54,9 @@ TraceText twoConvolutions() {
       .add("aten::convolution", 1, 8, R"("Sequence number": 5)")
       .add("aten::detach", 12, 1, R"("Sequence number": 6)")
       .add("aten::conv2d", 20, 30, R"("Sequence number": 6)")
-      .add(kEngine + std::string("ConvolutionBackward0"), 60, 40, R"("Sequence number": 6)", 2)
+      .add(engineText + std::string("ConvolutionBackward0"), 60, 40, R"("Sequence number": 6)", 2)
       .add("aten::conv2d", 65, 5, R"("Sequence number": 99)", 2)
-      .add(kEngine + std::string("ConvolutionBackward0"), 110, 20, R"("Sequence number": 5)", 2);
+      .add(engineText + std::string("ConvolutionBackward0"), 110, 20, R"("Sequence number": 5)", 2);
   return t;
 }
 
@@ -87,7 +87,7 @@ TEST(TorchTrace, MapsTheEngine) {
       "autograd::engine::evaluate_function: ConvolutionBackward0": ["b", "a"]})";
   EXPECT_DOUBLE_EQ(*times(twoConvolutions(), list, "a").backward, 20e-6);
   TraceText t;
-  t.add("aten::relu", 0, 3).add(kEngine + std::string("ReluBackward0"), 10, 7);
+  t.add("aten::relu", 0, 3).add(engineText + std::string("ReluBackward0"), 10, 7);
   const std::string engine = R"({"aten::relu": "r",
       "autograd::engine::evaluate_function: ReluBackward0": "r"})";
   EXPECT_DOUBLE_EQ(times(t, engine, "r").forward, 3e-6);

@@ -6,7 +6,6 @@
 using namespace syncline;
 using namespace syncline::report;
 using namespace syncline::sweep;
-using problem::Scheme;
 
 namespace {
 

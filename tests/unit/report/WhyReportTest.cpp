@@ -7,7 +7,6 @@ using namespace syncline;
 using namespace syncline::report;
 using namespace syncline::explain;
 using WhyContext;
-using problem::Scheme;
 
 namespace {
 

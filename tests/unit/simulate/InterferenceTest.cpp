@@ -11,7 +11,6 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using problem::Scheme;
 using Kind = Operation::Kind;
 
 namespace {

@@ -6,7 +6,6 @@
 using namespace syncline;
 using namespace syncline::simulate;
 using problem::Problem;
-using problem::Scheme;
 using problem::Solution;
 using Kind = Operation::Kind;
 

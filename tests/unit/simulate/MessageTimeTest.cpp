@@ -7,14 +7,13 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using problem::Scheme;
 
 namespace {
 
 constexpr std::int64_t sizes[] = {0, 1, 4096, 1'000'000, 123'456'789};
 
 void expectBoth(Scenario scenario, double seconds, double tolerance = 1e-9) {
-  const std::string what = std::string(problem::schemeName(scenario.messages[0].scheme)) + ", " +
+  const std::string what = std::string(schemeName(scenario.messages[0].scheme)) + ", " +
                            std::to_string(scenario.machines.ranks) + " ranks, " +
                            std::to_string(scenario.messages[0].bytes) + " bytes";
   Result<Simulation> folded = runScenario(scenario);
@@ -171,9 +170,9 @@ TEST(MessageTimeTest, AStatedCostHoldsWhateverTheNetwork) {
 }
 
 TEST(MessageTimeTest, OneRankAgreesWithItselfAtOnce) {
-  for (Scheme scheme : problem::allSchemes())
+  for (Scheme scheme : allSchemes())
     if (scheme != Scheme::hierarchical) {
-      EXPECT_EQ(endOf(oneMessage(scheme, 1000, 1)), 0) << problem::schemeName(scheme);
+      EXPECT_EQ(endOf(oneMessage(scheme, 1000, 1)), 0) << schemeName(scheme);
     }
 }
 

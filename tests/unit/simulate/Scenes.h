@@ -9,7 +9,7 @@ namespace syncline::simulate {
 inline constexpr problem::LinkRates slowLink{2e-3, 1e-6, 2.5e-7};
 
 /// One message alone, from time 0, on `ranks` ranks with a link each.
-inline Scenario oneMessage(problem::Scheme scheme, std::int64_t bytes, int ranks) {
+inline Scenario oneMessage(Scheme scheme, std::int64_t bytes, int ranks) {
   Scenario scenario;
   scenario.operations = {{.kind = Operation::Kind::issue, .message = 0},
                          {.kind = Operation::Kind::wait, .message = 0}};

@@ -6,7 +6,6 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using problem::Scheme;
 
 #ifndef SYNCLINE_SIMGRID
 
@@ -160,7 +159,7 @@ private:
   int rank, message = 0;
 };
 
-constexpr double kSpeed = 1e9;
+constexpr double speed = 1e9;
 
 /// A host a rank, an outgoing link and an incoming one each; it computes at one speed alone, at
 /// another beside messages.
@@ -172,8 +171,7 @@ void buildPlatform(const Machines &machines) {
     const problem::LinkRates &rates = machines.networkOf(rank);
     const std::string name = std::to_string(rank);
     hosts.push_back(
-        zone->create_host(name, std::vector<double>{kSpeed, kSpeed / machines.interference})
-            ->seal());
+        zone->create_host(name, std::vector<double>{speed, speed / machines.interference})->seal());
     out.push_back(
         zone->create_link("out" + name, 1 / rates.secondsPerByte)->set_latency(0)->seal());
     in.push_back(zone->create_link("in" + name, 1 / rates.secondsPerByte)->set_latency(0)->seal());
@@ -266,7 +264,7 @@ private:
       switch (op.kind) {
       case Operation::Kind::compute:
       case Operation::Kind::update:
-        sg4::this_actor::execute(op.seconds * scenario.machines.slowdownOf(rank) * kSpeed);
+        sg4::this_actor::execute(op.seconds * scenario.machines.slowdownOf(rank) * speed);
         break;
       case Operation::Kind::issue:
         handover.issued[op.message]->release();
@@ -365,7 +363,7 @@ TEST(SimGridTest, AgreesOnRandomClustersAndPlans) {
       double end = 0;
       for (int rank = 0; rank < ours->ranks; ++rank)
         end = std::max(end, ours->message(0, rank, i).end);
-      compare(end, theirs[i], std::string(problem::schemeName(scenario.messages[i].scheme)));
+      compare(end, theirs[i], std::string(schemeName(scenario.messages[i].scheme)));
     }
     compare(ours->stepSeconds(), theirs.back(), "step");
   }

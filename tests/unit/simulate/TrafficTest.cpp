@@ -9,7 +9,6 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using problem::Scheme;
 
 namespace {
 
@@ -35,7 +34,7 @@ TEST(TrafficTest, allReducesMoveWhatTheFormulasSay) {
       for (std::int64_t bytes : {20'000, 10'000'000})
         EXPECT_NEAR(busiest(unfolded(oneMessage(scheme, bytes, ranks)), "node"),
                     problem::formulaTraffic(scheme, ranks, bytes), 1e-6)
-            << problem::schemeName(scheme) << ", " << ranks << " ranks, " << bytes << " bytes";
+            << schemeName(scheme) << ", " << ranks << " ranks, " << bytes << " bytes";
 }
 
 TEST(TrafficTest, serversMoveWhatTheFormulaSays) {
