@@ -17,7 +17,7 @@ struct FlatLoop {
   PointwiseKernel kernel;
   RoundedKernel rounded = nullptr; ///< PointwiseInfo::rounded
 
-  /// Of the step, in one call.
+  /// Appends the loop to the step in one call.
   void append(StepBuilder &step, std::string_view layer, std::span<const Tensor> ins,
               std::span<const Tensor> outs, bool keepsZero) const {
     step.pointwise(layer, kernel, ins, outs, {true, keepsZero, rounded});

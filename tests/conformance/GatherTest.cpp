@@ -107,7 +107,7 @@ TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) { rebuildConvolution(5,
 // Channels in blocks: gathered factors are too.
 TEST_P(GatherTest, RebuildsTheSumOfGradientsInBlocks) { rebuildConvolution(16, 32); }
 
-// The same for a product: rows of activations and of gradients, contracted over all samples.
+// A product's gradient contracts rows of activations and of gradients over all samples.
 TEST_P(GatherTest, RebuildsTheSumOfMatmulGradients) {
   const Shape x{3, 7}, dy{3, 4};
   std::vector<std::unique_ptr<StepCase>> runs;

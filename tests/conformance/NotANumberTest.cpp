@@ -30,7 +30,7 @@ template <typename IsNan> void expectNanWhere(StepCase &run, Tensor tensor, cons
 
 const Window ones{{}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
 
-/// Of sample 1 the position (2, 1) is NaN in all channels, as behind a convolution.
+/// Position (2, 1) of sample 1 is NaN in all channels, as after a convolution.
 bool isPoisoned(const Shape &at) { return at[0] == 1 && at[2] == 2 && at[3] == 1; }
 
 Array poisoned(const Shape &shape) {

@@ -36,8 +36,8 @@ struct Sharded {
 
 class ShardTest : public testing::TestWithParam<Backend> {};
 
-/// Two steps with momentum and weight decay change floats [first, last) as the book says, and no
-/// more.
+/// Two steps with momentum and weight decay change floats [first, last) by the optimizer's formula,
+/// and no others.
 void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bool nesterov) {
   Sharded step(backend);
   const SgdOptions sgd{0.1, 0.9, 0.01, nesterov};

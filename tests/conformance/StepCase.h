@@ -41,7 +41,7 @@ public:
 
   /// Ends the building, loads values, runs one step.
   void run();
-  /// The same in parts: what comes before the operations, and operations [first, last).
+  /// These run a step in parts: what precedes the operations, and operations [first, last).
   void begin();
   void runOperations(int first, int last);
   /// Ends the building: the error it must give.

@@ -6,8 +6,7 @@
 // A request is a 32-bit length and as many bytes: the child's folder, the files for its standard
 // output and its errors, and its arguments, each ended by a NUL. The replies are the child's
 // process number (32 bits), at once, and at its end its wait status and its peak memory in KiB (32
-// bits each). The child leads a process group of its own. All numbers are in the machine's byte
-// order.
+// bits each). The child leads a process group of its own. Numbers have the machine's byte order.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -8,7 +8,7 @@
 
 namespace syncline::hostcuda {
 
-/// Of a captured graph.
+/// A node of a captured graph.
 struct Node {
   Work work;
   std::set<std::size_t> after; ///< nodes before it
@@ -30,12 +30,12 @@ struct Capture {
 
 /// All under the lock.
 cudaError_t addNode(cudaStream_t stream, Node node);
-/// Of a call that asks about what a capture does not know yet: invalidates the capture.
+/// Invalidates the capture, for a call that asks about work that the capture only records.
 cudaError_t invalidate(Capture &capture, cudaError_t error);
-/// Of calls that a capture may not see (cudaMalloc, cudaEventQuery): an error where one runs that
-/// the thread's mode and its own forbid them to.
+/// Checks a call that captures may forbid (cudaMalloc, cudaEventQuery). It is an error where a
+/// capture runs whose mode, and the thread's, forbid the call.
 cudaError_t checkUnsafe();
-/// Of cudaDeviceSynchronize: an error where any runs.
+/// Checks cudaDeviceSynchronize, which is an error where any capture runs.
 cudaError_t checkNoCapture();
 
 } // namespace syncline::hostcuda

@@ -84,8 +84,8 @@ TEST_P(CaptureChannelTest, ReplaysMessages) {
       own.begin(number, /*replayed=*/true);
       ASSERT_TRUE(own->replay().isOk());
       check(static_cast<float>(number));
-      // What is not captured goes between replays: the loss is still on its way when the next one
-      // begins.
+      // Work that is not captured runs between replays. The loss is still on its way when the next
+      // replay begins.
       if (number > 1) {
         ASSERT_TRUE(own.channel().wait(-1).isOk());
         EXPECT_EQ(loss, 3);

@@ -151,7 +151,7 @@ TEST(ChannelFailureTest, NamesTheLoss) {
   });
 }
 
-// Of three ranks the last never comes: the others, connecting, hear of it.
+// The last of three ranks never comes. The others hear of it while they connect.
 TEST(ChannelFailureTest, EndsWhileOthersConnect) {
   TestMeeting meeting(3);
   std::atomic<int> ended = 0;

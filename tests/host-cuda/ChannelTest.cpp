@@ -80,8 +80,8 @@ INSTANTIATE_TEST_SUITE_P(
              (std::get<3>(info.param) ? "late" : "");
     });
 
-// By servers, halves are rounded on the way and once more as the sum, which is taken in f32 in the
-// ranks' order; all ranks have the same bits.
+// Servers sum halves in f32 in the ranks' order. Halves are rounded on the way, and the sum is
+// rounded once more. All ranks have the same bits.
 TEST(WireTest, RoundsOnTheWayAndTheSum) {
   for (WirePrecision wire : {WirePrecision::bf16, WirePrecision::fp16}) {
     TestMeeting meeting(3);

@@ -40,7 +40,7 @@ inline std::optional<Precision> accepted;
 inline bool isMemoryGone = false;
 
 inline bool isReady(cudnnHandle_t handle) { return handle && handle->stream; }
-/// Of a convolution of operands of this type.
+/// Whether a convolution of operands of this type is accepted.
 inline bool isAccepted(cudnnConvolutionDescriptor_t conv, cudnnDataType_t type) {
   const auto math = accepted == Precision::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
   return !accepted ||

@@ -106,7 +106,7 @@ cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std:
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// Of a call with a convolution's descriptors and factors: success where it runs.
+/// Checks a call with a convolution's descriptors and factors: success where it can run.
 template <typename Algorithm>
 cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
                      const cudnnTensorStruct &x, const cudnnFilterStruct &w,

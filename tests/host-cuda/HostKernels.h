@@ -6,7 +6,7 @@
 namespace syncline::conformance {
 
 PointwiseKernels streamKernels();
-/// Of conformance::Backend.
+/// The copy of conformance::Backend.
 void streamCopy(void *to, const void *from, std::size_t bytes);
 
 } // namespace syncline::conformance

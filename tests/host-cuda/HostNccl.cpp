@@ -54,7 +54,7 @@ ncclResult_t make(ncclComm_t *comm, int ranks, const ncclUniqueId &id, int rank,
   return ncclInProgress;
 }
 
-/// Of one that blocks: made, or not there.
+/// Ends the making of a communicator that blocks: it is made, or null.
 ncclResult_t finishMaking(ncclComm_t *comm) {
   (*comm)->maker.join();
   const ncclResult_t result = (*comm)->state->error;
@@ -145,7 +145,7 @@ const char *ncclGetErrorString(ncclResult_t result) {
   return "unknown result code";
 }
 
-/// Of any communicator, as NCCL's.
+/// Returns the last error of any communicator, as NCCL's function does.
 const char *ncclGetLastError(ncclComm_t) {
   thread_local std::string text;
   LastError &last = lastError();

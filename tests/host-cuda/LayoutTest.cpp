@@ -1,6 +1,5 @@
-// What the CUDA backend converts and what it does not: layouts are carried from operation to
-// operation, copies of weights are made once and when weights change, and numbers do not depend on
-// layouts.
+// What the CUDA backend converts: layouts are carried from operation to operation, and copies of
+// weights are made once and when weights change. Numbers do not depend on layouts.
 #include "runtime/data/HalfFloat.h"
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"

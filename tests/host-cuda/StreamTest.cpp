@@ -87,7 +87,7 @@ TEST(StreamTest, EventsTellTime) {
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, untimed), cudaErrorInvalidResourceHandle);
 }
 
-// By a seed: work of streams that do not wait for each other changes its order.
+// The seed changes the order of works in streams that do not wait for each other.
 TEST(StreamTest, DelaysShowWhatIsMissing) {
   bool wasFirst = false, wasSecond = false;
   for (int seed = 1; seed <= 50 && !(wasFirst && wasSecond); ++seed) {

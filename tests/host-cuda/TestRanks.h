@@ -103,8 +103,8 @@ public:
   Status issue(int bucket);
   Status issueSharded(int bucket, bool wholeGradients = false);
   Status wait(int bucket) { return channelOf(bucket).wait(bucket); }
-  /// What computation finds in the gradients (or parameters) where it stands now; read after
-  /// synchronize().
+  /// The gradients (or parameters) that computation finds at this point of the queue. The result
+  /// may be read after synchronize().
   std::shared_ptr<std::vector<float>> look(Space space, int bucket);
 
   const int rank, ranks;

@@ -18,7 +18,7 @@
 
 namespace syncline::hostcuda {
 
-/// Of the kernel that the calling stream's thread runs.
+/// The place in the kernel that the calling stream's thread runs.
 constinit extern thread_local uint3 threadPlace, blockPlace;
 constinit extern thread_local dim3 gridExtents, blockExtents;
 

@@ -35,8 +35,7 @@ struct Tensor {
   }
 };
 
-/// Calls `visit` with every index of `shape` in row-major order; once, with no dimensions, for a
-/// scalar.
+/// Calls `visit` with every index of `shape` in row-major order. A scalar has one, empty index.
 inline void forEachIndex(nn::DimsRef shape, const std::function<void(nn::DimsRef)> &visit) {
   nn::Dims index(shape.size(), 0);
   for (std::int64_t left = nn::elementCount(shape); left > 0; --left) {

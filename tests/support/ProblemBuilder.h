@@ -19,9 +19,9 @@ struct FactorShape {
   std::int64_t samples = 0; ///< K on one rank: the batch, times tokens or pixels
   int elementBytes = 4;
 
-  /// Of the gradient.
+  /// The gradient's bytes.
   std::int64_t bytes() const { return inputs * outputs * elementBytes; }
-  /// Of one rank's two factors.
+  /// The bytes of one rank's two factors.
   std::int64_t factorBytes() const { return samples * (inputs + outputs) * elementBytes; }
 };
 

@@ -26,8 +26,8 @@ public:
     add(shape.bytes(), factors, 2 * factors.reconstruct, false);
   }
 
-  /// A convolution on squares of `side` pixels; its factors are its input and its output's
-  /// gradient.
+  /// A convolution on squares of `side` pixels, whose factors are its input and the gradient of
+  /// its output.
   void convolution(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t side,
                    std::int64_t stride, bool hasBias) {
     std::int64_t pixels = (side / stride) * (side / stride);

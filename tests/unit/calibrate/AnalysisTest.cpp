@@ -105,7 +105,7 @@ TEST(Analysis, CertainTimesDecide) {
   EXPECT_DOUBLE_EQ(table.costs[3].seconds, f.schemes[1].sizes[3].seconds.median);
 }
 
-// Of times that are known within a factor of two the constants take little notice.
+// Times that are known only within a factor of two hardly change the constants.
 TEST(Analysis, CertainTimesDecideTheConstants) {
   Findings f = invent(4, truth);
   for (std::size_t i = 0; i < f.schemes[2].sizes.size(); ++i) // factors

@@ -13,7 +13,7 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Of one rank.
+/// The backend of one rank, which is a thread.
 class ThreadBackend final : public Backend {
 public:
   explicit ThreadBackend(Transport &transport) : transport(transport) {}

@@ -39,7 +39,7 @@ TEST(Curve, OneOutlierDoesNotLiftItsPool) {
   EXPECT_DOUBLE_EQ(pooled[2].seconds, 1.1);
 }
 
-// Of two points that fall, the one that is worth more decides.
+// Where two points fall, the one with the greater weight decides.
 TEST(Curve, CertainPointsDecide) {
   const Curve fall{{1, 1}, {2, 8}, {3, 2}, {4, 9}};
   EXPECT_DOUBLE_EQ(nondecreasing(fall, {1, 1, 5, 1})[1].seconds, 2);

@@ -31,7 +31,7 @@ TEST(Statistics, IntervalIsTheBinomialOne) {
   EXPECT_DOUBLE_EQ(summarize(samples).high, 15);
 }
 
-// Of a skewed distribution the interval holds the true median in at least 95 % of the cases.
+// The interval holds the true median of a skewed distribution in at least 95 % of the cases.
 TEST(Statistics, IntervalHoldsTheMedian) {
   std::mt19937 random(1);
   std::exponential_distribution<double> distribution(1);

@@ -35,8 +35,8 @@ struct Lab {
 };
 
 constexpr double n = 1 << 20;
-/// Of 8 ranks: 4 segments in each of two trees, the first on its way while 10 pass a link, each
-/// further one 4.
+/// The tree's time for 8 ranks. Each of two trees has 4 segments. While the first is on its way, 10
+/// segments pass a link; for each further one 4 do.
 constexpr double tree = n / 8 * (3 * 4 + 10);
 const std::string insideLink = ", inside = <alpha = 0.0, beta = 0.125, gamma = 0.0>";
 

@@ -134,7 +134,7 @@ TEST(PoolMapTest, SumsInTheOrderOfTaps) {
     }
 }
 
-/// Of all functions, so many planes at a time.
+/// The results of all functions that take `width` planes at a time.
 template <int width> struct Results {
   alignas(16) float y[1024] = {}, dx[1024] = {}, average[1024] = {}, averageDx[1024] = {};
   alignas(16) std::int32_t workspace[1024] = {};
@@ -173,7 +173,7 @@ TEST(PoolMapTest, PlanesSideBySideAreComputedTogether) {
   }
 }
 
-// Of equal maxima the first counts, once; what is not a number is seen.
+// The first of equal maxima counts, once. A NaN is a maximum.
 TEST(PoolMapTest, FirstOfEqualMaximaTakesTheGradient) {
   const PoolMap map = poolMap({1, 1, 4}, {1, 1, 2}, {{2}, {2}, {1}, {0}, {0}}, false);
   const float x[] = {3, 3, 1, NAN}, dy[] = {5, 7};

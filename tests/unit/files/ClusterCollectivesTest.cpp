@@ -92,8 +92,8 @@ TEST(ClusterCollectives, otherCollectives) {
   EXPECT_EQ(std::get<AffineCost>(costs[2].time).b, 2);
 }
 
-// Servers' cost alone is enough to plan with; an all-gather's is not, for few gradients have
-// factors.
+// A cost of servers is enough to plan with. A cost of an all-gather is not, because few gradients
+// have factors.
 TEST(ClusterCollectives, enoughWithoutNetwork) {
   EXPECT_EQ(
       stated("{name: n, ranks: 4, collectives: {parameter-server: {a: 1s, b: 0 s/B}}}").size(), 1u);

@@ -120,7 +120,7 @@ TEST(ClusterFile, ranksOnce) {
   EXPECT_EQ(failure("ranks: 4\n"), "c.yaml:1:1: expected the key 'name', got none");
 }
 
-// The same key twice is refused where the second stands.
+// A key that stands twice is refused at its second place.
 TEST(ClusterFile, duplicateKey) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nranks: 8\n"), "c.yaml:3:1: key 'ranks' is given twice");
 }

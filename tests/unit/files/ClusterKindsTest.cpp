@@ -1,5 +1,4 @@
-// Kinds of devices and links: what they stand for, what overrides them, what an unknown one is
-// told.
+// Kinds of devices and links: their values, what overrides these, and what an unknown kind causes.
 #include "frontend/files/ClusterKinds.h"
 
 #include <gtest/gtest.h>

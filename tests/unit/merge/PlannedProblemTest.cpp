@@ -154,8 +154,8 @@ TEST(Repose, WithOtherBatches) {
                pose(clusterOf(8, 1), samples).problem().asPlanned());
 }
 
-// Servers with limited memory keep their merge class, nodes of several devices their hierarchical
-// scheme.
+// Servers with limited memory keep their merge class. Nodes of several devices keep their
+// hierarchical scheme.
 TEST(Repose, KeepsMergeClasses) {
   const std::string nodes = ", devicesPerNode = 4";
   auto spec = [&](int ranks, double times) {
@@ -250,7 +250,7 @@ TEST(Explain, AsksForNodesThatThereCanBe) {
   EXPECT_EQ(explanation->axes[2].range.least, 5);
 }
 
-// Of every axis the planned value chooses what is planned; both sides of a flip differ.
+// On every axis the planned value chooses what is planned. Both sides of a crossover differ.
 TEST(Explain, CrossoversAreWhereThePlannerChangesItsMind) {
   const Posed posed = pose(clusterOf(8, 1), 32);
   const PlannedProblem planned = posed.problem();

@@ -64,8 +64,8 @@ TEST(InferenceExport, TransposedCopiesAreTold) {
   EXPECT_NE(note.find(call), std::string::npos) << note;
 }
 
-// Weight normalisation that is folded leaves the bias's name: nothing is said of
-// BatchNormalization.
+// Folded weight normalisation leaves the bias's name, so the message does not mention
+// BatchNormalization as a reason.
 TEST(InferenceExport, ComputedWeightsBesideANamedBiasAreCopies) {
   const std::string note = noteOf(convolution("onnx::Conv_501", "c.bias"));
   EXPECT_EQ(note.find("BatchNormalization"), std::string::npos) << note;

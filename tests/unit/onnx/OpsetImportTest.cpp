@@ -1,4 +1,4 @@
-// The same operator written for different operator sets becomes the same step.
+// An operator becomes the same step whichever operator set it is written for.
 #include "TestModel.h"
 
 #include <gtest/gtest.h>

@@ -153,8 +153,8 @@ TEST(ParameterImport, EqualNotesAreOneLine) {
                               "has one tensor for all that start with equal values");
 }
 
-// Also when only the other names are read, so that the values belong to no tensor of their own
-// name.
+// Tensors are merged even when only the other names are read, so that no tensor has the name under
+// which the values are stored.
 TEST(ParameterImport, MergedTensorsOutliveTheirUnusedSource) {
   Outcome outcome = importText(
       13,

@@ -136,11 +136,11 @@ TEST(FormulaTraffic, CountsBothDirections) {
   EXPECT_DOUBLE_EQ(traffic(Scheme::recursiveDoubling, 4), 4);
   EXPECT_DOUBLE_EQ(traffic(Scheme::tree, 2), 2);
   EXPECT_DOUBLE_EQ(traffic(Scheme::tree, 64), 4);
-  // Of 3 the host, rank 2, sends two and receives one, and has no level below; rank 0 exchanges
-  // with it and with rank 1. By blocks: 3 and 2, both ways there and back.
+  // With 3 ranks, the host is rank 2: it sends two and receives one, and has no level below. Rank 0
+  // exchanges with it and with rank 1. Counted in blocks these are 3 and 2, both there and back.
   EXPECT_DOUBLE_EQ(traffic(Scheme::recursiveDoubling, 3), 4);
   EXPECT_DOUBLE_EQ(traffic(Scheme::halvingDoubling, 3), 2 * (3 + 2) / 3.0);
-  // Of 7 (4 and 3) the host, rank 4, has two levels below as everybody: 3 + 2 + 2.
+  // With 7 ranks (4 and 3), the host is rank 4. Like all ranks it has two levels below: 3 + 2 + 2.
   EXPECT_DOUBLE_EQ(traffic(Scheme::recursiveDoubling, 7), 7);
 }
 

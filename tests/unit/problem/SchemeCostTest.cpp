@@ -133,8 +133,8 @@ TEST(ParameterServerCost, FewDedicatedServersAreTheBottleneck) {
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 100 + 2 * 150);
 }
 
-/// Beyond the first piece of every block, pulls run beside pushes: dedicated servers then beat any
-/// all-reduce.
+/// After the first piece of every block, pulls run beside pushes. So dedicated servers beat all
+/// schemes of all-reduce.
 TEST(ParameterServerCost, OverlapsPieces) {
   ServerLayout layout{4, 4, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 5};
   auto cost = parameterServerCost(layout);

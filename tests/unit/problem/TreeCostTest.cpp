@@ -36,8 +36,8 @@ TEST(TreeCost, placesRanksAsTheRuntimeDoes) {
       }
 }
 
-// By hand, 4 ranks: the root has one child, which has two. One tree: 2 latencies up, 3 down; 3
-// messages into and out of the ranks on the way.
+// Computed by hand for 4 ranks: the root has one child, which has two. One tree takes 2 latencies
+// up and 3 down, and 3 messages into and out of the ranks on the way.
 TEST(TreeCost, followsTheLongestWayOfOneTree) {
   const auto cost = treeCost(4, {1, 0.25, 0.5});
   EXPECT_DOUBLE_EQ(cost->seconds(1000), 5 + 1000 * (6 * 0.25 + 3 * 0.5));
@@ -96,7 +96,8 @@ TEST(TreeTraffic, dependsOnTheNumberOfTrees) {
   EXPECT_EQ(treeTraffic(100, 32 * KiB + 1), 4);
 }
 
-// By hand for nodes of one rank; of four, both trees have the same five edges between neighbours.
+// Counted by hand for nodes of one rank. With nodes of four ranks, both trees have the same five
+// edges between neighbours.
 TEST(TreeTraffic, countsWhatLeavesANode) {
   EXPECT_EQ(treeCardLoad(2, 1), 1);
   EXPECT_EQ(treeCardLoad(3, 1), 1.5);

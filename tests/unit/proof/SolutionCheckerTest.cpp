@@ -17,8 +17,8 @@ namespace {
 
 using Kind = RejectionKind;
 
-/// Layer 2 may go by factors, layer 3 may ride with it; two merge classes, the second holds 60
-/// bytes.
+/// Layer 2 may go by factors, and layer 3 may be its piggyback. The second of two merge classes
+/// holds 60 bytes.
 Problem problem() {
   Problem p;
   p.mergeClasses = {

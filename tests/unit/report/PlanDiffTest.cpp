@@ -64,7 +64,7 @@ TEST(PlanDiff, OfAPlanAndItself) {
                                 "same decisions\n");
 }
 
-// Of what the plans were made for, only what differs is said.
+// The header says only the differences between the inputs of the plans.
 TEST(PlanDiff, HeaderHasOnlyDifferences) {
   const json left = planOf({{{"w"}}});
   json right = left;

@@ -57,7 +57,7 @@ TEST(StragglersTest, SaysBeforeAfterWhoWaitsAndWhatWouldDo) {
             "place of 800.0\n");
 }
 
-// Of a trace the samples may be unknown: then it is a share.
+// A trace may not give the number of samples. The report then has a share.
 TEST(StragglersTest, WithoutSamplesItIsAShare) {
   const auto found = stragglersOf(fourRanks({1, 2, 1, 1}), {});
   ASSERT_TRUE(found);

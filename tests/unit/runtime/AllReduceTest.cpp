@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, AllReduceSums,
 
 class AllReduceScheme : public ::testing::TestWithParam<Scheme> {};
 
-// The same values give the same bits when they are summed again.
+// Equal values give equal bits when they are summed again.
 TEST_P(AllReduceScheme, Repeats) {
   runRanks(5, [&](int rank, Group &group) {
     auto allReduce = make(GetParam(), group);

@@ -137,7 +137,7 @@ TEST(Store, OtherNumberOfRanks) {
   EXPECT_TRUE(b->gather("g", "", deadlineIn(5)).isOk());
 }
 
-// Of two processes with one rank the second is turned away.
+// The second of two processes with one rank is refused.
 TEST(Store, SameRankTwice) {
   Meeting meeting(3);
   auto a = meeting.store(0, 3), b = meeting.store(1, 3);

@@ -28,7 +28,8 @@ TEST(Suggestion, ShortNames) {
   EXPECT_EQ(nearestName("sp", schemes), "ps");
 }
 
-// Of equally near names the one that begins alike, else the first; of a nearer one behind it, that.
+// Among equally near names the one that begins alike is named, else the first. A nearer name wins
+// wherever it stands.
 TEST(Suggestion, TheNearestIsNamed) {
   constexpr std::array<std::string_view, 3> names = {"conv2", "conv1", "conv13"};
   EXPECT_EQ(nearestName("conv", names), "conv2");
@@ -37,7 +38,8 @@ TEST(Suggestion, TheNearestIsNamed) {
   EXPECT_EQ(nearestName("conv134", names), "conv13");
 }
 
-// Of many names a few are listed, each once: what contains the text, then what takes fewest edits.
+// A few of many names are listed, each once: first those that contain the text, then those that
+// take the fewest edits.
 TEST(Suggestion, OfMany) {
   constexpr std::array<std::string_view, 6> names = {
       "a.conv1.weight", "fc.bias", "b.conv2.weight", "fc.bias", "fc.weight", "c.bn.weight"};

@@ -172,7 +172,7 @@ Trained train(const Model &model, int ranks, int servers = 0) {
   return result;
 }
 
-/// The same parameters as by rings and updates, nearly bit by bit, and on every rank the same bits.
+/// Expects nearly the parameters that rings and updates give, and equal bits on every rank.
 void expectLikeRings(const Model &model, int ranks, int servers = 0) {
   Model rings = model;
   rings.biasScheme = rings.weightScheme = "ring";

@@ -18,7 +18,8 @@ inline Scenario oneMessage(Scheme scheme, std::int64_t bytes, int ranks) {
   return scenario;
 }
 
-/// The same with ranks that are not folded: a slowdown of operations that take no time.
+/// Gives one rank a slowdown, so that ranks are not merged by symmetry. Operations take no time, so
+/// the slowdown changes no times.
 inline Scenario unfolded(Scenario scenario) {
   scenario.machines.slowdown.assign(static_cast<std::size_t>(scenario.machines.ranks), 1);
   scenario.machines.slowdown.back() = 2;

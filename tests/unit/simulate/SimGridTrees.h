@@ -60,8 +60,8 @@ private:
   }
 };
 
-/// What one rank sends to another over one tree: segment behind segment, the first after the
-/// latency.
+/// The segments that one rank sends to another over one tree, one after the other, the first after
+/// the latency.
 class Wire {
 public:
   Wire(double latency, int segments)

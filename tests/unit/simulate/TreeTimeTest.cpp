@@ -77,8 +77,8 @@ TEST(TreeTimeTest, mediumMessagesAreNotFar) {
   }
 }
 
-// Just above 32 KiB the runtime takes half as long as just below; the cost waits for twice the
-// bytes.
+// Just above 32 KiB the runtime takes half as long as just below. The cost stays level until the
+// bytes have doubled.
 TEST(TreeTimeTest, theCostWaitsWhereTheRuntimeGetsFaster) {
   const Ratio ratio = compare(gigabit, {32 * KiB + 4, 128 * KiB + 4});
   EXPECT_GT(ratio.most, 1.7);

@@ -214,8 +214,8 @@ std::vector<Gradient> transformer(std::size_t blocks, std::int64_t width, std::i
   return gradients;
 }
 
-/// 24 blocks on four speeds of network: within a thousandth of the proven bound, and the proof
-/// holds.
+/// Plans for 24 blocks on networks of four speeds are within a thousandth of the proven bound, and
+/// the proof holds.
 TEST(Solve, PlansATransformerWithinAThousandth) {
   for (double gigabit : {1.0, 10.0, 40.0, 100.0})
     for (std::int64_t tokens : {16, 128, 2048}) {
