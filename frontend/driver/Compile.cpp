@@ -16,6 +16,7 @@
 #include "frontend/onnx/ImportOnnx.h"
 #include "frontend/report/Closing.h"
 #include "ir/cluster/ProvenanceAttr.h"
+#include "ir/cluster/SpecFields.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
@@ -23,6 +24,7 @@
 #include "passes/merge/RequestedSchemes.h"
 #include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
+#include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -85,8 +87,8 @@ Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
 }
 
 /// The cluster with so many nodes. Measured times of collectives hold for the file's only.
-Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes) {
-  constexpr std::int64_t maxRanks = 1 << 20; // as a cluster file
+Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes,
+                MLIRContext *context) {
   if (nodes > maxRanks / cluster.devicesPerNode)
     return Status::badInput("--nodes: expected at most " + std::to_string(maxRanks) +
                             " ranks in all, got " + std::to_string(nodes) + " nodes with " +
@@ -97,17 +99,12 @@ Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64
   for (const files::StatedCost &stated : cluster.collectives)
     if (!std::holds_alternative<files::FormulaCost>(stated.time))
       return Status::badInput("--nodes: '" + path + "' states the time of '" +
-                              std::string(files::name(stated.scheme)) + "' for " +
+                              std::string(schemeName(stated.scheme)) + "' for " +
                               std::to_string(cluster.ranks) + " ranks, expected a formula");
-  if (cluster.servers && !cluster.servers->dedicated && cluster.servers->count > ranks)
-    return Status::badInput(
-        "--nodes: '" + path + "' has " + std::to_string(cluster.servers->count) +
-        " servers beside the ranks, expected at most " + std::to_string(ranks) + ", the ranks");
-  for (const files::NodeOverride &change : cluster.overrides)
-    if (change.nodes.back() >= nodes)
-      return Status::badInput("--nodes: '" + path + "' overrides node " +
-                              std::to_string(change.nodes.back()) + ", expected nodes below " +
-                              std::to_string(nodes));
+  if (Status room =
+          cluster::expectRoom(frontend::toAttr(cluster, context), ranks, "--nodes: '" + path + "'");
+      !room)
+    return room;
   cluster.ranks = ranks;
   return Status::ok();
 }
@@ -143,7 +140,7 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   if (!cluster)
     return cluster.status();
   if (options.nodes)
-    if (Status s = setNodes(options.cluster, *cluster, *options.nodes); !s)
+    if (Status s = setNodes(options.cluster, *cluster, *options.nodes, module.getContext()); !s)
       return s;
   module->setAttr(cluster::specAttr,
                   cluster::withNccl(frontend::toAttr(*cluster, module.getContext()),

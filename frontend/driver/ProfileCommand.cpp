@@ -56,7 +56,7 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
                   "Ranks side by side, which share processors and memory as in a run, but do not "
                   "talk; the first one's times count; default: devices-per-node of the cluster or "
                   "the plan, else 1")
-      ->check(CLI::Range(1, profile::maxLocalRanks))
+      ->check(CLI::Range(1, maxLocalRanks))
       ->type_name("N")
       ->group(group);
   command.add_flag("--pin", options.pin, "Rank i on processor i, modulo their number")

@@ -4,12 +4,9 @@
 
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/YamlMap.h"
+#include "syncline/PlanConstants.h"
 
 namespace syncline::files {
-
-/// Most ranks of a cluster: formulas are evaluated in doubles and plans list ranks; a million is
-/// far beyond any cluster.
-inline constexpr std::int64_t maxRanks = 1 << 20;
 
 /// Each reads one key of `root` where the file has it. Call them in this order, after the ranks
 /// are known: each refers to what those before it have set in `cluster`.

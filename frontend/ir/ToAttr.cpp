@@ -1,6 +1,8 @@
 // Structs to attributes; values were checked when the files were read.
 #include "frontend/ir/ToAttr.h"
 
+#include "ir/cluster/SpecFields.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -39,27 +41,30 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   const auto reached = [&](const std::optional<double> &rate) {
     return rate ? real(*rate * file.device.efficiency) : std::nullopt;
   };
-  auto device =
+  cluster::SpecFields spec;
+  spec.name = file.name;
+  spec.ranks = file.ranks;
+  spec.devicesPerNode = file.devicesPerNode;
+  spec.cardsPerNode = file.cardsPerNode;
+  spec.device =
       cluster::DeviceAttr::get(context, reached(file.device.compute), reached(file.device.memory),
                                file.device.launchOverhead, file.device.memorySize);
-  SmallVector<cluster::CollectiveAttr> collectives;
+  spec.link = linkAttr(file.network, context);
+  spec.inside = linkAttr(file.inside, context);
+  spec.halfDuplex = file.halfDuplex;
+  spec.interference = file.interference;
   for (const StatedCost &stated : file.collectives)
-    collectives.push_back(cluster::CollectiveAttr::get(context, stated.scheme,
-                                                       costAttr(stated.time, file.ranks, context)));
-  cluster::ServersAttr servers;
+    spec.collectives.push_back(cluster::CollectiveAttr::get(
+        context, stated.scheme, costAttr(stated.time, file.ranks, context)));
   if (file.servers)
-    servers =
+    spec.servers =
         cluster::ServersAttr::get(context, file.servers->count, file.servers->dedicated,
                                   linkAttr(file.servers->link, context), file.servers->memory);
-  SmallVector<cluster::OverrideAttr> overrides;
+  spec.largestMessage = file.largestMessage;
   for (const NodeOverride &change : file.overrides)
-    overrides.push_back(cluster::OverrideAttr::get(context, change.nodes, change.slowdown,
-                                                   linkAttr(change.network, context)));
-  return cluster::SpecAttr::get(context, file.name, file.ranks, file.devicesPerNode,
-                                file.cardsPerNode, device, linkAttr(file.network, context),
-                                linkAttr(file.inside, context), file.halfDuplex, file.interference,
-                                collectives, servers, file.largestMessage, overrides,
-                                /*nccl=*/{});
+    spec.overrides.push_back(cluster::OverrideAttr::get(context, change.nodes, change.slowdown,
+                                                        linkAttr(change.network, context)));
+  return spec.get(context);
 }
 
 DictionaryAttr provenanceAttr(const ClusterFile &cluster, const std::string &profile,

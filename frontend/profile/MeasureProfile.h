@@ -1,6 +1,8 @@
 // `syncline profile`: runs a model's step on this machine and takes the times of its operations.
 #pragma once
 
+#include "syncline/PlanConstants.h"
+
 #include "frontend/profile/ProfileOfRun.h"
 
 #include <optional>
@@ -8,9 +10,6 @@
 #include <vector>
 
 namespace syncline::profile {
-
-/// Side by side on one machine.
-constexpr int maxLocalRanks = 256;
 
 struct ProfileOptions {
   std::string source;  ///< ONNX model, or a plan folder

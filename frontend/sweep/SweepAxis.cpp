@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/Units.h"
+#include "syncline/PlanConstants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +35,7 @@ Result<double> parseValue(Kind kind, std::string_view text) {
   case Kind::ranks:
   case Kind::nodes:
   case Kind::batch: {
-    Result<std::int64_t> count = files::parseCount(text, axisName(kind), 1 << 20);
+    Result<std::int64_t> count = files::parseCount(text, axisName(kind), maxRanks);
     if (!count)
       return count.status();
     return static_cast<double>(*count);

@@ -2,6 +2,7 @@
 #include "frontend/sweep/SweepRun.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "ir/cluster/SpecFields.h"
 #include "passes/simulate/Simulation.h"
 #include "passes/simulate/SimulationSize.h"
 #include "passes/solver/Planner.h"
@@ -21,33 +22,11 @@ using Kind = SweepAxis::Kind;
 
 /// The network's latency, the servers' and that of formulas over the network.
 cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
-  mlir::MLIRContext *context = spec.getContext();
-  auto slow = [&](cluster::LinkAttr link) {
-    return link ? cluster::LinkAttr::get(context, seconds, link.getBeta(), link.getGamma()) : link;
-  };
-  llvm::SmallVector<cluster::CollectiveAttr> collectives;
-  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
-    auto formula = mlir::dyn_cast<cluster::FormulaAttr>(stated.getCost());
-    collectives.push_back(
-        formula ? cluster::CollectiveAttr::get(
-                      context, stated.getScheme(),
-                      cluster::FormulaAttr::get(context, formula.getAlgorithm(), formula.getRanks(),
-                                                seconds, formula.getBeta(), formula.getGamma()))
-                : stated);
-  }
-  cluster::ServersAttr servers = spec.getServers();
-  if (servers)
-    servers = cluster::ServersAttr::get(context, servers.getCount(), servers.getDedicated(),
-                                        slow(servers.getLink()), servers.getMemory());
-  llvm::SmallVector<cluster::OverrideAttr> overrides;
-  for (cluster::OverrideAttr own : spec.getOverrides())
-    overrides.push_back(cluster::OverrideAttr::get(context, own.getNodes(), own.getSlowdown(),
-                                                   slow(own.getLink())));
-  return cluster::SpecAttr::get(context, spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
-                                spec.getCardsPerNode(), spec.getDevice(), slow(spec.getLink()),
-                                spec.getInside(), spec.getHalfDuplex(), spec.getInterference(),
-                                collectives, servers, spec.getLargestMessage(), overrides,
-                                spec.getNccl());
+  cluster::SpecFields fields(spec);
+  fields.changeNetwork([&](cluster::LinkAttr link) {
+    return cluster::LinkAttr::get(spec.getContext(), seconds, link.getBeta(), link.getGamma());
+  });
+  return fields.get(spec.getContext());
 }
 
 /// Where one value of an axis leads.

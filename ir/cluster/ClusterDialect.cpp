@@ -1,5 +1,7 @@
 // Registers the cluster dialect and verifies the rules of its attributes (SPEC.md).
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/SpecFields.h"
+#include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -73,11 +75,8 @@ static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef na
                      << text(value);
 }
 
-/// The limit for counts of ranks, nodes and servers, as in cluster files.
-constexpr int64_t maxMachines = 1 << 20;
-
 static LogicalResult checkCount(EmitError emitError, StringRef rule, StringRef name, int64_t count,
-                                int64_t limit = maxMachines) {
+                                int64_t limit = maxRanks) {
   if (count >= 1 && count <= limit)
     return success();
   return emitError() << rule << ": expected '" << name << "' from 1 to " << limit << ", got "
@@ -309,10 +308,9 @@ bool syncline::cluster::ncclHas(Scheme scheme) {
 }
 
 SpecAttr syncline::cluster::withNccl(SpecAttr spec, NcclAttr nccl) {
-  return SpecAttr::get(spec.getContext(), spec.getName(), spec.getRanks(), spec.getDevicesPerNode(),
-                       spec.getCardsPerNode(), spec.getDevice(), spec.getLink(), spec.getInside(),
-                       spec.getHalfDuplex(), spec.getInterference(), spec.getCollectives(),
-                       spec.getServers(), spec.getLargestMessage(), spec.getOverrides(), nccl);
+  SpecFields fields(spec);
+  fields.nccl = nccl;
+  return fields.get(spec.getContext());
 }
 
 /// The largest value of all nodes. `value` gives that of an override, or nothing where the override

@@ -4,9 +4,9 @@
 using namespace mlir;
 using namespace syncline;
 
-AsmPrinter &syncline::operator<<(AsmPrinter &printer, Scheme scheme) {
-  printer.printKeywordOrString(schemeName(scheme));
-  return printer;
+llvm::raw_ostream &syncline::operator<<(llvm::raw_ostream &stream, Scheme scheme) {
+  const llvm::StringRef name = schemeName(scheme);
+  return name.contains('-') ? stream << '"' << name << '"' : stream << name;
 }
 
 FailureOr<Scheme> FieldParser<Scheme>::parse(AsmParser &parser) {

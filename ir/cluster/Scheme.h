@@ -9,7 +9,7 @@
 namespace syncline {
 
 /// Prints the name: as a keyword, or quoted where it has a hyphen.
-mlir::AsmPrinter &operator<<(mlir::AsmPrinter &printer, Scheme scheme);
+llvm::raw_ostream &operator<<(llvm::raw_ostream &stream, Scheme scheme);
 
 namespace cluster {
 

@@ -1,6 +1,7 @@
 // The same problem at other costs.
 #include "passes/merge/PlannedProblem.h"
 
+#include "ir/cluster/SpecFields.h"
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/merge/MergeOps.h"
@@ -92,24 +93,6 @@ private:
 
 bool isMeasured(Attribute cost) { return !isa<cluster::FormulaAttr>(cost); }
 
-/// Every colocated server stands beside a rank, every overridden node has one: as `compile --nodes`
-/// wants it.
-Status expectRoom(cluster::SpecAttr spec, std::int64_t ranks) {
-  const std::string name = "cluster '" + spec.getName().str() + "' ";
-  cluster::ServersAttr servers = spec.getServers();
-  if (servers && !servers.getDedicated() && servers.getCount() > ranks)
-    return Status::badInput(name + "has " + std::to_string(servers.getCount()) +
-                            " servers beside the ranks, expected at most " + std::to_string(ranks) +
-                            ", the ranks");
-  for (cluster::OverrideAttr own : spec.getOverrides())
-    for (std::int64_t node : own.getNodes())
-      if (node * spec.getDevicesPerNode() >= ranks)
-        return Status::badInput(
-            name + "overrides node " + std::to_string(node) + ", expected nodes below " +
-            std::to_string((ranks + spec.getDevicesPerNode() - 1) / spec.getDevicesPerNode()));
-  return Status::ok();
-}
-
 } // namespace
 
 std::int64_t fewestRanks(cluster::SpecAttr spec) {
@@ -123,32 +106,17 @@ std::int64_t fewestRanks(cluster::SpecAttr spec) {
 }
 
 Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change) {
-  MLIRContext *context = spec.getContext();
   const std::int64_t ranks = change.ranks.value_or(spec.getRanks());
-  if (Status room = expectRoom(spec, ranks); !room)
+  const std::string what = "cluster '" + spec.getName().str() + "'";
+  if (Status room = cluster::expectRoom(spec, ranks, what); !room)
     return room;
-  llvm::SmallVector<cluster::CollectiveAttr> collectives;
-  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
-    Attribute cost = stated.getCost();
-    if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
-      cost = cluster::FormulaAttr::get(context, formula.getAlgorithm(), ranks, formula.getAlpha(),
-                                       formula.getBeta() / change.bandwidth, formula.getGamma());
-    collectives.push_back(cluster::CollectiveAttr::get(context, stated.getScheme(), cost));
-  }
-  cluster::ServersAttr servers = spec.getServers();
-  if (servers)
-    servers =
-        cluster::ServersAttr::get(context, servers.getCount(), servers.getDedicated(),
-                                  faster(servers.getLink(), change.bandwidth), servers.getMemory());
-  llvm::SmallVector<cluster::OverrideAttr> overrides;
-  for (cluster::OverrideAttr own : spec.getOverrides())
-    overrides.push_back(cluster::OverrideAttr::get(context, own.getNodes(), own.getSlowdown(),
-                                                   faster(own.getLink(), change.bandwidth)));
-  return cluster::SpecAttr::get(
-      context, spec.getName(), ranks, std::min(ranks, spec.getDevicesPerNode()),
-      spec.getCardsPerNode(), spec.getDevice(), faster(spec.getLink(), change.bandwidth),
-      faster(spec.getInside(), change.bandwidth), spec.getHalfDuplex(), spec.getInterference(),
-      collectives, servers, spec.getLargestMessage(), overrides, spec.getNccl());
+  const auto byBandwidth = [&](cluster::LinkAttr link) { return faster(link, change.bandwidth); };
+  cluster::SpecFields fields(spec);
+  fields.setRanks(ranks);
+  fields.devicesPerNode = std::min(ranks, spec.getDevicesPerNode());
+  fields.changeNetwork(byBandwidth);
+  fields.inside = byBandwidth(spec.getInside());
+  return fields.get(spec.getContext());
 }
 
 FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::SpecAttr spec) {

@@ -1,0 +1,72 @@
+// From a spec to its fields and back.
+#include "ir/cluster/SpecFields.h"
+
+using namespace mlir;
+
+namespace syncline::cluster {
+
+SpecFields::SpecFields(SpecAttr spec)
+    : name(spec.getName()), ranks(spec.getRanks()), devicesPerNode(spec.getDevicesPerNode()),
+      cardsPerNode(spec.getCardsPerNode()), device(spec.getDevice()), link(spec.getLink()),
+      inside(spec.getInside()), halfDuplex(spec.getHalfDuplex()),
+      interference(spec.getInterference()), collectives(spec.getCollectives()),
+      servers(spec.getServers()), largestMessage(spec.getLargestMessage()),
+      overrides(spec.getOverrides()), nccl(spec.getNccl()) {}
+
+SpecAttr SpecFields::get(MLIRContext *context) const {
+  return SpecAttr::get(context, name, ranks, devicesPerNode, cardsPerNode, device, link, inside,
+                       halfDuplex, interference, collectives, servers, largestMessage, overrides,
+                       nccl);
+}
+
+/// Replaces every formula by what `change` makes of it; measured costs stay.
+static void changeFormulas(SpecFields &fields,
+                           llvm::function_ref<FormulaAttr(FormulaAttr)> change) {
+  for (CollectiveAttr &stated : fields.collectives)
+    if (auto formula = dyn_cast<FormulaAttr>(stated.getCost()))
+      stated = CollectiveAttr::get(stated.getContext(), stated.getScheme(), change(formula));
+}
+
+void SpecFields::changeNetwork(llvm::function_ref<LinkAttr(LinkAttr)> change) {
+  if (link)
+    link = change(link);
+  if (servers)
+    servers = ServersAttr::get(servers.getContext(), servers.getCount(), servers.getDedicated(),
+                               servers.getLink() ? change(servers.getLink()) : LinkAttr(),
+                               servers.getMemory());
+  for (OverrideAttr &own : overrides)
+    own = OverrideAttr::get(own.getContext(), own.getNodes(), own.getSlowdown(),
+                            own.getLink() ? change(own.getLink()) : LinkAttr());
+  changeFormulas(*this, [&](FormulaAttr formula) {
+    MLIRContext *context = formula.getContext();
+    const LinkAttr rates =
+        change(LinkAttr::get(context, formula.getAlpha(), formula.getBeta(), formula.getGamma()));
+    return FormulaAttr::get(context, formula.getAlgorithm(), formula.getRanks(), rates.getAlpha(),
+                            rates.getBeta(), rates.getGamma());
+  });
+}
+
+void SpecFields::setRanks(std::int64_t count) {
+  ranks = count;
+  changeFormulas(*this, [&](FormulaAttr formula) {
+    return FormulaAttr::get(formula.getContext(), formula.getAlgorithm(), count, formula.getAlpha(),
+                            formula.getBeta(), formula.getGamma());
+  });
+}
+
+Status expectRoom(SpecAttr spec, std::int64_t ranks, const std::string &what) {
+  ServersAttr servers = spec.getServers();
+  if (servers && !servers.getDedicated() && servers.getCount() > ranks)
+    return Status::badInput(what + " has " + std::to_string(servers.getCount()) +
+                            " servers beside the ranks, expected at most " + std::to_string(ranks) +
+                            ", the ranks");
+  const std::int64_t devices = spec.getDevicesPerNode(), nodes = (ranks + devices - 1) / devices;
+  for (OverrideAttr own : spec.getOverrides())
+    for (std::int64_t node : own.getNodes())
+      if (node >= nodes)
+        return Status::badInput(what + " overrides node " + std::to_string(node) +
+                                ", expected nodes below " + std::to_string(nodes));
+  return Status::ok();
+}
+
+} // namespace syncline::cluster

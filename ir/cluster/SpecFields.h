@@ -1,0 +1,42 @@
+// The fields of a #cluster.spec by name, so that a changed spec is made without a call of fifteen
+// arguments.
+#pragma once
+
+#include "ir/cluster/Cluster.h"
+#include "syncline/Status.h"
+
+namespace syncline::cluster {
+
+/// Attributes are immutable: take the fields of one, change some, and get the attribute of the
+/// result. The fields mean what SPEC.md says. Refers to the attribute's context.
+struct SpecFields {
+  llvm::StringRef name;
+  std::int64_t ranks = 1, devicesPerNode = 1, cardsPerNode = 1;
+  DeviceAttr device;
+  LinkAttr link, inside; ///< null where the cluster has none
+  bool halfDuplex = false;
+  double interference = 1;
+  llvm::SmallVector<CollectiveAttr> collectives;
+  ServersAttr servers;                        ///< null where they are colocated, one on every rank
+  std::optional<std::int64_t> largestMessage; ///< bytes
+  llvm::SmallVector<OverrideAttr> overrides;
+  NcclAttr nccl; ///< null where the transport is ours
+
+  SpecFields() = default;
+  explicit SpecFields(SpecAttr spec);
+
+  SpecAttr get(mlir::MLIRContext *context) const;
+
+  /// Replaces the link of every network card, of the servers and of the overridden nodes, and the
+  /// rates of every formula, by what `change` makes of it. The link inside a node stays.
+  void changeNetwork(llvm::function_ref<LinkAttr(LinkAttr)> change);
+
+  /// Sets the ranks of the cluster and of every formula.
+  void setRanks(std::int64_t count);
+};
+
+/// badInput where a cluster of `ranks` has no rank for a colocated server of the spec, or no node
+/// for one of its overrides. `what` begins the message: "--nodes: 'lab.yaml'".
+Status expectRoom(SpecAttr spec, std::int64_t ranks, const std::string &what);
+
+} // namespace syncline::cluster
