@@ -1,4 +1,4 @@
-// dlopen, and where to.
+// Finding a module's file and opening it.
 #include "runtime/core/BackendModule.h"
 
 #include <algorithm>

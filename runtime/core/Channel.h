@@ -1,5 +1,6 @@
-// A channel between the ranks, as the training loop uses it: carries buckets in the order of issue
-// while the rank computes.
+// A channel between the ranks, as the training loop uses it. It carries buckets in the
+// order of issue while the rank computes. Equivalent: a communicator on its own stream
+// (ncclComm_t, MPI_Comm).
 #pragma once
 
 #include "runtime/core/Range.h"
@@ -14,63 +15,67 @@
 
 namespace syncline {
 
-/// One bucket's journey, in seconds from the startStep() before its issue.
+/// When one bucket's message was issued, started and finished, in seconds from the startStep()
+/// before its issue.
 struct BucketTiming {
   int bucket = -1;
   double issued = 0, started = 0, finished = 0;
 };
 
-/// A bucket whose optimizer is spread over the ranks: gradients and parameters of equally many
-/// bytes and of one type.
+/// A bucket whose update is spread over the ranks. Its gradients and its parameters have equally
+/// many bytes and one type.
 struct ShardedBucket {
   void *gradients, *parameters;
   std::size_t bytes;
   ElementType type;
-  /// Also completes the gradients on every rank, for whoever wants to see them.
+  /// Whether every rank also receives the complete gradients, which costs one more all-gather.
   bool wholeGradients = false;
 };
 
 /// All calls come from one thread. Ranks issue the same buckets in the same order, and wait for
 /// each before they issue it again.
 ///
-/// Messages start behind everything that the executable was told to run before their issue, and
-/// what it is told to run after wait() starts behind the message: on a device by events, so that
-/// neither call waits for it.
+/// A message starts after all that the executable was told to run before the message's issue, and
+/// what the executable is told to run after wait() starts after the message. A device orders both
+/// by events, so that neither call waits for the device.
 ///
-/// Errors of all calls: peerLost, naming bucket, step and the lost rank; after the first one every
-/// call fails with it.
+/// Errors of all calls: peerLost, naming bucket, step and the lost rank. After the first error
+/// every call fails with the same error.
 class Channel {
 public:
   virtual ~Channel() = default;
 
-  /// Begins step `step`: timings start anew. Buckets may still be under way from the step before.
-  /// With `replayed` the executable replays a captured step instead of being told its operations:
-  /// neither issue nor wait is called, and timings are of the same buckets as in the captured step.
+  /// Begins step `step` and restarts the timings. Buckets of the step before may still be under
+  /// way. With `replayed` the executable replays a captured step; then neither issue nor wait is
+  /// called, and the timings are those of the captured step's buckets.
   virtual void startStep(std::int64_t step, bool replayed = false) = 0;
-  /// Queues the sum over ranks of a bucket by one of the channel's all-reduces, the first if none
-  /// is named; its bytes belong to the channel until wait(). A negative bucket is the loss and what
-  /// travels with it, at most eight f64 in the host's memory.
+  /// Queues the sum of a bucket over the ranks by one of the channel's all-reduces, the first one
+  /// without `scheme`. The bytes belong to the channel until wait(). A negative bucket is the loss
+  /// with the numbers that travel beside it, at most eight f64 in the host's memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
-  /// The same for an all-gather, scheme "factors": this rank's parts are in place.
+  /// Queues an all-gather (scheme "factors"). This rank's parts are in place.
   virtual Status issueGather(int bucket, std::vector<GatherPart> parts) = 0;
-  /// The same for a sum, Executable::updateShard() and an all-gather of the parameters in one,
-  /// scheme "reduce-scatter".
+  /// Queues a sum, ShardedOptimizer::updateShard() and an all-gather of the parameters as one job
+  /// (scheme "reduce-scatter").
   virtual Status issueSharded(int bucket, const ShardedBucket &sharded) = 0;
-  /// The part of such a bucket that this rank updates: whole elements; the ranks' parts are one
-  /// behind the other. Precondition: the channel has the scheme.
+  /// The part of a sharded bucket that this rank updates, in whole elements. The ranks' parts lie
+  /// one behind the other in rank order. Precondition: the channel has the scheme "reduce-scatter".
   virtual Range shardOf(std::size_t bytes, ElementType type) const = 0;
-  /// What is run from here on finds the bucket done. The loss is there when it returns.
+  /// What the executable runs after this call finds the bucket complete. For the loss, the values
+  /// are in the host's memory when the call returns.
   virtual Status wait(int bucket) = 0;
 
-  /// Of the step since startStep(), once the executable has been synchronized: seconds that
-  /// computation stood still for messages, and the buckets waited for, in that order.
+  /// Seconds that computation stood still for messages since startStep(). Valid once the executable
+  /// has been synchronized, as timings() is.
   virtual double exposedSeconds() const = 0;
+  /// Timings of the buckets since startStep(), in the order of their waits.
   virtual std::vector<BucketTiming> timings() const = 0;
 };
 
-/// Opens one channel with the schemes of its buckets, at least one; all ranks together, in the
-/// channels' order. Errors: badInput for a scheme or layout that it cannot carry; peerLost.
+/// Opens one channel with the schemes of its buckets, at least one. All ranks call it together,
+/// in the channels' order. Errors: badInput for a scheme or layout that the channel cannot
+/// carry; peerLost.
 using OpenChannel = std::function<Result<std::unique_ptr<Channel>>(
     int channel, const std::vector<Scheme> &schemes)>;
 

@@ -1,4 +1,4 @@
-// Points in time by which a wait must end. Every wait of the runtime has one.
+// Deadlines: points in time by which a wait must end. Every wait of the runtime has one.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ inline Deadline deadlineIn(double seconds) {
                             std::chrono::duration<double>(std::min(seconds, 1e8)));
 }
 
-/// What is left, at least 0, in whole milliseconds rounded up.
+/// The time left until the deadline, at least 0, in whole milliseconds rounded up.
 inline std::chrono::milliseconds remaining(Deadline deadline) {
   auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
   return std::max(left, std::chrono::milliseconds(0));

@@ -1,4 +1,4 @@
-// Which elements a dropout keeps: the same on every backend, whatever the order of computing.
+// Which elements dropout keeps. All backends keep the same ones, in any order of computation.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -12,11 +12,11 @@
 
 namespace syncline {
 
-/// What a dropout's random numbers depend on besides the step and the element.
+/// The inputs of a dropout's random numbers besides the step and the element.
 struct DropoutStream {
   std::array<std::uint32_t, 2> key;
   std::uint32_t rank;
-  std::uint32_t threshold; ///< dropped when the random word is below
+  std::uint32_t threshold; ///< an element is dropped when its random word is below it
 };
 
 inline DropoutStream dropoutStream(const ExecutableOptions &options, std::string_view layer,
@@ -27,12 +27,12 @@ inline DropoutStream dropoutStream(const ExecutableOptions &options, std::string
           static_cast<std::uint32_t>(std::min(ratio * 4294967296.0, 4294967295.0))};
 }
 
-/// What kept elements are scaled by.
+/// The factor by which kept elements are scaled.
 inline float keptScale(double ratio) {
   return ratio < 1 ? static_cast<float>(1 / (1 - ratio)) : 0.0f;
 }
 
-/// Random words of the elements 4·block .. 4·block + 3, in this order.
+/// The random words of the elements 4·block to 4·block + 3, in this order.
 SYNCLINE_HOST_DEVICE inline std::array<std::uint32_t, 4>
 dropoutWords(const DropoutStream &stream, std::int64_t step, std::uint64_t block) {
   return philox(stream.key,

@@ -9,7 +9,7 @@ namespace {
 
 template <typename T> std::uint64_t bitsOf(T value) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value); // little endian, as all supported hosts are
+  std::memcpy(&bits, &value, sizeof value); // all supported hosts are little endian
   return bits;
 }
 

@@ -1,4 +1,4 @@
-// A number as an element of any type.
+// Converting a number to an element of any type.
 #pragma once
 
 #include "syncline/Step.h"

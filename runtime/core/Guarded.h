@@ -1,5 +1,5 @@
-// Exceptions of the standard library as Status. Every thread but the first needs it: what leaves a
-// thread's function ends the process.
+// Turns exceptions into Status. Every thread but the first needs this, because an exception that
+// leaves a thread's function ends the process.
 #pragma once
 
 #include "syncline/Status.h"
@@ -10,8 +10,8 @@
 
 namespace syncline {
 
-/// What `f`, which gives a Status, says or throws. Errors: badInput for memory that is not there,
-/// internal for all else that is thrown.
+/// Calls `f` and returns its Status. Errors: badInput where `f` throws std::bad_alloc, internal
+/// where it throws anything else.
 template <typename F> Status guarded(F &&f) {
   try {
     return std::forward<F>(f)();

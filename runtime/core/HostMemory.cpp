@@ -23,7 +23,8 @@ HostMemory::HostMemory(std::int64_t bytes) : size(bytes) {
     value = (value + hugePage - 1) / hugePage * hugePage;
   begin = reinterpret_cast<std::byte *>(value);
   if (large)
-    madvise(begin, static_cast<std::size_t>(bytes), MADV_HUGEPAGE); // advice: may be refused
+    // The kernel may refuse this advice; that is no error.
+    madvise(begin, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 }
 
 HostMemory::~HostMemory() {

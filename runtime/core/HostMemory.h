@@ -1,4 +1,4 @@
-// Zeroed, page-aligned host memory that is only backed once touched.
+// Zeroed, page-aligned host memory. The system backs a page when it is first touched.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace syncline {
 
-/// Owns one anonymous mapping, aligned to 2 MiB where it is that large so that the kernel may back
-/// it with huge pages: a step walks hundreds of megabytes, and page faults and translation misses
-/// would show.
+/// Owns one anonymous mapping. A mapping of at least 2 MiB is aligned to 2 MiB, so that the kernel
+/// may back it with huge pages: a step walks hundreds of megabytes, and page faults and translation
+/// misses would cost noticeable time.
 class HostMemory {
 public:
   HostMemory() = default;
-  /// Zeroed bytes; isValid() is false when the system refuses.
+  /// Maps `bytes` zeroed bytes. isValid() is false when the system refuses.
   explicit HostMemory(std::int64_t bytes);
   HostMemory(HostMemory &&other) noexcept { swap(other); }
   HostMemory &operator=(HostMemory &&other) noexcept {

@@ -1,4 +1,4 @@
-// Shapes of operations against each other.
+// The checks of each operation's shapes.
 #include "runtime/core/OperandChecks.h"
 #include "runtime/core/Strides.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t maxPositions = std::numeric_limits<std::int32_t>::max();
 
-/// One entry a spatial dimension, all of them usable.
+/// Checks that the window has one valid entry for each spatial dimension.
 void checkWindow(const Operands &o, const Window &window, std::size_t spatial) {
   for (const Shape *entries :
        {&window.strides, &window.dilations, &window.padsBegin, &window.padsEnd})
@@ -31,7 +31,8 @@ void checkWindow(const Operands &o, const Window &window, std::size_t spatial) {
                std::to_string(maxPositions) + ", got " + std::to_string(entry));
 }
 
-/// Libraries and kernels count a window's places in 32 bits. `kernel`: its spatial extents.
+/// Checks that the window's positions can be counted in 32 bits, as libraries and kernels do.
+/// `kernel` holds the kernel's spatial extents.
 void checkSpan(const Operands &o, Tensor x, const Shape &kernel, Tensor y, const Window &window) {
   for (std::size_t i = 0; i < window.strides.size(); ++i) {
     const std::int64_t reach =
@@ -82,7 +83,7 @@ void checkPool(const Operands &o, Tensor x, Tensor y, const Window &window) {
   o.expectShape(y, result);
   o.expectType(y, {o.info(x).type});
   checkSpan(o, x, window.kernel, y, window);
-  for (std::size_t i = 0; i < spatial; ++i) // each window holds an element
+  for (std::size_t i = 0; i < spatial; ++i) // each window covers at least one element
     if ((o.shape(y)[i + 2] - 1) * window.strides[i] - window.padsBegin[i] >= o.shape(x)[i + 2] ||
         (window.kernel[i] - 1) * window.dilations[i] < window.padsBegin[i])
       o.fail("expected every window to hold an element of '" + o.info(x).name + "'");
@@ -102,7 +103,8 @@ void checkMatmul(const Operands &o, Tensor a, bool transposeA, Tensor b, bool tr
   const std::size_t rank = result.size();
   if (rank < 2 || left.size() < 2 || right.size() < 2 || left.size() > rank || right.size() > rank)
     o.fail("expected matrices, or stacks of matrices of at most the result's dimensions");
-  /// Whether trailing dimensions of `own` are the result's or, where they may, 1.
+  /// Whether the last dimensions of `own` equal the result's or, where broadcasting is allowed,
+  /// are 1.
   auto broadcasts = [&](const Shape &own, std::size_t last) {
     for (std::size_t i = 0; i + last < own.size(); ++i)
       if (own[i] != 1 && own[i] != result[rank - own.size() + i])

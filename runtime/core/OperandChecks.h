@@ -1,9 +1,9 @@
-// Whether the operands of each operation fit each other, for every backend: what passes can be
-// computed without reading or writing outside a tensor.
+// Checks, for every backend, that the operands of an operation fit each other. An operation that
+// passes can be computed without reading or writing outside a tensor.
 //
-// All functions throw PreparationError (badInput) and look at shapes and at the types that must
-// agree; which types a kernel takes at all is the backend's to say. Invalid handles stand for
-// operands that are absent where syncline/Step.h allows it. Negative axes count from the end.
+// All functions throw PreparationError (badInput). They check shapes and the types that must agree;
+// each backend checks which types its kernels take. An invalid handle stands for an operand that is
+// absent, where syncline/Step.h allows it. Negative axes count from the end.
 #pragma once
 
 #include "runtime/core/Operands.h"
@@ -13,20 +13,21 @@
 namespace syncline {
 
 void checkConv(const Operands &, Tensor x, Tensor w, Tensor bias, Tensor y, const Window &);
-/// y and dy, x and dx alike: forward and backward have one geometry.
+/// Serves forward and backward: pass dy for y and dx for x, which have the same shapes.
 void checkPool(const Operands &, Tensor x, Tensor y, const Window &);
-/// Also of u8: its window has at most 255 positions.
+/// A u8 workspace allows windows of at most 255 positions.
 void checkPoolWorkspace(const Operands &, Tensor y, Tensor workspace, const Window &);
 void checkMatmul(const Operands &, Tensor a, bool transposeA, Tensor b, bool transposeB,
                  Tensor bias, Tensor y);
-/// `channels`: tensors of one value a channel of x; invalid ones are skipped.
+/// `channels` are tensors with one value for each channel of x. Invalid handles are skipped.
 void checkChannels(const Operands &, Tensor x, std::initializer_list<Tensor> channels);
-/// The workspace of a batch normalization; looked at with an activation only.
+/// Checks the workspace of a batch normalization. Without an activation the workspace is not used
+/// and not checked.
 void checkMask(const Operands &, Tensor y, Tensor workspace, Activation);
 void checkCrossEntropy(const Operands &, Tensor logits, Tensor target, Tensor loss, Tensor dlogits);
 void checkMeanSquaredError(const Operands &, Tensor y, Tensor target, Tensor loss, Tensor dy);
 void checkConcat(const Operands &, std::span<const Tensor> xs, Tensor y, std::int64_t axis);
-/// `whole`: x of slice, dx of sliceBackward.
+/// `whole` is x of slice or dx of sliceBackward.
 void checkSlice(const Operands &, Tensor whole, Tensor part, const Shape &starts,
                 const Shape &steps);
 void checkPad(const Operands &, Tensor x, Tensor y, const Shape &begins);
@@ -36,7 +37,7 @@ void checkReduce(const Operands &, Tensor x, Tensor y, const Shape &axes);
 void checkPointwise(const Operands &, std::span<const Tensor> ins, std::span<const Tensor> outs,
                     const PointwiseInfo &);
 void checkDropout(const Operands &, Tensor x, Tensor y, Tensor mask);
-/// `out` is the ranks' `in`, one behind the other along dimension 0.
+/// Checks that `out` has room for every rank's `in`, one behind the other along dimension 0.
 void checkGathered(const Operands &, Tensor in, Tensor out, int ranks);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// What is wrong with an operand, in words.
+// Error messages about operands.
 #include "runtime/core/Operands.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Asks about the operands of an operation that is being prepared, and says what is wrong with them.
+// Looks up and checks the operands of an operation that is being prepared.
 #pragma once
 
 #include "runtime/core/StepTable.h"
@@ -8,14 +8,14 @@
 
 namespace syncline {
 
-/// Thrown by code that prepares an operation; its backend's builder catches it and makes it the
-/// sticky error, with the operation's and the layer's name.
+/// Thrown by code that prepares an operation. The backend's builder catches it and keeps it as the
+/// sticky error, with the names of the operation and the layer.
 struct PreparationError {
   ErrorKind kind;
   std::string message;
 };
 
-/// Operands by handle. All functions fail, by a PreparationError of badInput, for a handle that was
+/// Operands by handle. All functions throw a PreparationError (badInput) for a handle that was
 /// not declared.
 class Operands {
 public:
@@ -26,16 +26,16 @@ public:
   std::int64_t count(Tensor tensor) const { return elementCount(shape(tensor)); }
   std::int64_t rank(Tensor tensor) const { return static_cast<std::int64_t>(shape(tensor).size()); }
 
-  /// Fails unless the tensor is of one of the types.
+  /// Fails unless the tensor has one of the types.
   void expectType(Tensor tensor, std::initializer_list<ElementType> types) const;
-  /// Fails unless the tensor has this shape, or the other's shape and type.
+  /// Fails unless the tensor has this shape, or the shape and type of the other tensor.
   void expectShape(Tensor tensor, const Shape &wanted) const;
   void expectLike(Tensor tensor, Tensor other) const;
-  /// Fails unless the tensor has so many elements.
+  /// Fails unless the tensor has `wanted` elements.
   void expectCount(Tensor tensor, std::int64_t wanted) const;
-  /// The axis counted from 0; fails unless it is one of the tensor's dimensions.
+  /// Returns the axis counted from 0. Fails unless it is one of the tensor's dimensions.
   std::int64_t expectAxis(Tensor tensor, std::int64_t axis) const;
-  /// Only what has been written may be read.
+  /// Fails because the operation reads a tensor that no earlier operation has written.
   [[noreturn]] void failUnwritten(Tensor tensor) const {
     fail("reads '" + info(tensor).name + "' before it is written");
   }
@@ -48,7 +48,7 @@ protected:
   const StepTable &table;
 };
 
-/// "[2, 3]".
+/// The shape as text: "[2, 3]".
 std::string shapeText(const Shape &shape);
 
 } // namespace syncline

@@ -1,5 +1,5 @@
-// What StepBuilders of all backends do alike: declarations, one operation after the other with its
-// commands, operations on buckets, the first error.
+// The common part of all backends' StepBuilders: declarations, the list of operations with their
+// commands, operations on buckets, and the first error.
 #pragma once
 
 #include "runtime/core/OperandChecks.h"
@@ -14,12 +14,14 @@
 
 namespace syncline {
 
-/// A backend derives from it, includes StepOperations.inc and defines each operation by prepare().
+/// A backend derives from this class, includes StepOperations.inc and defines each operation by a
+/// call of prepare().
 ///
-/// Program: the step that is built, with `table` (StepTable), `commands` (by operation, whatever a
-/// command is), declare(const StepTensor &), called once for each tensor, and resetScratch(). It
-/// outlives the builder. Preparation: made from a Program and an OperationInfo for one operation,
-/// whose commands finish() gives.
+/// Program is the step that is being built. It has `table` (StepTable), `commands` (one entry for
+/// each operation, of a type that the backend chooses), declare(const StepTensor &), which is
+/// called once for each tensor, and resetScratch(). The program outlives the builder. Preparation
+/// is made from a Program and an OperationInfo for one operation; its finish() returns that
+/// operation's commands.
 template <typename Program, typename Preparation> class OperationBuilder : public StepBuilder {
 public:
   Tensor tensor(const TensorInfo &info) final {
@@ -58,8 +60,8 @@ public:
 protected:
   explicit OperationBuilder(Program &program) : program(program) {}
 
-  /// Appends a compute operation: runs the preparation, keeps its commands; what goes wrong becomes
-  /// the sticky error, with the operation's and the layer's name.
+  /// Appends a compute operation, runs its preparation and keeps its commands. A failure becomes
+  /// the sticky error, with the names of the operation and the layer.
   void prepare(std::string_view name, std::string_view layer,
                const std::function<void(Preparation &)> &body) {
     if (program.table.hasFailed())
@@ -68,12 +70,12 @@ protected:
     prepareLast("layer '" + std::string(layer) + "': " + std::string(name), body);
   }
 
-  /// Parameters and gradients of the bucket may have other values from here on.
+  /// Called when parameters and gradients of the bucket may change their values from here on.
   virtual void changed(int) {}
-  /// Runs `one`, the preparation of an operation. What libraries throw becomes a PreparationError;
-  /// a std::exception may pass.
+  /// Runs `one`, the preparation of an operation. Exceptions of libraries become a
+  /// PreparationError; a std::exception may pass through.
   virtual void attempt(const std::function<void()> &one) = 0;
-  /// Appends the copy of `in` into this rank's part of `out`; what a channel has to gather.
+  /// Appends the copy of `in` into this rank's part of `out`. Returns what a channel has to gather.
   virtual GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) = 0;
 
   Program &program;
@@ -84,7 +86,7 @@ private:
       program.commands.emplace_back();
   }
 
-  /// Prepares the operation that is appended already; `where` begins its error.
+  /// Prepares the operation that was appended last. An error message begins with `where`.
   void prepareLast(const std::string &where, const std::function<void(Preparation &)> &body) {
     StepTable &table = program.table;
     program.resetScratch();

@@ -1,4 +1,4 @@
-// Which stretches of the parameters this rank updates, and their updates.
+// Finding the stretches of parameters that this rank updates, and their velocity.
 #include "runtime/core/Optimizer.h"
 
 namespace syncline {
@@ -59,7 +59,7 @@ Status Optimizer::allocate() {
     return Status::ok();
   bool fits = true;
   if (!hasWholeBuckets) {
-    std::map<std::int64_t, std::int64_t> sharded; // extents by offset
+    std::map<std::int64_t, std::int64_t> sharded; // extent by offset
     for (const Bucket &bucket : table.buckets)
       if (isSharded(bucket))
         sharded.emplace(bucket.offset, bucket.extent);

@@ -1,4 +1,4 @@
-// Beside the place, then into it.
+// Writing to a temporary file beside the target and renaming it.
 #include "syncline/OutputFile.h"
 
 #include <cerrno>
@@ -18,9 +18,10 @@ Status cannotWrite(const std::string &path, int error) {
   return Status::badInput("'" + path + "': cannot write: " + std::strerror(error));
 }
 
-enum class Place { nothing, file, other }; ///< `other`: a pipe, a device, ...
+enum class Place { nothing, file, other }; ///< `other` is a pipe, a device or the like
 
-/// What stands where `path` leads. Errors: a folder, a ring of links.
+/// The kind of thing at the end of `path` and its links. Errors: a folder, or links that
+/// form a cycle.
 Result<Place> placeAt(const std::string &path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0)
@@ -30,14 +31,15 @@ Result<Place> placeAt(const std::string &path) {
   return S_ISREG(info.st_mode) ? Place::file : Place::other;
 }
 
-/// Where links end, also where nothing is there yet. Precondition: they do end.
+/// The path at which the links end, even if nothing is there yet. Precondition: the links form
+/// no cycle.
 fs::path endOfLinks(fs::path path) {
   std::error_code error;
   while (fs::is_symlink(path, error)) {
     const fs::path next = fs::read_symlink(path, error);
     if (error)
       break;
-    path = path.parent_path() / next; // an absolute `next` replaces what stands before it
+    path = path.parent_path() / next; // an absolute `next` replaces the whole path
   }
   return path;
 }
@@ -49,7 +51,7 @@ Status expectWritableIn(const std::string &path, const fs::path &folder) {
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status::ok() : cannotWrite(path, errno);
 }
 
-/// To `name`, which is `path` in messages.
+/// Writes to the file `name`; error messages call it `path`.
 Status writeTo(const std::string &name, const std::string &path,
                const std::function<Status(std::ostream &)> &write) {
   std::ofstream out(name, std::ios::binary | std::ios::trunc);

@@ -1,5 +1,5 @@
-// The other ranks of a run, for channels that a backend brings along: the meeting point beside the
-// messages themselves.
+// The other ranks of a run, as a backend's channels see them: small exchanges and failure reports
+// beside the channels' own messages.
 #pragma once
 
 #include "syncline/Status.h"
@@ -14,24 +14,26 @@ class Peers {
 public:
   virtual ~Peers() = default;
 
-  /// Ranks that compute; servers are not counted.
+  /// This rank among the workers; servers are not counted.
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Seconds that a rank may wait for another while nothing moves.
+  /// Seconds that a rank may wait for another rank without any progress.
   virtual double timeoutSeconds() const = 0;
 
-  /// Everybody's value, by rank: all call it with the same key, which is used once. For rare use,
-  /// from one thread. Errors: peerLost, naming the ranks that did not come.
+  /// Returns every rank's value, by rank. All ranks call it with the same key, which is used
+  /// only once. For rare use, from one thread. Errors: peerLost, naming the ranks that did not
+  /// call in time.
   virtual Result<std::vector<std::string>> exchange(const std::string &key,
                                                     const std::string &value) = 0;
 
-  /// Ok, or peerLost that names who is known to be lost. At any time, from any thread; asks nobody.
+  /// Ok, or peerLost that names the rank known to be lost. May be called at any time from any
+  /// thread; sends no message.
   virtual Status verdict() const = 0;
-  /// While the result lives, others can learn that this rank waits for `peer`, and so find at whom
-  /// a chain of waiting ranks ends. From any thread.
+  /// While the result lives, other ranks can learn that this rank waits for `peer`. They use it to
+  /// find the rank at the end of a chain of waiting ranks. May be called from any thread.
   virtual std::shared_ptr<void> waitingFor(int peer) = 0;
-  /// `peer` has been late for the whole time limit: peerLost that names the rank whose fault it is,
-  /// which need not be `peer`. A few seconds at most.
+  /// Called when `peer` has been late for the whole time limit. Returns peerLost that names the
+  /// rank at fault, which need not be `peer`. Takes a few seconds at most.
   virtual Status blame(int peer, const std::string &message) = 0;
 };
 

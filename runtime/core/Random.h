@@ -1,4 +1,5 @@
-// Counter-based random numbers: the same everywhere, in any order, on any number of threads.
+// Counter-based random numbers. They are the same on all machines, in any order and on any number
+// of threads.
 //
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace syncline {
 
-/// Four random words that depend on the key and the counter only.
+/// Four random words that depend only on the key and the counter.
 SYNCLINE_HOST_DEVICE inline std::array<std::uint32_t, 4>
 philox(std::array<std::uint32_t, 2> key, std::array<std::uint32_t, 4> counter) {
   for (int round = 0; round < 10; ++round) {

@@ -1,4 +1,4 @@
-// What messages call the processes of a run, and how far it came.
+// How error messages name the processes of a run and its last completed step.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace syncline {
 
-/// Of a run's ranks the first `workers` compute; those behind them are servers.
+/// The first `workers` ranks of a run compute; the ranks after them are servers.
 struct RankNames {
   int workers = std::numeric_limits<int>::max();
 
-  /// "rank 3"; "server 1 (rank 5)".
+  /// The rank's name: "rank 3", "server 1 (rank 5)".
   std::string of(int rank) const;
-  /// "ranks 0, 2, server 1 (rank 5)".
+  /// The names of several ranks: "ranks 0, 2, server 1 (rank 5)".
   std::string of(const std::vector<int> &ranks) const;
 };
 
-/// "last completed step 4" of a run of which `completed` steps are complete.
+/// "last completed step 4" for a run that has completed 5 steps (`completed`).
 std::string lastCompletedStep(std::int64_t completed);
 
 } // namespace syncline

@@ -1,4 +1,5 @@
-// Memory that operations share: each takes places in it, which the next one's may overlay.
+// Layout of the scratch memory that operations share. Each operation reserves places in it, and the
+// next operation reuses the same bytes.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +9,10 @@ namespace syncline {
 
 class ScratchPlan {
 public:
-  /// Every place begins at a multiple of `alignment`, in bytes.
+  /// Every place begins at a multiple of `alignment` bytes.
   explicit ScratchPlan(std::int64_t alignment) : alignment(alignment) {}
 
-  /// A place for the operation that is being prepared: its offset.
+  /// Reserves a place for the operation that is being prepared and returns its offset.
   std::int64_t reserve(std::int64_t bytes) {
     const std::int64_t offset = used;
     used += (bytes + alignment - 1) / alignment * alignment;
@@ -20,7 +21,7 @@ public:
   }
   /// Starts the next operation.
   void reset() { used = 0; }
-  /// What the operation with the most places needs.
+  /// The bytes that the operation with the largest scratch needs.
   std::int64_t bytes() const { return most; }
 
 private:

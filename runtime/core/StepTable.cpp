@@ -1,4 +1,4 @@
-// Checks and lists what generated code declares.
+// Checking and listing the declarations of generated code.
 #include "runtime/core/StepTable.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ OperationInfo &StepTable::append(std::string_view name, std::string_view layer,
   return operations.emplace_back(std::move(operation));
 }
 
-/// Whether buckets of the scheme know the operation.
+/// Whether a bucket of this scheme may have the operation.
 static bool suits(OperationKind kind, Scheme scheme) {
   switch (kind) {
   case OperationKind::issue:

@@ -1,4 +1,4 @@
-// The bookkeeping that every backend's StepBuilder needs: declared tensors and buckets, the list of
+// Bookkeeping for every backend's StepBuilder: declared tensors and buckets, the list of
 // operations, the current phase, and the first error.
 #pragma once
 
@@ -15,8 +15,8 @@ class StepTable {
 public:
   explicit StepTable(const SpaceSizes &sizes) : sizes(sizes) {}
 
-  /// Checks that the tensor lies inside its space, aligned, under a new name. An invalid handle
-  /// and a sticky error otherwise.
+  /// Declares a tensor that lies inside its space, aligned, under a new name. Otherwise returns an
+  /// invalid handle and keeps a sticky error.
   Tensor declare(const TensorInfo &info);
   /// Checks that the bucket lies inside parameters and gradients, that its number is new, and
   /// that its scheme exists.
@@ -25,8 +25,8 @@ public:
 
   /// Appends an operation; the caller fills in what it learns while preparing it.
   OperationInfo &append(std::string_view name, std::string_view layer, OperationKind kind);
-  /// Appends issue, gather, wait or update of a declared bucket; false and a sticky error when it
-  /// is not declared or the operation does not suit its scheme.
+  /// Appends issue, gather, wait or update of a bucket. Returns false and keeps a sticky error when
+  /// the bucket is not declared or its scheme does not allow the operation.
   bool appendBucketOperation(std::string_view name, OperationKind kind, int bucket);
 
   /// Keeps the first error.
@@ -41,8 +41,8 @@ public:
   int find(Space space, std::string_view name) const;
   const Bucket *findBucket(int id) const;
   std::int64_t spaceBytes(Space space) const { return sizes.of(space); }
-  /// The gradient of a parameter, the parameter of a gradient: same offset, same shape. Invalid
-  /// for any other tensor, and for a parameter whose gradient is not declared.
+  /// The gradient of a parameter, or the parameter of a gradient: the tensor with the same offset
+  /// and shape. Invalid for all other tensors, and for a parameter whose gradient is not declared.
   Tensor counterpart(Tensor tensor) const;
 
   std::vector<StepTensor> tensors;

@@ -1,4 +1,4 @@
-// Names by the edits between them.
+// Nearest names by edit distance.
 #include "syncline/Suggestion.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t maxBytes = 64;
 
-/// Damerau's distance without edits of what was exchanged, in bytes: three rows of the usual table.
+/// Optimal string alignment distance in bytes (Damerau-Levenshtein without edits inside an
+/// exchanged pair), with three rows of the usual table.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -70,7 +71,8 @@ std::string suggestionOfMany(std::string_view unknown, std::span<const std::stri
   if (const std::string_view nearest = nearestName(unknown, known); !nearest.empty())
     return ", did you mean '" + std::string(nearest) + "'?";
   const std::string_view probe = unknown.substr(0, maxBytes);
-  // What is listed first: names that contain the text, that begin as it does, that are near.
+  // Names that contain the text come first, then names that begin like it, then names at a
+  // small distance.
   std::vector<std::tuple<bool, std::size_t, std::size_t, std::size_t>> order;
   for (std::size_t i = 0; i < known.size(); ++i)
     order.emplace_back(known[i].find(probe) == known[i].npos,

@@ -1,5 +1,5 @@
-// How deep a JSON text nests, asked before it is parsed: for every reader of a file that a user may
-// have written.
+// A limit on how deep a JSON text nests, checked before the text is parsed. For every reader of a
+// file that a user may have written.
 #pragma once
 
 #include "syncline/Status.h"
@@ -9,12 +9,14 @@
 
 namespace syncline {
 
-/// Levels that a plan.json may have; ours have six.
+/// The deepest nesting that readers accept in a plan.json. Plans that the compiler writes have
+/// six levels.
 inline constexpr int maxPlanLevels = 32;
 
-/// Copying or printing a parsed value takes a call per level: text that nests deeper than anything
-/// we read could end the program. Says nothing of whether the text is valid otherwise. `place`
-/// begins the message. Pure. Errors: badInput beyond `maxLevels` levels of arrays and objects.
+/// Copying or printing a parsed value takes a call for each level, so text that nests very
+/// deep could overflow the stack. The function does not check whether the text is valid
+/// otherwise. Messages begin with `place`. Errors: badInput for more than `maxLevels`
+/// levels of arrays and objects.
 inline Status checkJsonDepth(std::string_view text, std::string_view place, int maxLevels) {
   int depth = 0;
   bool inString = false;

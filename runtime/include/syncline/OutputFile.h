@@ -1,9 +1,9 @@
-// Files that a command writes: asked for before the work, whole or not there after it.
+// Files that a command writes. Their paths are checked before the work; after it a file is complete
+// or not there.
 //
-// A path may lead through links: what is written is where they end, and the links stay. Where
-// something else than a file is there (a pipe, a device), it is written into and stays what it is.
-// All functions name the path in their errors, which are badInput. Two writers of one path must not
-// run at the same time.
+// A path may lead through symbolic links: the file at their end is written, and the links stay. A
+// pipe or a device is written into and stays what it is. All errors are badInput and name the path.
+// Two writers of one path must not run at the same time.
 #pragma once
 
 #include "syncline/Status.h"
@@ -15,20 +15,20 @@
 
 namespace syncline {
 
-/// A file could be written at `path`: its folder exists and may be written to, and it is no folder;
-/// or what is there instead of a file may be written to. Creates nothing.
+/// Ok when a file could be written at `path`: its folder exists and is writable, and `path` is no
+/// folder; or `path` is a writable pipe or device. Creates nothing.
 Status expectWritableFile(const std::string &path);
 
-/// A folder is at `path` or could be made there, with its parents, and may be written to. Creates
-/// nothing.
+/// Ok when `path` is a writable folder, or such a folder could be made there with its parents.
+/// Creates nothing.
 Status expectWritableFolder(const std::string &path);
 
-/// Writes the file under another name and renames it: whole, or as it was. Bytes that a pipe or a
-/// device took before an error stay taken.
+/// Writes the file under another name and renames it, so that the file is complete or as it was
+/// before. Bytes that a pipe or a device took before an error cannot be taken back.
 Status writeWholeFile(const std::string &path, std::string_view bytes);
 
-/// The same, piece by piece: nothing is there where `write` fails, and its error is returned,
-/// unless the stream has one: those are this function's to tell.
+/// Writes the file piece by piece. When `write` fails, no file is left and its error is returned;
+/// an error of the stream itself goes first.
 Status writeWholeFile(const std::string &path, const std::function<Status(std::ostream &)> &write);
 
 } // namespace syncline

@@ -1,8 +1,8 @@
-// Status and Result<T>: errors of the runtime as values with a category.
+// Status and Result<T>: errors as values with a category.
 //
-// A category says whose turn it is: the user's (badInput, badUsage), the network's or another
-// rank's (peerLost), or ours (internal). Exit codes follow from it (see exitCode). Nothing in the
-// runtime throws across a module's edge.
+// A category says where the cause lies: with the user (badInput, badUsage), with the network or
+// another rank (peerLost), or in Syncline (internal). Exit codes follow from the category (see
+// exitCode). No exception leaves a module of the runtime.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ enum class ErrorKind {
   badInput, ///< a file, a value or the environment is wrong; exit code 1
   badUsage, ///< the command line is wrong; exit code 2
   peerLost, ///< another rank died, got stuck or disagrees; exit code 1
-  internal, ///< our fault; exit code 3
+  internal, ///< a defect of Syncline; exit code 3
 };
 
 /// Success, or one error with a category and one clear message (lower-case start, no final period).
@@ -40,7 +40,7 @@ public:
   /// Precondition: !isOk().
   const std::string &message() const { return failure->second; }
 
-  /// 0 good, 1 bad input or a lost peer, 2 bad command line, 3 our fault.
+  /// 0 success, 1 bad input or a lost peer, 2 bad command line, 3 a defect of Syncline.
   int exitCode() const {
     if (isOk())
       return 0;

@@ -1,5 +1,5 @@
-// The seam between generated code and the runtime: generated code describes one training step to a
-// StepBuilder, a backend prepares it once and executes it once per step.
+// The interface between generated code and the runtime. Generated code describes one training step
+// to a StepBuilder; a backend prepares the step once and executes it once per training step.
 //
 // step.so exports, with C linkage,
 //     int synclineStepAbi();             // returns syncline::stepAbi
@@ -7,12 +7,12 @@
 //     void synclineBuildStep(syncline::StepBuilder &step);
 // and has no undefined symbols of the runtime: StepBuilder is abstract.
 //
-// Call order: tensors and buckets are declared before an operation names them; operations are
-// appended in the plan's issue order and executed in that order, on the compute stream; `issue` and
+// Call order: tensors and buckets are declared before an operation names them. Operations are
+// appended in the plan's issue order and executed in that order on the compute stream. `issue` and
 // `gather` hand a bucket to its communication channel as soon as the compute stream reaches them;
 // `wait` blocks the compute stream until that bucket's collective is done. Building is
-// single-threaded.
-// Errors are sticky: the first one is kept with the operation's name, later calls do nothing.
+// single-threaded. Errors are sticky: the first one is kept with the operation's name, and later
+// calls do nothing.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace syncline {
 
-/// Changes whenever this header does so incompatibly.
+/// Version of this interface. Raise it with every incompatible change of this header.
 inline constexpr int stepAbi = 4;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
@@ -32,12 +32,12 @@ using Shape = std::vector<std::int64_t>;
 /// Where a tensor's bytes live. Offsets are in bytes from the space's start, 64-byte aligned.
 enum class Space {
   input,      ///< this rank's samples; filled by the data loader before each step
-  target,     ///< their labels; likewise
+  target,     ///< the samples' labels; filled likewise
   parameters, ///< trained values; laid out exactly as `gradients`, so that an update is one loop a
               ///< bucket
   gradients,  ///< one interval per bucket; a gradient is written straight to its place
   state,      ///< kept between steps, not trained: running statistics, frozen parameters, constants
-  arena,      ///< everything else, overlaid by lifetime
+  arena,      ///< all other tensors; those with disjoint lifetimes share bytes
 };
 
 /// A declared tensor.
@@ -46,7 +46,7 @@ struct Tensor {
   bool isValid() const { return id >= 0; }
 };
 
-/// No operand: an optional input that is absent, a gradient nobody asks for.
+/// Stands for an absent operand: an optional input, or a gradient that is not needed.
 inline constexpr Tensor none{};
 
 struct TensorInfo {
@@ -54,7 +54,7 @@ struct TensorInfo {
   Space space;
   ElementType type;
   Shape shape;             ///< logical, dense; N C spatial... for images
-  std::int64_t offset = 0; ///< in its space
+  std::int64_t offset = 0; ///< bytes from the space's start
   std::int64_t reserved =
       0; ///< bytes planned; a backend's own layout may fill more than the dense size, up to this
 };
@@ -78,40 +78,40 @@ struct Window {
   bool countIncludePad = false; ///< average pooling only
 };
 
-/// Applied to an operation's result as it is written.
+/// The function that an operation applies to its result while writing it.
 enum class Activation { none, relu };
 
-/// Generated loop over n elements (n counts a layout's padding); operand i of ins/outs is typed by
-/// its tensor. `queue` is where the backend's work stands in line, and the call returns when the
-/// loop stands there too: a cudaStream_t on "cuda"; null on "cpu", where the loop has run by then.
-/// A launch that CUDA refuses is what the caller's cudaGetLastError says.
+/// A generated loop over n elements, including a layout's padding. The type of operand i of ins and
+/// outs is its tensor's. On "cuda", `queue` is a cudaStream_t: the call enqueues the loop there,
+/// and the caller finds a failed launch by cudaGetLastError. On "cpu", `queue` is null, and the
+/// loop has run when the call returns.
 using PointwiseKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n,
                                  void *queue);
 
-/// The same for operands some of which lie rounded: where bit i of `rounded` is set, operand i
-/// (inputs, then results), declared as f32, is stored as bf16. Computes as if they were converted
-/// to f32 and its results, computed in f32, to bf16, to nearest even. A result may lie in the place
-/// of an input of the same size.
+/// A PointwiseKernel some of whose f32 operands are stored as bf16. Where bit i of `rounded` is
+/// set, operand i (inputs first, then results) is stored so. The loop computes in f32 and rounds
+/// such results to the nearest even. A result may occupy the place of an input of the same size.
 using RoundedKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n,
                                std::uint64_t rounded, void *queue);
 
 struct PointwiseInfo {
-  /// All operands have the result's shape: any layout common to all will do. Otherwise the kernel
-  /// walks dense row-major operands itself and ignores n.
+  /// All operands have the result's shape, so that the loop works in any layout that they share. A
+  /// loop that is not flat walks dense row-major operands and ignores n.
   bool flat = true;
-  /// f(0, .., 0) = 0: padding in blocked layouts stays zero.
+  /// Whether f(0, .., 0) = 0, so that padding in blocked layouts stays zero.
   bool keepsZero = false;
-  /// Null where there is none: on "cpu", and for loops that are not flat, have no f32, or more
-  /// operands than `rounded` has bits.
+  /// Null on "cpu", and for loops that are not flat, have no f32 operand, or have more operands
+  /// than `rounded` has bits.
   RoundedKernel rounded = nullptr;
 };
 
 enum class Reduction { sum, mean };
 
-/// What a generated step is built from. One method call is one operation of the plan.
+/// Receives the description of a step from generated code. One method call is one operation of
+/// the plan.
 ///
-/// Shapes: x input, y result, d* gradients with respect to the loss. Results are overwritten, never
-/// accumulated, unless said otherwise. A backward operation with an invalid result tensor skips
+/// Names: x is an input, y a result, d* a gradient with respect to the loss. Results are
+/// overwritten, not accumulated. A backward operation with an invalid result tensor skips
 /// that result.
 class StepBuilder {
 public:
@@ -120,8 +120,8 @@ public:
   virtual Tensor tensor(const TensorInfo &info) = 0;
   virtual void bucket(const BucketInfo &info) = 0;
 
-  /// A comment in traces and error messages: what follows belongs to this phase ("forward",
-  /// "backward", "update").
+  /// States that the operations that follow belong to this phase ("forward", "backward", "update").
+  /// Traces and error messages print it.
   virtual void phase(std::string_view name) = 0;
 
   /// y[N,M,..] = conv(x[N,C,..], w[M,C/groups,..]) + bias[M]; cross-correlation, as in ONNX.
@@ -132,8 +132,8 @@ public:
   virtual void convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
                                    Tensor dbias, const Window &) = 0;
 
-  /// y = op(a) · op(b) + bias, op transposes the last two dimensions when asked; leading dimensions
-  /// broadcast as in numpy; bias broadcasts to y.
+  /// y = op(a) · op(b) + bias. op transposes the last two dimensions where the flag is set. Leading
+  /// dimensions broadcast as in numpy; bias broadcasts to y.
   virtual void matmul(std::string_view layer, Tensor a, bool transposeA, Tensor b, bool transposeB,
                       Tensor bias, Tensor y, Activation = Activation::none) = 0;
 
@@ -145,13 +145,13 @@ public:
                          Tensor runningMean, Tensor runningVariance, Tensor y, Tensor mean,
                          Tensor variance, Tensor workspace, double epsilon, double momentum,
                          Activation = Activation::none) = 0;
-  /// dy is with respect to y, after the activation.
+  /// dy is the gradient of y after the activation.
   virtual void batchNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor mean,
                                  Tensor variance, Tensor workspace, Tensor dy, Tensor dx,
                                  Tensor dscale, Tensor dshift, double epsilon,
                                  Activation = Activation::none) = 0;
 
-  /// workspace (u8 or i32, y's shape) remembers where each maximum came from.
+  /// workspace (u8 or i32, y's shape) records the position of each maximum.
   virtual void maxPool(std::string_view layer, Tensor x, Tensor y, Tensor workspace,
                        const Window &) = 0;
   virtual void maxPoolBackward(std::string_view layer, Tensor dy, Tensor workspace, Tensor dx,
@@ -191,9 +191,9 @@ public:
   virtual void pad(std::string_view layer, Tensor x, Tensor y, const Shape &begins,
                    double value) = 0;
   virtual void transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) = 0;
-  /// Same elements in row-major order, another shape (also: plain copy).
+  /// y has x's elements in row-major order in another shape. With equal shapes this is a copy.
   virtual void reshape(std::string_view layer, Tensor x, Tensor y) = 0;
-  /// y has x's rank or x's rank less the reduced dimensions; same elements order.
+  /// y has x's rank, or x's rank less the reduced dimensions; the order of elements is the same.
   virtual void reduce(std::string_view layer, Reduction, Tensor x, Tensor y, const Shape &axes) = 0;
   virtual void pointwise(std::string_view layer, PointwiseKernel, std::span<const Tensor> ins,
                          std::span<const Tensor> outs, const PointwiseInfo &) = 0;
@@ -203,18 +203,19 @@ public:
   virtual void dropoutBackward(std::string_view layer, Tensor dy, Tensor mask, Tensor dx,
                                double ratio) = 0;
 
-  /// The scalar that is reported as the step's loss.
+  /// Names the scalar that is reported as the step's loss.
   virtual void loss(Tensor loss) = 0;
-  /// Hands the bucket to its channel; its members are complete. By "reduce-scatter" the channel
+  /// Hands the bucket to its channel; its members are complete. With "reduce-scatter" the channel
   /// also runs the optimizer, each rank on its part of the interval, and gathers the new
-  /// parameters: whoever reads the old ones comes before, whoever reads new ones after wait().
+  /// parameters: operations that read the old parameters come before issue(), those that read the
+  /// new ones after wait().
   virtual void issue(int bucket) = 0;
-  /// Hands the factors of a bucket to its channel: outs[i] becomes the ranks' ins[i], one behind
-  /// the other along dimension 0, in rank order; readable after wait(bucket). outs are in use from
-  /// here on, ins no longer. In place of issue(), for buckets that travel by "factors".
+  /// Hands the factors of a bucket that travels by "factors" to its channel, in place of issue().
+  /// outs[i] becomes all ranks' ins[i], one behind the other along dimension 0 in rank order, and
+  /// can be read after wait(bucket). From here on outs are in use and ins are free.
   virtual void gather(int bucket, std::span<const Tensor> ins, std::span<const Tensor> outs) = 0;
   virtual void wait(int bucket) = 0;
-  /// The optimizer over the bucket's interval; gradients are scaled by 1/ranks first. Not for
+  /// Runs the optimizer over the bucket's interval. Gradients are scaled by 1/ranks first. Not for
   /// buckets that travel by "reduce-scatter".
   virtual void update(int bucket) = 0;
 };

@@ -1,10 +1,10 @@
-// A training step as constant tables, and how they are told to a StepBuilder. Generated code states
-// a step this way because it may have a hundred thousand operations: a compiler takes a tenth of
-// the time for a table's row that it takes for a call, and a quarter of the memory.
+// A training step as constant tables, and the loop that describes them to a StepBuilder. A step may
+// have a hundred thousand operations, and a compiler takes a tenth of the time and a quarter of the
+// memory for a table's row that it takes for a call.
 //
-// Tensors are numbered from 1, in the order of their rows; 0 stands for an operand that is absent.
-// A row of an operation has its operands in the order of StepBuilder's arguments, so that row and
-// method read alike. Where a row's arrays are full, rows of Op::more go on with them.
+// Tensors are numbered from 1 in the order of their rows; 0 stands for an absent operand. An
+// operation's row has its operands in the order of the StepBuilder method's arguments. Where a
+// row's arrays are full, rows of Op::more continue them.
 #pragma once
 
 #include "syncline/Step.h"
@@ -14,7 +14,7 @@
 
 namespace syncline {
 
-/// `maxDimensions`: the largest rank in the table, at least 1.
+/// A declared tensor. `maxDimensions` is the largest rank in the table, at least 1.
 template <int maxDimensions> struct TensorRow {
   const char *name;
   Space space;
@@ -24,9 +24,9 @@ template <int maxDimensions> struct TensorRow {
   std::int64_t offset, reserved; ///< bytes
 };
 
-/// StepBuilder's methods; behind each what its row has besides the operands: `numbers`, then
-/// `reals`. A list is preceded by its length. Windows and loops are named by their place in their
-/// tables.
+/// The methods of StepBuilder. Behind each stands what its row has besides the operands:
+/// `numbers`, then `reals`. A list is preceded by its length. A window or a loop is named by
+/// its index in its table.
 enum class Op {
   more,                ///< continues the arrays of the row before
   phase,               ///< `layer` is the phase's name
@@ -85,13 +85,13 @@ struct StepTables {
   std::span<const GeneratedLoop> loops;
 };
 
-/// One row's operation with the rows that continue it, as arguments of a builder's methods.
+/// Reads one operation's row with the rows that continue it, and calls the builder's method.
 class RowReader {
 public:
   RowReader(const StepTables &tables, const std::vector<Tensor> &tensors)
       : tables(tables), tensors(tensors) {}
 
-  /// Tells `builder` the operation at `first`; returns the place of the next one.
+  /// Appends the operation at row `first` to `builder` and returns the row of the next operation.
   std::size_t tell(StepBuilder &builder, std::size_t first) {
     row = &tables.rows[first];
     operands.clear();
@@ -118,12 +118,12 @@ private:
   }
   const Window &window() const { return tables.windows[static_cast<std::size_t>(numbers[0])]; }
   int bucket() const { return static_cast<int>(numbers[0]); }
-  /// The list whose length is at `place`.
+  /// The list whose length stands at `place`.
   Shape sizes(std::size_t place) const {
     const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(place) + 1;
     return Shape(begin, begin + numbers[place]);
   }
-  /// The list behind the one that begins the numbers.
+  /// The list that follows the first list of the numbers.
   Shape secondSizes() const { return sizes(static_cast<std::size_t>(numbers[0]) + 1); }
 
   void pointwise(StepBuilder &to) const {
@@ -217,7 +217,8 @@ private:
   std::vector<std::int64_t> numbers;
 };
 
-/// Declares the tensors, then the buckets, then appends the operations in the rows' order.
+/// Describes the step to `builder`: declares the tensors, then the buckets, then appends the
+/// operations in the rows' order.
 template <int maxDimensions>
 void tell(StepBuilder &builder, std::span<const TensorRow<maxDimensions>> rows,
           const StepTables &tables) {

@@ -1,4 +1,4 @@
-// What a misspelt name may have been meant for. Pure functions.
+// Suggestions for misspelt names. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace syncline {
 
-/// The one of `known` that takes fewest edits of `unknown` (a byte more, less or other, or two
-/// neighbours exchanged); of several the one that begins most alike, then the first. Empty where
-/// none is near: more than a third of `unknown`, and more than one byte, would have to change. Of
-/// `unknown` the first 64 bytes count.
+/// The name in `known` with the fewest edits from `unknown` (a byte added, removed or changed, or
+/// two neighbours exchanged). Among equals the one with the longest common beginning wins, then the
+/// first. Empty where every name needs more than one edit and edits of more than a third of
+/// `unknown`. Only the first 64 bytes of `unknown` count.
 std::string_view nearestName(std::string_view unknown, std::span<const std::string_view> known);
 
-/// For a key, unit or option that nobody knows: ", did you mean 'bandwidth'?" where one of `known`
-/// is near, otherwise ", expected one of 'a', 'b'" with all of them.
+/// The end of an error message about an unknown key, unit or option: ", did you mean 'bandwidth'?"
+/// where a name in `known` is near, otherwise ", expected one of 'a', 'b'" with all names.
 std::string suggestion(std::string_view unknown, std::span<const std::string_view> known);
 
-/// The same where all of `known` would be too many to list: otherwise ", expected a name such as
-/// 'a', 'b'" with at most `maxNames` different ones: first those that contain `unknown`, then by
-/// how far they begin alike, then by edits.
+/// As suggestion(), for lists that are too long to print. Without a near name the text is ",
+/// expected a name such as 'a', 'b'" with at most `maxNames` different names: first names that
+/// contain `unknown`, then by length of the common beginning, then by edits.
 std::string suggestionOfMany(std::string_view unknown, std::span<const std::string_view> known,
                              std::size_t maxNames = 5);
 
-/// `known` as "'a', 'b', 'c'".
+/// The names as text: "'a', 'b', 'c'".
 std::string quotedList(std::span<const std::string_view> known);
 
 } // namespace syncline
