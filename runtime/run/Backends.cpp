@@ -1,4 +1,4 @@
-// Built in or loaded.
+// The CPU backend of this program, and modules for the others.
 #include "runtime/run/Backends.h"
 
 #include "runtime/core/BackendModule.h"

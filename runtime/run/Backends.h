@@ -1,4 +1,4 @@
-// The backend that a run asks for.
+// Opening the backend that the command line names.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -7,8 +7,9 @@
 
 namespace syncline {
 
-/// "cpu" is part of this program; any other is a module, loaded now and kept. Errors (badInput):
-/// the module is not there, or this machine has not what it needs.
+/// Returns the backend of this name. "cpu" is part of the program; any other backend is a module,
+/// which is loaded and stays loaded. Errors (badInput): the module is missing, or this machine
+/// lacks what the backend needs.
 Result<const Backend *> openBackend(const std::string &name);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Local ranks and devices.
+// Assigning devices to local ranks.
 #include "runtime/run/DeviceChoice.h"
 
 namespace syncline {

@@ -10,12 +10,13 @@ namespace syncline {
 
 struct DeviceWish {
   std::optional<int> device; ///< `--device`
-  bool shares = false;       ///< `--share-device`: ranks beyond the devices begin from the first
-  int machineRank = 0;       ///< of this machine's ranks
+  bool shares = false; ///< `--share-device`: ranks beyond the devices start again at the first
+  int machineRank = 0; ///< this rank's number among the machine's ranks
 };
 
-/// A device each for the ranks of a machine that shows `count`, unless they wish otherwise. 0 where
-/// there are none: the backend says what is missing. badInput where there are too few.
+/// Returns the device of a rank on a machine with `count` devices: `--device`, or one device for
+/// each rank. Returns 0 on a machine without devices; the backend then reports what is missing.
+/// Errors: badInput where there are fewer devices than ranks.
 Result<int> chooseDevice(const DeviceWish &wish, int count, const std::string &backend);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// One operation after the other, with a look at what it gives.
+// Running one operation after the other and checking its results.
 #include "runtime/run/Diagnosis.h"
 
 #include "runtime/data/Array.h"
@@ -23,7 +23,7 @@ Array arrayOver(ElementType type, std::span<const std::byte> values) {
   return array;
 }
 
-/// "element 3 is nan" of a tensor that has such an element; empty otherwise.
+/// "element 3 is nan" for a tensor with such an element; empty for any other tensor.
 Result<std::string> badElement(Executable &executable, int tensor) {
   const StepTensor &t = executable.tensors()[tensor];
   std::vector<std::byte> values(
@@ -36,7 +36,7 @@ Result<std::string> badElement(Executable &executable, int tensor) {
   return "element " + std::to_string(*at) + " is " + numberText(arrayOver(t.type, values).at(*at));
 }
 
-/// Of what the step begins with.
+/// Describes a value before the step that is not finite; empty if there is none.
 Result<std::string> badValue(Executable &executable) {
   for (int i = 0; i < static_cast<int>(executable.tensors().size()); ++i) {
     const StepTensor &t = executable.tensors()[i];
@@ -56,7 +56,7 @@ std::string nameOf(const OperationInfo &op) {
          op.phase;
 }
 
-/// Whether all that it reads of this step's own values was computed again.
+/// Whether all values of this step that the operation reads were computed again.
 bool isReady(const Executable &executable, const OperationInfo &op, const std::set<int> &written) {
   return std::ranges::all_of(op.operands, [&](int tensor) {
     const Space space = executable.tensors()[tensor].space;
@@ -64,7 +64,7 @@ bool isReady(const Executable &executable, const OperationInfo &op, const std::s
   });
 }
 
-/// "element 7 of sample 12 of 'x.npy' is nan", or empty where all are finite.
+/// "element 7 of sample 12 of 'x.npy' is nan", or empty where all samples are finite.
 std::string badSample(const StepSamples &samples) {
   const auto at = firstNotFinite(samples.type, samples.values);
   if (!at)

@@ -1,4 +1,4 @@
-// Where values stop being finite, looked for once a run has to end for it.
+// Finding the first value that is not finite, when a run must end because of one.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -9,36 +9,37 @@
 
 namespace syncline {
 
-/// Whether all elements are finite; elements of whole types are. The index of the first that is
-/// not, or nothing.
+/// The index of the first element that is not finite, or nothing. Elements of integer types are
+/// always finite.
 std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std::byte> values);
 
 /// The samples of one step on this rank.
 struct StepSamples {
   ElementType type;
-  Shape shape; ///< with the batch in front
+  Shape shape; ///< the first dimension is the batch
   std::span<const std::byte> values;
-  std::string file;                      ///< empty: invented
-  std::span<const std::int64_t> indices; ///< in the file
+  std::string file;                      ///< empty for synthetic samples
+  std::span<const std::int64_t> indices; ///< the samples' places in the file
 };
 
 /// Runs the computations of step `number` again, without messages and updates, on the input and the
-/// target that are in place, and says what is not finite first: a sample, a parameter or a state
-/// before the step, or the result of an operation. An operation that reads what other ranks sent is
-/// left out. Empty where all is finite. Afterwards arena, gradients and states have other values.
-/// Errors: the backend's.
+/// target that are in place. Returns a description of what is not finite first: a sample, a
+/// parameter or a state before the step, or the result of an operation. The text is empty where all
+/// values are finite. Operations that read values of other ranks are left out. The call changes the
+/// values of arena, gradients and states. Errors: the backend's.
 Result<std::string> findNotFinite(Executable &executable, std::int64_t number,
                                   const StepSamples &samples);
 
-/// What a rank knows of a step that was not finite.
+/// One rank's findings about a step that was not finite.
 struct NotFinite {
   std::int64_t step;
-  bool hasLoss;      ///< the loss was finite, so that it was an update
-  std::string cause; ///< this rank's, or empty
+  bool hasLoss;      ///< the loss was finite, so an update was not
+  std::string cause; ///< what this rank found; empty for nothing
 };
 
-/// The error by which the run ends: the same on all workers, who call it together, in the name of
-/// the first that has a cause. `group` is null on one rank. Errors: peerLost, while they exchange.
+/// The error with which the run ends. All workers call it together and get the same error, which
+/// names the first rank that found a cause. `group` is null in a run of one rank. Errors: peerLost
+/// during the exchange.
 Status notFiniteError(Group *group, const NotFinite &own, double seconds);
 
 } // namespace syncline

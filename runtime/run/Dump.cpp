@@ -37,7 +37,7 @@ void divide(std::vector<std::byte> &bytes, ElementType type, int by) {
   case ElementType::i64:
   case ElementType::i32:
   case ElementType::u8:
-    return; // no gradients
+    return; // the step has no gradients
   }
 }
 
@@ -85,13 +85,13 @@ std::string escapeName(std::string_view name) {
       out += name[i];
     }
   }
-  // A file name has at most 255 bytes, among them the ending and what is added while it is written.
+  // A file name has at most 255 bytes, including the ending and the suffix of the temporary file.
   constexpr std::size_t longest = 200, kept = 180;
   if (out.size() <= longest)
     return out;
   std::size_t end = kept;
   while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80)
-    --end; // not within a character of UTF-8
+    --end; // do not cut a UTF-8 character
   return out.substr(0, end) + "~" + sha256(name).substr(0, 16);
 }
 

@@ -10,7 +10,7 @@
 namespace syncline {
 namespace {
 
-/// Logits of one prediction lie `stride` apart.
+/// Scores class predictions. The logits of one prediction lie `stride` elements apart.
 Score scoreClasses(const Array &logits, std::int64_t first, std::int64_t stride,
                    std::int64_t classes, std::int64_t label) {
   double largest = -INFINITY, sum = 0;
@@ -37,7 +37,7 @@ Array view(const std::vector<std::byte> &bytes, ElementType type, Shape shape) {
 
 std::int64_t bytesOf(const StepTensor &t) { return elementCount(t.shape) * elementBytes(t.type); }
 
-/// Values of all states, by tensor; wherever the device keeps them.
+/// Dense values of all states, by the tensor's index.
 using States = std::map<int, std::vector<std::byte>>;
 
 Result<States> readStates(TensorStore &store) {

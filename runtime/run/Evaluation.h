@@ -1,4 +1,4 @@
-// How good the trained parameters are on samples they were not trained on.
+// Evaluating the trained parameters on a test set.
 #pragma once
 
 #include "runtime/data/Dataset.h"
@@ -12,11 +12,11 @@
 
 namespace syncline {
 
-/// Sums over this rank's share of the samples.
+/// Sums over samples, of one rank or of all.
 struct Score {
   double lossSum = 0;
-  std::int64_t losses = 0;  ///< terms in lossSum
-  std::int64_t correct = 0; ///< of the class predictions
+  std::int64_t losses = 0;  ///< number of terms in lossSum
+  std::int64_t correct = 0; ///< correct class predictions
   std::int64_t predictions = 0;
 
   void add(const Score &other);
@@ -27,19 +27,21 @@ struct Score {
 Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Array &output,
                  const Array &target, std::int64_t samples);
 
-/// Runs the forward phase over every (ranks)-th batch of the set, from batch `rank` on. The last
-/// batch is filled up with repeated samples that do not count. States are put back afterwards. The
-/// plan has passed checkStep(). Errors: badInput for a plan without an output, or the backend's.
+/// Runs the forward phase over this rank's batches of the set: batch `rank` and every P-th batch
+/// after it, with P ranks. The last batch is filled up with repeated samples, which are not
+/// counted. States are restored afterwards. The plan has passed checkStep(). Errors: badInput for a
+/// plan without an output, or the backend's.
 ///
-/// What runs is the training step's forward phase, without dropout: batch normalisation uses the
-/// batch's statistics. Ends early, with the score so far, once `isAsked()`.
+/// The forward phase is the training step's, without dropout, so that batch normalisation uses the
+/// batch's statistics. Evaluation ends early, with the score so far, once `isAsked()` returns true.
 Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &trainer,
                        const Dataset &data, int rank, const std::function<bool()> &isAsked);
 
-/// The sum over the workers, who all call it; nothing where one was cut short. Errors: peerLost.
+/// The sum over all workers' scores; all workers call it. Nothing where a worker was interrupted
+/// (`isCut`). Errors: peerLost.
 Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds);
 
-/// In what evaluation differs from inference: "with the batch's statistics", or nothing.
+/// How evaluation differs from inference: "with the batch's statistics", or empty.
 std::string trainingMode(const StepRunner &runner);
 
 } // namespace syncline

@@ -16,7 +16,8 @@ void key(std::string &out, int field, Wire wire) {
   varint(out, static_cast<std::uint64_t>(field) << 3 | static_cast<unsigned>(wire));
 }
 
-/// Key and length of a field whose content follows, in part outside `out`.
+/// The key and the length of a field. Its content follows and need not be part of the
+/// returned text.
 std::string open(int field, std::size_t contentBytes) {
   std::string out;
   key(out, field, Wire::bytes);
@@ -24,7 +25,7 @@ std::string open(int field, std::size_t contentBytes) {
   return out;
 }
 
-/// TensorProto.DataType.
+/// The number of the type in TensorProto.DataType.
 int dataType(ElementType type) {
   switch (type) {
   case ElementType::f32:

@@ -1,4 +1,4 @@
-// Switches, each documented once, with default and unit.
+// The switches, each documented once with unit and default.
 #include "runtime/run/Options.h"
 
 #include "runtime/launch/CliChecks.h"
@@ -13,19 +13,19 @@
 namespace syncline {
 namespace {
 
-/// Seconds; more than any run waits, and within what clocks can add.
+/// Longest time limit in seconds; clocks can add it without overflow.
 constexpr double longestWait = 1e6;
 
 void addRanks(CLI::App &app, Options &o) {
   const RankFlagTexts texts = {
       .group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them as many "
                "local ranks as the plan has)",
-      .localRanks = "start N ranks on this host, and the plan's servers",
-      .ranksPerNode = "of local ranks, the plan's number"};
+      .localRanks = "Start N ranks on this host, and the plan's servers",
+      .ranksPerNode = "for local ranks the plan's number"};
   addRankFlags(app, o.identity, texts);
   app.add_option("--servers", o.identity.servers,
-                 "how many processes behind the ranks are parameter servers (default, and all that "
-                 "is accepted, the plan's number)")
+                 "State the number of parameter servers after the ranks; only the plan's number, "
+                 "the default, is accepted")
       ->check(wholeNumber(0, "servers"))
       ->type_name("S")
       ->group(texts.group);
@@ -34,33 +34,34 @@ void addRanks(CLI::App &app, Options &o) {
 void addData(CLI::App &app, Options &o) {
   const char *group = "Data";
   auto *data = app.add_option("--data", o.data,
-                              "samples and labels, each .npy or .csv; rank r of P takes block r of "
-                              "every global batch")
+                              "Train on these samples and labels, each .npy or .csv; rank r of P "
+                              "takes block r of every global batch")
                    ->check(someText())
                    ->type_name("X,Y")
                    ->group(group);
-  app.add_flag("--synthetic", o.synthetic, "invented samples, the same in every step (default)")
+  app.add_flag("--synthetic", o.synthetic,
+               "Train on synthetic samples, the same in every step (default)")
       ->excludes(data)
       ->group(group);
-  app.add_flag("--shuffle", o.shuffle, "another order of the samples in every epoch")->group(group);
+  app.add_flag("--shuffle", o.shuffle, "Reorder the samples in every epoch")->group(group);
   app.add_option("--eval", o.eval,
-                 "after training, accuracy and loss on these samples; without dropout, but batch "
-                 "normalisation takes the batch's statistics")
+                 "After training, compute accuracy and loss on these samples; without dropout, but "
+                 "batch normalisation takes the batch's statistics")
       ->check(someText())
       ->type_name("X,Y")
       ->group(group);
-  app.add_option("--seed", o.seed, "of initial values, order and dropout")
+  app.add_option("--seed", o.seed, "Seed the initial values, the samples' order and dropout")
       ->check(wholeNumber(0, "the seed"))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  auto *steps = app.add_option("--steps", o.steps,
-                               "how long to train (default 1 epoch; 10 steps of "
-                               "synthetic samples)")
-                    ->check(wholeNumber(0, "steps"))
-                    ->type_name("N")
-                    ->group(group);
-  app.add_option("--epochs", o.epochs, "how long to train, in passes over the data")
+  auto *steps =
+      app.add_option("--steps", o.steps,
+                     "Train for N steps (default 1 epoch; 10 steps with synthetic samples)")
+          ->check(wholeNumber(0, "steps"))
+          ->type_name("N")
+          ->group(group);
+  app.add_option("--epochs", o.epochs, "Train for N passes over the data")
       ->check(wholeNumber(0, "epochs"))
       ->type_name("N")
       ->excludes(steps)
@@ -70,20 +71,20 @@ void addData(CLI::App &app, Options &o) {
 void addOptimizer(CLI::App &app, Options &o) {
   const char *group = "Optimizer (stochastic gradient descent)";
   const CLI::Validator factor = realNumber(0, 1e30, "a number from 0 to 1e30");
-  app.add_option("--lr", o.sgd.rate, "learning rate")
+  app.add_option("--lr", o.sgd.rate, "Set the learning rate")
       ->check(factor)
       ->capture_default_str()
       ->group(group);
-  app.add_option("--momentum", o.sgd.momentum, "momentum")
+  app.add_option("--momentum", o.sgd.momentum, "Set the momentum")
       ->check(factor)
       ->capture_default_str()
       ->group(group);
   app.add_flag("--allow-nonfinite", o.allowsNonFinite,
-               "go on, and save, where the loss or an update is not finite (default: the run ends "
-               "with exit code 1 and says where that began)")
+               "Continue, and save, when the loss or an update is not finite (default: end with "
+               "exit code 1 and report where it began)")
       ->group(group);
-  app.add_flag("--nesterov", o.sgd.nesterov, "Nesterov's momentum")->group(group);
-  app.add_option("--weight-decay", o.sgd.weightDecay, "L2 penalty on all parameters")
+  app.add_flag("--nesterov", o.sgd.nesterov, "Use Nesterov's momentum")->group(group);
+  app.add_option("--weight-decay", o.sgd.weightDecay, "Apply this L2 penalty to all parameters")
       ->check(factor)
       ->capture_default_str()
       ->group(group);
@@ -91,22 +92,24 @@ void addOptimizer(CLI::App &app, Options &o) {
 
 void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
   const char *group = "Output";
-  app.add_option("--save", o.save, "the trained model, as ONNX")
+  app.add_option("--save", o.save, "Write the trained model as ONNX")
       ->check(someText())
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--dump", o.dump, "loss, synchronised gradients and parameters as .npy")
+  app.add_option("--dump", o.dump,
+                 "Write loss, synchronised gradients and parameters to DIR as .npy")
       ->check(someText())
       ->type_name("DIR")
       ->group(group);
-  app.add_option("--dump-steps", dumpSteps, "of which steps, numbered from 0")
+  app.add_option("--dump-steps", dumpSteps, "Dump these steps, numbered from 0")
       ->type_name("N,N,..")
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--dump-all-ranks", o.dumpAllRanks, "every rank dumps, to DIR/rankN")->group(group);
+  app.add_flag("--dump-all-ranks", o.dumpAllRanks, "Dump on every rank, to DIR/rankN")
+      ->group(group);
   app.add_option("--log", log,
-                 "'text' on stderr, or 'json': one object a line on stdout, its steps and "
-                 "epochs numbered from 0")
+                 "Print the log as 'text' on stderr, or as 'json': one object a line on stdout, "
+                 "with steps and epochs numbered from 0")
       ->check(oneOf({"text", "json"}))
       ->capture_default_str()
       ->type_name("FORMAT")
@@ -115,33 +118,35 @@ void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSte
 
 void addMeasuring(CLI::App &app, Options &o) {
   const char *group = "Measuring";
-  app.add_flag("--timings", o.timings, "at the end, median milliseconds of every operation")
+  app.add_flag("--timings", o.timings,
+               "Print the median milliseconds of every operation at the end")
       ->group(group);
-  auto *trace = app.add_option("--trace", o.trace,
-                               "when the last steps did what on every rank, for Perfetto or "
-                               "chrome://tracing")
-                    ->check(someText())
-                    ->type_name("FILE")
-                    ->group(group);
-  app.add_option("--trace-steps", o.traceSteps, "how many of the last steps")
+  auto *trace =
+      app.add_option(
+             "--trace", o.trace,
+             "Write the times of the last steps on every rank, for Perfetto or chrome://tracing")
+          ->check(someText())
+          ->type_name("FILE")
+          ->group(group);
+  app.add_option("--trace-steps", o.traceSteps, "Trace the last N steps")
       ->check(wholeNumber(1, "steps"))
       ->type_name("N")
       ->capture_default_str()
       ->needs(trace)
       ->group(group);
   auto *alone = app.add_flag("--alone", o.alone,
-                             "one rank of the plan, without the others: nothing travels, and what "
-                             "is learned is of no use");
+                             "Run one rank of the plan without the others, to measure it: nothing "
+                             "is sent, and the trained values are of no use");
   alone->group(group);
   for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
                             "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
-  app.add_option("--op-times", o.opTimes,
-                 "seconds of every operation in every step but the first " +
-                     std::to_string(Steadiness::warmUp) +
-                     ", as JSON; ends when the median step stands still, after --steps (default " +
-                     std::to_string(Steadiness::warmUp + Steadiness::maxSteps) +
-                     ") or 60 s at the latest")
+  app.add_option(
+         "--op-times", o.opTimes,
+         "Write the seconds of every operation in every step but the first " +
+             std::to_string(Steadiness::warmUp) +
+             ", as JSON; the run ends when the median step is steady, or after --steps (default " +
+             std::to_string(Steadiness::warmUp + Steadiness::maxSteps) + ") or 60 s at the latest")
       ->check(someText())
       ->type_name("FILE")
       ->needs(alone)
@@ -152,21 +157,21 @@ void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
   const std::string gpus = addDeviceFlags(app, o, group);
   app.add_flag("--cuda-graph", o.capturesSteps,
-               "capture a whole step once, messages included, and replay it")
+               "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
-  app.add_option("--threads", o.threads, "compute threads of a rank")
+  app.add_option("--threads", o.threads, "Compute with N threads in each rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--timeout", o.timeout,
-                 "seconds that a rank waits for another before it gives up (default the larger of "
-                 "30 and 20 predicted steps)")
+                 "Wait at most so many seconds for another rank (default the larger of 30 and 20 "
+                 "predicted steps)")
       ->check(realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->group(group);
   app.add_option("--start-timeout", o.startTimeout,
-                 "seconds that ranks wait for each other to start")
+                 "Wait at most so many seconds for all ranks to start")
       ->check(realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->capture_default_str()
@@ -227,9 +232,10 @@ std::string Options::sharedOptions() const {
 }
 
 std::optional<int> parseOptions(int argc, char **argv, Options &o) {
-  CLI::App app("Trains the model of a plan folder, as one rank or as all ranks of this host.\n"
-               "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 our fault.",
-               typedCommand("syncline-run"));
+  CLI::App app(
+      "Trains the model of a plan folder, as one rank or as all ranks of this host.\n"
+      "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 internal error.",
+      typedCommand("syncline-run"));
   app.option_defaults()->always_capture_default(false);
   app.formatter(helpFormatter());
   app.footer(

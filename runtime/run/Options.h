@@ -15,7 +15,7 @@ struct Options : DeviceFlags {
   std::string plan;
   IdentityFlags identity;
 
-  std::string data, eval; ///< "X,Y"; data empty: synthetic
+  std::string data, eval; ///< "X,Y"; an empty `data` means synthetic samples
   bool synthetic = false, shuffle = false;
   std::optional<std::int64_t> steps, epochs;
   std::uint64_t seed = 0;
@@ -29,21 +29,21 @@ struct Options : DeviceFlags {
   std::int64_t traceSteps = 3;
 
   bool allowsNonFinite = false;
-  bool alone = false;  ///< one rank of the plan's, without the others
-  std::string opTimes; ///< file; the run ends when the median step is steady
+  bool alone = false;  ///< run one of the plan's ranks without the others
+  std::string opTimes; ///< file for operation times; the run ends when the median step is steady
 
   int threads = 1;
   bool capturesSteps = false;
-  std::optional<double> timeout; ///< seconds; default from the plan's prediction
+  std::optional<double> timeout; ///< seconds; the default follows from the plan's prediction
   double startTimeout = 60;
 
-  /// Whether a run of so many steps can do what is asked for: badUsage.
+  /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.
   Status checkSteps(std::int64_t steps) const;
-  /// What all ranks must have alike, as text.
+  /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;
 };
 
-/// Parses; on --help or an error prints and gives the exit code.
+/// Parses the command line. On --help or an error, prints and returns the exit code.
 std::optional<int> parseOptions(int argc, char **argv, Options &options);
 
 } // namespace syncline

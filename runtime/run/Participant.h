@@ -1,4 +1,4 @@
-// What workers and servers of a run have in common: the plan, and the group that carries it out.
+// The common part of a run's workers and servers: loading the plan and joining the group.
 #pragma once
 
 #include "runtime/launch/Identity.h"
@@ -14,12 +14,12 @@ namespace syncline {
 class Participant {
 public:
   virtual ~Participant() = default;
-  /// From the plan folder to the end. After an error threads may still wait for lost ranks, with
-  /// what belongs to this object.
+  /// Runs the process's part from loading the plan to the end. After an error, threads may still
+  /// wait for lost ranks and use members of this object.
   virtual Status run() = 0;
-  /// After run(): the signal that ended the run early, on all ranks; 0 for none.
+  /// The signal that ended the run early on all ranks, or 0. Valid after run().
   virtual int stoppedBy() const { return 0; }
-  /// Null until the others have been met, and where there are none.
+  /// The group of all ranks. Null before join() and in a run of one rank.
   Group *joined() const { return group.get(); }
 
 protected:
@@ -27,9 +27,9 @@ protected:
       : options(options), identity(identity) {}
 
   Status loadPlan();
-  /// Meets the others; all have the same plan.
+  /// Joins the group and checks that all ranks have the same plan.
   Status join();
-  /// Seconds that a rank waits for another while steps run.
+  /// Seconds that a rank waits for another rank while steps run.
   double timeout() const;
 
   const Options &options;

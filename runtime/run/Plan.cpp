@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Thrown inside this file only: how a value differs from what the schema wants.
+/// Thrown and caught inside this file: how a value differs from the schema.
 struct SchemaError {
   std::string message;
 };
@@ -46,7 +46,8 @@ template <typename T> T get(const Json &object, const char *key) {
   }
 }
 
-/// The library would also turn fractions, and numbers that no integer holds, into some integer.
+/// Reads a whole number. The JSON library would also convert fractions, and numbers out of range,
+/// to some integer.
 std::int64_t integer(const Json &value, const char *key) {
   if (!value.is_number_integer())
     throw SchemaError{"'" + std::string(key) + "': expected a whole number, got " + value.dump()};
@@ -64,7 +65,7 @@ std::int64_t size(const Json &object, const char *key, std::int64_t min) {
   return value;
 }
 
-/// Predicted seconds or bytes.
+/// Reads predicted seconds or bytes, which are finite and not negative.
 double prediction(const Json &object, const char *key) {
   const auto value = get<double>(object, key);
   if (!std::isfinite(value) || value < 0)
@@ -138,7 +139,7 @@ PlanTensor planTensor(const Json &object) {
   return t;
 }
 
-/// Whole and at most as large as an int may well be.
+/// Reads a whole number from `min` to maxRanks.
 int count(const Json &object, const char *key, int min) {
   std::int64_t value = size(object, key, min);
   if (value > maxRanks)
@@ -252,7 +253,8 @@ Result<Json> parseFile(const std::string &folder) {
   return json;
 }
 
-/// plan.json's own hash is taken with the place of the hash empty.
+/// Checks the hashes of plan.json and of all files that it lists. The hash of plan.json is computed
+/// with an empty text in the place of that hash.
 Status checkHashes(const std::string &folder, Json json, Plan &plan) {
   std::string path = folder + "/plan.json";
   Json &hashes = json.at("hashes");

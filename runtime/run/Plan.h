@@ -1,4 +1,4 @@
-// A plan folder as the runtime sees it: what plan.json says, checked.
+// A plan folder as the runtime reads it: the checked contents of plan.json.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -12,12 +12,12 @@
 
 namespace syncline {
 
-/// How a tensor without stored values begins.
+/// The initial values of a tensor that has none in weights.bin.
 struct TensorInit {
   enum class Kind { constant, normal, uniform, values } kind = Kind::constant;
   double first = 0;           ///< value, mean or low
   double second = 0;          ///< deviation or high
-  std::vector<double> values; ///< row-major, one an element
+  std::vector<double> values; ///< row-major, one for each element
 };
 
 /// A tensor with values before the first step.
@@ -25,13 +25,13 @@ struct PlanTensor {
   std::string name;
   enum class Kind {
     parameter, ///< trained
-    state,     ///< of the model, but not trained: running statistics, frozen parameters
-    constant,  ///< of the plan; the model does not know it
+    state,     ///< in the model but not trained: running statistics, frozen parameters
+    constant,  ///< introduced by the compiler; not in the model
   } kind = Kind::parameter;
   ElementType type = ElementType::f32;
   Shape shape;
-  std::optional<std::int64_t> offset; ///< in weights.bin
-  TensorInit init;                    ///< when there is no offset
+  std::optional<std::int64_t> offset; ///< in weights.bin; none for a tensor with an init rule
+  TensorInit init;                    ///< used when there is no offset
 };
 
 struct NamedTensor {
@@ -45,42 +45,43 @@ struct PlanBucket {
   std::vector<std::string> members;
   Scheme scheme = Scheme::ring;
   double ready = 0, start = 0, end = 0; ///< predicted seconds
-  double rebuilt = 0;                   ///< when its gradients exist; differs from end for factors
-  double traffic = 0;                   ///< predicted bytes a node moves, both directions
-  ElementType type = ElementType::f32;  ///< of the members
-  std::int64_t extent = 0;              ///< bytes that are summed, alignment included
+  double rebuilt = 0; ///< predicted seconds until its gradients exist; later than `end` for factors
+  double traffic = 0; ///< predicted bytes a node moves, both directions
+  ElementType type = ElementType::f32; ///< the members' type
+  std::int64_t extent = 0;             ///< bytes that are summed, including alignment
 };
 
 struct Plan {
   std::string folder, name, planner, hash, backend, loss;
-  int ranks = 1;          ///< that compute
-  int servers = 0;        ///< ranks behind these that serve "parameter-server"
-  int ranksPerNode = 0;   ///< of the cluster that it is made for; 0 when it does not say
-  std::int64_t batch = 1; ///< samples a rank
+  int ranks = 1;        ///< workers
+  int servers = 0;      ///< dedicated parameter servers, the ranks after the workers
+  int ranksPerNode = 0; ///< of the cluster that the plan is made for; 0 when the plan does not say
+  std::int64_t batch = 1; ///< samples of one rank in a step
   NamedTensor input, target;
-  std::optional<NamedTensor> output; ///< of the graph, in the arena, whole after the forward phase
+  std::optional<NamedTensor>
+      output; ///< the graph's output, in the arena, complete after the forward phase
   std::vector<PlanTensor> tensors;
-  std::vector<PlanBucket> buckets; ///< in the order of their issue
+  std::vector<PlanBucket> buckets; ///< in issue order
   SpaceSizes sizes;
   double predictedStep = 0;    ///< seconds, in virtual time
   double plannedStep = 0;      ///< seconds, in the planner's model
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
-  bool hasSkeleton = false;    ///< there is a model.onnx
+  bool hasSkeleton = false;    ///< the folder has a model.onnx
 
-  /// Seconds that ranks wait for each other where nobody says how long: never less than 30, nor
-  /// than 20 steps by either prediction.
+  /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps if
+  /// that is more.
   double usualTimeout() const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   SampleFormat sampleFormat() const;
 };
 
-/// Only whom the plan needs, without looking at hashes; for the launcher, whose children read the
-/// rest.
+/// Reads only the numbers of ranks and servers, without checking hashes. For the launcher, whose
+/// child processes load the plan.
 Result<RunShape> readRunShape(const std::string &folder);
 
-/// Reads plan.json and compares the hash of every file that it lists. Errors: badInput, naming the
-/// file: missing or malformed, another schema, a changed byte, a plan that cannot run.
+/// Reads plan.json and checks the hash of every file that it lists. Errors: badInput, naming the
+/// file, for a missing or malformed file, another schema, a wrong hash, or a plan that cannot run.
 Result<Plan> loadPlan(const std::string &folder);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Comparing what plan.json and step.so say of the same tensors and buckets.
+// Comparing the tensors and buckets of plan.json with those of step.so.
 #include "runtime/run/PlanChecks.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ Status checkTensors(const Plan &plan, const Executable &executable) {
   return Status::ok();
 }
 
-/// The bucket's gradients in step.so: exactly the members, all of the members' type.
+/// Whether the bucket's gradients in step.so are exactly the plan's members and have the
+/// members' type.
 bool hasMembers(const PlanBucket &bucket, const Bucket &declared, const Executable &executable) {
   std::multiset<std::string> members(bucket.members.begin(), bucket.members.end()), found;
   for (const StepTensor &t : executable.tensors()) {
@@ -77,10 +78,11 @@ Status checkBuckets(const Plan &plan, const Executable &executable) {
   return Status::ok();
 }
 
-/// Servers sum in plan.json's order, channel by channel; workers issue in step.so's.
+/// Checks the issue order of served buckets. In each channel servers sum in plan.json's order, and
+/// workers issue in the order of step.so.
 Status checkOrder(const Plan &plan, const Executable &executable) {
   std::map<int, std::vector<int>> expected, issued; ///< ids, by channel
-  std::map<int, int> channels;                      ///< of served buckets, by id
+  std::map<int, int> channels;                      ///< of served buckets, by bucket id
   for (const PlanBucket &b : plan.buckets)
     if (b.scheme == Scheme::parameterServer) {
       expected[b.channel].push_back(b.id);

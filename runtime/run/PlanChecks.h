@@ -1,4 +1,4 @@
-// Whether a plan can be carried out as it says: plan.json against itself, and against step.so.
+// Checks that plan.json is consistent in itself and with step.so.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -6,15 +6,16 @@
 
 namespace syncline {
 
-/// Whether input, target and output hold `batch` samples each, as many targets as the loss compares
-/// with outputs, and a classifier's output its classes. Errors: badInput, naming plan.json.
+/// Ok when input, target and output hold `batch` samples each, there are as many targets as the
+/// loss compares with outputs, and a classifier's output has a dimension for the classes. Errors:
+/// badInput, naming plan.json.
 Status checkSamples(const Plan &plan);
 
-/// Ranks compute by step.so; what they read, write, sum and report they know from plan.json, and a
-/// server knows nothing else. Whether both have the same input, target, output, parameters and
-/// buckets: ids, channels, schemes, bytes, members and their types, and of served buckets the order
-/// of issue. States that no operation uses may be missing in step.so. Errors: badInput, naming what
-/// differs.
+/// Ok when plan.json and step.so agree in input, target, output and parameters, in the buckets'
+/// ids, channels, schemes, bytes, members and member types, and in the issue order of buckets that
+/// go to dedicated servers. The check is needed because ranks compute by step.so but read, write,
+/// sum and report by plan.json, and servers have plan.json alone. States that no operation uses may
+/// be missing in step.so. Errors: badInput, naming the difference.
 Status checkStep(const Plan &plan, const Executable &executable);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Agreement between ranks, and their channels.
+// Checks between ranks, and their channels.
 #include "runtime/run/RankLinks.h"
 
 #include "runtime/run/ServerRun.h"
@@ -18,11 +18,12 @@ Status RankLinks::agree(const Executable &executable, std::int64_t steps) {
     return s;
   if (run.plan.servers == 0)
     return Status::ok();
-  // Servers have no step and no data: what they need of these, they are told.
+  // Servers have neither step nor data, so they cannot compute the number of steps themselves.
   return run.group.gather(stepsKey, std::to_string(steps), run.options.startTimeout).status();
 }
 
-/// A hierarchy takes ranks [i·n, (i+1)·n) for a node; other schemes do not care who lives where.
+/// Checks the nodes for hierarchical buckets, which take ranks [i·n, (i+1)·n) for a node. Other
+/// schemes work with any placement.
 Status RankLinks::agreeOnNodes() {
   const Plan &plan = run.plan;
   const Identity &identity = run.identity;

@@ -1,4 +1,4 @@
-// How a worker reaches the others once its step is prepared, and what they agree on before.
+// Connecting a worker to the other ranks once its step is prepared, and the checks before that.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -12,7 +12,8 @@
 
 namespace syncline {
 
-/// A run on several ranks. What it is made of outlives it, and it outlives the channels.
+/// The links of a run on several ranks. The parts of `Run` outlive this object, and this object
+/// outlives the channels.
 class RankLinks {
 public:
   struct Run {
@@ -26,18 +27,19 @@ public:
 
   explicit RankLinks(const Run &run) : run(run) {}
 
-  /// All workers together, and servers, which learn the number of steps. Errors: peerLost, where
-  /// the ranks differ; badInput for ranks that lie otherwise than a hierarchy needs them.
+  /// Checks that all workers have the same memory layouts and suitable nodes, and tells the servers
+  /// the number of steps. All workers call it together. Errors: peerLost where ranks differ;
+  /// badInput where the ranks' nodes do not suit a hierarchical bucket.
   Status agree(const Executable &executable, std::int64_t steps);
-  /// The backend's own channels, or the run's transport. All workers together, after agree().
-  /// Errors: badInput where the backend has no way to carry the plan; peerLost.
+  /// Returns the backend's own channels, or channels over the run's transport. All workers call it
+  /// together, after agree(). Errors: badInput where the backend cannot carry the plan; peerLost.
   Result<TrainerLinks> open(Executable &executable);
 
 private:
   Status agreeOnNodes();
 
   Run run;
-  std::unique_ptr<Peers> peers; ///< of channels that the backend has
+  std::unique_ptr<Peers> peers; ///< for the backend's own channels; null without them
 };
 
 } // namespace syncline

@@ -27,7 +27,7 @@
 namespace syncline {
 namespace {
 
-/// Everything a rank holds; members live as long as the run.
+/// The run of one worker. Its members live as long as the run.
 class RankRun : public Participant {
 public:
   RankRun(const Options &options, const Identity &identity) : Participant(options, identity) {}
@@ -57,9 +57,9 @@ private:
   std::optional<Dataset> data, test;
   std::optional<Sampler> sampler;
   std::int64_t steps = 0;
-  int stopSignal = 0; ///< by which the ranks agreed to end early
+  int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
   const Backend *backend = nullptr;
-  std::optional<RankLinks> links; ///< none on one rank
+  std::optional<RankLinks> links; ///< none in a run of one rank
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
@@ -231,7 +231,7 @@ Status RankRun::writeObservations() {
   return Status::ok();
 }
 
-/// The batch of step `number` into the host's memory; a step after the last has none.
+/// Reads the batch of step `number` into the host's memory. A step after the last one has no batch.
 void RankRun::readBatch(std::int64_t number) {
   if (data && number < steps)
     data->read(sampler->indices(number), x.data(), y.data());
@@ -239,7 +239,8 @@ void RankRun::readBatch(std::int64_t number) {
     fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
 }
 
-/// Gives it to the step. Precondition: readBatch(number).
+/// Copies the batch of step `number` to the step's input and target. Precondition:
+/// readBatch(number).
 Status RankRun::fill(std::int64_t number) {
   if (!data && number > 0)
     return Status::ok();
@@ -272,7 +273,8 @@ Status RankRun::train() {
   return Status::ok();
 }
 
-/// What follows from the losses that have arrived: all ranks have the same, and do the same.
+/// Reports the losses that have arrived, and ends the run where they require it. All ranks have the
+/// same losses and therefore decide alike.
 Status RankRun::finishStep(std::int64_t number, bool dumps) {
   if (!group || dumps || number + 1 == steps)
     if (Result<double> loss = trainer->finishLoss(); !loss)
@@ -304,14 +306,14 @@ Status RankRun::stop(std::int64_t completed) {
   report->stop(stopSignal, completed);
   if (plan.servers == 0 || !group)
     return Status::ok();
-  // Servers wait for sums that do not come, and ask every second whether to go on.
+  // Servers wait for sums that will not come, and ask every second whether the run has ended.
   if (isFirst())
     if (Status s = group->tell(stoppedKey, std::to_string(stopSignal), timeout()); !s)
       return s;
   return group->gather("left", "", timeout()).status();
 }
 
-/// Ends the run: looks for the reason in the batch of that step, as it was.
+/// Returns the error that ends the run, after a search for the cause in that step's batch.
 Status RankRun::notFinite(const Trainer::EarlierLoss &loss) {
   StepSamples samples{plan.input.type, plan.input.shape, x, "", {}};
   if (data) {
@@ -362,7 +364,8 @@ Status RankRun::finish() {
   std::optional<Traffic> busiest = report->medianTraffic();
   if (group) {
     group->enter("at the end of the run");
-    // All are done when all have said so: nobody's last bytes are lost by an early end.
+    // Each rank waits for all others here, so that no rank ends while another still needs
+    // its bytes.
     std::ostringstream own;
     own << peak;
     if (busiest)

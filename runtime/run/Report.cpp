@@ -1,4 +1,4 @@
-// Progress, summaries and tables.
+// Printing progress, summaries and tables.
 #include "runtime/run/Report.h"
 
 #include "runtime/core/Statistics.h"
@@ -16,7 +16,7 @@
 namespace syncline {
 namespace {
 
-/// The first step fills caches and pages: it is not typical.
+/// The median over all steps but the first, which fills caches and pages and is not typical.
 template <typename F> double medianOf(const std::vector<StepTimes> &steps, F &&f) {
   std::vector<double> values;
   for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i)
@@ -47,7 +47,7 @@ std::string timeText(double seconds) {
   return text;
 }
 
-/// JSON knows no NaN and no infinity.
+/// A number, or null for NaN and infinity, which JSON cannot represent.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
 }
@@ -125,7 +125,7 @@ void Report::tellJson(const Trainer::EarlierLoss &earlier) const {
 }
 
 void Report::tellText(const Trainer::EarlierLoss &earlier) {
-  // Often enough to be seen moving; a log gets a line now and then.
+  // A terminal is updated often; a log file gets a line every few seconds.
   const bool last = earlier.step + 1 == length.steps;
   if (!last && secondsSince(lastShown) < (terminal ? 0.2 : 5))
     return;

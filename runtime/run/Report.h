@@ -1,4 +1,4 @@
-// What a run tells: progress on the terminal, or JSON lines for machines.
+// The output of a run: progress as text on the terminal, or JSON lines for programs.
 #pragma once
 
 #include "runtime/core/StepRunner.h"
@@ -12,42 +12,43 @@
 
 namespace syncline {
 
-/// How long a run is to be, in steps.
+/// The length of a run in steps.
 struct RunLength {
   std::int64_t steps = 0;
-  std::int64_t perEpoch = 0; ///< 0: there are no epochs
+  std::int64_t perEpoch = 0; ///< 0 for a run without epochs
 };
 
-/// Collects the steps of rank 0. Losses arrive a step late: see Trainer.
+/// Collects the steps of rank 0 and prints them. A step's loss arrives one step later; see Trainer.
 ///
-/// Text counts: "267 of 12400 steps, epoch 1 of 20" is told behind step 266 of epoch 0. JSON, like
-/// options, file names and messages, numbers steps and epochs from 0.
+/// Text counts from 1: "267 of 12400 steps, epoch 1 of 20" follows step 266 of epoch 0. JSON,
+/// options, file names and messages number steps and epochs from 0.
 ///
 /// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss",
 /// "seconds", "samples_per_second", "exposed_seconds", "remaining_seconds", "bytes_sent",
-/// "bytes_received"}, over all ranks, times in seconds, bytes of messages that rank 0 moves,
-/// without them where nobody counts; "mean_loss" is that of the steps of this epoch so far, or of
-/// all steps without epochs; "remaining_seconds" are those of the steps left at the mean of the
-/// steps so far, the first left out; at the end
-/// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
-/// "median_exposed_seconds", "predicted_step_seconds", "median_bytes_sent",
-/// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (these
-/// but the prediction are the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?,
-/// "test_mode"?, "stopped_by_signal"?}; "test_mode" says in what the test differs from inference.
+/// "bytes_received"}, for all ranks together. Times are in seconds. Bytes are those of rank 0's
+/// messages; both keys are missing where the backend does not count bytes. "mean_loss" is the mean
+/// over this epoch's steps so far, or over all steps in a run without epochs. "remaining_seconds"
+/// assumes the mean of the steps so far without the first. At the end {"summary": true, "steps",
+/// "ranks", "servers", "median_step_seconds", "samples_per_second", "median_exposed_seconds",
+/// "predicted_step_seconds", "median_bytes_sent", "median_bytes_received",
+/// "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (traffic and memory are the
+/// largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?, "test_mode"?,
+/// "stopped_by_signal"?}; "test_mode" says how the test differs from inference.
 class Report {
 public:
-  /// `shape` is who runs, which is fewer than the plan's where a rank runs alone. A quiet report
-  /// collects without telling: all ranks but 0.
+  /// `shape` has the numbers of processes that run, which is less than the plan's where a rank runs
+  /// alone. A quiet report collects without printing; all ranks but 0 use it.
   Report(const Plan &plan, const RunShape &shape, bool json, bool quiet, const RunLength &length);
 
   void note(const std::string &text);
-  /// The run ends early, by a signal, once `completed` steps are done.
+  /// States that the run ends early by `signal` after `completed` steps.
   void stop(int signal, std::int64_t completed);
   void addStep(const StepTimes &times);
   void addLoss(const Trainer::EarlierLoss &loss);
-  /// Medians of this rank's steps; none where nobody counts.
+  /// Median bytes of this rank's steps; none where the backend does not count them.
   std::optional<Traffic> medianTraffic() const;
-  /// Takes the largest values of any rank; `testMode` as trainingMode() has it.
+  /// Prints the summary. `peakBytes` and `traffic` are the largest values of any rank; `testMode`
+  /// is the text of trainingMode().
   void finish(std::int64_t peakBytes, const std::optional<Traffic> &traffic,
               const std::optional<Score> &score, const std::string &testMode);
 
@@ -63,19 +64,19 @@ private:
   const bool json, quiet, terminal;
   const RunLength length;
   std::vector<StepTimes> steps;
-  double secondsSoFar = 0; ///< of the steps but the first
+  double secondsSoFar = 0; ///< of all steps but the first
   std::optional<double> lastLoss;
-  double lossSum = 0; ///< of the epoch's steps
+  double lossSum = 0; ///< over the epoch's steps
   std::int64_t losses = 0;
   Clock::time_point lastShown{};
-  bool isLineOpen = false; ///< the cursor stands behind a live line
+  bool isLineOpen = false; ///< the cursor stands at the end of a progress line
   int stopSignal = 0;
 };
 
-/// Largest memory this process has held.
+/// The largest resident memory of this process so far.
 std::int64_t peakMemoryBytes();
 
-/// Median milliseconds of every operation, slowest first, and of every bucket.
+/// Prints median milliseconds of every operation, slowest first, and of every bucket.
 void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &trainer);
 
 } // namespace syncline

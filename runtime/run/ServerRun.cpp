@@ -1,4 +1,4 @@
-// Serving, one thread a channel, while the process's first thread looks after the run.
+// One thread for each channel serves; the process's first thread watches the run.
 #include "runtime/run/ServerRun.h"
 
 #include "runtime/core/Guarded.h"
@@ -19,7 +19,7 @@
 namespace syncline {
 namespace {
 
-/// By channel, in the order of issue.
+/// The served buckets by channel, in issue order.
 using ServedBuckets = std::map<int, std::vector<PlanBucket>>;
 
 ServedBuckets servedBuckets(const Plan &plan) {
@@ -52,14 +52,14 @@ private:
   std::int64_t steps = 0;
   ServedBuckets served;
   std::map<int, std::unique_ptr<DedicatedServer>> servers; ///< by channel
-  std::map<int, std::int64_t> completed;                   ///< steps, by channel
+  std::map<int, std::int64_t> completed; ///< number of completed steps, by channel
   std::vector<std::thread> threads;
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::size_t running = 0; ///< threads that have something to do
-  bool areOpen = false;    ///< the channels: the store is free again
-  Status failure;          ///< the first thread's to fail
+  std::size_t running = 0; ///< number of threads that still work
+  bool areOpen = false;    ///< the channels are open, so that the store is free for other requests
+  Status failure;          ///< the error of the thread that failed first
 };
 
 Status ServerRun::run() {
@@ -72,7 +72,7 @@ Status ServerRun::run() {
 }
 
 Status ServerRun::learnSteps() {
-  // Workers prepare their step meanwhile: more than ranks wait for each other to start.
+  // Workers prepare their step meanwhile, which may take longer than the start of all ranks.
   auto told = group->gather(stepsKey, "", 10 * options.startTimeout);
   if (!told)
     return told.status();
@@ -84,13 +84,13 @@ Status ServerRun::learnSteps() {
 
 Status ServerRun::serve() {
   served = servedBuckets(plan);
-  // The links have no limit of their own: how long workers compute is theirs to judge, and watch()
-  // learns of it when they give somebody up.
+  // The links get no time limit, because a server cannot know how long workers compute. When
+  // workers declare a rank lost, watch() learns of it.
   if (Status s = group->connect(1e6); !s)
     return s;
   running = 1;
   threads.emplace_back([this] { conclude(guarded([this] { return openChannels(); })); });
-  // Workers decide when to stop, and tell.
+  // Workers decide when to stop and tell the servers.
   StopSignal::hold();
   Status s = watch();
   std::lock_guard lock(mutex);
@@ -99,8 +99,8 @@ Status ServerRun::serve() {
   return s;
 }
 
-/// Whether to go on, as Group::ask(). Ends the process where workers have stopped early: threads
-/// wait for sums that do not come.
+/// Ok while the run goes on; errors as Group::ask(). Ends the process where workers have stopped
+/// early, because threads would wait for sums that do not come.
 Status ServerRun::askWorkers(double seconds) {
   const auto told = group->ask(stoppedKey, seconds);
   if (!told || !*told)
@@ -111,7 +111,7 @@ Status ServerRun::askWorkers(double seconds) {
   std::_Exit(128 + std::atoi((*told)->c_str()));
 }
 
-/// Opens the channels in the order in which workers do, and serves them all at once.
+/// Opens the channels in the workers' order and starts a thread for each.
 Status ServerRun::openChannels() {
   const ServerGroup roles{plan.ranks, plan.servers};
   for (const auto &[channel, buckets] : served) {
@@ -147,7 +147,7 @@ Status ServerRun::serveChannel(int channel) {
   return Status::ok();
 }
 
-/// The error as it is told; `done` steps are complete.
+/// The error message for a run of which `done` steps are complete.
 Status ServerRun::lost(const Status &why, const std::string &where, std::int64_t done) const {
   return Status::error(why.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + why.message() +
                                        where + "; " + lastCompletedStep(done));
@@ -163,12 +163,12 @@ void ServerRun::conclude(const Status &s) {
   changed.notify_all();
 }
 
-/// Waits for the threads, or until somebody is lost for whom they would wait in vain.
+/// Waits until all threads end, or until a rank is lost for which they would wait in vain.
 Status ServerRun::watch() {
-  // A thread that hears of it by itself knows more: bucket and step.
+  // A thread that meets the failure itself can name bucket and step, so it gets time to do so.
   constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
   const Deadline opening = deadlineIn(options.startTimeout + timeout());
-  // As long as workers wait for rank 0.
+  // The same limit with which workers wait for rank 0.
   const double seconds = std::max(20.0, timeout());
   auto isOver = [&] { return running == 0 || !failure; };
   std::unique_lock lock(mutex);

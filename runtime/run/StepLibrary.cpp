@@ -6,7 +6,7 @@
 
 namespace syncline {
 
-/// What step.so exports.
+/// The types of the functions that step.so exports.
 using StepAbi = int();
 using StepBackend = const char *();
 using BuildStep = void(StepBuilder &);
@@ -15,11 +15,11 @@ template <typename Function> static Function *symbol(void *library, const char *
   return reinterpret_cast<Function *>(dlsym(library, name));
 }
 
-/// The function that builds, of a library that is a step of this version for this backend.
+/// The building function of a library that is a step of this version for this backend.
 static Result<BuildStep *> checkedEntry(void *library, const std::string &path,
                                         const std::string &backend) {
   auto abi = symbol<StepAbi>(library, "synclineStepAbi");
-  if (abi && abi() != stepAbi) // the others may be missing in another version
+  if (abi && abi() != stepAbi) // another version may lack the other functions
     return Status::badInput("'" + path + "': expected step interface " + std::to_string(stepAbi) +
                             ", got " + std::to_string(abi()) + "; compile the model again");
   auto compiledFor = symbol<StepBackend>(library, "synclineStepBackend");

@@ -1,4 +1,4 @@
-// The plan's compiled step, loaded and prepared by a backend.
+// Loading the plan's compiled step and preparing it by a backend.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -12,7 +12,7 @@ namespace syncline {
 class StepLibrary {
 public:
   /// Loads step.so and builds its step. Errors: badInput for a library of another version or
-  /// backend than `backend` and for what it refuses.
+  /// backend, and for a step that `backend` refuses.
   static Result<StepLibrary> load(const Plan &plan, const Backend &backend,
                                   const ExecutableOptions &options);
 

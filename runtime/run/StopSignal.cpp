@@ -1,4 +1,4 @@
-// The thread that waits for signals.
+// The thread that receives signals.
 #include "runtime/run/StopSignal.h"
 
 #include "runtime/core/Deadline.h"
@@ -14,7 +14,7 @@ namespace {
 std::atomic<bool> holds = false;
 std::atomic<int> noted = 0;
 
-/// As if nobody had listened.
+/// Ends the process by the signal's default action.
 void endBy(int signal) {
   std::signal(signal, SIG_DFL);
   sigset_t one;

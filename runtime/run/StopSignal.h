@@ -1,22 +1,22 @@
-// SIGINT and SIGTERM, which end a run after a step.
+// Handling of SIGINT and SIGTERM, which end a run after the current step.
 //
-// A thread of its own receives them, for all others block them: no call of a network library is
-// interrupted.
+// One thread receives the signals and all other threads block them, so that no call of a network
+// library is interrupted.
 #pragma once
 
 namespace syncline {
 
 class StopSignal {
 public:
-  /// Begins to listen; once, before the process has another thread. Until hold() a signal ends the
-  /// process at once, as if nobody listened; signals that were ignored before stay so.
+  /// Starts the thread. Called once, before the process has another thread. Until hold() a signal
+  /// ends the process at once, as by default. Signals that were ignored before stay ignored.
   static void listen();
-  /// From here on the first signal is only noted. One that comes a second later or more, or when
-  /// the process that started this one is gone, ends the process at once; one that comes sooner is
-  /// the same by another way: a terminal tells the launcher and its ranks, and the launcher tells
-  /// its ranks.
+  /// From here on the first signal is only recorded. A further signal ends the process at once when
+  /// it comes at least a second later, or when the parent process has ended. A further signal
+  /// within a second is a copy of the first and is ignored: a terminal signals both the launcher
+  /// and its ranks, and the launcher passes the signal on to its ranks.
   static void hold();
-  /// The signal that was noted, or 0. From any thread.
+  /// The recorded signal, or 0. May be called from any thread.
   static int received();
 };
 

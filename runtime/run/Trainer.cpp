@@ -46,7 +46,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ran
   return trainer;
 }
 
-/// A channel a number, with the schemes of its buckets in the order of their first use.
+/// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
 Status Trainer::openChannels(const TrainerLinks &links) {
   std::map<int, std::vector<Scheme>> schemes;
   for (const Bucket &b : executable.buckets()) {
@@ -54,7 +54,8 @@ Status Trainer::openChannels(const TrainerLinks &links) {
     if (std::find(used.begin(), used.end(), b.scheme) == used.end())
       used.push_back(b.scheme);
   }
-  // The loss needs an all-reduce even when nothing is trained, and servers know only gradients.
+  // The loss needs an all-reduce even when nothing is trained, and dedicated servers sum
+  // only gradients.
   auto sumsLoss = [&](Scheme scheme) {
     return isAllReduce(scheme) && (links.servers == 0 || scheme != Scheme::parameterServer);
   };
@@ -72,7 +73,7 @@ Status Trainer::openChannels(const TrainerLinks &links) {
   return Status::ok();
 }
 
-/// Where each bucket lies, and which type its members have.
+/// Finds the address and the element type of each bucket.
 Status Trainer::findBuckets() {
   auto at = [&](Space space, const Bucket &b) {
     return static_cast<std::byte *>(executable.space(space).data) + b.offset;
@@ -206,11 +207,11 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
   StepTimes times;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
-  // The loss of the step before had the whole step to arrive.
+  // The loss of the step before had this whole step to arrive.
   if (lossStep >= 0)
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
-  // All that was issued so far has been waited for, so that nothing is under way.
+  // All messages have been waited for, so that the counters stand still.
   if (ranks == 1 || traffic) {
     const Traffic now = traffic ? traffic() : Traffic();
     times.moved = Traffic{now.sent - counted.sent, now.received - counted.received};

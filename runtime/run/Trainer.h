@@ -1,4 +1,5 @@
-// One rank's training steps: operations in the plan's order, buckets handed to their channels.
+// One rank's training steps: runs operations in the plan's order and hands buckets to
+// their channels.
 #pragma once
 
 #include "runtime/core/Channel.h"
@@ -13,75 +14,75 @@
 
 namespace syncline {
 
-/// What a step took on this rank.
+/// The duration and traffic of one step on this rank.
 struct StepTimes {
   double seconds = 0;
-  double exposed = 0; ///< of these, waiting for communication
-  /// Bytes of messages: of the step's buckets and of the loss of the step before. None where nobody
-  /// counts.
+  double exposed = 0; ///< seconds of them that computation waited for communication
+  /// Bytes of the step's messages: its buckets, and the loss of the step before. None where the
+  /// transport does not count them.
   std::optional<Traffic> moved;
 };
 
-/// How several ranks reach each other.
+/// The connections of a run on several ranks.
 struct TrainerLinks {
-  int servers = 0; ///< of their own, behind the ranks: they know only gradients
+  int servers = 0; ///< number of dedicated servers, which sum gradients only
   OpenChannel open;
-  std::function<Traffic()> traffic; ///< this rank's so far; empty where nobody counts
+  std::function<Traffic()> traffic; ///< bytes of this rank so far; empty where they are not counted
 };
 
-/// Channels through the host's memory. The transport has the ranks that compute and behind them the
-/// layout's servers, which open linkName(channel) + "/parameter-server" for every channel with such
-/// buckets, in the channels' order. All objects outlive the channels. Errors: internal, where the
-/// numbers do not fit.
+/// Channels through the host's memory. The transport consists of the `ranks` workers and, after
+/// them, the layout's servers. Servers open linkName(channel) + "/parameter-server" for every
+/// channel with such buckets, in the channels' order. All arguments outlive the channels. Errors:
+/// internal where the numbers do not add up to the transport's size.
 Result<TrainerLinks> hostLinks(ShardedOptimizer &optimizer, Transport &transport, int ranks,
                                const RankLayout &layout);
 
 class Trainer {
 public:
-  /// Opens every channel with the schemes of its buckets; `links` are for several ranks, of which
-  /// all call it together. Errors: badInput for a bucket that cannot travel; peerLost.
+  /// Opens every channel with the schemes of its buckets. On several ranks all ranks call it
+  /// together and `links` are needed. Errors: badInput for a bucket that cannot travel; peerLost.
   static Result<std::unique_ptr<Trainer>> create(Executable &executable, int ranks,
                                                  const TrainerLinks &links = {});
 
-  /// From the second step on, captures the step once and replays it, where the executable can; a
-  /// step whose gradients are wanted whole runs as it is.
+  /// Captures the second step and replays it from then on, where the executable can. A step with
+  /// `wholeGradients` runs without replay.
   void captureSteps() { captures = executable.canCapture(); }
 
-  /// Runs one whole step; input and target are in place. Afterwards every rank has all summed
-  /// gradients, those of buckets by "reduce-scatter" only with `wholeGradients`, which costs
-  /// another all-gather; the ranks agree on it. `meanwhile` is called once the executable has been
-  /// told everything: while a device computes, if there is one. Errors: peerLost, or the backend's.
+  /// Runs one step; input and target are in place. Afterwards every rank holds all summed
+  /// gradients. For buckets by "reduce-scatter" this needs `wholeGradients`, which costs another
+  /// all-gather and must be equal on all ranks. `meanwhile` is called when all operations have been
+  /// enqueued, so that it runs while a device computes. Errors: peerLost, or the backend's.
   Result<StepTimes> step(std::int64_t number, bool wholeGradients = false,
                          const std::function<void()> &meanwhile = {});
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
-  /// What ranks tell each other of every step, in one message behind its buckets: all ranks read
-  /// the same, mostly a step later.
+  /// What ranks tell each other about a step, in one message after its buckets. All ranks receive
+  /// the same, mostly one step later.
   struct EarlierLoss {
     std::int64_t step;
     double loss;        ///< mean over all ranks
-    int notFinite = 0;  ///< ranks whose loss or update was not finite
-    int stopSignal = 0; ///< the signal by which a rank was asked to stop; 0: none was
+    int notFinite = 0;  ///< number of ranks whose loss or update was not finite
+    int stopSignal = 0; ///< the signal that a rank received; 0 for none
   };
-  /// The mean loss of the last step that was run. Waits for the others.
+  /// Waits for the message of the last step and returns its mean loss.
   Result<double> finishLoss();
-  /// Of what steps so far have finished, since the last forgetLosses().
+  /// The messages that have arrived since the last forgetLosses().
   const std::vector<EarlierLoss> &losses() const { return done; }
   void forgetLosses() { done.clear(); }
-  /// Whether the last step's has still to be finished.
+  /// Whether the message of the last step has not been waited for yet.
   bool isLossUnderWay() const { return lossStep >= 0; }
 
-  /// Whom to ask behind each step for SIGINT or SIGTERM, or 0.
+  /// Sets the function that is called after each step and returns SIGINT, SIGTERM or 0.
   void askForSignal(std::function<int()> received) { signal = std::move(received); }
 
   /// Keeps a record of every step from now on.
   void recordSteps() {
     isRecording = true;
-    hasCaptured = false; // what there is has no marks
+    hasCaptured = false; // the captured step has no marks
   }
   const std::vector<StepRecord> &records() const { return recorded; }
-  /// Of the last step, over all channels.
+  /// Timings of the last step's buckets, over all channels.
   std::vector<BucketTiming> bucketTimings() const;
 
 private:
@@ -89,7 +90,7 @@ private:
   Status openChannels(const TrainerLinks &links);
   Status findBuckets();
   struct BucketPlace {
-    Channel *channel; ///< null on one rank
+    Channel *channel; ///< null in a run of one rank
     std::byte *gradients, *parameters;
     std::size_t bytes;
     ElementType type;
@@ -108,17 +109,18 @@ private:
   Executable &executable;
   const int ranks;
   std::function<Traffic()> traffic;
-  Traffic counted;             ///< in the steps so far
-  bool wholeGradients = false; ///< of the present step
+  Traffic counted;             ///< bytes in the steps so far
+  bool wholeGradients = false; ///< whether the present step gathers them
   std::map<int, std::unique_ptr<Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
   bool captures = false, hasCaptured = false;
-  bool isWarm = false; ///< a step has run: libraries have connected and allocated what they need
+  bool isWarm =
+      false; ///< a step has run, so that libraries have connected and allocated their memory
   bool isRecording = false;
-  Clock::time_point began; ///< the step's first operation
+  Clock::time_point began; ///< start of the step's first operation
   std::vector<StepRecord> recorded;
 
-  // The loss travels behind the step's buckets, while the next step computes.
+  // The loss travels after the step's buckets, while the next step computes.
   static constexpr int lossBucket = -1;
   Scheme lossScheme = Scheme::ring;
   struct Shared { ///< sums over ranks, once they have arrived

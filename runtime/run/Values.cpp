@@ -1,4 +1,4 @@
-// Values in and out of the executable.
+// Copying values to and from a prepared step.
 #include "runtime/run/Values.h"
 
 #include "runtime/data/HalfFloat.h"
@@ -19,7 +19,7 @@ std::size_t denseBytes(const PlanTensor &t) {
   return static_cast<std::size_t>(elementCount(t.shape) * elementBytes(t.type));
 }
 
-/// Value of element i by the tensor's rule.
+/// The value of element i by the tensor's init rule.
 double valueAt(const TensorInit &init, const RandomStream &random, std::int64_t i) {
   switch (init.kind) {
   case TensorInit::Kind::constant:
@@ -72,7 +72,7 @@ int findIn(const TensorStore &store, const PlanTensor &t) {
                     t.name);
 }
 
-/// A state that no operation of the step uses keeps its initial value.
+/// The tensor's present values. A state that no operation uses has its initial values.
 Result<std::vector<std::byte>> presentValues(const Plan &plan, TensorStore &store,
                                              const PlanTensor &t, std::uint64_t seed) {
   int index = findIn(store, t);
@@ -92,7 +92,7 @@ Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed, bool
                             "': cannot open: " + std::strerror(errno));
   const std::string head(std::istreambuf_iterator<char>(skeleton), {});
   out << head;
-  std::uint64_t bytes = head.size(); // a pipe does not know where it is
+  std::uint64_t bytes = head.size(); // counted here, because a pipe has no position
   for (const PlanTensor &t : plan.tensors) {
     if (t.kind == PlanTensor::Kind::constant)
       continue;

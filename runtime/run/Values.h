@@ -1,4 +1,4 @@
-// Parameters and states: initial values, and the trained model as ONNX.
+// Values of parameters and states: initialising them, and saving the trained model as ONNX.
 #pragma once
 
 #include "runtime/core/TensorStore.h"
@@ -9,17 +9,16 @@
 
 namespace syncline {
 
-/// Dense values that a tensor begins with: from weights.bin, or drawn from the seed and the
-/// tensor's name, so that all ranks have the same.
+/// The dense initial values of a tensor: from weights.bin, or drawn from the seed and the tensor's
+/// name, so that all ranks have the same values.
 Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor &tensor,
                                              std::uint64_t seed);
 
-/// Gives every parameter and state of the executable its initial value. The plan has passed
-/// checkStep().
+/// Writes the initial values of all parameters and states. The plan has passed checkStep().
 Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed);
 
-/// Writes the model with its present values to `path`: under another name first, then renamed.
-/// Errors: badInput, naming the first value that is not finite, unless such are allowed.
+/// Writes the model with its present values to `path`, completely or not at all. Errors: badInput,
+/// naming the first value that is not finite, unless `allowsNonFinite`.
 Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed, const std::string &path,
                 bool allowsNonFinite);
 

@@ -17,7 +17,7 @@ static int fail(const Status &status) {
   return status.exitCode();
 }
 
-/// What was printed must have arrived.
+/// Returns the exit code, or an error when standard output could not be written.
 static int finish(int code) {
   std::cout.flush();
   if (code == 0 && !std::cout)

@@ -4,6 +4,7 @@
 #include "runtime/core/Executable.h"
 
 #include <cstddef>
+#include <memory>
 #include <ostream>
 #include <span>
 #include <string>

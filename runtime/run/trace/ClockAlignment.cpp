@@ -1,4 +1,4 @@
-// Ping-pong, and records as one message each.
+// Ping-pong between clocks, and one message for each rank's records.
 #include "runtime/run/trace/ClockAlignment.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace syncline {
 
-/// Pongs that are asked for: the quickest of so many met no other traffic.
+/// Number of round trips; the quickest of so many met no other traffic.
 static constexpr int kRounds = 32;
 
 double clockSeconds(Clock::time_point time) {
@@ -72,7 +72,7 @@ Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {
   return group->blame(other, "its connection for comparing clocks is gone");
 }
 
-/// While nothing comes, whoever is lost is heard of.
+/// Receives from another rank. While no bytes come, the watch is asked whether a rank is lost.
 Status RankZeroLinks::receive(int other, void *data, std::size_t bytes) {
   const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
   const Deadline deadline = deadlineIn(timeout);

@@ -1,4 +1,4 @@
-// The other ranks' clocks in terms of rank 0's, and a way to bring their records to rank 0.
+// Comparing all ranks' clocks with rank 0's, and collecting their records at rank 0.
 #pragma once
 
 #include "runtime/transport/Group.h"
@@ -9,34 +9,33 @@
 
 namespace syncline {
 
-/// What another clock shows more than rank 0's, by ping-pong: rank 0 asks what time it is and
-/// assumes that the answer was given half-way between question and arrival. The quickest of several
-/// answers counts; the truth is at most half its round trip away.
+/// The difference between another rank's clock and rank 0's, measured by ping-pong: rank 0 asks for
+/// the time and assumes that the answer was given half-way between question and arrival. The
+/// quickest of several round trips counts, and the error is at most half of it.
 struct ClockOffset {
-  double at = 0;      ///< rank 0's clock then
-  double seconds = 0; ///< other - rank 0's
-  double error = 0;   ///< bound
+  double at = 0;      ///< time of the measurement by rank 0's clock
+  double seconds = 0; ///< other clock minus rank 0's
+  double error = 0;   ///< bound on the error
 };
 
-/// The other clock's offset at a time of its own, on the line through two measurements: clocks of
-/// different hosts drift by some microseconds a second.
+/// The offset at a time of the other clock, on the line through two measurements. Clocks of
+/// different hosts drift by some microseconds per second.
 double offsetAt(const ClockOffset &first, const ClockOffset &second, double otherTime);
 
-/// Seconds of a clock since its own beginning; one beginning for all processes of a host.
+/// Seconds since the clock's epoch, which all processes of a host share.
 double clockSeconds(Clock::time_point time);
 
-/// One worker's connection to rank 0, and rank 0's to all others, beside those that carry buckets
-/// and whatever carries these. Every worker calls the same methods in the same order; not
-/// thread-safe. Errors: peerLost.
+/// Extra connections between rank 0 and every other worker, independent of the buckets' channels.
+/// Every worker calls the same methods in the same order; not thread-safe. Errors: peerLost.
 class RankZeroLinks {
 public:
-  /// At least two workers. `group` outlives the links; one that stands still for `timeoutSeconds`
-  /// is lost.
+  /// Opens the connections; needs at least two workers. `group` outlives the links. A link without
+  /// progress for `timeoutSeconds` counts as lost.
   static Result<RankZeroLinks> open(Group &group, double timeoutSeconds);
 
-  /// Rank 0: the offset of every rank, its own first; other ranks: nothing.
+  /// Returns the offsets of all ranks, by rank, on rank 0, and nothing on other ranks.
   Result<std::vector<ClockOffset>> measureOffsets();
-  /// Rank 0: what every rank gave, its own first; other ranks: nothing.
+  /// Returns what every rank passed, by rank, on rank 0, and nothing on other ranks.
   Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
 private:

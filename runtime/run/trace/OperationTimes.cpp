@@ -1,4 +1,4 @@
-// Steps until the median stands still, and their times as JSON.
+// Measuring steps until the median is steady, and writing their times as JSON.
 #include "runtime/run/trace/OperationTimes.h"
 
 #include "runtime/core/Statistics.h"

@@ -1,4 +1,4 @@
-// When everything in one training step happened, by the clock of the rank that ran it.
+// The times of all operations and messages of one training step, by the clock of its rank.
 #pragma once
 
 #include "runtime/core/Channel.h"
@@ -9,8 +9,8 @@
 
 namespace syncline {
 
-/// Seconds are from the first operation's begin, by the clock of what computes. Nothing waits for a
-/// device to be measured: see StepRunner::mark().
+/// Seconds count from the start of the first operation, by the clock of the computing device.
+/// Recording does not wait for the device: see StepRunner::mark().
 struct StepRecord {
   struct Span {
     double begin = 0, end = 0;
@@ -18,8 +18,8 @@ struct StepRecord {
   };
 
   std::int64_t step = 0;
-  Clock::time_point start;           ///< just before the first operation was told
-  std::vector<Span> operations;      ///< as StepRunner::operations()
+  Clock::time_point start;           ///< just before the first operation was enqueued
+  std::vector<Span> operations;      ///< in the order of StepRunner::operations()
   std::vector<BucketTiming> buckets; ///< in the order of their waits, without the loss
 };
 

@@ -1,4 +1,4 @@
-// Events, one after the other, in the trace event format.
+// Writing events in the trace event format.
 #include "runtime/run/trace/TraceFile.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// To the nanosecond.
+  /// Microseconds, rounded to the nanosecond.
   static double microseconds(double seconds) { return std::round(seconds * 1e9) / 1e3; }
 
   void add(const Json &event) {
@@ -150,7 +150,8 @@ private:
     flow("f", step, bucket.id, 0, middle(to));
   }
 
-  /// The operation before the bucket's issue; the number of operations where there is none.
+  /// The index of the operation before the bucket's issue, or the number of operations if there
+  /// is none.
   std::size_t completing(int bucket) const {
     std::size_t last = operations.size();
     for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -165,7 +166,7 @@ private:
     return operations.size();
   }
 
-  /// Its update, else its wait.
+  /// The index of the bucket's update, or of its wait if it has no update.
   std::size_t consuming(int bucket) const {
     std::size_t found = operations.size();
     for (std::size_t i = 0; i < operations.size(); ++i)
@@ -181,11 +182,12 @@ private:
   const int ranks;
   std::map<int, const PlanBucket *> bucketById;
   double zero = 0; ///< the first step's start
-  int rank = 0;    ///< whose events are written
+  int rank = 0;    ///< the rank whose events are written
   std::string events;
 };
 
-/// Step, start and number of buckets; then the operations', then the buckets' numbers.
+/// A packed record: step, start and number of buckets, then the operations' numbers, then the
+/// buckets' numbers.
 constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 4;
 
 } // namespace

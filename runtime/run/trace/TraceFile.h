@@ -1,4 +1,4 @@
-// Records of several ranks' steps as a trace that Perfetto and chrome://tracing show.
+// Writing the records of several ranks as a trace for Perfetto and chrome://tracing.
 #pragma once
 
 #include "runtime/run/Plan.h"
@@ -11,7 +11,8 @@
 
 namespace syncline {
 
-/// A record whose start is clockSeconds(), so that it can be sent and moved to another clock.
+/// A record whose start is in clockSeconds(), so that it can be sent and converted to
+/// another clock.
 struct TracedStep {
   std::int64_t step = 0;
   double start = 0; ///< seconds
@@ -19,29 +20,31 @@ struct TracedStep {
   std::vector<BucketTiming> buckets;
 };
 
-/// The records as numbers, and back. The latter is empty-handed (internal) for numbers that the
-/// former did not give for so many operations.
+/// Converts records to numbers and back. unpackRecords() fails (internal) for numbers that
+/// packRecords() does not produce for `operations` operations.
 std::vector<double> packRecords(std::span<const StepRecord> records);
 Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
                                               std::size_t operations);
 
-/// What a trace is made of; everything by rank 0's clock.
+/// The contents of a trace. All times are by rank 0's clock.
 struct Trace {
   std::vector<std::vector<TracedStep>> ranks; ///< by rank
-  double clockError = 0;                      ///< no rank's clock is further off; seconds
+  double clockError = 0;                      ///< bound on every rank's clock error, in seconds
 };
 
-/// The steps that all ranks sent to rank 0, where `before` and `after` were measured around them.
+/// Converts the steps that all ranks sent to rank 0 to its clock, by the offsets measured before
+/// and after the steps.
 Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
                          std::span<const ClockOffset> before, std::span<const ClockOffset> after,
                          std::size_t operations);
 
-/// JSON, an event a line. Complete events: ts and dur in microseconds from the first step's start,
-/// pid = rank, tid 0 = the computing thread, 1 + c = channel c; cat "compute", "message", "wait" or
-/// "update"; args {"step", "layer", "phase", "bucket", "bytes" (updated), "scheme", "ready"} as far
-/// as they apply. A message's `ready` is when it was issued. Flows lead from the operation that
-/// completes a bucket to its message and on to its update, or where there is none to its wait;
-/// their id is (step·buckets + bucket)·ranks + rank. Issuing, which takes no time, has no event.
+/// The trace as JSON with one event on each line. Complete events have ts and dur in microseconds
+/// from the first step's start; pid is the rank; tid is 0 for the computing thread and 1 + c for
+/// channel c; cat is "compute", "message", "wait" or "update"; args has "step", "layer", "phase",
+/// "bucket", "bytes" (updated), "scheme" and "ready" where they apply. A message's `ready` is the
+/// time of its issue. A flow leads from the operation that completes a bucket to its message and on
+/// to its update, or to its wait where there is no update; its id is (step·buckets + bucket)·ranks
+/// + rank. Issuing takes no time and has no event.
 std::string traceText(const Plan &plan, const StepRunner &runner, const Trace &trace);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Comparing clocks around the traced steps.
+// Comparing clocks before and after the traced steps.
 #include "runtime/run/trace/TraceRecorder.h"
 
 #include "runtime/run/trace/TraceFile.h"
@@ -42,7 +42,7 @@ Status TraceRecorder::finish(const std::string &path, const Plan &plan, const St
   auto after = offsets();
   if (!after)
     return after.status();
-  // With --timings earlier steps have records, too.
+  // With --timings, the steps before the traced ones have records too.
   const std::vector<StepRecord> &records = trainer.records();
   const auto begin = std::find_if(records.begin(), records.end(),
                                   [&](const StepRecord &r) { return r.step >= first; });

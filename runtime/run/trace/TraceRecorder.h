@@ -1,4 +1,4 @@
-// `--trace`: the last steps of all ranks, on one clock, in one file.
+// `--trace`: records the last steps of all ranks, by one clock, in one file.
 #pragma once
 
 #include "runtime/run/Plan.h"
@@ -10,20 +10,21 @@
 
 namespace syncline {
 
-/// One rank's part; all workers make one and call the same methods between the same steps.
+/// Records one rank's steps. All workers create one and call the same methods between the
+/// same steps.
 class TraceRecorder {
 public:
-  /// Records the last `traced` of `steps` steps. `group` is null where there is one rank; for
-  /// `timeoutSeconds` see RankZeroLinks. Errors: peerLost.
+  /// Creates a recorder for the last `traced` of `steps` steps. `group` is null in a run of one
+  /// rank; for `timeoutSeconds` see RankZeroLinks. Errors: peerLost.
   static Result<TraceRecorder> create(Group *group, double timeoutSeconds, std::int64_t steps,
                                       std::int64_t traced);
 
-  /// Before step `number`; the first traced one begins once the clocks have been compared.
+  /// Called before step `number`. Before the first traced step it compares the clocks.
   Status beforeStep(std::int64_t number, Trainer &trainer);
-  /// Whether the first traced step has come.
+  /// Whether the first traced step has begun.
   bool hasBegun() const { return !before.empty(); }
-  /// After the last step: brings all records to rank 0, which writes `path`. Errors: peerLost;
-  /// badInput, naming the path.
+  /// Called after the last step. Collects all records at rank 0, which writes `path`. Errors:
+  /// peerLost; badInput, naming the path.
   Status finish(const std::string &path, const Plan &plan, const StepRunner &runner,
                 const Trainer &trainer);
 
@@ -31,9 +32,9 @@ private:
   TraceRecorder(std::int64_t first, bool isFirstRank) : first(first), isFirstRank(isFirstRank) {}
   Result<std::vector<ClockOffset>> offsets();
 
-  std::int64_t first; ///< step
+  std::int64_t first; ///< number of the first traced step
   bool isFirstRank;
-  std::optional<RankZeroLinks> links; ///< none on one rank
+  std::optional<RankZeroLinks> links; ///< none in a run of one rank
   std::vector<ClockOffset> before;
 };
 

@@ -37,7 +37,7 @@ void expectComplete(const Findings &f) {
   EXPECT_GT(f.device.memoryRate(), 1e8);
   EXPECT_LT(f.device.smallest.seconds.median, 1e-4);
   for (const SchemeFinding &scheme : f.schemes) {
-    ASSERT_FALSE(scheme.sizes.empty()) << scheme.scheme;
+    ASSERT_FALSE(scheme.sizes.empty()) << schemeName(scheme.scheme);
     for (std::size_t i = 0; i < scheme.sizes.size(); ++i) {
       EXPECT_GT(scheme.sizes[i].seconds.median, 0);
       EXPECT_GE(scheme.sizes[i].seconds.samples, 2);

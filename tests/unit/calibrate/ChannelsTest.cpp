@@ -60,8 +60,8 @@ TEST(Channels, MeasureEveryScheme) {
   for (std::size_t i = 0; i < f.schemes.size(); ++i) {
     const SchemeFinding &scheme = f.schemes[i];
     EXPECT_EQ(scheme.scheme, settings.schemes[i]);
-    ASSERT_FALSE(scheme.sizes.empty()) << scheme.scheme;
-    EXPECT_GT(scheme.sizes.front().seconds.median, 0) << scheme.scheme;
+    ASSERT_FALSE(scheme.sizes.empty()) << schemeName(scheme.scheme);
+    EXPECT_GT(scheme.sizes.front().seconds.median, 0) << schemeName(scheme.scheme);
     // Both ranks find the same.
     EXPECT_EQ(scheme.curve().size(), all[1].schemes[i].curve().size());
     EXPECT_EQ(scheme.sizes.back().seconds.median, all[1].schemes[i].sizes.back().seconds.median);
