@@ -1,4 +1,4 @@
-// Access to array elements by type.
+// Reading array elements of any type.
 #include "runtime/data/Array.h"
 
 #include "runtime/core/StepTypes.h"

@@ -1,4 +1,4 @@
-// A dense array that was read from a file.
+// A dense array read from a file.
 #pragma once
 
 #include "syncline/Status.h"
@@ -12,18 +12,18 @@ namespace syncline {
 
 /// Values in host memory or in a mapped file, row-major.
 struct Array {
-  std::string path; ///< for messages
+  std::string path; ///< the file's name for messages
   ElementType type = ElementType::f32;
   Shape shape;
   const std::byte *data = nullptr;
   std::shared_ptr<const void> owner;
 
   std::int64_t count() const;
-  /// Element i in double; exact for all types but integers beyond 2^53.
+  /// Element i as a double; exact except for integers beyond 2^53.
   double at(std::int64_t i) const;
 };
 
-/// "[8, 1, 8]"
+/// The shape as text: "[8, 1, 8]".
 std::string describe(const Shape &shape);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Comma-separated numbers: one sample a line, no header.
+// Reading comma-separated numbers: one sample on each line, no header.
 #pragma once
 
 #include "runtime/data/Array.h"
@@ -6,7 +6,7 @@
 namespace syncline {
 
 /// Reads a table as an f64 array [lines, columns]. Blank lines are skipped. Errors: badInput,
-/// naming file and line, for cells that are no finite numbers and for lines of different length.
+/// naming file and line, for cells that are not finite numbers and for lines of different lengths.
 Result<Array> readCsv(const std::string &path);
 
 } // namespace syncline

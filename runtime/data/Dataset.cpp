@@ -1,4 +1,4 @@
-// Checking, converting and dealing out samples.
+// Checking and converting samples, and choosing them for a step.
 #include "runtime/data/Dataset.h"
 
 #include "runtime/core/StepTypes.h"
@@ -39,7 +39,7 @@ void put(ElementType type, std::byte *to, std::int64_t i, double value) {
 }
 
 Result<Array> openAny(const std::string &path) {
-  // Reading a pipe or a device could wait for ever.
+  // Only regular files are read, because reading a pipe or a device could block forever.
   if (std::error_code error;
       std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
     return Status::badInput("'" + path + "': cannot open: it is not a regular file");
@@ -52,8 +52,8 @@ Result<Array> openAny(const std::string &path) {
 
 Shape sampleShape(const Shape &shape) { return {shape.begin() + 1, shape.end()}; }
 
-/// The array's samples must have the wanted shape; a CSV line is the same values without one, and a
-/// single label may stand as a column of one.
+/// Checks that the array's samples have the wanted shape. A CSV line has the values without a
+/// shape, and a single label may be a column of one value.
 Status checkShape(const Array &array, const Shape &wanted) {
   if (array.shape.empty())
     return Status::badInput("'" + array.path + "': expected samples along a first dimension");

@@ -1,4 +1,5 @@
-// Conversions between f32 and the two 16-bit formats; to a 16-bit format rounds to nearest even.
+// Conversions between f32 and the two 16-bit formats. Conversions to 16 bits round to the
+// nearest even.
 #pragma once
 
 #include <bit>

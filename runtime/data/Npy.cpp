@@ -49,8 +49,8 @@ Result<Array> mapFile(const std::string &path, std::size_t &size) {
   return array;
 }
 
-/// Value of a key in the header's Python dictionary: up to the comma or brace behind it, brackets
-/// counted.
+/// The value of a key in the header's Python dictionary: the text up to the next comma or brace
+/// outside brackets.
 std::optional<std::string_view> field(std::string_view header, std::string_view key) {
   std::string quoted = "'" + std::string(key) + "'";
   std::size_t at = header.find(quoted);
@@ -83,7 +83,7 @@ std::optional<ElementType> typeOf(std::string_view descr) {
   return std::nullopt;
 }
 
-/// "(3, 4)" or "(3,)" or "()".
+/// Parses a shape: "(3, 4)", "(3,)" or "()".
 std::optional<Shape> shapeOf(std::string_view text) {
   Shape shape;
   if (text.size() < 2 || text.front() != '(' || text.back() != ')')
@@ -103,7 +103,7 @@ std::optional<Shape> shapeOf(std::string_view text) {
   }
 }
 
-/// Bytes of an array, unless it could not be that large.
+/// The array's size in bytes, or nothing if it overflows.
 std::optional<std::size_t> bytesOf(const Shape &shape, ElementType type) {
   std::size_t bytes = elementBytes(type);
   for (std::int64_t extent : shape)
@@ -162,7 +162,7 @@ const char *descrOf(ElementType type) {
   case ElementType::f16:
     return "<f2";
   case ElementType::bf16:
-    return "<u2"; // NumPy has no bfloat16: the bits
+    return "<u2"; // NumPy has no bfloat16, so the bits are stored
   case ElementType::i64:
     return "<i8";
   case ElementType::i32:
@@ -195,7 +195,7 @@ Status writeNpy(const std::string &path, ElementType type, const Shape &shape, c
     dims.pop_back();
   std::string header = std::string("{'descr': '") + descrOf(type) +
                        "', 'fortran_order': False, 'shape': (" + dims + "), }";
-  // Values begin at a multiple of 64 bytes; the header ends with a newline.
+  // The header ends with a newline, and values begin at a multiple of 64 bytes.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   std::string start(magic);

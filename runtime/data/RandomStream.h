@@ -1,5 +1,5 @@
-// Random numbers that depend on nothing but a seed, a name and a position: the same on every rank,
-// whatever the order of drawing.
+// Random numbers that depend only on a seed, a name and a position. They are the same on every rank
+// and in any order of drawing.
 #pragma once
 
 #include "runtime/core/Random.h"
@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-/// A stream of numbers by position.
+/// A stream of random numbers, addressed by position.
 class RandomStream {
 public:
   RandomStream(std::uint64_t seed, std::string_view name) {
@@ -18,15 +18,15 @@ public:
     stream = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)};
   }
 
-  /// In [0, 1).
+  /// Uniform in [0, 1).
   double uniform(std::uint64_t i) const { return unit(words(i), 0); }
-  /// Mean 0, deviation 1 (Box and Muller).
+  /// Normal with mean 0 and deviation 1 (Box and Muller).
   double normal(std::uint64_t i) const {
     auto w = words(i);
     double radius = std::sqrt(-2 * std::log(1 - unit(w, 0)));
     return radius * std::cos(2 * std::numbers::pi * unit(w, 2));
   }
-  /// In [0, bound).
+  /// Uniform over 0 to bound - 1.
   std::uint64_t below(std::uint64_t i, std::uint64_t bound) const {
     auto w = words(i);
     std::uint64_t bits = static_cast<std::uint64_t>(w[1]) << 32 | w[0];

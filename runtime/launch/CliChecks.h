@@ -1,4 +1,4 @@
-// Checks of numbers on command lines, with messages that name what was wanted.
+// Validators for command lines, with messages that name what was expected.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@ namespace syncline {
 
 constexpr std::int64_t maxWhole = std::int64_t{1} << 62;
 
-/// A whole number from `min` to `max`.
+/// Accepts a whole number from `min` to `max`.
 inline CLI::Validator wholeNumber(std::int64_t min, const std::string &unit,
                                   std::int64_t max = maxWhole) {
   return CLI::Validator(
@@ -28,7 +28,7 @@ inline CLI::Validator wholeNumber(std::int64_t min, const std::string &unit,
       "");
 }
 
-/// A real number from `min` to `max`, so neither infinite nor NaN.
+/// Accepts a real number from `min` to `max`, and so neither infinity nor NaN.
 inline CLI::Validator realNumber(double min, double max, const std::string &wanted) {
   return CLI::Validator(
       [=](std::string &text) -> std::string {
@@ -42,7 +42,7 @@ inline CLI::Validator realNumber(double min, double max, const std::string &want
       "");
 }
 
-/// A text that is not empty.
+/// Accepts a text that is not empty.
 inline CLI::Validator someText() {
   return CLI::Validator(
       [](std::string &text) {

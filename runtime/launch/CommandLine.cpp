@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char *seeHelp = "; '--help' lists the options";
 
-/// "--cluster", "-o" of `app` and of the subcommand that was given.
+/// The options' names, such as "--cluster" and "-o", of `app` and of the given subcommand.
 std::vector<std::string> optionNames(const CLI::App &app) {
   std::vector<std::string> names;
   for (const CLI::Option *option : app.get_options()) {
@@ -62,7 +62,7 @@ public:
     return wrapped(option->get_description(), helpWidth() - get_column_width());
   }
 
-  /// Its name says what a positional argument is.
+  /// Prints no type for positional arguments; their names suffice.
   std::string make_option_opts(const CLI::Option *option) const override {
     if (option->get_positional() && !option->nonpositional())
       return option->get_required() ? " " + get_label("REQUIRED") : "";

@@ -1,4 +1,4 @@
-// The flags that say where to compute, each documented once.
+// The flags for backend, device and precision, each documented once.
 #include "runtime/launch/DeviceFlags.h"
 
 #include "runtime/launch/CliChecks.h"
@@ -22,7 +22,7 @@ template <typename T> std::string nameOf(const std::map<std::string, T> &names, 
   return {};
 }
 
-/// One of a few names, each of which stands for a value.
+/// Adds an option that takes one of a few names, each of which stands for a value.
 template <typename T>
 CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
                        const std::map<std::string, T> &by, const char *text) {
@@ -51,28 +51,29 @@ std::string DeviceFlags::sharedOptions() const {
 }
 
 std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
-  app.add_option("--backend", flags.backend, "where to compute")
+  app.add_option("--backend", flags.backend, "Compute on this backend")
       ->check(oneOf({"cpu", "cuda"}))
       ->capture_default_str()
       ->type_name("NAME")
       ->group(group);
   std::string gpus = "GPUs (--backend cuda)";
-  auto *device = app.add_option("--device", flags.device,
-                                "which of the GPUs that this process sees "
-                                "(default the local rank's)")
-                     ->check(wholeNumber(0, "a GPU's number"))
-                     ->type_name("N")
-                     ->group(gpus);
-  app.add_flag("--share-device", flags.sharesDevice,
-               "local ranks beyond the GPUs share them, and messages go through sockets")
+  auto *device =
+      app.add_option(
+             "--device", flags.device,
+             "Compute on GPU N of those that this process sees (default: the local rank's number)")
+          ->check(wholeNumber(0, "a GPU's number"))
+          ->type_name("N")
+          ->group(gpus);
+  app.add_flag(
+         "--share-device", flags.sharesDevice,
+         "Let local ranks beyond the number of GPUs share them; messages then go through sockets")
       ->excludes(device)
       ->group(gpus);
   addChoice(app, "--precision", flags.precision, precisions,
-            "of products and convolutions; weights, gradients and losses are float32 (default "
-            "fp32)")
+            "Compute products and convolutions in TYPE; weights, gradients and losses stay float32 "
+            "(default fp32)")
       ->group(gpus);
-  addChoice(app, "--wire", flags.wire, wires,
-            "how gradients travel, and in which type they are summed (default fp32)")
+  addChoice(app, "--wire", flags.wire, wires, "Send and sum gradients in TYPE (default fp32)")
       ->group(gpus);
   return gpus;
 }

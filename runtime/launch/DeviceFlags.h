@@ -1,4 +1,4 @@
-// The flags by which every program of the runtime is told where to compute, and how GPUs do.
+// The flags that select the backend, the device and the precision in every program of the runtime.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -12,22 +12,23 @@ namespace syncline {
 
 struct DeviceFlags {
   std::string backend = "cpu";
-  std::optional<int> device; ///< default the local rank's
-  bool sharesDevice = false; ///< ranks beyond the devices begin with the first again
+  std::optional<int> device; ///< default: the device of the local rank's number
+  bool sharesDevice = false; ///< ranks beyond the devices start again at the first
   Precision precision = Precision::fp32;
   WirePrecision wire = WirePrecision::fp32;
 
-  /// Of what only GPUs know, the first switch that was given, or null.
+  /// The first given switch that only GPUs support, or null.
   const char *deviceSwitch() const;
-  /// What all ranks must have alike, as text.
+  /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;
 };
 
-/// Adds --backend to the group named and --device, --share-device, --precision and --wire to one of
-/// their own, whose name it returns; `flags` must outlive the parsing.
+/// Adds --backend to `group`, and --device, --share-device, --precision and --wire to a group of
+/// their own, whose name it returns. `flags` must outlive the parsing.
 std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
 
-/// Empty, or what is wrong once all is parsed: a switch that the backend does not know.
+/// The error, after parsing, for a switch that the chosen backend does not support;
+/// otherwise empty.
 std::string checkDeviceFlags(const DeviceFlags &flags);
 
 } // namespace syncline

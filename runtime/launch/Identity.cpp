@@ -1,4 +1,4 @@
-// Rank identity from flags and environment.
+// Finding the identity from flags and the environment.
 #include "runtime/launch/Identity.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 Status usage(std::string message) { return Status::error(ErrorKind::badUsage, std::move(message)); }
 
-/// Reads variables; remembers the first that is no number.
+/// Reads environment variables and remembers the first one that is no number.
 class Reader {
 public:
   explicit Reader(const Environment &environment) : environment(environment) {}
@@ -36,7 +36,7 @@ private:
   const Environment &environment;
 };
 
-/// The variables of one starter.
+/// The environment variables of one launcher.
 struct Starter {
   const char *name, *rank, *size, *localRank, *localSize;
 };
@@ -47,7 +47,7 @@ constexpr Starter starters[] = {
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
 };
 
-/// Where rank 0 is when MASTER_ADDR does not say.
+/// The address of rank 0 when MASTER_ADDR is not set.
 Result<std::string> deriveAddress(const Starter &starter, Reader &reader, int size) {
   if (size == 1)
     return std::string("127.0.0.1");
@@ -66,7 +66,8 @@ Result<std::string> deriveAddress(const Starter &starter, Reader &reader, int si
                " without 'MASTER_ADDR': set it to the host of rank 0");
 }
 
-/// Two jobs on one host should not meet on one port.
+/// The port of rank 0. Under Slurm it depends on the job's number, so that two jobs on one host use
+/// different ports.
 int derivePort(const Starter &starter, Reader &reader) {
   constexpr int first = 20000, count = 20000;
   if (std::strcmp(starter.name, "Slurm") == 0)
@@ -75,13 +76,13 @@ int derivePort(const Starter &starter, Reader &reader) {
   return 29500;
 }
 
-/// torchrun's own agent listens on the port it announces.
+/// Whether the announced port is taken: torchrun's agent listens on it.
 bool isPortTaken(const Reader &reader) {
   std::string value = reader.text("TORCHELASTIC_USE_AGENT_STORE");
   return value == "True" || value == "true" || value == "1";
 }
 
-/// Fills in rank and size; nothing when this starter has not been at work.
+/// Fills in rank and size. Returns false when this launcher did not start the process.
 Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
   auto rank = reader.number(starter.rank), size = reader.number(starter.size);
   if (std::strcmp(starter.name, "Slurm") == 0)
@@ -89,7 +90,7 @@ Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
       size = step;
   if (!reader.status)
     return reader.status;
-  // Slurm announces the number of tasks in shells that are no task.
+  // Slurm sets the number of tasks also in shells that are no task.
   if (!rank && (!size || std::strcmp(starter.name, "Slurm") == 0))
     return false;
   if (!rank || !size)
@@ -135,7 +136,7 @@ Result<Identity> fromFlags(const IdentityFlags &flags, Identity id) {
   return id;
 }
 
-/// "4 ranks", "4 ranks and 2 servers".
+/// The plan's processes as text: "4 ranks", "4 ranks and 2 servers".
 std::string describe(const RunShape &plan) {
   std::string text = std::to_string(plan.ranks) + " ranks";
   if (plan.servers == 0)
@@ -144,7 +145,7 @@ std::string describe(const RunShape &plan) {
          (plan.servers == 1 ? " server" : " servers");
 }
 
-/// Flags against the plan alone.
+/// Checks the flags against the plan.
 Status checkFlags(const IdentityFlags &flags, const RunShape &plan) {
   if (flags.servers && *flags.servers != plan.servers)
     return usage("the plan has " + (plan.servers == 0 ? "no" : std::to_string(plan.servers)) +
@@ -156,8 +157,8 @@ Status checkFlags(const IdentityFlags &flags, const RunShape &plan) {
   return Status::ok();
 }
 
-/// How to get a plan for so many ranks; nothing where they do not fill nodes as the
-/// plan's do, or there are servers to count.
+/// The advice to compile a plan for so many ranks. Empty where these ranks do not fill nodes of the
+/// plan's size, or where the plan has servers.
 std::string howToCompileFor(int ranks, const RunShape &plan) {
   const int perNode = std::max(plan.ranksPerNode, 1);
   if (plan.servers > 0 || ranks < 1 || ranks % perNode != 0)
@@ -165,7 +166,7 @@ std::string howToCompileFor(int ranks, const RunShape &plan) {
   return "; 'compile --nodes " + std::to_string(ranks / perNode) + "' makes one that fits";
 }
 
-/// Whether as many processes were or are to be started as the plan needs; `source` says how many.
+/// Checks that the number of processes is the plan's. `source` names where the number comes from.
 Status checkSize(const Identity &id, const RunShape &plan, const std::string &source) {
   if (plan.ranks == RunShape::anyRanks)
     return Status::ok();
@@ -190,7 +191,7 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
   Reader reader(environment);
   Identity id;
   id.servers = plan.servers;
-  // Until a starter says otherwise.
+  // The value until a launcher's variables replace it.
   id.localSize = flags.ranksPerNode.value_or(plan.ranksPerNode > 0 ? plan.ranksPerNode : 1);
   id.interface = reader.text("GLOO_SOCKET_IFNAME");
   std::string source = "the command line";
@@ -254,7 +255,7 @@ std::string firstSlurmHost(std::string_view list) {
   std::string_view first = range.substr(0, range.find_first_of(",-"));
   if (first.empty())
     return {};
-  // A name may go on behind the brackets, with brackets of its own: "r[1-2]n[01-04]".
+  // A name may continue after the brackets with further brackets: "r[1-2]n[01-04]".
   std::string_view rest = inside.substr(close + 1);
   rest = rest.substr(0, rest.starts_with(',') ? 0 : rest.size());
   return host + std::string(first) + (rest.empty() ? "" : firstSlurmHost(rest));

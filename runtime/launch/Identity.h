@@ -1,5 +1,5 @@
-// Which rank this process is, of how many, and where rank 0 is: from flags or from what torchrun,
-// Open MPI or Slurm left in the environment.
+// This process's rank, the number of ranks, and the address of rank 0: from flags, or from the
+// environment variables of torchrun, Open MPI or Slurm.
 #pragma once
 
 #include "syncline/PlanConstants.h"
@@ -12,19 +12,19 @@
 
 namespace syncline {
 
-/// Whom a plan needs.
+/// The numbers of processes that a plan needs.
 struct RunShape {
-  static constexpr int anyRanks = 0; ///< no plan: as many as were or are to be started
-  int ranks = 1;                     ///< that compute
-  int servers = 0;                   ///< processes of their own, which are the ranks behind these
-  int ranksPerNode = 0; ///< as the plan expects them to be started; 0 where it does not say
+  static constexpr int anyRanks = 0; ///< without a plan any number of ranks is accepted
+  int ranks = 1;                     ///< workers
+  int servers = 0;                   ///< dedicated servers, the ranks after the workers
+  int ranksPerNode = 0;              ///< as the plan expects; 0 where the plan does not say
 
   int processes() const { return ranks + servers; }
 };
 
-/// What the command line says; all optional.
+/// The values of the command line's flags; all are optional.
 struct IdentityFlags {
-  std::optional<int> localRanks = {};   ///< -n, servers not counted
+  std::optional<int> localRanks = {};   ///< -n, without servers
   std::optional<int> servers = {};      ///< --servers
   std::optional<int> ranksPerNode = {}; ///< --ranks-per-node
   std::optional<int> rank = {}, ranks = {};
@@ -33,38 +33,42 @@ struct IdentityFlags {
 };
 
 struct Identity {
-  /// Not a rank itself: it is to start `size` ranks on this host.
+  /// This process is no rank; it starts `size` ranks on this host.
   bool launchesLocally = false;
   int rank = 0, size = 1, localRank = 0;
-  int machineRank = 0; ///< of the ranks on this machine, whatever the plan takes for a node
-  int servers = 0;     ///< the last ones of `size`
-  int localSize = 1;   ///< ranks on this node; the plan's number when the starter does not say
+  int machineRank =
+      0; ///< number among the ranks on this machine, which may differ from the plan's node
+  int servers = 0;   ///< number of servers, the last of the `size` ranks
+  int localSize = 1; ///< ranks on this node; the plan's number when the launcher does not say
   std::string masterAddress = "127.0.0.1";
   int masterPort = 29500;
-  int listener = -1;     ///< inherited by rank 0 from the launcher
+  int listener = -1;     ///< listening socket that rank 0 inherits from the local launcher
   std::string interface; ///< GLOO_SOCKET_IFNAME
 
   int workers() const { return size - servers; }
   bool isServer() const { return rank >= workers(); }
 };
 
-/// Value of an environment variable, or nullptr.
+/// Returns the value of an environment variable, or nullptr.
 using Environment = std::function<const char *(const char *)>;
 
-/// Flags go before RANK/WORLD_SIZE/.. before OMPI_COMM_WORLD_* before SLURM_*. With none of them
-/// this process starts all local ranks and servers of the plan, or is the only one. Errors:
-/// badUsage for flags and variables that contradict each other or the plan, naming both, and for
-/// more than maxLocalRanks to start.
+/// Finds the identity. Flags take precedence over RANK, WORLD_SIZE and so on, these over
+/// OMPI_COMM_WORLD_*, and these over SLURM_*. Without any of them this process starts all ranks
+/// and servers of the plan on this host, or is the only rank. Errors: badUsage for flags and
+/// variables that contradict each other or the plan, naming both, and for starting more than
+/// maxLocalRanks ranks.
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan);
 
-/// First host of a Slurm node list: "gpu[003-007,9],login" is "gpu003". Empty when malformed.
+/// The first host of a Slurm node list: "gpu003" for "gpu[003-007,9],login". Empty when the
+/// list is malformed.
 std::string firstSlurmHost(std::string_view list);
 
-/// Environment variables between the local launcher and its children.
+/// Environment variables by which the local launcher passes values to its children.
 inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",
                             *machineRankVariable = "SYNCLINE_MACHINE_RANK";
-/// By which `syncline` tells the runtime's programs what was typed, such as "syncline run".
+/// The environment variable by which `syncline` passes the typed command, such as "syncline run",
+/// to the runtime's programs.
 inline constexpr const char *commandVariable = "SYNCLINE_COMMAND";
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// What an identity means to the group, and errors as the process's last words.
+// Joining by an identity, and reporting errors before the process ends.
 #include "runtime/launch/Joining.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The beginning and the end of a process that is one rank of a run.
+// Joining the group at the beginning of a rank's process, and reporting the result at its end.
 #pragma once
 
 #include "runtime/launch/Identity.h"
@@ -9,12 +9,12 @@
 
 namespace syncline {
 
-/// Meets the other ranks, which may take `startSeconds`. Errors: as Group::join().
+/// Joins the other ranks, which may take up to `startSeconds`. Errors: as Group::join().
 Result<std::unique_ptr<Group>> joinGroup(const Identity &identity, double startSeconds);
 
-/// The exit code of what came to a good end. After an error tells it on stderr in the program's
-/// name, and the other ranks, if there is a group, and ends the process at once: threads may still
-/// wait for lost ranks, up to the time limit, with what the run's objects hold.
+/// Returns the exit code of a successful run. After an error it prints the message on stderr in the
+/// program's name, tells the other ranks of `group` (if any), and ends the process at once, because
+/// threads may still wait for lost ranks and use the run's objects.
 int conclude(const std::string &program, const Status &status, Group *group);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Local ranks as child processes.
+// Starting local ranks as child processes and waiting for them.
 #include "runtime/launch/LocalLauncher.h"
 
 #include "runtime/core/RankNames.h"
@@ -20,10 +20,11 @@
 namespace syncline {
 namespace {
 
-/// Seconds that ranks have to end by themselves once one has failed; then after SIGTERM.
+/// Seconds that ranks have to end by themselves after one has failed, and seconds until SIGKILL
+/// after SIGTERM.
 constexpr double graceSeconds = 5, afterTerm = 2;
 
-/// Where local ranks meet.
+/// The address at which local ranks meet.
 constexpr const char *loopback = "127.0.0.1";
 
 struct Child {
@@ -31,14 +32,15 @@ struct Child {
   std::FILE *output = nullptr; ///< stdout and stderr of a rank other than 0
   std::optional<int> status;
   bool failed() const { return status && *status != 0; }
-  /// By the convention of shells for one that ended by this signal in its own good time.
+  /// Whether the child ended itself after this signal, with a shell's exit code (128 + signal).
   bool endedBy(int signal) const {
     return status && WIFEXITED(*status) && WEXITSTATUS(*status) == 128 + signal;
   }
   bool wasKilled() const { return status && WIFSIGNALED(*status); }
 };
 
-/// By whoever started the program, as nohup does; its ranks ignore it as well.
+/// Whether the signal was ignored when the program started, as nohup arranges. The ranks ignore
+/// it too.
 bool isIgnored(int signal) {
   struct sigaction now{};
   return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -50,7 +52,7 @@ public:
       : shape(shape), names{shape.ranks}, arguments(arguments), children(shape.processes()) {}
 
   int run() {
-    // All ranks are here: nobody elsewhere is to reach the port.
+    // All ranks are on this host, so the port must not be reachable from other hosts.
     Result<Socket> socket = Socket::listen(0, loopback);
     if (!socket) {
       std::fprintf(stderr, "%s: error: %s\n", program.c_str(), socket.status().message().c_str());
@@ -88,7 +90,7 @@ private:
     become(rank, listener, child.output);
   }
 
-  /// The machine has no room for this rank: those after it are not even tried, and those before it
+  /// The machine cannot start this rank. The ranks after it are not tried, and the ranks before it
   /// end at once, so that the machine is free again.
   void giveUp(int rank, int error) {
     std::fprintf(stderr, "%s: error: cannot start %s of %d: %s\n", program.c_str(),
@@ -100,7 +102,7 @@ private:
     refused = true;
   }
 
-  /// In the child; does not return.
+  /// Runs in the child process and does not return.
   void become(int rank, const Socket &listener, std::FILE *output) {
     auto set = [](const char *name, const std::string &value) { setenv(name, value.c_str(), 1); };
     set("RANK", std::to_string(rank));
@@ -114,7 +116,7 @@ private:
     set(machineRankVariable, std::to_string(rank));
     set("MASTER_ADDR", loopback);
     set("MASTER_PORT", std::to_string(listener.localPort()));
-    // Local ranks meet on the loopback interface, and no agent holds the port.
+    // Local ranks meet on the loopback interface, and no torchrun agent holds the port.
     unsetenv("GLOO_SOCKET_IFNAME");
     unsetenv("TORCHELASTIC_USE_AGENT_STORE");
     unsetenv(listenerVariable);
@@ -142,7 +144,7 @@ private:
       int status = 0;
       if (!c.status && waitpid(c.pid, &status, WNOHANG) == c.pid)
         c.status = status;
-      // A killed rank is the cause even where the others, who lost it, were quicker to be seen.
+      // A killed rank is the cause even when the ranks that lost it were reaped earlier.
       if (c.failed() && (firstFailed < 0 ||
                          (c.wasKilled() && !children[firstFailed].wasKilled() && !hasSignalled)))
         firstFailed = rank;
@@ -175,7 +177,7 @@ private:
       timespec wait{left.count() / 1000, left.count() % 1000 * 1000000};
       int signal = sigtimedwait(&signals, nullptr, &wait);
       if (signal > 0 && signal != SIGCHLD) {
-        // Ranks end by the first one after a step, and save.
+        // After the first signal, ranks finish the step and save.
         const bool mayFinish = !interrupted && signal != SIGHUP && !ending;
         interrupted = signal;
         signalAll(signal);
@@ -184,7 +186,7 @@ private:
         ending = terminated = true;
         end = deadlineIn(afterTerm);
       } else if (Clock::now() >= end) {
-        // A stopped process takes SIGTERM only once it goes on.
+        // A stopped process receives SIGTERM only when it continues.
         signalAll(terminated ? SIGKILL : SIGTERM);
         end = terminated ? deadlineIn(1e8) : deadlineIn(afterTerm);
         terminated = true;
@@ -229,7 +231,7 @@ private:
       return crash ? 3 : 1;
     }
     int code = WEXITSTATUS(*first.status);
-    // Where rank 0 has given the reason, that is the one message.
+    // When rank 0 has printed the reason, no other output is shown.
     if (firstFailed > 0 && !told)
       std::fprintf(stderr, "%s: %s ended with exit code %d\n", program.c_str(),
                    names.of(firstFailed).c_str(), code);
@@ -239,12 +241,13 @@ private:
   const RunShape shape;
   const RankNames names;
   const std::vector<std::string> &arguments;
-  const std::string program = std::filesystem::path(arguments.front()).filename(); ///< for messages
+  const std::string program =
+      std::filesystem::path(arguments.front()).filename(); ///< the program's name for messages
   std::vector<Child> children;
   sigset_t signals, before;
   int firstFailed = -1, interrupted = 0;
-  bool hasSignalled = false; ///< ranks may have ended by this program's signals
-  bool refused = false;      ///< the machine would not start a rank; said already
+  bool hasSignalled = false; ///< ranks may have ended by signals of this process
+  bool refused = false;      ///< a rank could not be started; already reported
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Lines for people.
+// Writing and erasing the line.
 #include "runtime/launch/ProgressLine.h"
 
 #include <cstdio>

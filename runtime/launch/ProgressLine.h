@@ -1,4 +1,4 @@
-// Where a long command is, on standard error.
+// A progress line of a long command, on standard error.
 #pragma once
 
 #include "runtime/core/Deadline.h"
@@ -7,17 +7,17 @@
 
 namespace syncline {
 
-/// On a terminal one line that is written over, and erased at the end; elsewhere a line every five
+/// On a terminal, one line that is overwritten and finally erased; elsewhere, one line every five
 /// seconds. Not thread-safe.
 class ProgressLine {
 public:
-  /// Says nothing unless `isShown`.
+  /// Prints nothing unless `isShown`.
   explicit ProgressLine(bool isShown);
   ProgressLine(const ProgressLine &) = delete;
   ProgressLine &operator=(const ProgressLine &) = delete;
   ~ProgressLine();
 
-  /// `text` without a line break.
+  /// Shows `text`, which has no line break.
   void show(const std::string &text);
 
 private:

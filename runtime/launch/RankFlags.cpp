@@ -1,4 +1,4 @@
-// The flags that say which rank this is, each documented once.
+// The flags that set the rank, each documented once.
 #include "runtime/launch/RankFlags.h"
 
 #include "runtime/launch/CliChecks.h"
@@ -13,22 +13,23 @@ void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &text
       ->type_name("N")
       ->group(texts.group);
   app.add_option("--ranks-per-node", flags.ranksPerNode,
-                 "take as many consecutive ranks for a node, wherever they run (default what the "
-                 "starter says; " +
+                 "Count N consecutive ranks as one node, wherever they run (default: the "
+                 "launcher's number; " +
                      texts.ranksPerNode + ")")
       ->check(wholeNumber(1, "ranks"))
       ->type_name("N")
       ->group(texts.group);
-  app.add_option("--rank", flags.rank, "this process is rank R, from 0")
+  app.add_option("--rank", flags.rank, "Run as rank R, counted from 0")
       ->type_name("R")
       ->group(texts.group);
-  app.add_option("--ranks", flags.ranks, "how many ranks there are, on all hosts, servers included")
+  app.add_option("--ranks", flags.ranks, "State the number of ranks on all hosts, servers included")
       ->type_name("P")
       ->group(texts.group);
-  app.add_option("--master-addr", flags.masterAddress, "host of rank 0 (default 127.0.0.1)")
+  app.add_option("--master-addr", flags.masterAddress, "Set the host of rank 0 (default 127.0.0.1)")
       ->type_name("HOST")
       ->group(texts.group);
-  app.add_option("--master-port", flags.masterPort, "where rank 0 listens (default 29500)")
+  app.add_option("--master-port", flags.masterPort,
+                 "Set the port on which rank 0 listens (default 29500)")
       ->check(CLI::Range(1, 65535))
       ->type_name("PORT")
       ->group(texts.group);

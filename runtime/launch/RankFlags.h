@@ -1,4 +1,4 @@
-// The flags by which every program of the runtime is told which rank it is.
+// The flags that set the rank in every program of the runtime.
 #pragma once
 
 #include "runtime/launch/Identity.h"
@@ -9,20 +9,20 @@
 
 namespace syncline {
 
-/// What differs between programs in the flags' help.
+/// The parts of the flags' help that differ between programs.
 struct RankFlagTexts {
-  std::string group;        ///< heading, with what holds without flags
-  std::string localRanks;   ///< of -n
-  std::string ranksPerNode; ///< what --ranks-per-node is without the flag
-  int fewestRanks = 1;      ///< of -n
+  std::string group;        ///< the group's heading, with the behaviour without flags
+  std::string localRanks;   ///< help of -n
+  std::string ranksPerNode; ///< the default of --ranks-per-node for local ranks
+  int fewestRanks = 1;      ///< the smallest value of -n
 };
 
-/// Adds -n, --ranks-per-node, --rank, --ranks, --master-addr and --master-port; `flags` must
+/// Adds -n, --ranks-per-node, --rank, --ranks, --master-addr and --master-port. `flags` must
 /// outlive the parsing.
 void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts);
 
-/// What was typed to start this program, for its usage: "syncline run" where `syncline` starts
-/// `program`, which it tells by commandVariable; else `program`.
+/// The command that the user typed, for the usage line: "syncline run" where `syncline` started
+/// this program and set commandVariable; otherwise `program`.
 std::string typedCommand(const char *program);
 
 } // namespace syncline

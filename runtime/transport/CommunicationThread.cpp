@@ -1,4 +1,4 @@
-// One channel's queue and thread.
+// The queue and the thread of one channel.
 #include "runtime/transport/CommunicationThread.h"
 
 #include "runtime/core/Guarded.h"

@@ -1,4 +1,4 @@
-// One channel through the host's memory: a thread carries out collectives in the order of issue
+// One channel through the host's memory. Its thread carries out collectives in the order of issue
 // while the caller computes.
 #pragma once
 
@@ -19,26 +19,27 @@
 
 namespace syncline {
 
-/// Whoever issues a bucket has computed it; wait() returns when the bucket is done, and the links'
-/// time limit bounds it.
+/// A bucket's values are computed before its issue. wait() returns when the bucket is complete; the
+/// links' time limit bounds the wait.
 class CommunicationThread final : public Channel {
 public:
-  /// Updates this rank's part of the parameters of a bucket by "reduce-scatter", shardOf(), by the
-  /// sums in the same part of the gradients; called by the channel's thread.
+  /// Updates this rank's part of a bucket by "reduce-scatter", which shardOf() returns: the
+  /// parameters there, by the summed gradients in the same part. Called by the channel's thread.
   using UpdateShard = std::function<Status(int bucket)>;
 
-  /// Connects for every one of the schemes, at least one; all workers together, with the same
-  /// schemes in the same order. Dedicated servers join for "parameter-server", under linkName() as
-  /// createAllReduce() extends it. `transport` outlives this object. Errors: as createAllReduce().
+  /// Opens the links of all `schemes`, at least one. All workers call it together with the
+  /// same schemes in the same order. For "parameter-server", dedicated servers open their
+  /// ends under linkName(), extended as in createAllReduce(). `transport` outlives this
+  /// object. Errors: as createAllReduce().
   static Result<std::unique_ptr<CommunicationThread>>
   create(Transport &transport, int channel, const std::vector<Scheme> &schemes = {Scheme::ring},
          const RankLayout &layout = {}, UpdateShard updateShard = {});
   static std::string linkName(int channel) { return "channel" + std::to_string(channel); }
-  /// Lets the collective under way come to its end or time limit; drops those behind it.
+  /// Waits until the collective under way ends or reaches its time limit; drops the queued ones.
   ~CommunicationThread() override;
 
   void startStep(std::int64_t step, bool replayed = false) override;
-  /// These queue; what goes wrong is wait()'s to say.
+  /// Enqueue only; wait() reports errors.
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
   Status issueGather(int bucket, std::vector<GatherPart> parts) override;
@@ -71,18 +72,18 @@ private:
 
   const int rank;
   const AllReduces allReduces;      ///< by scheme
-  AllReduce *const first;           ///< null when there is none
-  const std::unique_ptr<Ring> ring; ///< of all-gathers and sharded updates; null without these
+  AllReduce *const first;           ///< the first all-reduce of `schemes`; null without one
+  const std::unique_ptr<Ring> ring; ///< for all-gathers and sharded updates; null without these
   const UpdateShard updateShard;
   Clock::time_point stepStart = Clock::now();
   std::int64_t step = 0;
   double exposed = 0;
-  std::vector<BucketTiming> waited; ///< of this step
+  std::vector<BucketTiming> waited; ///< timings of this step's buckets
 
   std::mutex mutex;
   std::condition_variable issued, finished;
-  std::deque<std::shared_ptr<Job>> queue;     ///< not yet carried out; the first may be under way
-  std::vector<std::shared_ptr<Job>> underWay; ///< issued and not waited for
+  std::deque<std::shared_ptr<Job>> queue; ///< jobs to be carried out; the first may be under way
+  std::vector<std::shared_ptr<Job>> underWay; ///< jobs that were issued and not waited for
   Status failure;
   bool stop = false;
   std::thread thread;

@@ -1,5 +1,4 @@
-// A pair that is connected over loopback, and a file descriptor that then stands for something
-// else.
+// Connecting a pair over loopback, and replacing its file descriptor.
 #include "runtime/transport/GlooPair.h"
 
 #include <arpa/inet.h>
@@ -23,7 +22,8 @@ namespace {
 using gloo::transport::tcp::Address;
 
 constexpr const char *deviceAddress = "127.0.0.1";
-/// Of two pairs the one with the larger address connects: from here, the pair always listens.
+/// The pair with the larger address connects to the other. With this address for the client the
+/// pair of this process always listens.
 constexpr const char *clientAddress = "127.0.0.2";
 
 [[noreturn]] void fail(const char *what) {
@@ -45,7 +45,7 @@ sockaddr_storage nameOf(const Socket &socket) {
   return name;
 }
 
-/// A socket that is connected to a pair which listens; not open where it listens no more.
+/// A socket that is connected to the listening pair. Not open where the pair no longer listens.
 Socket connectTo(const Address &pair) {
   Socket client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!client.isOpen())
@@ -58,14 +58,15 @@ Socket connectTo(const Address &pair) {
   if (connect(client.get(), reinterpret_cast<const sockaddr *>(&pair.getSockaddr()),
               sizeof(sockaddr_in)) != 0)
     return {};
-  // Later versions of Gloo have one port a device: a connection begins with the number of its pair.
+  // Later versions of Gloo have one port for each device, and a connection begins with the number
+  // of its pair.
   const auto number = pair.getSeq();
   if (number != Address::kSequenceNumberUnset)
     client.sendAll({reinterpret_cast<const char *>(&number), sizeof number}, deadlineIn(1));
   return client;
 }
 
-/// The descriptor of the connection that was accepted from `client`; nothing when there is none.
+/// The descriptor of the connection accepted from `client`, or nothing if there is none.
 std::optional<int> findAccepted(const Endpoint &client) {
   for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int fd = std::stoi(entry.path().filename());
@@ -78,8 +79,8 @@ std::optional<int> findAccepted(const Endpoint &client) {
   return std::nullopt;
 }
 
-/// Connects the pair; the descriptor of its socket. Nothing where a stranger was quicker than this
-/// process, within the microseconds that the pair has listened.
+/// Connects the pair and returns the descriptor of its socket. Returns nothing if an unknown client
+/// connected first, in the microseconds since the pair began to listen.
 std::optional<int> connectPair(gloo::transport::Pair &pair) {
   const Socket client = connectTo(Address(pair.address().bytes()));
   if (!client.isOpen())
@@ -105,7 +106,7 @@ GlooPair::GlooPair(gloo::transport::Device &device, double timeoutSeconds, Socke
   for (int i = 0; i < attempts && !descriptor; ++i) {
     try {
       context = device.createContext(0, 2);
-      // It waits five times as long for its connection, which is there already.
+      // Gloo waits five times as long for the connection, which exists already.
       context->setTimeout(std::chrono::seconds(1));
       pair = context->createPair(1).get();
       descriptor = connectPair(*pair);

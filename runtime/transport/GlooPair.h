@@ -1,4 +1,4 @@
-// A Gloo pair over a connection that is there already.
+// A Gloo pair over an existing connection.
 #pragma once
 
 #include "runtime/transport/Socket.h"
@@ -10,19 +10,20 @@
 
 namespace syncline {
 
-/// One end of a connection as a pair in Gloo's synchronous mode. A pair of Gloo's listens on a port
-/// of its own and takes the first connection for its peer, so that a port scanner ends a run which
-/// starts; and it takes no connection that was made elsewhere. So the pair is connected to a socket
-/// of this process over loopback, and then `connection`, whose other end is known, takes the place
-/// of the pair's socket: in synchronous mode a pair does nothing but read and write its file
+/// One end of a connection as a pair in Gloo's synchronous mode. By itself a Gloo pair listens on
+/// its own port and takes the first connection for its peer, so that a port scanner could end a run
+/// that starts; and it cannot use a connection that was made elsewhere. Therefore the pair is first
+/// connected to a socket of this process over loopback. Then `connection`, whose other end is
+/// known, replaces the pair's socket: in synchronous mode a pair only reads and writes its file
 /// descriptor. Used by one thread at a time.
 class GlooPair {
 public:
-  /// The device that all pairs need: loopback. Throws where the host has none.
+  /// Creates the loopback device that all pairs need. Throws where the host has no
+  /// loopback interface.
   static std::shared_ptr<gloo::transport::Device> createDevice();
 
-  /// A send or a receive that stands still for `timeoutSeconds` throws. Throws where the pair
-  /// cannot be made, as for want of file descriptors.
+  /// Throws where the pair cannot be made, such as without free file descriptors. A later send or
+  /// receive throws when it makes no progress for `timeoutSeconds`.
   GlooPair(gloo::transport::Device &device, double timeoutSeconds, Socket connection);
 
   gloo::transport::Pair *operator->() const { return pair; }

@@ -1,4 +1,4 @@
-// Transport over TCP by Gloo: its exceptions end here.
+// The transport over Gloo. Gloo's exceptions become Status here.
 #include "runtime/transport/GlooTransport.h"
 
 #include "runtime/transport/GlooPair.h"
@@ -34,7 +34,7 @@ public:
   void count(bool sends, std::size_t bytes) const {
     (sends ? sent : received) += static_cast<std::int64_t>(bytes);
   }
-  /// Says whose fault it is that an operation with `peer` went wrong.
+  /// The error for a failed operation with `peer`, naming the rank at fault.
   Status blame(int peer, const std::string &what) const;
 
 private:
@@ -45,7 +45,7 @@ private:
                                      RankListener *listener, Deadline deadline) const;
 
   const GlooOptions options;
-  const std::string address; ///< numeric, where other ranks reach this one
+  const std::string address; ///< numeric address at which other ranks reach this one
   Store &store;
   Watch *watch;
   std::shared_ptr<gloo::transport::Device> device;
@@ -62,7 +62,7 @@ public:
     try {
       pair.emplace(device, timeoutSeconds, std::move(connection));
     } catch (const std::exception &e) {
-      // What fails here is this process's own.
+      // A failure here has its cause in this process.
       return Status::badInput("cannot set up the connection to " + transport.nameOf(end.peer) +
                               ": " + e.what());
     }
@@ -88,12 +88,13 @@ public:
 private:
   static constexpr int slot = 0;
 
-  /// Sends one long message for nothing. Gloo enlarges the socket's send buffer to the length of
-  /// the longest message so far, and only when that does not fit into twice the last length; since
-  /// the kernel counts its own headers too, a message may find room for half of it. One of a little
-  /// more than a loopback packet (64 KiB) then waits for an acknowledgement that comes 40 ms late.
-  /// No longer than that takes: what many connections into one host hold beyond its port's queue is
-  /// lost (see serverPieceBytes).
+  /// Sends one long message only to size the socket's send buffer. Gloo enlarges the buffer to
+  /// the length of the longest message so far, and only when that does not fit into twice the
+  /// last length. The kernel counts its own headers too, so a message may find room for only
+  /// half of it, and the rest of a message a little longer than a loopback packet (64 KiB) then
+  /// waits for an acknowledgement that comes 40 ms late. The buffer is not larger than a
+  /// server's piece, because what many connections into one host hold beyond its port's queue
+  /// is lost (see serverPieceBytes).
   void sizeSendBuffer() {
     std::vector<std::byte> segment(serverPieceBytes);
     if (end.sends)
@@ -122,12 +123,12 @@ Status GlooTransport::blame(int peer, const std::string &what) const {
   return watch->blame(rank(), peer, what, options.names);
 }
 
-/// The key in the store under which the receiving end says where it listens.
+/// The store's key under which the receiving end publishes where it listens.
 std::string keyOf(const LinkEnd &end, int sender, int receiver) {
   return "link/" + end.name + "/" + std::to_string(sender) + "/" + std::to_string(receiver);
 }
 
-/// Where the peer listens: "ADDRESS PLACE".
+/// Reads where the peer listens: "ADDRESS PLACE".
 Result<std::string> GlooTransport::placeOf(const LinkEnd &end, Deadline deadline) {
   Watch::Waiting waiting(watch, end.peer, end.sends);
   auto place = store.get(keyOf(end, rank(), end.peer), deadline);
@@ -138,7 +139,7 @@ Result<std::string> GlooTransport::placeOf(const LinkEnd &end, Deadline deadline
   return **place;
 }
 
-/// The sender connects, the receiver listens.
+/// Connects one end: the sender connects, the receiver listens.
 Result<Socket> GlooTransport::connect(const LinkEnd &end, const std::string &place,
                                       RankListener *listener, Deadline deadline) const {
   Watch::Waiting waiting(watch, end.peer, end.sends);
@@ -186,7 +187,7 @@ Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const L
     if (Status s = store.set(keyOf(end, end.peer, rank()), address + " " + listener->place()); !s)
       return s;
   }
-  // One after the other: the store answers one request at a time.
+  // Places are read one after the other, because the store answers one request at a time.
   std::vector<std::string> places;
   for (const LinkEnd &end : ends) {
     Result<std::string> place = end.sends ? placeOf(end, deadline) : std::string();
@@ -194,7 +195,8 @@ Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const L
       return place.status();
     places.push_back(std::move(*place));
   }
-  // All have begun to open their ends. At once: whoever is waited for may itself wait at another.
+  // All ranks have begun to open their ends. The links are connected in parallel, because the peer
+  // of one link may itself be waiting at another.
   const Deadline connected = deadlineIn(options.startSeconds + options.timeoutSeconds);
   std::vector<std::future<Result<std::unique_ptr<Link>>>> opening;
   for (std::size_t i = 0; i < ends.size(); ++i)
@@ -213,7 +215,7 @@ Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const L
   return first ? Result<std::vector<std::unique_ptr<Link>>>(std::move(links)) : first;
 }
 
-/// The numeric address of this host that others connect to.
+/// The numeric address of this host to which other ranks connect.
 std::string linkAddress(const GlooOptions &options) {
   gloo::transport::tcp::attr attributes;
   attributes.iface = options.interface;

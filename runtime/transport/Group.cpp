@@ -60,7 +60,7 @@ Status Group::connect(double timeoutSeconds) {
   gloo.startSeconds = options.startSeconds;
   gloo.timeoutSeconds = timeoutSeconds;
   gloo.address = store->localAddress();
-  // Where rank 0 reaches itself by loopback, others may not.
+  // Rank 0 reaches itself by loopback, but ranks of other hosts need another address.
   if (server && isLoopback(gloo.address))
     if (std::string reachable = server->reachableAddress(); !reachable.empty())
       gloo.address = reachable;

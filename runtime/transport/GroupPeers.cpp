@@ -1,4 +1,4 @@
-// Peers by way of the store and the watch.
+// Peers by means of the store and the watch.
 #include "runtime/transport/GroupPeers.h"
 
 namespace syncline {

@@ -1,4 +1,4 @@
-// The ranks of a group as a backend's channels meet them.
+// A group's workers as the Peers of a backend's channels.
 #pragma once
 
 #include "runtime/core/Peers.h"
@@ -6,8 +6,9 @@
 
 namespace syncline {
 
-/// Of the group's ranks that compute, servers are none of it. `group` outlives the result.
-/// `timeoutSeconds` as Peers says; ranks may be `startSeconds` apart in what they exchange.
+/// Creates the Peers of the group's workers, without servers. `group` outlives the result.
+/// `timeoutSeconds` is Peers::timeoutSeconds(); ranks may call exchange() up to
+/// `startSeconds` apart.
 std::unique_ptr<Peers> createPeers(Group &group, double timeoutSeconds, double startSeconds);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Waiting for first frames.
+// Accepting connections and reading their first frames.
 #include "runtime/transport/Newcomers.h"
 
 #include <cerrno>
@@ -8,7 +8,7 @@
 namespace syncline {
 
 void Newcomers::addTo(std::vector<pollfd> &polled) const {
-  // A listener that cannot be served is ready all the time: it is not looked at during the pause.
+  // A listener that cannot be served stays ready, so it is not polled during the pause.
   const bool takes = Clock::now() >= nextTake;
   polled.push_back({takes ? listener.get() : -1, POLLIN, 0});
   for (const Newcomer &n : waiting)
@@ -51,13 +51,13 @@ void Newcomers::take() {
     waiting.push_back({std::move(socket), deadlineIn(helloSeconds)});
     return;
   }
-  // A connection that is gone again is nobody's trouble.
+  // A connection that has already gone is no error; missing resources are.
   if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
     lastError = errno;
   nextTake = deadlineIn(pause);
 }
 
-/// Malformed also when the other end has closed.
+/// Reads the first frame. The state is `malformed` also when the other end has closed.
 FrameState Newcomers::read(Newcomer &newcomer, Frame &hello) {
   char bytes[4 + maxHelloBytes];
   const ssize_t n = recv(newcomer.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);

@@ -1,4 +1,4 @@
-// Connections to a port that have not said yet who they are.
+// Connections to a port that have not identified themselves yet.
 #pragma once
 
 #include "runtime/transport/Socket.h"
@@ -10,34 +10,34 @@
 
 namespace syncline {
 
-/// Takes connections and hands on those whose first frame has come. Whoever connects may be a
-/// stranger, such as a port scanner: it gets maxHelloBytes of memory and helloSeconds of time, and
-/// a process that cannot take a connection (no file descriptor is left) waits before it tries
-/// again. For the poll() loop of its owner; not thread-safe.
+/// Accepts connections and hands on those whose first frame has arrived. A client may be unknown,
+/// such as a port scanner, so each connection gets only maxHelloBytes of memory and helloSeconds of
+/// time. When the process cannot accept a connection because no file descriptor is free, it waits
+/// before it tries again. Used by the poll() loop of its owner; not thread-safe.
 class Newcomers {
 public:
-  /// Seconds that a connection has to send its first frame.
+  /// Seconds within which a connection must send its first frame.
   static constexpr double helloSeconds = 5;
-  /// Seconds between two attempts to take connections when one has failed.
+  /// Seconds until the next attempt after a failed accept().
   static constexpr double pause = 0.1;
 
   struct Arrival {
     Socket socket;
     Frame hello;
-    std::string rest; ///< bytes that came behind it
+    std::string rest; ///< bytes that followed the frame
   };
 
-  /// `listener` listens already.
+  /// `listener` is listening.
   explicit Newcomers(Socket listener) : listener(std::move(listener)) {}
 
   int port() const { return listener.localPort(); }
-  /// Appends what is to be polled.
+  /// Appends the descriptors that poll() must watch.
   void addTo(std::vector<pollfd> &polled) const;
-  /// When serve() is to be called at the latest.
+  /// The time at which serve() must be called at the latest.
   Deadline nextTimer() const;
-  /// `polled` is what addTo() appended last, after poll().
+  /// Handles the results of poll() for the descriptors that addTo() appended last.
   std::vector<Arrival> serve(std::span<const pollfd> polled);
-  /// Why connections could not be taken: "Too many open files; .."; empty: all could.
+  /// Why connections could not be accepted: "Too many open files; ..". Empty if all were accepted.
   std::string trouble() const;
 
 private:
@@ -51,9 +51,9 @@ private:
 
   Socket listener;
   std::vector<Newcomer> waiting;
-  Deadline nextTake = {}; ///< before it none is tried
+  Deadline nextTake = {}; ///< no accept() before this time
   int lastError = 0;      ///< of accept()
-  int silent = 0;         ///< were closed because they said nothing in time
+  int silent = 0;         ///< number of connections closed because they sent nothing in time
 };
 
 } // namespace syncline

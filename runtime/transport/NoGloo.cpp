@@ -1,4 +1,4 @@
-// In Gloo's place where it is not built: says so.
+// Replaces GlooTransport.cpp in builds without Gloo; creating a transport is an error.
 #include "runtime/transport/GlooTransport.h"
 
 namespace syncline {

@@ -1,4 +1,4 @@
-// Connections by secret.
+// Connections that are identified by a secret.
 #include "runtime/transport/RankConnections.h"
 
 #include <cerrno>
@@ -78,11 +78,11 @@ std::string RankListener::trouble() const {
   return problem;
 }
 
-/// One attempt. Errors: as connectToRank().
+/// One attempt of connectToRank(), with its errors.
 static Result<Socket> attempt(const std::string &host, int port, const Frame &hello,
                               const ConnectLimit &limit) {
   auto soon = [&](double seconds) { return std::min(limit.deadline, deadlineIn(seconds)); };
-  // Long enough for a lost packet of the handshake, short enough to hear that somebody is lost.
+  // Long enough to repeat a lost packet of the handshake, and short enough to notice a lost rank.
   Result<Socket> socket = Socket::connect(host, port, soon(3));
   if (!socket)
     return socket;

@@ -1,5 +1,4 @@
-// TCP connections between two ranks of a run. Strangers who connect to the same port do not
-// disturb.
+// TCP connections between two ranks of a run. Unknown clients of the same port do not disturb them.
 #pragma once
 
 #include "runtime/transport/Newcomers.h"
@@ -15,31 +14,33 @@
 
 namespace syncline {
 
-/// How long to wait for the other rank.
+/// Limits on waiting for the other rank.
 struct ConnectLimit {
   Deadline deadline;
-  /// Whether to stop before: somebody is lost. Asked every tenth of a second, from any thread.
+  /// Whether to stop early because a rank is lost. Called every tenth of a second, from any thread.
   std::function<bool()> isOver;
 
   bool hasPassed() const { return Clock::now() >= deadline || isOver(); }
 };
 
-/// Where other ranks connect to, on a thread of its own until destroyed. place() holds a secret,
-/// which travels through the store; the first frame on a connection is {"syncline-link", secret,
-/// name}, answered {"ok"}. A connection that says something else is closed, and the next one is
-/// taken. Thread-safe.
+/// Accepts other ranks' connections on its own thread until destroyed. place() contains a secret
+/// that travels through the store. The first frame of a connection is {"syncline-link", secret,
+/// name}; the answer is {"ok"}. A connection with any other first frame is closed. Thread-safe.
 class RankListener {
 public:
-  /// On a numeric address of this host; empty: on all of them. Errors: badInput.
+  /// Listens on a numeric address of this host, or on all addresses if it is empty.
+  /// Errors: badInput.
   static Result<std::unique_ptr<RankListener>> open(const std::string &address);
   ~RankListener();
   RankListener(const RankListener &) = delete;
 
-  /// For connectToRank(), without this host's address, which depends on who asks.
+  /// The argument for connectToRank(). It lacks this host's address, which differs
+  /// between networks.
   std::string place() const;
-  /// The connection of that name, which nobody asks for twice; nothing when it did not come.
+  /// Waits for the connection of this name; nothing when it did not come in time. Each name is
+  /// taken once.
   std::optional<Socket> take(const std::string &name, const ConnectLimit &limit);
-  /// Why connections could not be accepted; empty: all could.
+  /// Why connections could not be accepted. Empty if all were accepted.
   std::string trouble() const;
 
 private:
@@ -52,15 +53,15 @@ private:
   mutable std::mutex mutex;
   std::condition_variable arrived;
   std::map<std::string, Socket> connections; ///< by name
-  std::string problem;                       ///< of newcomers
+  std::string problem;                       ///< the trouble() of Newcomers
 
   std::atomic<bool> stop{false};
   Socket wakeRead, wakeWrite;
   std::thread thread;
 };
 
-/// Connects to the RankListener at `place` of a host; tries again until it answers. Errors: as
-/// Socket::connect(), of the last attempt.
+/// Connects to the RankListener at `place` of a host and repeats attempts until it answers. Errors:
+/// those of Socket::connect() in the last attempt.
 Result<Socket> connectToRank(const std::string &host, const std::string &place,
                              const std::string &name, const ConnectLimit &limit);
 

@@ -30,8 +30,8 @@ void Socket::close() {
   fd = -1;
 }
 
-/// One that listens on `port` of `address`; empty: on all of the family's. Not open, and errno says
-/// why, where it failed.
+/// A socket that listens on `port` of `address`, or of all the family's addresses if it is empty.
+/// After a failure it is not open, and errno has the reason.
 static Socket listenOnce(int family, int port, const std::string &address) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_family = family;
@@ -45,7 +45,7 @@ static Socket listenOnce(int family, int port, const std::string &address) {
   const int on = 1, off = 0;
   if (s.isOpen()) {
     setsockopt(s.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    // Without an address, one socket for both families.
+    // Without an address, one socket serves IPv4 and IPv6.
     if (found->ai_family == AF_INET6)
       setsockopt(s.get(), IPPROTO_IPV6, IPV6_V6ONLY, address.empty() ? &off : &on, sizeof on);
     if (bind(s.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(s.get(), SOMAXCONN) != 0)
@@ -58,7 +58,7 @@ static Socket listenOnce(int family, int port, const std::string &address) {
 }
 
 Result<Socket> Socket::listen(int port, const std::string &address) {
-  // Where the host has no IPv6, IPv4 alone.
+  // On a host without IPv6, listen on IPv4 alone.
   for (int family : {AF_INET6, AF_INET}) {
     Socket s = listenOnce(family, port, address);
     if (s.isOpen())
@@ -84,7 +84,7 @@ static bool waitFor(int fd, short events, Deadline deadline) {
   }
 }
 
-/// Not open when it failed; then `error` is the reason's number.
+/// Connects once. After a failure the result is not open, and `error` is the errno.
 static Socket connectOnce(const addrinfo &where, Deadline deadline, int &error) {
   Socket s(::socket(where.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   error = errno;
@@ -106,7 +106,7 @@ static Socket connectOnce(const addrinfo &where, Deadline deadline, int &error) 
   return s;
 }
 
-/// This process's or the machine's file descriptors are used up.
+/// Whether the process or the machine has no free file descriptor.
 static bool isOutOfFiles(int error) { return error == EMFILE || error == ENFILE; }
 
 Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadline) {
@@ -169,7 +169,7 @@ std::string Socket::localAddress() const {
       getnameinfo(reinterpret_cast<sockaddr *>(&a), size, text, sizeof text, nullptr, 0,
                   NI_NUMERICHOST) != 0)
     return {};
-  // A listener for both families shows IPv4 peers as mapped addresses.
+  // A listener for both families reports IPv4 peers by mapped addresses.
   std::string_view mapped = "::ffff:", address = text;
   return std::string(address.starts_with(mapped) ? address.substr(mapped.size()) : address);
 }

@@ -1,4 +1,4 @@
-// TCP sockets with deadlines, and the frames that the rendezvous protocol is made of.
+// TCP sockets with deadlines, and the frames of the rendezvous protocol.
 #pragma once
 
 #include "runtime/core/Deadline.h"
@@ -25,28 +25,29 @@ public:
   int release();
   void close();
 
-  /// Listens on a numeric address of this host, or on all of them; port 0 picks a free one.
+  /// Listens on a numeric address of this host, or on all addresses if it is empty. Port 0 picks a
+  /// free port.
   static Result<Socket> listen(int port, const std::string &address = {});
-  /// Tries again until somebody listens there or the deadline passes. Errors: badInput for a host
-  /// that nobody knows or where this process has no file descriptor left, else peerLost, with the
-  /// system's reason.
+  /// Connects, and repeats attempts until the port answers or the deadline passes. Errors: badInput
+  /// for an unknown host or when this process has no free file descriptor; otherwise peerLost, with
+  /// the system's reason.
   static Result<Socket> connect(const std::string &host, int port, Deadline deadline);
 
-  /// Of one that listens: who connects next. Not open, and errno says why, where nobody has or this
-  /// process can take no more.
+  /// Accepts the next connection of a listening socket. The result is not open, and errno has the
+  /// reason, when there is no connection or this process cannot take more.
   Socket accept() const;
-  /// Whether something is there by the deadline: bytes, the other end's close, somebody who
-  /// connects.
+  /// Waits for input until the deadline: bytes, a close by the other end, or a new connection.
   bool hasInput(Deadline deadline) const;
 
-  /// Makes it blocking; a send or a receive that stands still for `seconds` then fails.
+  /// Makes the socket blocking. A send or a receive without progress for `seconds` then fails.
   bool limitWaits(double seconds) const;
 
   int localPort() const;
-  /// Numeric address of this end, without port; empty when not connected.
+  /// The numeric address of this end, without the port. Empty when not connected.
   std::string localAddress() const;
 
-  /// Both return false when the other end closed, an error happened or the deadline passed.
+  /// Send or receive all bytes. Return false when the other end closed, an error happened or the
+  /// deadline passed.
   bool sendAll(std::string_view bytes, Deadline deadline) const;
   bool receiveAll(char *bytes, std::size_t size, Deadline deadline) const;
 
@@ -54,22 +55,22 @@ private:
   int fd = -1;
 };
 
-/// Whether a numeric address is one of the loopback interface.
+/// Whether a numeric address belongs to the loopback interface.
 bool isLoopback(const std::string &address);
 
-/// A list of byte strings on the wire: u32 size of all that follows, then u32 size and bytes of
-/// each, little endian. Frames are at most 16 MiB.
+/// A list of byte strings. On the wire: u32 size of all that follows, then u32 size and bytes of
+/// each string, little endian. A frame has at most 16 MiB.
 using Frame = std::vector<std::string>;
 inline constexpr std::size_t maxFrameBytes = 16u << 20;
 
 std::string encodeFrame(const Frame &frame);
 
-/// The first frame of a connection, which says who is there, and its answer are shorter: nobody
-/// makes this process keep much before it is known who it is.
+/// Limits of a connection's first frame, which identifies the client, and of the answer. They bound
+/// the memory that an unknown client can occupy.
 inline constexpr std::size_t maxHelloBytes = 512, maxWelcomeBytes = 64u << 10;
 
 enum class FrameState { complete, incomplete, malformed };
-/// Takes the first frame off the buffer; one of more than `most` bytes is malformed.
+/// Removes the first frame from the buffer. A frame of more than `maxBytes` is malformed.
 FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t maxBytes = maxFrameBytes);
 
 bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline);

@@ -1,4 +1,4 @@
-// A rank's side of the meeting point.
+// Requests to the StoreServer, and answers to its pings.
 #include "runtime/transport/Store.h"
 
 #include "runtime/transport/StoreServer.h"
@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-/// Seconds that an answer may take beyond the time the server itself waits.
+/// The deadline of an answer: `seconds` after the server's own deadline.
 static Deadline answerBy(Deadline deadline, double seconds = 10) {
   return deadline + std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
 }
@@ -168,8 +168,8 @@ Watch::Waiting::~Waiting() {
   (later ? later->earlier : watch->lastWait) = earlier;
 }
 
-/// The longest wait to receive; a send may only wait for full buffers to be emptied, so it comes
-/// second. -1: for nobody.
+/// The peer of the longest wait in a receive, or -1 without any wait. Sends come second, because a
+/// send may wait only until full buffers are emptied.
 int Watch::waitsMostFor() const {
   std::lock_guard lock(waitsMutex);
   for (const Waiting *w = firstWait; w; w = w->later)
@@ -202,7 +202,7 @@ Verdict Watch::report(int peer, const std::string &message) {
   auto waiting = std::chrono::duration<double>(2 * StoreServer::grace);
   if (changed.wait_for(lock, waiting, [&] { return found.has_value(); }))
     return *found;
-  // The judge itself is silent.
+  // Rank 0, which gives the verdicts, does not answer.
   return {0, "stuck", ""};
 }
 

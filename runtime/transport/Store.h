@@ -1,4 +1,4 @@
-// A rank's side of the meeting point: its key-value store and the watch over the other ranks.
+// A rank's connections to the StoreServer: the key-value store and the watch over the other ranks.
 #pragma once
 
 #include "runtime/core/RankNames.h"
@@ -13,58 +13,58 @@
 
 namespace syncline {
 
-/// Requests to the StoreServer, one after the other; not thread-safe.
+/// Sends requests to the StoreServer, one at a time; not thread-safe.
 class Store {
 public:
-  /// Connects to rank 0; tries until the deadline.
+  /// Connects to rank 0 and repeats attempts until the deadline.
   static Result<Store> connect(const std::string &host, int port, int rank, int size,
                                Deadline deadline);
 
-  /// Ends within `seconds`, whether rank 0 answers or not.
+  /// Sets a key. Returns within `seconds` even if rank 0 does not answer.
   Status set(const std::string &key, const std::string &value, double seconds = 20);
-  /// Waits until the key is set; nothing when it was not by the deadline. Rank 0 has `grace`
-  /// seconds more to say so.
+  /// Waits until the key is set; returns nothing when it was not set by the deadline. Rank 0 has
+  /// `grace` more seconds to answer.
   Result<std::optional<std::string>> get(const std::string &key, Deadline deadline,
                                          double grace = 10);
-  /// Waits until every rank, or every worker, has given its value for the key; returns them by
-  /// rank. Late ranks are named.
+  /// Waits until every rank, or every worker, has sent its value for the key, and returns the
+  /// values by rank. Errors name the late ranks.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
                                           Deadline deadline, bool workersOnly = false);
 
-  /// What errors say of when somebody was lost: "during evaluation"; at first "during start-up".
+  /// Sets the phase that errors name: "during evaluation". The first phase is "during start-up".
   void enter(std::string when) { phase = std::move(when); }
 
-  /// This rank's address on the way to rank 0.
+  /// The local address of the connection to rank 0.
   std::string localAddress() const { return socket.localAddress(); }
 
 private:
   explicit Store(Socket socket) : socket(std::move(socket)) {}
-  /// The deadline is that of the answer.
+  /// Sends a request and waits for the answer until the deadline.
   Result<Frame> request(const Frame &frame, Deadline deadline);
   Socket socket;
   std::string phase = "during start-up";
 };
 
-/// Who is to blame for the end of a run.
+/// The rank at fault for the end of a run, and the reason.
 struct Verdict {
   int rank = -1;
   std::string kind;    ///< "ended", "stuck", "busy" or "failed"
-  std::string message; ///< the rank's own words, when it failed
+  std::string message; ///< the rank's own message when its kind is "failed"
 
-  /// "rank 3 (its process ended)"
+  /// The verdict as text: "rank 3 (its process ended)".
   std::string describe(const RankNames &names = {}) const;
 };
 
-/// Tells a rank when another one fails, and the others when this one does. Thread-safe.
+/// Learns when another rank fails, and tells the others when this rank fails. Thread-safe.
 class Watch {
 public:
   static Result<std::unique_ptr<Watch>> connect(const std::string &host, int port, int rank,
                                                 int size, Deadline deadline);
-  /// Says goodbye: closing the connection is no failure.
+  /// Signs off, so that closing the connection does not count as a failure.
   ~Watch();
 
-  /// Says, while it lives, that this rank waits for a peer; any number at once. `watch` may be
-  /// null.
+  /// Reports, while it lives, that this rank waits for a peer. Any number may live at once. `watch`
+  /// may be null.
   class Waiting {
   public:
     Waiting(Watch *watch, int peer, bool sends);
@@ -76,21 +76,21 @@ public:
     Watch *watch;
     int peer;
     bool sends;
-    Waiting *earlier = nullptr, *later = nullptr; ///< in the watch's list
+    Waiting *earlier = nullptr, *later = nullptr; ///< neighbours in the watch's list
   };
 
-  /// Whom this rank waits for now, in ascending order.
+  /// The ranks for which this rank waits now, in ascending order.
   std::vector<int> waitsFor() const;
 
   std::optional<Verdict> verdict() const;
-  /// Says that `peer` is late or gone and returns whose fault it is, which may be known
-  /// already; a few seconds at most.
+  /// Reports that `peer` is late or gone, and returns the verdict, which may be known already.
+  /// Takes a few seconds at most.
   Verdict report(int peer, const std::string &message);
-  /// The same as peerLost, in the words of rank `own`.
+  /// As report(), returned as a peerLost error of rank `own`.
   Status blame(int own, int peer, const std::string &message, const RankNames &names);
-  /// Says that this rank ends with an error.
+  /// Reports that this rank ends with an error.
   void fail(const std::string &message);
-  /// Says goodbye without closing, for a process that ends at once.
+  /// Signs off without closing the connection, for a process that ends at once.
   void depart();
 
 private:
@@ -100,7 +100,7 @@ private:
   int waitsMostFor() const;
 
   Socket socket;
-  // A list through the waits themselves: every message has one, and none is to allocate.
+  // An intrusive list of the waits. Every message has a wait, so creating one must not allocate.
   mutable std::mutex waitsMutex;
   Waiting *firstWait = nullptr, *lastWait = nullptr;
   mutable std::mutex mutex;

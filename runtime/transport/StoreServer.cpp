@@ -1,4 +1,4 @@
-// The meeting point's poll loop: requests, pings and verdicts.
+// The server's poll loop: requests, pings and verdicts.
 #include "runtime/transport/StoreServer.h"
 
 #include "runtime/transport/Store.h"
@@ -20,7 +20,8 @@ static int toInt(const std::string &text) {
   return value;
 }
 
-/// In so many milliseconds, which may be more than an int holds; at once when it is no number.
+/// The deadline in so many milliseconds, which may be more than an int holds. A text that is no
+/// number gives a deadline that has passed.
 static Deadline deadlineFrom(const std::string &text) {
   std::int64_t milliseconds = 0;
   std::from_chars(text.data(), text.data() + text.size(), milliseconds);
@@ -65,7 +66,7 @@ void StoreServer::serve() {
     int wait = static_cast<int>(remaining(nextTimer()).count());
     if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
       return;
-    // Peers that arrive in this round were not polled: read the old ones first.
+    // Peers that arrive in this round were not polled, so only the earlier ones are read.
     const std::size_t known = peers.size();
     for (std::size_t i = 0; i < known; ++i)
       if (fds[1 + i].revents)
@@ -106,7 +107,7 @@ void StoreServer::greet(Newcomers::Arrival arrival) {
   handleInput(*peers.back());
 }
 
-/// Empty for a rank of this run.
+/// Why a connection is refused; empty for a rank of this run.
 std::string StoreServer::reasonToTurnAway(const Frame &hello) const {
   const int rank = toInt(hello[2]), theirs = toInt(hello[3]);
   const bool watch = hello[1] == "watch";
@@ -177,7 +178,8 @@ void StoreServer::handleStore(Peer &peer, const Frame &frame) {
   }
 }
 
-/// Whether the peer's request can be answered now, and how; `late`: it is not to wait any longer.
+/// Whether the peer's request can be answered now, and the reply. With `late` the deadline has
+/// passed and the reply says so.
 bool StoreServer::answer(const Peer &peer, bool late, Frame &reply) const {
   if (peer.waiter->request == "get") {
     auto found = values.find(peer.waiter->key);
@@ -204,8 +206,8 @@ bool StoreServer::answer(const Peer &peer, bool late, Frame &reply) const {
 }
 
 void StoreServer::answerWaiters() {
-  // All who wait for the same hear that it is late when the first does: otherwise they would learn
-  // that the first has ended.
+  // All ranks that wait for the same key are told that it is late when the first one is. Otherwise
+  // the others would learn only that the first one has ended.
   std::set<std::string> late;
   for (const auto &p : peers)
     if (p->waiter && Clock::now() >= p->waiter->deadline)
@@ -223,7 +225,7 @@ void StoreServer::answerWaiters() {
   }
 }
 
-/// For the message of those who miss a rank.
+/// The refused connections, for the message to ranks that miss another rank.
 std::string StoreServer::whoWasTurnedAway() const {
   std::string text;
   for (const std::string &reason : turnedAway)
@@ -273,7 +275,8 @@ void StoreServer::decide() {
       return announce(culprit, next == found.waitsFor.end() ? "stuck" : "busy", "");
     culprit = next->second;
   }
-  // They wait in a circle: whoever is silent holds it up, otherwise the one first complained of.
+  // The ranks wait in a circle. A rank that does not answer is at fault, otherwise the one that was
+  // reported first.
   for (int r = 0; r < size; ++r)
     if (!found.waitsFor.contains(r) && !departed.contains(r))
       return announce(r, "stuck", "");
@@ -292,7 +295,7 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
 }
 
 void StoreServer::send(Peer &peer, const Frame &frame) {
-  // Answers are small; a peer that does not even take those is as good as gone.
+  // Answers are small. A peer that does not take even these counts as lost.
   if (!sendFrame(peer.socket, frame, deadlineIn(0.2)))
     peer.closed = true;
 }

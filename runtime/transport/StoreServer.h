@@ -1,4 +1,5 @@
-// The meeting point of a run: a key-value store and a watch over its ranks, served by rank 0.
+// The rendezvous server of a run on rank 0: a key-value store and a watch over the ranks.
+// Equivalent: PyTorch's TCPStore.
 #pragma once
 
 #include "runtime/core/RankNames.h"
@@ -14,14 +15,14 @@
 
 namespace syncline {
 
-/// Serves one run of `size` ranks on a thread of its own until destroyed.
+/// Serves one run of `size` ranks on its own thread until destroyed.
 ///
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
-/// {"syncline-1", "watch" | "store", rank, size}, answered {"ok"}, {"error", message} or
-/// {"lost", who}. Whoever says something else, or says {"syncline-1", ..} of a run of another size
-/// or of a rank that is there already, is turned away, and the run goes on without it: it may be a
-/// stray process of another run. Were it one of this run's, its rank will be missed in time, and
-/// the message names who was turned away.
+/// {"syncline-1", "watch" | "store", rank, size}, answered {"ok"}, {"error", message} or {"lost",
+/// who}. A connection with another first frame, with another size, or with a rank that is connected
+/// already is refused, because it may belong to a stray process of another run; the run goes on. If
+/// the process did belong to this run, its rank will be missed in time, and the message names the
+/// refused connections.
 ///
 /// store, one answer a request:
 ///   {"set", key, value}                 {"ok"}
@@ -29,31 +30,32 @@ namespace syncline {
 ///   {"gather", key, value, ms}          {"ok", value of rank 0, 1, ..} as soon as every rank has
 ///                                       sent its own | {"late", names of the missing ranks,
 ///                                       who was turned away and why}
-///   {"gather-workers", key, value, ms}  the same among the workers
-///   any                                 {"lost", who} once somebody is lost
+///   {"gather-workers", key, value, ms}  as "gather", among the workers
+///   any                                 {"lost", who} once a rank is lost
 /// watch:
 ///   server: {"ping"}                    rank: {"pong", rank it waits for, or -1}
 ///   rank: {"report", peer, message}     it waited for peer in vain
 ///   rank: {"failed", message}           it ends with this error
-///   rank: {"bye"}                       it is done; closing is no failure from now on
+///   rank: {"bye"}                       it signs off; closing is no failure from now on
 ///   server: {"verdict", rank, "ended" | "stuck" | "failed", message}
 ///
-/// Whose fault a failure is: a rank whose watch connection closes without goodbye has ended. When a
-/// rank reports a late peer, all are asked whom they wait for; following the answers from the
-/// reporter ends at a rank that does not answer (stuck), has left (ended) or waits for nobody
-/// (busy).
+/// The rank at fault: a rank whose watch connection closes without "bye" has ended. When a rank
+/// reports a late peer, the server asks all ranks for which rank they wait. Following the answers
+/// from the reporting rank leads to a rank that does not answer (stuck), has left (ended) or waits
+/// for no rank (busy).
 class StoreServer {
 public:
-  /// Seconds that ranks have to answer a ping.
+  /// Seconds within which a rank must answer a ping.
   static constexpr double grace = 1.0;
 
-  /// `listener` listens already.
+  /// `listener` is listening.
   StoreServer(Socket listener, int size, const RankNames &names = {});
   ~StoreServer();
   StoreServer(const StoreServer &) = delete;
 
   int port() const { return newcomers.port(); }
-  /// This host's address as the first rank of another host reached it; empty when all are local.
+  /// This host's address as the first rank of another host reached it. Empty when all ranks
+  /// are local.
   std::string reachableAddress() const;
 
 private:
@@ -87,7 +89,7 @@ private:
   void send(Peer &peer, const Frame &frame);
   Deadline nextTimer() const;
 
-  /// As many are remembered by name as a message can hold.
+  /// The number of refused connections that are remembered for messages.
   static constexpr std::size_t maxTurnedAway = 4;
 
   Newcomers newcomers;
@@ -96,14 +98,14 @@ private:
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
   std::map<std::string, std::map<int, std::string>> gathered;
-  Frame end;                           ///< what every request is answered once somebody is lost
-  std::vector<std::string> turnedAway; ///< why, each once
-  std::set<int> departed;              ///< ranks that said goodbye
+  Frame end;                           ///< the answer to every request once a rank is lost
+  std::vector<std::string> turnedAway; ///< reasons for refusing connections, each once
+  std::set<int> departed;              ///< ranks that signed off
 
   struct Investigation {
     int reporter, peer;
     Deadline end;
-    std::map<int, int> waitsFor; ///< of the ranks that answered
+    std::map<int, int> waitsFor; ///< answers to the last ping, by rank
   };
   std::optional<Investigation> investigation;
   bool decided = false;

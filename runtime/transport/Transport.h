@@ -1,4 +1,5 @@
-// Messages between the ranks of one run; what a network library has to offer to the collectives.
+// Messages between the ranks of one run: the interface that a network library implements for
+// the collectives.
 #pragma once
 
 #include "syncline/Status.h"
@@ -12,18 +13,18 @@
 
 namespace syncline {
 
-/// A stream of messages from one rank to one other. Used by one thread at a time; different links
-/// by different threads.
+/// A stream of messages from one rank to another. One thread at a time uses a link; different
+/// threads may use different links.
 ///
-/// Errors of both calls: peerLost, naming the rank whose fault it is, which need not be the peer.
-/// They come at the latest when nothing has moved for the link's time limit. Once a call has
-/// failed, all fail.
+/// Errors of both calls: peerLost, naming the rank at fault, which need not be the peer. An error
+/// comes at the latest when no byte has moved for the link's time limit. After a failed call all
+/// calls fail.
 class Link {
 public:
   virtual ~Link() = default;
   /// Returns when the bytes may be overwritten. Blocks while the network's buffers are full.
   virtual Status send(const void *data, std::size_t bytes) = 0;
-  /// Returns when the next message, of exactly `bytes` bytes, is there.
+  /// Returns when the next message, of exactly `bytes` bytes, has arrived.
   virtual Status receive(void *data, std::size_t bytes) = 0;
 };
 
@@ -31,7 +32,7 @@ public:
 struct LinkEnd {
   int peer;
   bool sends;       ///< this rank sends, the peer receives
-  std::string name; ///< tells links between the same two ranks apart; the same at both ends
+  std::string name; ///< distinguishes links between the same two ranks; equal at both ends
 };
 
 /// Bytes of messages, without the network's own headers.
@@ -42,16 +43,16 @@ struct Traffic {
 /// The ranks of a run.
 class Transport {
 public:
-  /// Messages up to this size never block in send() as long as at most two are under way.
+  /// send() never blocks for messages of at most this size, as long as at most two are under way.
   static constexpr std::size_t bufferedBytes = 32u << 10;
 
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Opens this rank's ends of several links at once; returns when the other ends are open too.
-  /// All ranks that take part call it at the same time. One thread at a time.
+  /// Opens this rank's ends of several links at once and returns when the other ends are open too.
+  /// All ranks that take part call it at the same time. One thread at a time may call it.
   virtual Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) = 0;
-  /// What all of this rank's links have moved so far. From any thread.
+  /// The bytes that all links of this rank have moved so far. May be called from any thread.
   virtual Traffic traffic() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which scheme is which algorithm, and the checks that all of them share.
+// The algorithm of each scheme, and checks that all algorithms share.
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include "runtime/core/StepTypes.h"

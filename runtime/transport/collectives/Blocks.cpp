@@ -1,4 +1,4 @@
-// Borders of blocks and segments.
+// Computing the borders of blocks and segments.
 #include "runtime/transport/collectives/Blocks.h"
 
 #include "runtime/transport/Transport.h"
@@ -28,7 +28,7 @@ Blocks::Blocks(int count, std::size_t bytes, std::size_t elementBytes, std::size
   ends.reserve(count + 1);
   ends.push_back(0);
   for (int b = 1; b <= count; ++b) {
-    // The last one takes the bytes behind the last whole unit.
+    // The last block takes the bytes after the last whole unit.
     ends.push_back(b == count ? bytes : units * b / count * unitBytes);
     longest = std::max(longest, ends[b] - ends[b - 1]);
   }

@@ -1,4 +1,4 @@
-// How a message is cut: into blocks, one a rank, and blocks into segments.
+// Cutting a message into blocks, one for each rank, and blocks into segments.
 #pragma once
 
 #include "runtime/core/Range.h"
@@ -9,15 +9,16 @@
 
 namespace syncline {
 
-/// A range in pieces, so that a piece is summed while the next one travels. Sender and receiver cut
-/// the same way, since they know the same lengths.
+/// A range in segments, so that one segment is summed while the next one travels. Sender and
+/// receiver know the same lengths and therefore cut alike.
 struct Segments {
-  /// Stays in a core's second cache while it is summed, and large enough that the cost of a message
-  /// (about 10 µs) does not show.
+  /// Largest segment. It stays in a core's second-level cache while it is summed, and is large
+  /// enough to make the cost of a message (about 10 µs) negligible.
   static constexpr std::size_t largest = 256u << 10;
 
-  /// Bytes of a segment, whole units, where the longest range has `longest` bytes: at most `limit`
-  /// (a multiple of `unit`), and less than the whole where that is worth a message.
+  /// Bytes of a segment, in whole units, when the longest range has `longest` bytes: at
+  /// most `limit` (a multiple of `unit`), and less than the whole range where a further
+  /// message pays off.
   static std::size_t lengthFor(std::size_t longest, std::size_t unit, std::size_t limit = largest);
 
   /// Cuts a range of whole units by lengthFor() of its own size.
@@ -32,12 +33,12 @@ struct Segments {
   }
 };
 
-/// A message in consecutive blocks, all cut into the same number of segments, of which those behind
-/// a block's end are empty.
+/// A message in consecutive blocks. All blocks are cut into the same number of segments; segments
+/// after the end of a block are empty.
 class Blocks {
 public:
-  /// Equal blocks of whole elements: they differ by one unit of at most a cache line. Fewer
-  /// elements than blocks leave some empty.
+  /// Equal blocks of whole elements; their lengths differ by at most one unit, which is at most a
+  /// cache line. With fewer elements than blocks some blocks are empty.
   Blocks(int count, std::size_t bytes, std::size_t elementBytes,
          std::size_t largestSegment = Segments::largest);
   /// Blocks of given sizes, which may be 0.
@@ -48,7 +49,7 @@ public:
   Range block(int b) const { return {ends[b], ends[b + 1]}; }
   /// Blocks [first, last) as one range.
   Range blocks(int first, int last) const { return {ends[first], ends[last]}; }
-  /// What every border between blocks and segments is a multiple of.
+  /// All borders of blocks and segments are multiples of it, in bytes.
   std::size_t unit() const { return unitBytes; }
 
   int segments() const { return segmentCount; }
@@ -58,7 +59,7 @@ public:
 private:
   void cutSegments(std::size_t longest, std::size_t limit);
 
-  std::vector<std::size_t> ends; ///< of block b: ends[b + 1]; begins with 0
+  std::vector<std::size_t> ends; ///< block b ends at ends[b + 1]; ends[0] is 0
   std::size_t unitBytes, segmentLength = 1;
   int segmentCount = 1;
 };

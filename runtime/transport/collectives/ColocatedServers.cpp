@@ -1,8 +1,8 @@
 // Direct exchange between colocated servers.
 //
-// The messages' order: gathering before replies; segment by segment; in round k every rank sends to
-// the one k places on, so that nobody is everybody's target at once. A segment is summed in the
-// order of the rounds.
+// Order of the messages: gathering before replies, then segment by segment. In round k every rank
+// sends to the rank k places further, so that no rank is the target of all ranks at once. A segment
+// is summed in the order of the rounds.
 #include "runtime/transport/collectives/ColocatedServers.h"
 
 #include "runtime/core/StepTypes.h"
@@ -40,7 +40,7 @@ Status ColocatedServers::sum(std::byte *data, std::size_t bytes, ElementType typ
     for (int k = 1; k < ranks && s; ++k)
       s = links->send((rank + k) % ranks, data + r.begin, r.size());
   }
-  // In place: what comes is final and contains this rank's own values, so these have left.
+  // Received in place: a final value contains this rank's own values, so these have been sent.
   for (int i = 0; i < blocks.segments() && s; ++i)
     for (int k = 1; k < ranks && s; ++k) {
       const int server = (rank - k + ranks) % ranks;

@@ -1,4 +1,4 @@
-// Parameter server, sharded over the workers themselves: every rank serves one block.
+// A parameter server that is sharded over the workers: every rank serves one block.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -6,9 +6,9 @@
 
 namespace syncline {
 
-/// Each rank sends every other the block that the other serves, sums its own, and sends the sum to
-/// all: 2 rounds of P-1 messages at once; a rank sends and receives 2(P-1)/P·N. Links between all
-/// ranks.
+/// Each rank sends to every other rank the block that the other one serves, sums its own block, and
+/// sends the sum to all. There are 2 rounds of P-1 simultaneous messages; a rank sends and receives
+/// 2(P-1)/P·N. Needs links between all ranks.
 class ColocatedServers : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);

@@ -1,11 +1,11 @@
-// Gather, sum, reply between workers and servers.
+// Gathering, summing and replying between workers and servers.
 //
-// The messages' order: piece by piece; in round k worker w is at server (w + k) mod S, so that
-// workers spread over the servers; within a round by worker. Gathering and replies go opposite ways
-// and meet only in a server, which has gathered a piece before it replies. A worker's sends all
-// stand before its receives, but another thread carries them out: both directions are under way
-// from the first piece's sum on, and a long message takes what the busiest direction of a link
-// needs, max(1, P/S)·N, and one piece of each worker more.
+// Order of the messages: piece by piece. In round k, worker w sends to server (w + k) mod S, so
+// that workers spread over the servers; within a round the order is by worker. Gathering and
+// replies go in opposite directions and meet only in a server, which gathers a piece before it
+// replies. A worker queues all its sends before its receives, but another thread carries out the
+// sends. Both directions are therefore busy once the first piece is summed, and a long message
+// takes the time of the busiest direction of a link, max(1, P/S)·N, plus one piece of each worker.
 #include "runtime/transport/collectives/DedicatedServers.h"
 
 #include "runtime/core/StepTypes.h"
@@ -45,9 +45,8 @@ Status ServerClient::sum(std::byte *data, std::size_t bytes, ElementType type) {
   return links->finish(s);
 }
 
-/// Ranks [first, last) as peers to link with. A single worker has nothing to sum, so nobody sends:
-/// a link that is never used would only make its server wait for a worker that may have left
-/// already.
+/// Ranks [first, last) as peers to link with. With a single worker there is nothing to sum and no
+/// link is opened: a server would wait at an unused link for a worker that may have left already.
 std::set<int> peersFrom(int first, int last, const ServerGroup &group) {
   std::set<int> ranks;
   for (int r = first; r < last && group.workers > 1; ++r)

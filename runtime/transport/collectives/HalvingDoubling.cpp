@@ -1,11 +1,11 @@
 // Halving-doubling over point-to-point messages.
 //
-// The message has one block a rank. A group of ranks sums the blocks of its own ranks: each half
-// gives the other its values of the other's blocks, then goes on alone. Each element is summed
-// along one path and then copied back along it, so that all ranks hold the same bits.
+// The message has one block for each rank. A group of ranks sums the blocks of its own ranks: each
+// half sends the other half its values of the other's blocks, then continues alone. Each element is
+// summed along one path and copied back along the same path, so that all ranks hold the same bits.
 //
-// The messages' order: the halving's levels, then the doubling's; partners before guests; segment
-// by segment.
+// Order of the messages: the levels of halving, then those of doubling; within a level partners
+// before guests, then segment by segment.
 #include "runtime/transport/collectives/HalvingDoubling.h"
 
 #include "runtime/core/StepTypes.h"
@@ -14,7 +14,7 @@
 
 namespace syncline {
 
-/// One run over one message.
+/// The sum of one message.
 struct HalvingDoubling::Pass {
   PeerLinks &links;
   const Blocks blocks;
@@ -37,7 +37,7 @@ struct HalvingDoubling::Pass {
       s = links.receiveAndAdd(peer, data + segments[i].begin, segments[i].size(), type);
     return s;
   }
-  /// In place: what comes is final and contains this rank's own values, so these have left.
+  /// Received in place: a final value contains this rank's own values, so these have been sent.
   Status receive(int peer, const Segments &segments) {
     Status s;
     for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
@@ -68,7 +68,7 @@ struct HalvingDoubling::Pass {
 Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
                                                            const std::string &name) {
   std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
-  // A guest sends to its host, and later receives from it.
+  // A guest sends to its host and later receives from it.
   std::set<int> peers = partnersAndGuests(levels);
   peers.merge(partnersAndHosts(levels));
   auto links = PeerLinks::open(transport, name, peers, peers);
@@ -80,7 +80,7 @@ Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
 
 Status HalvingDoubling::sum(std::byte *data, std::size_t bytes, ElementType type) {
   Pass pass{*links, Blocks(ranks, bytes, elementBytes(type)), type, data};
-  // The longest range is of the first level; a shorter one's segments may be longer.
+  // The first level has the longest range; segments of shorter ranges may be longer.
   const RankHalving &widest = levels.front();
   links->begin(
       std::min(Segments::largest, std::max(pass.blocks.blocks(widest.first, widest.middle).size(),

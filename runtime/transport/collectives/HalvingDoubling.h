@@ -1,4 +1,4 @@
-// All-reduce by recursive halving, then doubling (Rabenseifner): few rounds and little traffic.
+// All-reduce by recursive halving and doubling (Rabenseifner), with few rounds and little traffic.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -8,9 +8,9 @@
 
 namespace syncline {
 
-/// 2·ceil(log2 P) rounds. A reduce-scatter that exchanges halves, quarters, .. of the message, then
-/// an all-gather the other way round; a rank sends and receives 2(P-1)/P·N when P is a power of
-/// two. Otherwise hosts (RankHalves.h) take part in more: with 3 ranks the rounds take 2N in all.
+/// Takes 2·ceil(log2 P) rounds: a reduce-scatter that exchanges halves, quarters and so on of the
+/// message, then an all-gather in the reverse order. A rank sends and receives 2(P-1)/P·N when P is
+/// a power of two. Otherwise hosts (RankHalves.h) send more; with 3 ranks, 2N in all.
 class HalvingDoubling : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);

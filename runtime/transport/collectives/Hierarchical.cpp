@@ -1,4 +1,4 @@
-// Hierarchical all-reduce of three rings' passes.
+// Hierarchical all-reduce by passes of three rings.
 #include "runtime/transport/collectives/Hierarchical.h"
 
 #include "runtime/transport/collectives/RankSubset.h"
@@ -18,7 +18,7 @@ Hierarchical::create(Transport &transport, const std::string &name, const RankLa
     neighbours.push_back(node * perNode + i);
   for (int i = 0; i < ranks / perNode; ++i)
     counterparts.push_back(i * perNode + place);
-  // Node by node, place by place: names tell the groups apart.
+  // The names distinguish the groups of one node and of one place.
   RankSubset nodeRanks(transport, std::move(neighbours));
   auto inside = Ring::create(nodeRanks, name + "/node" + std::to_string(node));
   if (!inside)

@@ -1,4 +1,5 @@
-// All-reduce for nodes of several ranks: inside the node first, so that little crosses the network.
+// All-reduce for nodes of several ranks. It sums inside each node first, so that little crosses
+// the network.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -6,12 +7,12 @@
 
 namespace syncline {
 
-/// With G ranks a node: reduce-scatter inside the node, all-reduce of 1/G of the message between
-/// the nodes' ranks of the same place, all-gather inside. Rings all three; a rank sends 2(G-1)/G·N
-/// inside and 2(P/G-1)/(P/G)·N/G between.
+/// With G ranks in each node: a reduce-scatter inside the node, an all-reduce of 1/G of the message
+/// between the ranks with the same place in their nodes, and an all-gather inside the node. All
+/// three are rings. A rank sends 2(G-1)/G·N inside its node and 2(P/G-1)/(P/G)·N/G between nodes.
 class Hierarchical : public AllReduce {
 public:
-  /// badInput when the nodes are not full: P is no multiple of G.
+  /// Errors: badInput when P is no multiple of G, so that a node is not full.
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name,
                                                    const RankLayout &layout);
 
@@ -20,7 +21,7 @@ private:
       : AllReduce(ranks), place(place), inside(std::move(inside)), between(std::move(between)) {}
   Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
 
-  const int place; ///< in the node
+  const int place; ///< this rank's place in its node
   std::unique_ptr<Ring> inside, between;
 };
 

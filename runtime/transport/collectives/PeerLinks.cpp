@@ -1,4 +1,4 @@
-// Opening links by peer; direct and queued sends.
+// Opening links to peers; direct and queued sends.
 #include "runtime/transport/collectives/PeerLinks.h"
 
 #include "runtime/core/StepTypes.h"

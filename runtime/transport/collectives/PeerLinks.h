@@ -1,9 +1,9 @@
-// A collective's links to other ranks, and the thread that sends while the collective receives.
+// A collective's links to other ranks, with a thread that sends while the collective receives.
 //
-// Whoever sends long messages in both directions has to fear a circle of ranks that wait for each
-// other. There is none where all messages of a collective stand in one order, which every rank
-// keeps in its sends and in its receives: the first message that is not through has a sender and a
-// receiver that are at it. Each collective states its order.
+// Ranks that send long messages in both directions could wait for each other in a circle. This
+// cannot happen when all messages of a collective have one common order, and every rank keeps to it
+// in its sends and in its receives: sender and receiver of the first unfinished message have both
+// reached it. Each collective states its order.
 #pragma once
 
 #include "runtime/transport/Transport.h"
@@ -14,43 +14,44 @@
 
 namespace syncline {
 
-/// One thread at a time.
+/// One thread at a time uses it.
 class PeerLinks {
 public:
-  /// Opens links to the ranks `to` and from the ranks `from`. All ranks together, each naming the
-  /// other side's matching ends; `name` tells collectives apart.
+  /// Opens links to the ranks `to` and from the ranks `from`. All ranks call it together with
+  /// matching ends; `name` distinguishes collectives.
   static Result<std::unique_ptr<PeerLinks>> open(Transport &transport, const std::string &name,
                                                  const std::set<int> &to,
                                                  const std::set<int> &from);
 
-  /// Begins a run whose messages have at most `longest` bytes: short ones fit into the network's
-  /// buffers, no other thread needs to send them.
+  /// Begins a run whose messages have at most `longest` bytes. Short messages fit into the
+  /// network's buffers and are sent without another thread.
   void begin(std::size_t longest);
-  /// Sends in the order of the calls; the bytes stay as they are until finish() or waitUntilSent().
-  /// Nothing is sent for 0 bytes, here and in the other calls.
+  /// Sends in the order of the calls. The bytes must not change until finish() or waitUntilSent().
+  /// For 0 bytes no message is sent or received, in this and the other calls.
   Status send(int peer, const void *data, std::size_t bytes);
   Status receive(int peer, void *data, std::size_t bytes);
-  /// into[i] += what the peer sends; the type has a sum.
+  /// Adds the peer's message to `into`, element by element. The type has a sum.
   Status receiveAndAdd(int peer, void *into, std::size_t bytes, ElementType type);
-  /// The same in two calls, for bytes that are still being sent: receive into `landing`, then add.
+  /// As receiveAndAdd(), in two calls: receive into an internal buffer, then add. For bytes that
+  /// are still being sent.
   Status receiveAside(int peer, std::size_t bytes);
   void addReceived(void *into, std::size_t bytes, ElementType type);
 
-  /// How many messages have been handed to the thread that sends.
+  /// The number of messages handed to the sending thread.
   std::uint64_t pushed() const { return sender ? sender->pushed() : 0; }
-  /// Waits until the first `count` of these are sent.
+  /// Waits until the first `count` messages of the sending thread are sent.
   Status waitUntilSent(std::uint64_t count) { return sender ? sender->waitFor(count) : Status(); }
-  /// Ends the run: waits until everything is sent. After an error somebody may never receive;
-  /// then the bytes belong to the links until they are closed.
+  /// Ends the run and waits until everything is sent. After an error a peer may never receive; then
+  /// the bytes belong to the links until these are closed.
   Status finish(Status sofar) { return sofar && !direct ? sender->flush() : sofar; }
 
 private:
   PeerLinks() = default;
-  // By rank; null where there is no link.
+  // Links by rank; null for ranks without a link.
   std::vector<std::unique_ptr<Link>> to, from;
   std::vector<std::byte> landing;
   bool direct = true;
-  std::unique_ptr<SendThread> sender; ///< from the first long message on
+  std::unique_ptr<SendThread> sender; ///< exists from the first long message on
 };
 
 } // namespace syncline

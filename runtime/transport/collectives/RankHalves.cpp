@@ -1,4 +1,4 @@
-// Recursive split of the ranks.
+// Splitting the ranks recursively.
 #include "runtime/transport/collectives/RankHalves.h"
 
 namespace syncline {

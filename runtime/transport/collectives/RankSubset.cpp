@@ -1,4 +1,4 @@
-// Renumbering ranks.
+// Translating the subset's ranks to the whole transport's.
 #include "runtime/transport/collectives/RankSubset.h"
 
 #include <algorithm>

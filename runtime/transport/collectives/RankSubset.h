@@ -1,12 +1,12 @@
-// Some of a transport's ranks as a transport of their own.
+// A subset of a transport's ranks as a transport.
 #pragma once
 
 #include "runtime/transport/Transport.h"
 
 namespace syncline {
 
-/// Ranks count from 0 in the order of `members`; errors name them as the whole transport does. The
-/// whole transport outlives this object; the links may outlive it.
+/// Ranks are numbered from 0 in the order of `members`; errors use the whole transport's names. The
+/// whole transport outlives this object; the links may outlive this object.
 class RankSubset : public Transport {
 public:
   /// `members` contains the whole transport's own rank.
@@ -14,9 +14,9 @@ public:
 
   int rank() const override { return ownRank; }
   int size() const override { return static_cast<int>(members.size()); }
-  /// The members together; names are the whole transport's.
+  /// All members call it together. Names of links must be unique in the whole transport.
   Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) override;
-  /// The whole transport's.
+  /// The traffic of the whole transport.
   Traffic traffic() const override { return whole.traffic(); }
 
 private:
@@ -25,7 +25,7 @@ private:
   const int ownRank;
 };
 
-/// The first `count` ranks, of which this rank is one.
+/// The subset of the first `count` ranks. This rank must be one of them.
 RankSubset firstRanks(Transport &whole, int count);
 
 } // namespace syncline

@@ -1,11 +1,11 @@
 // Recursive doubling over point-to-point messages.
 //
-// When a level begins, all ranks of a half hold the same bits, their half's sum; lower + upper and
-// upper + lower are the same bits too. A guest, which nobody of the other half needs, only
-// receives.
+// When a level begins, all ranks of a half hold the same bits, the sum of their half. lower + upper
+// and upper + lower have the same bits too. A guest only receives, because no rank of the other
+// half needs its values.
 //
-// The messages' order is level by level, then segment by segment. Segment i is sent on at the next
-// level as soon as it is summed at this one.
+// Order of the messages: level by level, then segment by segment. Segment i is sent at the next
+// level as soon as it is summed at this level.
 #include "runtime/transport/collectives/RecursiveDoubling.h"
 
 #include "runtime/core/StepTypes.h"
@@ -40,7 +40,7 @@ Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType ty
   const Segments segments({0, bytes}, elementBytes(type));
   const int count = segments.count();
   links->begin(segments.length);
-  // How many messages had been handed over once segment i was, at the present level.
+  // The number of messages handed to the sending thread up to segment i of the present level.
   std::vector<std::uint64_t> handedOver(count);
   auto send = [&](const RankHalving &level, int i) {
     Status s = sendTo(level, data + segments[i].begin, segments[i].size());
@@ -55,8 +55,8 @@ Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType ty
       const Range r = segments[i];
       const RankHalving &level = levels[l];
       s = links->receiveAside(level.host >= 0 ? level.host : level.partner, r.size());
-      // What is being sent must not change. The other side has received it, or is about to: it
-      // waits for nothing but this rank's own segment.
+      // Bytes that are being sent must not change. The other side has received them or is about to,
+      // since it waits for nothing but this rank's own segment.
       if (s)
         s = links->waitUntilSent(handedOver[i]);
       if (!s)

@@ -1,4 +1,4 @@
-// All-reduce by recursive doubling: the fewest rounds, the whole message in each.
+// All-reduce by recursive doubling: the fewest rounds, with the whole message in each round.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -7,8 +7,9 @@
 
 namespace syncline {
 
-/// ceil(log2 P) rounds, from pairs to all ranks; a rank sends and receives N in each, twice N where
-/// it has a guest (RankHalves.h; only when P is no power of two).
+/// Takes ceil(log2 P) rounds, from pairs to all ranks. A rank sends and receives N in each
+/// round, or 2N in a round where it has a guest (RankHalves.h), which happens only when P is no
+/// power of two.
 class RecursiveDoubling : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);
@@ -19,7 +20,7 @@ private:
   Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
   Status sendTo(const RankHalving &level, const std::byte *data, std::size_t bytes);
 
-  const std::vector<RankHalving> levels; ///< from pairs to all ranks
+  const std::vector<RankHalving> levels; ///< in order: pairs first, all ranks last
   std::unique_ptr<PeerLinks> links;
 };
 

@@ -1,10 +1,10 @@
 // Ring collectives over point-to-point messages.
 //
-// Seen from one rank, the ring is one stream of messages i = 0, 1, .. to the right and one from the
-// left, step by step and segment by segment within a step. What arrives as message i is what leaves
-// as message i + segments (of the next step), summed on the way during the first P-1 steps. So one
-// loop over i does both halves, and a segment is on its way as soon as it is summed. The messages'
-// order is that of i.
+// A rank sees the ring as one stream of messages i = 0, 1, .. to the right and one from the left,
+// step by step, and segment by segment within a step. What arrives as message i leaves as message i
+// + segments in the next step; during the first P-1 steps it is summed in between. One loop over i
+// therefore does both halves, and a segment is sent as soon as it is summed. The order of the
+// messages is that of i.
 #include "runtime/transport/collectives/Ring.h"
 
 #include "runtime/core/StepTypes.h"
@@ -14,7 +14,7 @@
 
 namespace syncline {
 
-/// Steps [first, last) over one message: sums before step P-1, copies from there on.
+/// Steps [first, last) over one message. Steps before P-1 sum, the others copy.
 struct Ring::Pass {
   PeerLinks &links;
   const int rank, ranks;
@@ -30,7 +30,7 @@ struct Ring::Pass {
     int block = (rank - 1 - i / segments() + 2 * ranks) % ranks;
     return blocks.segment(block, i % segments());
   }
-  /// What the left neighbour sends in the same step.
+  /// The range that the left neighbour sends in the same step.
   Range incoming(int i) const {
     int block = (rank - 2 - i / segments() + 2 * ranks) % ranks;
     return blocks.segment(block, i % segments());
@@ -41,8 +41,8 @@ struct Ring::Pass {
     return links.send((rank + 1) % ranks, data + r.begin, r.size());
   }
 
-  /// A final value is received in place although its place may still be queued for sending: it
-  /// contains this rank's own part of the sum, so it cannot come before that part has left.
+  /// A final value is received in place although the bytes there may still be queued for sending.
+  /// It contains this rank's own part of the sum, so it cannot arrive before that part was sent.
   Status take(int i) {
     Range r = incoming(i);
     int left = (rank + ranks - 1) % ranks;
@@ -64,14 +64,14 @@ struct Ring::Pass {
   }
 };
 
-/// An all-gather of blocks that lie in several places: the messages of a step are the pieces of one
-/// rank's blocks, place by place, all under way together.
+/// An all-gather of several parts. The messages of a step are the pieces of one rank's blocks, part
+/// by part, all under way together.
 struct Ring::PartsPass {
   PeerLinks &links;
   const int rank, ranks;
-  std::vector<std::pair<const GatherPart *, Range>> pieces; ///< ranges in a block
+  std::vector<std::pair<const GatherPart *, Range>> pieces; ///< part and range inside a block
 
-  /// Where piece i lies in the block of a rank.
+  /// The address of piece i in the block of rank `owner`.
   std::byte *at(std::size_t i, int owner) const {
     const auto &[part, range] = pieces[i];
     return static_cast<std::byte *>(part->data) +
@@ -149,7 +149,7 @@ Status Ring::allGather(void *data, std::span<const std::size_t> sizes) {
 
 Status Ring::gatherPacked(std::span<const GatherPart> parts, std::size_t bytes) {
   std::vector<std::byte> packed(bytes * ranks);
-  // Between rank r's block in `packed` and its places in the parts.
+  // Copies between rank r's block in `packed` and its places in the parts.
   auto copy = [&](int r, bool packs) {
     std::byte *place = packed.data() + bytes * r;
     for (const GatherPart &part : parts) {
@@ -174,7 +174,7 @@ Status Ring::allGather(std::span<const GatherPart> parts) {
     bytes += part.bytes;
   if (ranks == 1 || bytes == 0)
     return Status::ok();
-  // Several messages under way may fill the network's buffers, so a thread sends them.
+  // Several messages under way may fill the network's buffers, so the sending thread sends them.
   if (bytes <= Transport::bufferedBytes)
     return gatherPacked(parts, bytes);
   links->begin(Transport::bufferedBytes + 1);

@@ -1,4 +1,4 @@
-// The ring's collectives: reduce-scatter, all-gather, and both in one pass.
+// The collectives of a ring: reduce-scatter, all-gather, and both in one pass.
 #pragma once
 
 #include "runtime/transport/collectives/Blocks.h"
@@ -8,33 +8,35 @@ namespace syncline {
 
 struct GatherPart; // runtime/core/StepTypes.h
 
-/// Every rank sends to its right neighbour and receives from its left one. One thread at a time;
-/// all ranks call the same methods with the same lengths in the same order. Any number of ranks and
-/// any length will do. Errors: peerLost; badInput for a type that has no sum.
+/// Every rank sends to its right neighbour and receives from its left neighbour. One thread at
+/// a time uses a ring; all ranks call the same methods with the same lengths in the same order.
+/// The number of ranks and the lengths are arbitrary. Errors: peerLost; badInput for a type
+/// that has no sum.
 class Ring {
 public:
-  /// Opens the links to both neighbours; all ranks together. `name` tells several rings apart.
+  /// Opens the links to both neighbours. All ranks call it together. `name` distinguishes
+  /// several rings.
   static Result<std::unique_ptr<Ring>> create(Transport &transport, const std::string &name);
 
-  /// The block of rank `rank` in a message of N bytes that reduceScatter() and allGather() deal
-  /// out.
+  /// The block of rank `rank` in a message of `bytes` bytes, for reduceScatter() and allGather().
   Range blockOf(int rank, std::size_t bytes, ElementType type) const;
 
-  /// Sums the message over the ranks; each rank is left with the sum of its own block, blockOf(),
-  /// in place. The other blocks hold partial sums afterwards. P-1 steps, (P-1)/P·N sent a rank.
-  /// Every element is summed once, in ring order.
+  /// Sums the message over the ranks and leaves each rank with the sum of its own block
+  /// (blockOf()), in place. The other blocks hold partial sums afterwards. Takes P-1 steps; a rank
+  /// sends (P-1)/P·N. Every element is summed once, in ring order.
   Status reduceScatter(void *data, std::size_t bytes, ElementType type);
 
-  /// Each rank brings its own block, in place, and is left with all. P-1 steps, N less the right
-  /// neighbour's block sent a rank.
+  /// Each rank provides its own block, in place, and receives all others. Takes P-1 steps; a rank
+  /// sends N less its right neighbour's block.
   Status allGather(void *data, std::size_t bytes, ElementType type);
-  /// The same with blocks of any sizes, one a rank, one behind the other; the same on all ranks.
+  /// All-gather with blocks of any sizes, one for each rank, one behind the other. All ranks pass
+  /// the same sizes.
   Status allGather(void *data, std::span<const std::size_t> sizes);
-  /// The same with blocks that lie in several places, equally long on all ranks in each: one
-  /// message, P-1 steps whatever the number of places. Short ones are packed together.
+  /// All-gather of several parts as one message, in P-1 steps for any number of parts. In each part
+  /// all ranks' blocks are equally long. Short blocks are packed together.
   Status allGather(std::span<const GatherPart> parts);
 
-  /// reduceScatter() and allGather() without a halt between them.
+  /// reduceScatter() followed by allGather(), without a halt between them.
   Status allReduce(void *data, std::size_t bytes, ElementType type);
 
 private:

@@ -1,4 +1,4 @@
-// Ring all-reduce.
+// All-reduce by a ring.
 #include "runtime/transport/collectives/RingAllReduce.h"
 
 namespace syncline {

@@ -1,4 +1,4 @@
-// All-reduce by a ring: the least traffic; every rank's latency counts.
+// All-reduce by a ring: the least traffic, but the latencies of all ranks add up.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -6,7 +6,7 @@
 
 namespace syncline {
 
-/// 2(P-1) steps; a rank sends and receives 2(P-1)/P·N.
+/// Takes 2(P-1) steps; a rank sends and receives 2(P-1)/P·N.
 class RingAllReduce : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);

@@ -1,6 +1,6 @@
-// Sends on links while the caller receives on others: ranks that exchange long messages would lock
-// up otherwise, since everybody's send waits for somebody's receive once the network's buffers are
-// full.
+// A thread that sends on links while the caller receives on others. Without it, ranks that exchange
+// long messages would deadlock: once the network's buffers are full, every rank's send waits for
+// another rank's receive.
 #pragma once
 
 #include "runtime/transport/Transport.h"
@@ -13,21 +13,21 @@
 
 namespace syncline {
 
-/// Sends in the order of push(), whatever the link. Methods are called by one thread.
+/// Sends in the order of push(), across all links. One thread calls the methods.
 class SendThread {
 public:
   SendThread();
-  /// Lets the message under way come to its end or time limit; drops those behind it.
+  /// Waits until the message under way is sent or reaches its time limit; drops the queued ones.
   ~SendThread();
 
-  /// Queues a message; the bytes stay as they are until it is sent. Links outlive this object.
+  /// Queues a message. The bytes must not change until it is sent. Links outlive this object.
   void push(Link &link, const void *data, std::size_t bytes);
-  /// How many messages have been pushed; names the last one for waitFor().
+  /// The number of pushed messages, to be passed to waitFor().
   std::uint64_t pushed() const { return pushedCount; }
-  /// Waits until the first `count` messages are sent; the first error so far. After an error
-  /// nothing more is sent.
+  /// Waits until the first `count` messages are sent. Returns the first error so far; after an
+  /// error nothing more is sent.
   Status waitFor(std::uint64_t count);
-  /// Waits for all.
+  /// Waits until all messages are sent.
   Status flush() { return waitFor(pushedCount); }
 
 private:
@@ -41,9 +41,9 @@ private:
   std::uint64_t pushedCount = 0;
   std::mutex mutex;
   std::condition_variable queued, sent;
-  std::deque<Message> queue; ///< the first is being sent
+  std::deque<Message> queue; ///< the first message is being sent
   std::uint64_t sentCount = 0;
-  std::uint64_t awaited = ~std::uint64_t{0}; ///< the caller sleeps until as many are sent
+  std::uint64_t awaited = ~std::uint64_t{0}; ///< the caller sleeps until so many are sent
   Status failure;
   bool stop = false;
   std::thread thread;

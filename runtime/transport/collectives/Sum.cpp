@@ -7,7 +7,8 @@
 
 namespace syncline {
 
-// Chosen once at start-up by the processor's features; the sum itself is the same on all.
+// The variant is chosen once at start-up by the processor's features. All variants give the
+// same sum.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define SYNCLINE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
@@ -26,7 +27,7 @@ SYNCLINE_CLONES static void addF64(double *__restrict into, const double *__rest
     into[i] += from[i];
 }
 
-/// Two's complement, wrapping.
+/// Integers wrap around, in two's complement.
 template <typename T>
 static void addIntegers(T *__restrict into, const T *__restrict from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)

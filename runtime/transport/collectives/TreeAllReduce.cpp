@@ -1,16 +1,16 @@
 // Pipelined double binary tree over point-to-point messages.
 //
-// Time goes in beats. With H the trees' height, a rank at depth d handles segment i on its way up
-// at beat i + H - d and on its way down at beat i + H + d: whatever it receives was sent one beat
-// before. So ordering messages by beat, within a beat by tree, up before down, is an order that all
-// ranks keep.
+// Time is divided in beats. With H the trees' height, a rank at depth d handles segment i on its
+// way up at beat i + H - d and on its way down at beat i + H + d, so that every message was sent
+// one beat before it is received. The common order of messages is by beat, within a beat by tree,
+// and then up before down.
 #include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include "runtime/core/StepTypes.h"
 
 namespace syncline {
 
-/// One run over one message, which has one block a tree.
+/// The sum of one message, which has one block for each tree.
 struct TreeAllReduce::Pass {
   const std::vector<TreePlace> &places;
   PeerLinks &links;
@@ -27,7 +27,7 @@ struct TreeAllReduce::Pass {
     return s;
   }
 
-  /// In place: what comes is final and contains this rank's own values, so these have left.
+  /// Received in place: a final value contains this rank's own values, so these have been sent.
   Status down(const TreePlace &place, Range r) {
     Status s;
     if (place.parent >= 0)

@@ -1,4 +1,4 @@
-// All-reduce by binary trees: few rounds and, for long messages, nearly the ring's traffic.
+// All-reduce by binary trees: few rounds, and nearly the ring's traffic for long messages.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -7,10 +7,10 @@
 
 namespace syncline {
 
-/// Sums go up a tree and results come down, segment behind segment, both at the same time. A short
-/// message uses one tree: 2·floor(log2 P) rounds. A long one is halved over two trees, in which
-/// other ranks are leaves: a rank sends and receives at most 2N, and it takes
-/// 2·floor(log2 P) rounds of one segment and 2N.
+/// Sums go up a tree while results come down, segment after segment. A short message uses one tree
+/// and takes 2·floor(log2 P) rounds. A long message is halved over two trees with different leaves
+/// (double binary tree): a rank sends and receives at most 2N, and the message takes the time of
+/// 2·floor(log2 P) rounds of one segment plus 2N.
 class TreeAllReduce : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);
@@ -21,7 +21,7 @@ private:
       : AllReduce(ranks), places(std::move(places)), links(std::move(links)) {}
   Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
 
-  const std::vector<TreePlace> places; ///< in both trees
+  const std::vector<TreePlace> places; ///< this rank's places in both trees
   std::unique_ptr<PeerLinks> links;
 };
 

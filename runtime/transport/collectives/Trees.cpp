@@ -1,4 +1,4 @@
-// Binary search trees over positions: a subtree's left part is full, so that its leaves, and by
+// Binary search trees over positions. A subtree's left part is full, so that its leaves, and by
 // induction all leaves, are at even positions.
 #include "runtime/transport/collectives/Trees.h"
 
@@ -10,7 +10,7 @@ namespace syncline {
 
 int treeHeight(int ranks) { return std::bit_width(static_cast<unsigned>(ranks)) - 1; }
 
-/// The root of the subtree over positions [first, last); -1 when it is empty.
+/// The root of the subtree over positions [first, last), or -1 when it is empty.
 static int rootOf(int first, int last) {
   return last > first ? first + (1 << treeHeight(last - first)) - 1 : -1;
 }
@@ -35,7 +35,7 @@ TreePlace treePlace(int tree, int rank, int ranks) {
 }
 
 Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes) {
-  // Shorter than a ring's: a pipeline as deep as the tree has to fill.
+  // Segments are shorter than a ring's, because a pipeline as deep as the tree must fill.
   constexpr std::size_t longestSegment = 128u << 10;
   return Blocks(bytes > Transport::bufferedBytes ? 2 : 1, bytes, elementBytes, longestSegment);
 }

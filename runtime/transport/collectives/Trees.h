@@ -1,4 +1,4 @@
-// Two binary trees over the ranks in which nearly nobody is an inner node twice.
+// Two binary trees over the ranks, in which hardly any rank is an inner node of both.
 #pragma once
 
 #include "runtime/transport/collectives/Blocks.h"
@@ -13,15 +13,15 @@ struct TreePlace {
   std::vector<int> children;
 };
 
-/// A rank's place in tree 0 or 1. Tree 0 has the odd ranks inside and the even ones as leaves, tree
-/// 1 is the same with rank + 1 in the place of rank.
+/// A rank's place in tree 0 or 1. Tree 0 has odd ranks as inner nodes and even ranks as leaves; in
+/// tree 1 every rank has the place of rank + 1.
 TreePlace treePlace(int tree, int rank, int ranks);
 
-/// The depth of both trees' deepest places at most: floor(log2 ranks).
+/// An upper bound on the depth of both trees: floor(log2 ranks).
 int treeHeight(int ranks);
 
-/// How a message is cut: a block a tree, one tree for what fits into the network's buffers. The
-/// compiler prices the same cut (passes/problem/TreeCost.h).
+/// Cuts a message into one block for each tree. A message that fits into the network's buffers uses
+/// one tree. The compiler's cost model uses the same cut (passes/problem/TreeCost.h).
 Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes);
 
 } // namespace syncline
