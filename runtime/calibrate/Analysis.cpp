@@ -1,4 +1,4 @@
-// Fits and tables.
+// Fitting links and smoothing tables.
 #include "runtime/calibrate/Analysis.h"
 
 #include "runtime/calibrate/Pairs.h"
@@ -9,9 +9,9 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Growth that differs by more from the line, noise apart, is told of.
+/// Relative difference of the growth from the line, beyond noise, above which a jump is reported.
 constexpr double jumpShare = 0.25;
-/// Relative uncertainty that does not matter when times are weighed against each other.
+/// Relative uncertainty below which all times have about the same weight.
 constexpr double certain = 0.02;
 
 double weightOf(const Summary &summary) { return 1 / (certain + summary.uncertainty()); }
@@ -45,7 +45,7 @@ Table tabulate(const SchemeFinding &scheme) {
   return table;
 }
 
-/// Seconds a byte that the slowest of these pairs takes at least, as sure as its interval is.
+/// A lower limit on the seconds per byte of the slowest pair, from the lower end of its interval.
 double minBeta(const std::vector<PairFinding> &pairs) {
   double beta = 0;
   for (const PairFinding &pair : pairs)
@@ -53,7 +53,7 @@ double minBeta(const std::vector<PairFinding> &pairs) {
   return beta;
 }
 
-/// Nothing where the ring's rounds do not say what bandwidth there is.
+/// The link's costs, or nothing where the ring's rounds determine no bandwidth.
 std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &schemes, int ranks,
                                 const std::vector<PairFinding> &pairs) {
   std::vector<Observation> observations;
@@ -90,7 +90,7 @@ std::optional<LinkCosts> linkOf(const std::vector<const SchemeFinding *> &scheme
   return link;
 }
 
-/// The slowest of rank 0's pairs.
+/// The link's costs by the slowest of rank 0's pairs.
 LinkCosts linkOfPairs(const std::vector<PairFinding> &pairs) {
   LinkCosts link;
   for (const PairFinding &pair : pairs) {

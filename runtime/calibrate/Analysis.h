@@ -1,4 +1,5 @@
-// What findings mean for planning: tables, constants, where these do not fit. Pure functions.
+// From findings to costs for planning: tables, link constants, and where these do not fit.
+// Pure functions.
 #pragma once
 
 #include "runtime/calibrate/Findings.h"
@@ -8,38 +9,41 @@
 
 namespace syncline::calibrate {
 
-/// One scheme's costs.
+/// The costs of one scheme.
 struct Table {
   Scheme scheme = Scheme::ring;
-  Curve measured; ///< medians as they are
-  Curve costs;    ///< nondecreasing
-  /// a + b·bytes, least relative squares of `measured`; and where growth differs from it.
+  Curve measured; ///< the measured medians
+  Curve costs;    ///< a nondecreasing curve near `measured`
+  /// The line a + b·bytes with the least relative squares to `measured`, and the places where the
+  /// growth differs from it.
   LinkConstants line;
   std::vector<Jump> jumps;
 };
 
-/// Constants of a link and how well they explain what was measured.
+/// Constants of a link, and how well they explain the measurements.
 struct LinkCosts {
   LinkConstants constants;
-  /// From the ring's rounds; otherwise, for want of a scheme that has them or because no positive
-  /// bandwidth explains them, from rank 0's pairs.
+  /// True: from the ring's rounds. False: from rank 0's pairs, because no scheme with ring rounds
+  /// was measured or no positive bandwidth explains them.
   bool isFromRing = false;
-  /// The ring's rounds, of long messages, explain no latency: that is the slowest pair's.
+  /// The ring's rounds of long messages explain no latency, so the latency is that of the
+  /// slowest pair.
   bool isLatencyFromPairs = false;
-  /// The rounds say clearly more than the slowest pair supports, uncertainty included: it is that.
+  /// The rounds imply clearly more bandwidth than the slowest pair has, uncertainty included, so
+  /// the bandwidth is that of the slowest pair.
   bool isBandwidthOfPairs = false;
-  double longResidual = 0; ///< the worst of the messages that the bandwidth comes from
-  double medianResidual = 0, worstResidual = 0; ///< relative, absolute value
+  double longResidual = 0; ///< largest residual of the messages that determine the bandwidth
+  double medianResidual = 0, worstResidual = 0; ///< relative, as absolute values
   Scheme worstScheme = Scheme::ring;
   std::int64_t worstBytes = 0;
 };
 
 struct Analysis {
-  /// Between ranks; with nodes of several ranks between nodes. Nothing where neither the ring's
-  /// rounds nor a pair says what bandwidth there is.
+  /// The link between ranks, or between nodes where nodes have several ranks. Nothing where neither
+  /// the ring's rounds nor a pair determines a bandwidth.
   std::optional<LinkCosts> network;
   std::optional<LinkCosts> inside;
-  std::vector<Table> tables; ///< as Findings::schemes, those with at least one size
+  std::vector<Table> tables; ///< of Findings::schemes with at least one size
 };
 
 Analysis analyse(const Findings &findings);

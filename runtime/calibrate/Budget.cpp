@@ -1,4 +1,4 @@
-// Sums.
+// Adding up costs.
 #include "runtime/calibrate/Budget.h"
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 namespace syncline::calibrate {
 
 double minCost(double seconds) {
-  // The first try, two more and what goes ahead of each; or the first, one that is thrown away and
-  // three more, each of 5 ms that count and as many that do not.
+  // A long message is carried once to estimate it, then twice with short warm-ups. A short one
+  // is carried once, then in one discarded and three counted samples, each of 5 ms and a
+  // warm-up of 5 ms.
   constexpr double longRuns = 3.3, shortRuns = 5, shortest = 10e-3;
   return seconds >= longMessage ? longRuns * seconds : shortRuns * std::max(shortest, 2 * seconds);
 }

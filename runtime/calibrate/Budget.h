@@ -1,23 +1,24 @@
-// How the time is shared among message sizes. Pure functions.
+// Sharing the time among message sizes. Pure functions.
 #pragma once
 
 #include <span>
 
 namespace syncline::calibrate {
 
-/// Messages that take as long in seconds are measured with fewer repetitions: nobody has to wake up
-/// for them, and no burst or slice is a part of them worth mentioning.
+/// Messages of at least so many seconds are measured with fewer repetitions. They need no warm-up,
+/// and a network burst or a scheduler's slice is a negligible part of them.
 inline constexpr double longMessage = 0.1;
 
-/// Seconds that measuring a message takes at least, repetitions included, by what one takes.
+/// The least seconds for measuring a message, with repetitions, if one message takes `seconds`.
 double minCost(double seconds);
 
 struct Allotment {
-  int sizes = 0;    ///< of the given ones, the first, for which there is time
-  double spare = 0; ///< seconds left when these are measured as briefly as can be; at least 0
+  int sizes = 0;    ///< number of the first sizes for which there is time
+  double spare = 0; ///< seconds left after measuring these as briefly as possible; at least 0
 };
 
-/// `costs`: seconds that the sizes take at least, all schemes of each, shortest messages first.
+/// Chooses sizes for `seconds`. `costs` are the least seconds of each size, for all schemes,
+/// shortest messages first.
 Allotment allot(std::span<const double> costs, double seconds);
 
 } // namespace syncline::calibrate

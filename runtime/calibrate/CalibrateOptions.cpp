@@ -1,4 +1,4 @@
-// Switches, each documented once, with default and unit.
+// The switches, each documented once with unit and default.
 #include "runtime/calibrate/CalibrateOptions.h"
 
 #include "runtime/calibrate/SizeText.h"
@@ -13,9 +13,9 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Seconds; more than any calibration takes or waits.
+/// Longest time and time limit in seconds.
 constexpr double longest = 1e6;
-/// Bytes; every rank holds a few buffers of this size.
+/// Limits of message sizes in bytes. Every rank holds a few buffers of the largest size.
 constexpr std::int64_t smallestSize = 4, largestSize = std::int64_t{1} << 30;
 
 struct Texts {
@@ -24,21 +24,21 @@ struct Texts {
 
 void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
   const char *group = "Measurements";
-  app.add_option("--time", texts.time, "how long to measure, roughly, such as '90s' or '5min'")
+  app.add_option("--time", texts.time, "Measure for about this time, such as '90s' or '5min'")
       ->capture_default_str()
       ->type_name("TIME")
       ->group(group);
   app.add_option("--sizes", texts.sizes,
-                 "message sizes to begin with; between them others are measured where the curve "
+                 "Begin with these message sizes; between them others are measured where the curve "
                  "bends (default 1KiB,4KiB,16KiB,..,64MiB)")
       ->type_name("SIZE,..")
       ->group(group);
   app.add_option("--schemes", texts.schemes,
-                 "which to measure (default all that the ranks can use)")
+                 "Measure these schemes (default all that the ranks can use)")
       ->type_name("SCHEME,..")
       ->group(group);
   addDeviceFlags(app, o, group);
-  app.add_option("--threads", o.threads, "compute threads of a rank")
+  app.add_option("--threads", o.threads, "Compute with N threads in each rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
       ->capture_default_str()
@@ -47,21 +47,22 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
 
 void addOutput(CLI::App &app, CalibrateOptions &o) {
   const char *group = "Output and limits";
-  app.add_option("-o,--output", o.output,
-                 "cluster file to write, replaced where there is one (default standard output)")
+  app.add_option(
+         "-o,--output", o.output,
+         "Write the cluster file to FILE, replacing an existing one (default standard output)")
       ->check(someText())
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--name", o.name, "the cluster's")
+  app.add_option("--name", o.name, "Give the cluster this name")
       ->check(someText())
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--quiet", o.quiet, "no progress and no table on standard error")->group(group);
+  app.add_flag("--quiet", o.quiet, "Print no progress and no table on standard error")
+      ->group(group);
   for (auto [flag, value, help] :
-       {std::tuple("--timeout", &o.timeout,
-                   "seconds that a rank waits for another before it gives up"),
+       {std::tuple("--timeout", &o.timeout, "Wait at most so many seconds for another rank"),
         std::tuple("--start-timeout", &o.startTimeout,
-                   "seconds that ranks wait for each other to start")})
+                   "Wait at most so many seconds for all ranks to start")})
     app.add_option(flag, *value, help)
         ->check(realNumber(1e-3, longest, "seconds from 0.001 to 1e6"))
         ->type_name("SECONDS")
@@ -114,7 +115,8 @@ Status readSchemes(const std::string &text, std::vector<Scheme> &schemes) {
   return Status::ok();
 }
 
-/// Where both are known here; otherwise the ranks that meet tell.
+/// Checks that the ranks fill nodes, if both numbers are known here. Otherwise the ranks check it
+/// after joining.
 Status checkNodes(const IdentityFlags &flags) {
   const std::optional<int> ranks = flags.localRanks ? flags.localRanks : flags.ranks;
   const int perNode = flags.ranksPerNode.value_or(1);
@@ -151,10 +153,11 @@ std::string CalibrateOptions::conditions() const {
 }
 
 std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions &o) {
-  CLI::App app("Measures links, collectives and devices on the ranks it is started on, and writes "
-               "a cluster file.\n"
-               "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 our fault.",
-               typedCommand("syncline-calibrate"));
+  CLI::App app(
+      "Measures links, collectives and devices on the ranks it is started on, and writes "
+      "a cluster file.\n"
+      "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 internal error.",
+      typedCommand("syncline-calibrate"));
   app.option_defaults()->always_capture_default(false);
   app.formatter(helpFormatter());
   app.footer("Examples:\n"
@@ -164,7 +167,7 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   Texts texts;
   addRankFlags(app, o.identity,
                {.group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)",
-                .localRanks = "start N ranks on this host",
+                .localRanks = "Start N ranks on this host",
                 .ranksPerNode = "local ranks share one node",
                 .fewestRanks = 2});
   addMeasurements(app, o, texts);

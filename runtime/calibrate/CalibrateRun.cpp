@@ -1,4 +1,4 @@
-// Join, agree, measure, write.
+// Joining, checking options, measuring and writing.
 #include "runtime/calibrate/CalibrateRun.h"
 
 #include "runtime/calibrate/Analysis.h"
@@ -25,12 +25,12 @@ std::string hostName() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   std::string text = name;
-  // It goes into a comment, which a line break would end.
+  // The name goes into a YAML comment, which a line break would end.
   std::erase_if(text, [](unsigned char c) { return c < ' '; });
   return text.empty() ? "unknown host" : text;
 }
 
-/// Whether some size is short enough for the scheme.
+/// Ok when at least one size is short enough for the scheme.
 Status checkSizes(Scheme scheme, int ranks, const std::vector<std::int64_t> &sizes) {
   const std::int64_t most = largestMessage(scheme, ranks, sizes.back());
   if (sizes.front() <= most)
@@ -73,7 +73,7 @@ private:
   int device = 0;
   std::string versions;
   std::unique_ptr<Group> group;
-  std::unique_ptr<Peers> peers; ///< of channels that the backend has
+  std::unique_ptr<Peers> peers; ///< for the backend's own channels; null without them
   Settings settings;
   std::vector<std::string> hosts;
 };
@@ -100,7 +100,7 @@ Status CalibrationRun::run() {
     return findings.status();
   findings->hosts = hosts;
   findings->conditions = options.conditions();
-  // The others end well only where the file is written.
+  // The other ranks succeed only if the file is written.
   if (identity.rank == 0)
     if (Status s = write(*findings); !s)
       return s;
@@ -136,7 +136,8 @@ Status CalibrationRun::join() {
   return all.status();
 }
 
-/// 1 unless all nodes have as many ranks, numbered node by node.
+/// The number of ranks in each node, or 1 unless all nodes have equally many ranks that are
+/// numbered node by node.
 Result<int> CalibrationRun::ranksPerNode() {
   const std::string own =
       std::to_string(identity.localSize) + " " + std::to_string(identity.localRank);
@@ -167,21 +168,21 @@ Status CalibrationRun::chooseSettings() {
   for (Scheme scheme : settings.schemes)
     if (std::find(usable.begin(), usable.end(), scheme) == usable.end())
       return Status::error(ErrorKind::badUsage, "--schemes: " + whyNot(scheme));
-  // Without '--schemes' those that have no size are left out, which the file says.
+  // Without '--schemes', schemes without a suitable size are left out, and the file says so.
   for (Scheme scheme : options.schemes)
     if (Status s = checkSizes(scheme, identity.size, settings.sizes); !s)
       return s;
   return Status::ok();
 }
 
-/// Links of the host where the backend has no channels of its own.
+/// Prepares the host's links for a backend without its own channels.
 Status CalibrationRun::connect() {
   peers = createPeers(*group, options.timeout, options.timeout);
   group->enter("as ranks compared times");
   return backend->hasChannels() ? Status::ok() : group->connect(options.timeout);
 }
 
-/// Of a scheme that is not usable.
+/// The reason why a scheme cannot be measured.
 std::string CalibrationRun::whyNot(Scheme scheme) const {
   const std::string name = "'" + std::string(schemeName(scheme)) + "'";
   if (!backend->hasChannels())

@@ -1,4 +1,4 @@
-// One rank's calibration, from meeting the others to the file.
+// The calibration of one rank, from joining the others to the file.
 #pragma once
 
 #include "runtime/calibrate/CalibrateOptions.h"
@@ -6,8 +6,8 @@
 
 namespace syncline::calibrate {
 
-/// Prints one message on failure. Returns the exit code, or ends the process with it where threads
-/// still wait for lost ranks.
+/// Runs the calibration. Prints one message on failure. Returns the exit code, or ends the process
+/// with it where threads still wait for lost ranks.
 int runCalibration(const CalibrateOptions &options, const Identity &identity);
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// Stages, each with its share of the time.
+// The stages of a calibration, each with its share of the time.
 #include "runtime/calibrate/Calibration.h"
 
 #include "runtime/calibrate/Budget.h"
@@ -11,14 +11,15 @@
 namespace syncline::calibrate {
 namespace {
 
-/// By which part of the time each stage ends.
+/// The part of the whole time at which each stage ends.
 constexpr double deviceEnd = 0.1, pairsEnd = 0.14, insideEnd = 0.18, overlapEnd = 0.32,
                  gridEnd = 0.86, refinementEnd = 0.96;
-/// The fewest rounds of a size: a median of three ignores one outlier.
+/// The fewest rounds of a size; a median of three ignores one outlier.
 constexpr int minRounds = 3;
-/// Times of shorter messages say nothing of longer ones', and there is always time for them.
+/// Times of shorter messages cannot be scaled to longer ones. For shorter messages there is
+/// always time.
 constexpr std::int64_t shortestToScale = 64 << 10;
-/// Of a message that says what longer ones will take.
+/// Bytes of the message by which longer ones are estimated.
 constexpr std::int64_t probeBytes = 1 << 20;
 
 } // namespace
@@ -82,7 +83,7 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
     return *most;
   };
   double seconds = 0;
-  // Not the first one, which prepares: a device loads its kernels late.
+  // The first run is not used, because a device loads its kernels in it.
   for (int run = 0; run < 2; ++run) {
     Result<double> once = sample();
     if (!once)
@@ -162,7 +163,8 @@ Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &sch
   return SizeFinding{bytes, summaries->front()};
 }
 
-/// All nodes at once, each by itself: their ranks' clocks and decisions are the node's.
+/// Measures the ring inside the nodes. All nodes measure at the same time, each with its own clock
+/// and its own decisions.
 Status Calibration::measureInside() {
   if (!with.nodeRing)
     return Status::ok();
@@ -178,7 +180,7 @@ Status Calibration::measureInside() {
     auto size = measureSize(*nodeTeam, *with.nodeRing, settings.sizes[i], start + share * seconds);
     if (!size)
       return size.status();
-    // The slowest node's times are everybody's.
+    // All nodes report the times of the slowest node.
     Result<double> slowest = team->slowest(size->seconds.median);
     if (!slowest)
       return slowest.status();
@@ -209,12 +211,12 @@ Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until
   return Status::ok();
 }
 
-/// What each scheme takes, roughly: nothing else says which sizes there is time for.
+/// Times one message of each scheme, to estimate for which sizes there is time.
 Status Calibration::probe() {
   for (const TimedScheme &scheme : with.messages.schemes) {
     progress.tell(std::string(schemeName(scheme.scheme)), team->now());
     const std::int64_t bytes = std::min(probeBytes, scheme.largest) / 4 * 4;
-    if (bytes == 0) { // the longest size is too short for it
+    if (bytes == 0) { // all sizes are too long for the scheme
       probes.push_back({});
       continue;
     }
@@ -226,7 +228,7 @@ Status Calibration::probe() {
   return Status::ok();
 }
 
-/// Seconds of one message: in proportion to the longest that was timed.
+/// Estimated seconds of one message, in proportion to the longest timed one.
 double Calibration::estimate(std::size_t scheme, std::int64_t bytes) const {
   Point known = probes[scheme];
   const std::vector<SizeFinding> &sizes = findings.schemes[scheme].sizes;
@@ -235,7 +237,7 @@ double Calibration::estimate(std::size_t scheme, std::int64_t bytes) const {
   return known.seconds * static_cast<double>(bytes) / static_cast<double>(known.bytes);
 }
 
-/// By size, of all schemes.
+/// The least seconds for each size, over all schemes.
 std::vector<double> Calibration::minCosts(std::span<const std::int64_t> sizes) const {
   std::vector<double> costs;
   for (std::int64_t bytes : sizes) {
@@ -247,8 +249,8 @@ std::vector<double> Calibration::minCosts(std::span<const std::int64_t> sizes) c
   return costs;
 }
 
-/// Shortest first, these and the first whatever the time; what is left when every size has its
-/// least is spent on all of them alike.
+/// Measures all sizes, shortest first. Short sizes and the first one are measured even if no time
+/// is left; spare time is shared equally among all sizes.
 Status Calibration::measureGrid() {
   if (Status s = probe(); !s)
     return s;
@@ -274,7 +276,8 @@ Status Calibration::measureGrid() {
   return Status::ok();
 }
 
-/// Looks that cost much of what time there is are not worth it: long messages' times are lines.
+/// Measures further sizes where the curves bend. A size that would take much of the remaining time
+/// is skipped, because times of long messages lie on a line.
 Status Calibration::refine() {
   const double until = refinementEnd * settings.seconds;
   std::vector<Refinement> searches;
@@ -287,7 +290,7 @@ Status Calibration::refine() {
       if (!bytes)
         continue;
       isDone = false;
-      constexpr int pointsPerScheme = 4; // there may be fewer to come, and others need time
+      constexpr int pointsPerScheme = 4; // an estimate, so that time is left for all schemes
       const int points = pointsPerScheme * static_cast<int>(searches.size());
       const double left = until - team->now();
       if (minCost(estimate(i, *bytes)) > left / 8) {
@@ -313,7 +316,7 @@ Status Calibration::measureMessages() {
   std::vector<double> crowded;
   for (std::int64_t bytes : sizes) {
     progress.tell("two messages of " + sizeText(bytes) + " at once", team->now());
-    double alone = 1, fastest = 1; // seconds; so that the first sample is one message
+    double alone = 1, fastest = 1; // seconds; with 1 s the first sample is one message
     auto time = [&](const Timing &timing) -> Result<double> {
       Result<double> seconds = timing(bytes, Repetitions::of(bytes, fastest, alone));
       if (seconds)

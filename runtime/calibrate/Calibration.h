@@ -1,4 +1,4 @@
-// The measurements of a calibration, one after the other.
+// The sequence of a calibration's measurements.
 #pragma once
 
 #include "runtime/calibrate/Findings.h"
@@ -8,17 +8,19 @@
 
 namespace syncline::calibrate {
 
-/// 1 KiB to 64 MiB by factors of 4.
+/// The default message sizes: 1 KiB to 64 MiB by factors of 4.
 std::vector<std::int64_t> defaultSizes();
 
-/// All ranks together, with the same settings; every rank finds the same, hosts and versions apart.
+/// Runs on all ranks together with the same settings. Every rank gets the same findings except for
+/// hosts and conditions.
 class Calibration {
 public:
-  /// All outlive this object.
+  /// The arguments outlive this object.
   Calibration(const Site &site, const Settings &settings, Progress &progress)
       : site(site), settings(settings), progress(progress) {}
 
-  /// Errors: peerLost, saying what was being measured; badInput where memory is short.
+  /// Runs all measurements. Errors: peerLost, naming the measurement; badInput where memory
+  /// is short.
   Result<Findings> run();
 
 private:
@@ -31,7 +33,8 @@ private:
   Status refine();
   Status measureMessages();
 
-  /// Seconds until `until`, shared among so many measurements.
+  /// The time at which the next of `measurements` measurements must end, if they share the time
+  /// until `until` equally.
   double deadline(double until, int measurements) const;
   Result<KernelFinding> measureKernel(const Kernel &kernel, double until);
   Result<SizeFinding> measureSize(Team &ranks, const TimedScheme &scheme, std::int64_t bytes,
@@ -45,8 +48,8 @@ private:
   const Settings &settings;
   Progress &progress;
   Instruments with;
-  Team *team = nullptr;      ///< the instruments'
-  std::vector<Point> probes; ///< by way: a message of each, timed once
+  Team *team = nullptr;      ///< the instruments' team
+  std::vector<Point> probes; ///< one timed message of each scheme
   Findings findings;
 };
 

@@ -1,4 +1,4 @@
-// Findings to YAML.
+// Writing findings as YAML.
 #include "runtime/calibrate/ClusterText.h"
 
 #include "runtime/calibrate/Pairs.h"
@@ -11,7 +11,7 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Lines of printf.
+/// Collects lines that are formatted as by printf.
 class Lines {
 public:
   [[gnu::format(printf, 2, 3)]] void add(const char *format, ...) {
@@ -28,21 +28,21 @@ public:
   std::string text;
 };
 
-/// "2.5 %", "340 %".
+/// A share in percent: "2.5 %", "340 %".
 std::string percent(double share) {
   char text[40];
   std::snprintf(text, sizeof text, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
   return text;
 }
 
-/// "quartiles 1.1us to 1.3us, median within 2 %, 20 samples".
+/// The spread as text: "quartiles 1.1us to 1.3us, median within 2 %, 20 samples".
 std::string spread(const Summary &s) {
   return "quartiles " + timeText(s.lowerQuartile) + " to " + timeText(s.upperQuartile) +
          (s.samples >= fewestForInterval ? ", median within " : ", all within ") +
          percent(s.uncertainty()) + ", " + std::to_string(s.samples) + " samples";
 }
 
-/// In single quotes, as YAML wants them.
+/// The text in single quotes, escaped for YAML.
 std::string quoted(const std::string &text) {
   std::string result = "'";
   for (char c : text)
@@ -139,7 +139,7 @@ void addPairs(Lines &out, const std::vector<PairFinding> &pairs) {
             spread(p.stream).c_str(), sizeText(Pairs::streamBytes).c_str());
 }
 
-/// "1.36 times as long, quartiles 1.33 to 1.39, median within 2 %, 20 samples".
+/// A factor as text: "1.36 times as long, quartiles 1.33 to 1.39, median within 2 %, 20 samples".
 std::string factor(const Summary &s) {
   char text[160];
   std::snprintf(text, sizeof text, "%.4g times as long, quartiles %.4g to %.4g, %s %s, %d samples",
@@ -191,7 +191,7 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found, const 
   }
 }
 
-/// As cluster files call it, and whether it stands among the all-reduces.
+/// The scheme's key in cluster files, and whether it belongs below `all-reduce`.
 std::pair<std::string, bool> keyOf(Scheme scheme) {
   if (scheme == Scheme::factors)
     return {"all-gather", false};

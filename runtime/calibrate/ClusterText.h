@@ -1,4 +1,4 @@
-// The cluster file that a calibration writes.
+// Writing the cluster file of a calibration.
 #pragma once
 
 #include "runtime/calibrate/Analysis.h"
@@ -7,16 +7,16 @@
 
 namespace syncline::calibrate {
 
-/// What is measured nowhere but stands in the file.
+/// Texts of the file that are not measured.
 struct Labels {
-  std::string name;     ///< the cluster's
-  std::string versions; ///< of what measured
+  std::string name;     ///< the cluster's name
+  std::string versions; ///< versions of the measuring program and its libraries
 };
 
-/// YAML as `syncline compile --cluster` reads it; comments say how sure each value is.
+/// The file as YAML for `syncline compile --cluster`. Comments state the uncertainty of each value.
 std::string clusterText(const Findings &findings, const Analysis &analysis, const Labels &labels);
 
-/// A time with a unit, six digits: "44.1us".
+/// A time with six digits and a unit: "44.1us".
 std::string timeText(double seconds);
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// Schemes to closures.
+// Making a closure for each scheme.
 #include "runtime/calibrate/Collectives.h"
 
 #include "runtime/calibrate/Messages.h"
@@ -8,7 +8,7 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Shared by all collectives, of which one runs at a time.
+/// Buffers that all collectives share; one collective runs at a time.
 struct Buffers {
   std::vector<float> gradients, parameters;
 };
@@ -23,7 +23,7 @@ Collective reduceScatter(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> bu
           largest};
 }
 
-/// In two places, as a layer's inputs and its outputs' gradients are.
+/// The message has two parts, like a layer's inputs and its outputs' gradients.
 Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
                    std::int64_t largest) {
   return {Scheme::factors,

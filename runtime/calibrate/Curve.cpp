@@ -1,4 +1,4 @@
-// Interpolation, isotonic regression, jumps.
+// Interpolation, isotonic regression and jumps.
 #include "runtime/calibrate/Curve.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct Pool {
   std::vector<std::pair<double, double>> members; ///< seconds and weight
   double value = 0;
 
-  /// The weighted median; between two halves of equal weight geometrically.
+  /// Sets the value to the weighted median, or to the geometric mean of the two middle values for
+  /// halves of equal weight.
   void settle() {
     std::sort(members.begin(), members.end());
     double left = 0;

@@ -1,4 +1,4 @@
-// Time by message size: measured curves made fit for a cluster file. Pure functions.
+// Curves of time by message size, and their preparation for a cluster file. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ struct Point {
   double seconds = 0;
 };
 
-/// Sizes strictly ascend.
+/// Points with strictly ascending sizes.
 using Curve = std::vector<Point>;
 
-/// Linear between the points; the first time below the first, the last line after the last. The
-/// curve is not empty.
+/// Interpolates linearly between the points. Below the first point the result is its time; after
+/// the last one the last line continues. Precondition: the curve is not empty.
 double interpolate(const Curve &curve, double bytes);
 
-/// A nondecreasing curve of the same sizes, which a table of costs must be, with little absolute
-/// error of the logarithms: isotonic regression by medians, which ignores outliers; neighbours that
-/// fall are pooled. `weights`, one above zero a point, say how much each is worth; all the same
-/// when empty. Where the pool at the end has several points only the last is kept, so that a table
-/// goes on rising after it.
+/// A nondecreasing curve of the same sizes, as a table of costs requires, with a small absolute
+/// error of the logarithms. The method is isotonic regression by medians, which ignores outliers:
+/// falling neighbours are pooled. `weights` has one positive weight for each point; empty means
+/// equal weights. If the last pool has several points, only the last one is kept, so that a table
+/// continues to rise after it.
 Curve nondecreasing(const Curve &curve, const std::vector<double> &weights = {});
 
-/// Two neighbouring points between which the time grows otherwise than a fitted curve does.
+/// Two neighbouring points between which the time grows differently from a fitted curve.
 struct Jump {
   std::int64_t before = 0, after = 0; ///< bytes
-  double factor = 1;                  ///< growth measured, relative to the growth of the fit
+  double factor = 1;                  ///< measured growth relative to the growth of the fit
 };
 
-/// Those whose factor is above 1 + share or below 1 / (1 + share).
+/// The jumps whose factor is above 1 + share or below 1 / (1 + share).
 std::vector<Jump> findJumps(const Curve &curve, const std::function<double(double)> &fit,
                             double share);
 

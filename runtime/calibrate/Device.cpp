@@ -1,4 +1,4 @@
-// Describing the step to the backend, and running it.
+// Describing the measuring step to the backend, and running it.
 #include "runtime/calibrate/Device.h"
 
 #include <algorithm>
@@ -14,26 +14,27 @@ void add(void *const *outs, const void *const *ins, std::int64_t n, void *) {
     y[i] = a[i] + b[i];
 }
 
-/// How large operands are, in elements.
+/// Sizes of operands, in elements.
 struct Work {
-  std::int64_t matrix;                  ///< of a square
-  std::int64_t batch, channels, extent; ///< of a convolution
-  std::int64_t stream;                  ///< of a tensor beyond caches
+  std::int64_t matrix;                  ///< rows and columns of a square matrix
+  std::int64_t batch, channels, extent; ///< of a convolution's input
+  std::int64_t stream;                  ///< elements of a tensor larger than caches
 
   std::int64_t image() const { return batch * channels * extent * extent; }
 };
 
-/// The last has tensors of 256 MiB: the fastest GPUs have caches of 50 MiB and more.
+/// Sizes by amount of work. The last has tensors of 256 MiB, because the fastest GPUs have caches
+/// of 50 MiB and more.
 constexpr std::array<Work, Device::maxWork + 1> works{{{128, 1, 16, 28, 1 << 18},
                                                        {512, 4, 64, 56, 4 << 20},
                                                        {2048, 32, 64, 56, 16 << 20},
                                                        {4096, 128, 64, 56, 64 << 20}}};
 
-constexpr std::int64_t alignment = 256; ///< bytes, of the room for messages
+constexpr std::int64_t alignment = 256; ///< of the bytes for messages
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// Tensors one behind the other in their spaces.
+/// Declares tensors one behind the other in their spaces.
 class Step {
 public:
   Step(Executable &executable, const Work &work, bool hasLoops)
@@ -55,7 +56,7 @@ public:
 
   StepBuilder &builder;
   const Work &work;
-  /// Whether generated loops are functions of the host, such as add() is.
+  /// Whether generated loops are functions of the host, as add() is.
   const bool hasLoops;
 
 private:
@@ -63,7 +64,8 @@ private:
   int count = 0, operations = 0;
 };
 
-/// Behind another convolution, whose result has the layout that convolutions like.
+/// Appends the measured convolutions after another one, whose result has the layout that
+/// convolutions prefer.
 std::vector<Kernel> convolutions(Step &step) {
   const Work &work = step.work;
   const Shape image{work.batch, work.channels, work.extent, work.extent};
@@ -113,12 +115,13 @@ Kernel stream(Step &step) {
 Kernel smallestOf(Step &step) {
   if (step.hasLoops)
     return sum(step, 16, "sum of 16 numbers");
-  // Not a plain copy, which need not be a kernel.
+  // The operation is a transpose, because a plain copy need not be a kernel.
   step.builder.transpose("copy", step.constant({4, 4}), step.arena({4, 4}), {1, 0});
   return step.kernel("transpose of 16 numbers", 0, 2 * 4.0 * 16);
 }
 
-/// The only bucket that is updated; before any other parameter, so that it begins the space.
+/// Declares the only bucket that is updated. It comes before all other parameters, so that the
+/// space begins with it.
 void declareStream(Step &step) {
   step.declare(Space::parameters, {step.work.stream});
   step.declare(Space::gradients, {step.work.stream});
@@ -131,7 +134,8 @@ Kernel update(Step &step) {
   return step.kernel("SGD with momentum", 4 * elements, 5 * 4.0 * elements);
 }
 
-/// Memory that was never written is one page of zeros, which stays in the first cache.
+/// Writes all memory once. Memory that was never written is a single page of zeros, which stays in
+/// the first-level cache.
 Status touch(Executable &executable) {
   std::int64_t longest = 0;
   for (const StepTensor &tensor : executable.tensors())
@@ -147,13 +151,13 @@ Status touch(Executable &executable) {
   return Status::ok();
 }
 
-/// Behind the step's own parameters come messages.
+/// Bytes of the step's own parameters; the bytes for messages follow them.
 std::int64_t parameterBytes(const Work &work) {
   return aligned(4 * work.stream) + aligned(4 * work.channels * work.channels * 9);
 }
 
 SpaceSizes sizesOf(const Work &work, std::int64_t messageBytes) {
-  constexpr std::int64_t few = 1 << 16; ///< what is aligned, and the smallest operands
+  constexpr std::int64_t few = 1 << 16; ///< bytes for alignment and the smallest operands
   SpaceSizes sizes;
   sizes.parameters = sizes.gradients = parameterBytes(work) + aligned(messageBytes);
   sizes.state = 4 * (2 * work.stream + work.image() + 2 * work.matrix * work.matrix) + few;
@@ -229,7 +233,7 @@ Result<std::vector<double>> Device::marks() {
 Result<double> Device::time(const std::function<Status()> &work) {
   if (Status s = begin(); !s)
     return s;
-  // The first mark is the step's beginning, which may say more to the device.
+  // Place 0 is not used, because beginning the step may enqueue other work.
   if (Status s = mark(1); !s)
     return s;
   if (Status s = work(); !s)

@@ -1,4 +1,4 @@
-// What a rank computes with, through the same backend as training: loops of single operations.
+// A rank's device, driven through the same backend as in training by loops of single operations.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -12,59 +12,61 @@ namespace syncline::calibrate {
 
 /// One operation that can be timed.
 struct Kernel {
-  std::string name; ///< "3x3 convolution, backward data"
-  int operation;    ///< in the executable
-  double flops;     ///< multiply and add count as two
-  double bytes;     ///< read and written, at least once each
+  std::string name; ///< for output: "3x3 convolution, backward data"
+  int operation;    ///< index in the executable
+  double flops;     ///< a multiplication and an addition count as two
+  double bytes;     ///< bytes read and written, each counted once
 };
 
 struct DeviceOptions {
-  /// As of training; `sizes` is not read.
+  /// The options of training; `sizes` is ignored.
   ExecutableOptions how;
-  /// Room for messages, behind the step's own gradients and parameters alike.
+  /// Bytes for messages after the step's own gradients, and after its own parameters.
   std::int64_t messageBytes = 0;
-  /// What channels are to know of before they are opened; offsets in that room. Of those by
-  /// "reduce-scatter" this rank updates nothing.
+  /// Buckets of the channels that will be opened; offsets count from the bytes for messages. This
+  /// rank updates nothing of buckets by "reduce-scatter".
   std::vector<Bucket> messages = {};
 };
 
-/// A small step that nobody trains with, prepared by the backend of training. One thread at a time.
+/// A small step, used only for measurements, that the backend prepares as in training. One thread
+/// at a time uses it.
 class Device {
 public:
-  /// Amounts of work, from what hardly keeps a processor busy to what keeps the fastest GPU so.
+  /// The largest amount of work. 0 hardly keeps a processor busy; maxWork keeps the fastest
+  /// GPU busy.
   static constexpr int maxWork = 3;
-  /// Of these, what is measured on processors.
+  /// The amount of work that is measured on processors.
   static constexpr int processorWork = 1;
 
   /// Errors: badInput where the device or memory is short.
   static Result<std::unique_ptr<Device>>
   create(const Backend &backend, const DeviceOptions &options, int work = processorWork);
 
-  /// Convolutions and, last, a product of matrices: the arithmetic of most networks.
+  /// Convolutions and, last, a matrix product: the arithmetic of most networks.
   const std::vector<Kernel> &compute() const { return computing; }
-  /// What moves tensors beyond caches, and the optimizer with momentum.
+  /// Operations on tensors larger than caches, and the optimizer with momentum.
   const std::vector<Kernel> &memory() const { return streaming; }
-  /// An operation on 16 numbers: what is left is the overhead.
+  /// An operation on 16 numbers, whose time is the overhead.
   const Kernel &smallest() const { return small; }
 
-  /// These enqueue, on a device.
+  /// Runs the kernel `runs` times, or enqueues it on a device.
   Status run(const Kernel &kernel, int runs = 1);
-  /// All of compute() and memory() in turn.
+  /// Runs all kernels of compute() and memory() in turn, `passes` times.
   Status runAll(int passes);
 
-  /// Seconds that `work`, which only enqueues, takes on the device: between marks.
+  /// Seconds between marks around `work`, which enqueues operations.
   Result<double> time(const std::function<Status()> &work);
-  /// The same in pieces: begin(), mark() at places from 1, marks(), which waits for the device and
-  /// gives seconds since begin() by place.
+  /// time() in separate calls: begin(), mark() at places from 1, and marks(), which waits for the
+  /// device and returns the seconds since begin() by place.
   Status begin();
   Status mark(int place) { return executable->mark(place); }
   Result<std::vector<double>> marks();
-  /// The number of the step that begin() began.
+  /// The number of the step begun by begin().
   std::int64_t step() const { return number; }
 
-  /// For the backend's channels.
+  /// The executable for the backend's channels.
   Executable &forChannels() { return *executable; }
-  /// The room for messages in one of the two spaces.
+  /// The bytes for messages in gradients or parameters.
   std::byte *room(Space space);
 
 private:

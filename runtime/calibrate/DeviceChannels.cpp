@@ -1,4 +1,4 @@
-// Bursts of messages between marks.
+// Timing messages between marks.
 #include "runtime/calibrate/DeviceChannels.h"
 
 #include "runtime/calibrate/TunerFolder.h"
@@ -15,7 +15,7 @@ constexpr std::array known{Scheme::ring, Scheme::tree, Scheme::parameterServer,
 
 int channelOf(Scheme scheme) { return scheme == Scheme::tree ? treeChannel : generalChannel; }
 
-/// By channel; the ring is always there, for messages beside computation.
+/// The schemes of each channel. The ring is always included, for messages beside computation.
 std::array<std::vector<Scheme>, channelCount> schemesOf(const ChannelWishes &wishes) {
   std::array<std::vector<Scheme>, channelCount> all;
   all[generalChannel].push_back(Scheme::ring);
@@ -28,8 +28,8 @@ std::array<std::vector<Scheme>, channelCount> schemesOf(const ChannelWishes &wis
 
 int firstBucket(int channel, Scheme scheme) {
   const auto index = std::find(known.begin(), known.end(), scheme) - known.begin();
-  const int lane = channel * static_cast<int>(known.size()) + static_cast<int>(index);
-  return 1 + lane * DeviceChannels::maxUnderWay; // 0 is the device's own
+  const int route = channel * static_cast<int>(known.size()) + static_cast<int>(index);
+  return 1 + route * DeviceChannels::maxUnderWay; // bucket 0 is the device's own
 }
 
 } // namespace
@@ -46,7 +46,7 @@ std::vector<Bucket> bucketsFor(const ChannelWishes &wishes) {
   int channel = 0;
   for (const std::vector<Scheme> &schemes : schemesOf(wishes)) {
     for (Scheme scheme : schemes) {
-      // One says how long messages are; updates look for the very bucket.
+      // One bucket states the messages' length, but updates need a bucket for each message.
       const int count = scheme == Scheme::reduceScatter ? 2 * Repetitions::maxCount : 1;
       for (int i = 0; i < count; ++i)
         buckets.push_back({firstBucket(channel, scheme) + i, channel, scheme, 0, wishes.largest});
@@ -83,12 +83,12 @@ Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const Backend &back
   return opened;
 }
 
-Lane DeviceChannels::lane(Scheme scheme) const {
+Route DeviceChannels::route(Scheme scheme) const {
   const int number = channelOf(scheme);
   return {channels[static_cast<std::size_t>(number)].get(), scheme, firstBucket(number, scheme)};
 }
 
-Lane DeviceChannels::secondLane() const {
+Route DeviceChannels::secondRoute() const {
   const Scheme scheme = wishes.schemes.front();
   return {channels[secondChannel].get(), scheme, firstBucket(secondChannel, scheme)};
 }
@@ -102,51 +102,51 @@ Status DeviceChannels::begin() {
   return device.run(device.compute().back());
 }
 
-Status DeviceChannels::send(const Lane &lane, int number, std::int64_t bytes, std::int64_t at) {
+Status DeviceChannels::send(const Route &route, int number, std::int64_t bytes, std::int64_t at) {
   std::byte *gradients = device.room(Space::gradients) + at;
   std::byte *parameters = device.room(Space::parameters) + at;
-  const int bucket = lane.firstBucket + number;
+  const int bucket = route.firstBucket + number;
   const auto length = static_cast<std::size_t>(bytes);
-  if (lane.scheme == Scheme::reduceScatter)
-    return lane.channel->issueSharded(bucket, {gradients, parameters, length, ElementType::f32});
-  if (lane.scheme != Scheme::factors)
-    return lane.channel->issue(bucket, gradients, length, ElementType::f32, lane.scheme);
-  // In two places, as a layer's inputs and its outputs' gradients are.
+  if (route.scheme == Scheme::reduceScatter)
+    return route.channel->issueSharded(bucket, {gradients, parameters, length, ElementType::f32});
+  if (route.scheme != Scheme::factors)
+    return route.channel->issue(bucket, gradients, length, ElementType::f32, route.scheme);
+  // The message has two parts, like a layer's inputs and its outputs' gradients.
   const std::int64_t first = bytes / 8 * 4;
   std::vector<GatherPart> parts;
   for (const GatherPart &part : {GatherPart{gradients, first, ElementType::f32},
                                  GatherPart{parameters, bytes - first, ElementType::f32}})
     if (part.bytes > 0)
       parts.push_back(part);
-  return lane.channel->issueGather(bucket, std::move(parts));
+  return route.channel->issueGather(bucket, std::move(parts));
 }
 
-Status DeviceChannels::sendAll(std::span<const Lane> lanes, int first, int count,
+Status DeviceChannels::sendAll(std::span<const Route> routes, int first, int count,
                                std::int64_t bytes) {
   for (int number = first; number < first + count; ++number)
-    for (const Lane &lane : lanes)
-      if (Status s = send(lane, number, bytes); !s)
+    for (const Route &route : routes)
+      if (Status s = send(route, number, bytes); !s)
         return s;
   for (int number = first; number < first + count; ++number)
-    for (const Lane &lane : lanes)
-      if (Status s = wait(lane, number); !s)
+    for (const Route &route : routes)
+      if (Status s = wait(route, number); !s)
         return s;
   return Status::ok();
 }
 
-/// One message at least goes before those that count: ranks begin when all of them are there.
-Result<double> DeviceChannels::time(std::span<const Lane> lanes, std::int64_t bytes,
+/// At least one warm-up message precedes the counted ones, so that all ranks begin them together.
+Result<double> DeviceChannels::time(std::span<const Route> routes, std::int64_t bytes,
                                     Repetitions times) {
   const int warmUps = std::max(1, times.warmUps);
   if (Status s = team.align(); !s)
     return s;
   if (Status s = begin(); !s)
     return s;
-  if (Status s = sendAll(lanes, 0, warmUps, std::min(bytes, longestWarmUp)); !s)
+  if (Status s = sendAll(routes, 0, warmUps, std::min(bytes, longestWarmUp)); !s)
     return s;
   if (Status s = device.mark(1); !s)
     return s;
-  if (Status s = sendAll(lanes, warmUps, times.runs, bytes); !s)
+  if (Status s = sendAll(routes, warmUps, times.runs, bytes); !s)
     return s;
   if (Status s = device.mark(2); !s)
     return s;
@@ -162,12 +162,12 @@ Messages channelMessages(const std::shared_ptr<DeviceChannels> &channels,
   for (Scheme scheme : schemes)
     messages.schemes.push_back(
         {scheme, largestMessage(scheme, channels->ranks(), largest),
-         [channels, lane = channels->lane(scheme)](std::int64_t bytes, Repetitions times) {
-           return channels->time(std::span(&lane, 1), bytes, times);
+         [channels, route = channels->route(scheme)](std::int64_t bytes, Repetitions times) {
+           return channels->time(std::span(&route, 1), bytes, times);
          }});
   messages.two =
-      [channels, lanes = std::array{channels->lane(schemes.front()), channels->secondLane()}](
-          std::int64_t bytes, Repetitions times) { return channels->time(lanes, bytes, times); };
+      [channels, routes = std::array{channels->route(schemes.front()), channels->secondRoute()}](
+          std::int64_t bytes, Repetitions times) { return channels->time(routes, bytes, times); };
   return messages;
 }
 

@@ -1,4 +1,4 @@
-// Messages through a device's memory, by the channels that its backend brings along.
+// Messages through a device's memory, by its backend's own channels.
 #pragma once
 
 #include "runtime/calibrate/Device.h"
@@ -17,64 +17,65 @@ struct ChannelWishes {
   bool sharesDevice = false;
 };
 
-/// What channels of backends carry. Factors only as fp32: rounded, they take scratch by the
-/// operations of a step that gathers them, which is not the calibration's.
+/// The schemes that a backend's channels carry. Factors are included only for fp32: rounded
+/// factors need scratch memory that is sized by a step's gather operations, and the measuring
+/// step has none.
 std::vector<Scheme> channelSchemes(WirePrecision wire);
 
-/// What the device's step is to declare, for its channels' scratch and updates.
+/// The buckets that the device's step must declare for the channels' scratch memory and updates.
 std::vector<Bucket> bucketsFor(const ChannelWishes &wishes);
 
-/// A message's way: a channel and a scheme.
-struct Lane {
+/// A channel and a scheme by which messages travel on it.
+struct Route {
   Channel *channel = nullptr;
   Scheme scheme = Scheme::ring;
-  int firstBucket = 0; ///< of as many as may be under way at once
+  int firstBucket = 0; ///< the first of maxUnderWay bucket numbers
 };
 
-/// The channels of a calibration: one for the ring and what else does not choose how to go, one for
-/// the tree, and a second one for the first scheme. One thread; all ranks together.
+/// The channels of a calibration: one for the tree, one for all other schemes, and a second channel
+/// for the first scheme. One thread uses them, on all ranks together.
 class DeviceChannels {
 public:
-  /// Messages of one lane that may be under way at once.
+  /// Messages of one route that may be under way at once.
   static constexpr int maxUnderWay = 1024;
 
-  /// All outlive it; the device knows of bucketsFor(wishes). Errors: peerLost; badInput, as
-  /// Backend::openChannel().
+  /// The arguments outlive the result, and the device has declared bucketsFor(wishes). Errors:
+  /// peerLost; badInput as in Backend::openChannel().
   static Result<std::shared_ptr<DeviceChannels>> open(const Backend &backend, Peers &peers,
                                                       Team &team, Device &device,
                                                       const ChannelWishes &wishes);
 
-  Lane lane(Scheme scheme) const;
-  /// By the first scheme, beside lane().
-  Lane secondLane() const;
+  Route route(Scheme scheme) const;
+  /// The route of the first scheme on the second channel.
+  Route secondRoute() const;
 
-  /// Begins a stretch of time on the device and on all channels, with computation in front: while
-  /// it lasts, the host tells the device what follows, so that its own time does not show.
+  /// Begins a step on the device and on all channels, with some computation first. While it runs,
+  /// the host enqueues what follows, so that the host's own time is not measured.
   Status begin();
-  /// Enqueues the lane's message `number`, from 0, of so many bytes; they begin `at` bytes into the
-  /// room for messages. What is computed from wait() on finds it done.
-  Status send(const Lane &lane, int number, std::int64_t bytes, std::int64_t at = 0);
-  Status wait(const Lane &lane, int number) {
-    return lane.channel->wait(lane.firstBucket + number);
+  /// Enqueues the route's message `number`, counted from 0, of `bytes` bytes, which begin `at`
+  /// bytes into the device's room(). What is computed after wait() finds it complete.
+  Status send(const Route &route, int number, std::int64_t bytes, std::int64_t at = 0);
+  Status wait(const Route &route, int number) {
+    return route.channel->wait(route.firstBucket + number);
   }
 
-  /// Timing of messages on all of the lanes at once, which follow each other on each.
-  Result<double> time(std::span<const Lane> lanes, std::int64_t bytes, Repetitions times);
+  /// Times messages on all routes at once; on each route they follow each other. See Timing.
+  Result<double> time(std::span<const Route> routes, std::int64_t bytes, Repetitions times);
 
   int ranks() const { return team.size(); }
 
 private:
   DeviceChannels(Team &team, Device &device, const ChannelWishes &wishes)
       : team(team), device(device), wishes(wishes) {}
-  Status sendAll(std::span<const Lane> lanes, int first, int count, std::int64_t bytes);
+  Status sendAll(std::span<const Route> routes, int first, int count, std::int64_t bytes);
 
   Team &team;
   Device &device;
   const ChannelWishes wishes;
-  std::vector<std::unique_ptr<Channel>> channels; ///< by number; null where not needed
+  std::vector<std::unique_ptr<Channel>> channels; ///< by channel number; null where not needed
 };
 
-/// Their ways, for the wished schemes. No message is longer than largestMessage() of `largest`.
+/// The timings of the channels' schemes. No message is longer than largestMessage() for `largest`.
 Messages channelMessages(const std::shared_ptr<DeviceChannels> &channels,
                          const std::vector<Scheme> &schemes, std::int64_t largest);
 

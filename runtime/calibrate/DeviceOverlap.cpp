@@ -1,4 +1,4 @@
-// Kernels on one stream, messages on another's.
+// Kernels on one stream and messages on another.
 #include "runtime/calibrate/DeviceOverlap.h"
 
 #include <algorithm>
@@ -7,24 +7,25 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Seconds of computation in one sample: a device has no scheduler's slices.
+/// Seconds of computation in one sample. A device is not subject to a scheduler's time slices, so
+/// few suffice.
 constexpr double manyKernels = 0.02;
 
 class DeviceOverlap final : public Overlap {
 public:
   DeviceOverlap(Team &team, Device &device, std::shared_ptr<DeviceChannels> given)
       : Overlap(team, device, manyKernels), channels(std::move(given)),
-        lane(channels->lane(Scheme::ring)) {}
+        route(channels->route(Scheme::ring)) {}
 
 private:
   Result<Both> computeBeside() override;
   Result<double> messagesAlone(int count) override;
 
-  /// On this rank.
+  /// One sample on this rank.
   struct Sample {
     double computing = 0;     ///< seconds
-    double end = 0;           ///< of the computation
-    std::vector<double> ends; ///< of the warm-up and of each message, likewise since the beginning
+    double end = 0;           ///< end of the computation
+    std::vector<double> ends; ///< end of the warm-up and of each message, from the same beginning
   };
   Status begin();
   Status sendAll();
@@ -32,37 +33,37 @@ private:
   Result<Sample> sample();
 
   const std::shared_ptr<DeviceChannels> channels;
-  const Lane lane;
-  int count = 4; ///< messages that outlast the computation
+  const Route route;
+  int count = 4; ///< number of messages that outlast the computation
 };
 
-/// The first message uses up what passes as a burst after a rest, and lets ranks begin together.
+/// Begins a sample with one message, which uses up the burst that passes after a pause and lets all
+/// ranks begin together.
 Status DeviceOverlap::begin() {
   if (Status s = team.align(); !s)
     return s;
   if (Status s = channels->begin(); !s)
     return s;
-  if (Status s = channels->send(lane, 0, minBytes, place(minBytes)); !s)
+  if (Status s = channels->send(route, 0, minBytes, place(minBytes)); !s)
     return s;
-  return channels->wait(lane, 0);
+  return channels->wait(route, 0);
 }
 
 Status DeviceOverlap::sendAll() {
   Status s;
   for (int message = 1; message <= count && s; ++message)
-    s = channels->send(lane, message, bytes, place(bytes));
+    s = channels->send(route, message, bytes, place(bytes));
   return s;
 }
 
 Status DeviceOverlap::waitForAll() {
   Status s;
   for (int message = 1; message <= count && s; ++message)
-    s = channels->wait(lane, message);
+    s = channels->wait(route, message);
   return s;
 }
 
-/// All messages are told to the device before the computation is, so that they follow each other
-/// beside it.
+/// All messages are enqueued before the computation, so that they follow each other beside it.
 Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
   const std::function<Status()> steps[] = {
       [this] { return begin(); },        [this] { return sendAll(); },
@@ -75,7 +76,7 @@ Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
   if (!seconds)
     return seconds.status();
   Sample own{(*seconds)[2] - (*seconds)[1], (*seconds)[2], {}};
-  for (const BucketTiming &message : lane.channel->timings())
+  for (const BucketTiming &message : route.channel->timings())
     own.ends.push_back(message.finished);
   if (own.ends.size() != static_cast<std::size_t>(count) + 1)
     return Status::error(ErrorKind::internal, "a channel timed " + std::to_string(own.ends.size()) +
@@ -94,7 +95,8 @@ Result<Overlap::Both> DeviceOverlap::computeBeside() {
     if (!passed)
       return passed.status();
     const auto [least, most] = std::minmax_element(passed->begin(), passed->end());
-    // On some rank there was nothing left to carry: twice as much, unless it is too much.
+    // On some rank all messages ended before the computation, so twice as many are sent, up to
+    // the limit.
     if (static_cast<int>(*most) == count && 2 * count < DeviceChannels::maxUnderWay)
       continue;
     const int messages = static_cast<int>(*least);

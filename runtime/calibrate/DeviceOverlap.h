@@ -1,4 +1,4 @@
-// Computation beside messages, both on a device.
+// Interference of computation and messages on a device.
 #pragma once
 
 #include "runtime/calibrate/DeviceChannels.h"
@@ -6,7 +6,7 @@
 
 namespace syncline::calibrate {
 
-/// `team` and `device` outlive the result.
+/// Creates the measurement. `team` and `device` outlive it.
 std::unique_ptr<Overlap> createDeviceOverlap(Team &team, Device &device,
                                              std::shared_ptr<DeviceChannels> channels);
 

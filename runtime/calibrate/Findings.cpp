@@ -1,4 +1,4 @@
-// What follows from findings without fitting.
+// Values that follow from findings without a fit.
 #include "runtime/calibrate/Findings.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ Curve SchemeFinding::curve() const {
   return curve;
 }
 
-/// Of a step that runs each operation once.
+/// The rate of a step that runs each operation once.
 static double rate(const std::vector<KernelFinding> &kernels, double KernelFinding::*work) {
   double done = 0, seconds = 0;
   for (const KernelFinding &kernel : kernels) {
@@ -29,8 +29,8 @@ double Interference::factor() const {
   if (computation.median <= 1)
     return 1;
   const double stretch = beside.samples > 0 ? std::max(1.0, beside.median) : 1;
-  // Of each second beside messages, so much is lost; of each second that they take alone, `stretch`
-  // times as much.
+  // The computation's loss in each second beside messages, scaled by `stretch` to a second of the
+  // messages' time alone.
   const double lost = (1 - 1 / computation.median) * stretch;
   return 1 / std::max(1 - lost, 1 / maxFactor);
 }

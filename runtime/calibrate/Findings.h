@@ -1,4 +1,4 @@
-// What a calibration has measured, before anything is fitted. Times in seconds.
+// The measurements of a calibration before any fit. Times are in seconds.
 #pragma once
 
 #include "runtime/calibrate/Curve.h"
@@ -10,27 +10,27 @@
 
 namespace syncline::calibrate {
 
-/// One message size of one scheme; times of the slowest rank.
+/// One message size of one scheme, with times of the slowest rank.
 struct SizeFinding {
-  std::int64_t bytes = 0; ///< of factors: what one rank contributes
-  Summary seconds;        ///< while nobody computes
+  std::int64_t bytes = 0; ///< for factors, what one rank contributes
+  Summary seconds;        ///< while no rank computes
 };
 
 struct SchemeFinding {
   Scheme scheme = Scheme::ring;
   std::vector<SizeFinding> sizes; ///< ascending
 
-  Curve curve() const; ///< the medians
+  Curve curve() const; ///< the median time by size
 };
 
-/// Rank 0 and one other.
+/// Links between rank 0 and one other rank.
 struct PairFinding {
   int partner = 0;
   Summary latency; ///< seconds one way
-  Summary stream;  ///< seconds of Pairs::streamBytes
+  Summary stream;  ///< seconds for Pairs::streamBytes
 };
 
-/// One operation on the device, on all ranks at once; times of the slowest rank.
+/// One operation that runs on all ranks' devices at once, with times of the slowest rank.
 struct KernelFinding {
   std::string name;
   double flops = 0, bytes = 0;
@@ -46,35 +46,36 @@ struct DeviceFinding {
   double memoryRate() const;  ///< bytes/s over all of `memory`
 };
 
-/// Factors by which things that happen at once slow each other; no samples: not measured.
+/// Factors by which simultaneous activities slow each other. A summary without samples was
+/// not measured.
 struct Interference {
-  Summary alone;          ///< seconds of the computation while nobody sends
-  Summary computation;    ///< beside messages that follow each other, to alone
-  Summary beside;         ///< seconds of such a message beside computation, to those alone
-  std::int64_t bytes = 0; ///< of such a message
-  Summary messages;       ///< two messages at once, to one
+  Summary alone;          ///< seconds of the computation without messages
+  Summary computation;    ///< computation beside successive messages, relative to alone
+  Summary beside;         ///< such a message beside computation, relative to alone
+  std::int64_t bytes = 0; ///< size of such a message
+  Summary messages;       ///< two simultaneous messages, relative to one
 
-  /// `interference: computation` of a cluster file. Its reader takes a message for as long as it
-  /// takes alone, so what a second of messages costs the computation is charged to the part of it
-  /// that the message takes alone. At least 1, at most maxFactor.
+  /// The value of `interference: computation` in a cluster file. Its reader assumes that a message
+  /// takes as long as it takes alone, so the computation's loss during a message's longer real time
+  /// is attributed to the shorter time alone. At least 1, at most maxFactor.
   double factor() const;
   static constexpr double maxFactor = 10;
 };
 
 struct Findings {
-  int ranks = 0, ranksPerNode = 1; ///< the latter 1 where all share one node, too
+  int ranks = 0, ranksPerNode = 1; ///< ranksPerNode is 1 also where all ranks share one node
   std::string conditions;          ///< "compute threads a rank: 4"
-  std::vector<std::string> hosts;  ///< by rank, with what it computes on: "alpha (NVIDIA H100)"
+  std::vector<std::string> hosts;  ///< by rank, with the device: "alpha (NVIDIA H100)"
   DeviceFinding device;
-  std::vector<PairFinding> pairs; ///< empty where ranks have no links of their own
+  std::vector<PairFinding> pairs; ///< empty for backends with their own channels
   std::vector<SchemeFinding> schemes;
   SchemeFinding inside; ///< the ring of each node; empty without nodes of several ranks
   std::vector<std::int64_t> leftOut; ///< sizes for which there was no time
   Interference interference;
-  double seconds = 0; ///< that all of it took
+  double seconds = 0; ///< duration of the calibration
 };
 
-/// Whether the times are good enough to plan by: three quarters of them known within 10 %.
+/// Whether the times are good enough for planning: three quarters of them are known within 10 %.
 bool isReproducible(const std::vector<SchemeFinding> &schemes);
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// Collectives as ways.
+// Collectives as timed schemes.
 #include "runtime/calibrate/HostMessages.h"
 
 #include "runtime/calibrate/Transfers.h"

@@ -1,4 +1,4 @@
-// Messages through the host's memory, by the collectives of the runtime's own.
+// Messages through the host's memory, by the runtime's own collectives.
 #pragma once
 
 #include "runtime/calibrate/Messages.h"
@@ -7,13 +7,13 @@
 
 namespace syncline::calibrate {
 
-/// Opens the links of all schemes, and once more those of the first; all ranks together.
-/// `transport` and `team`, of the same ranks, outlive the result. Nothing is longer than
-/// largestMessage() of `largest` bytes. Errors: peerLost.
+/// Opens the links of all schemes, and a second set for the first scheme. All ranks call it
+/// together. `transport` and `team` have the same ranks and outlive the result. No message is
+/// longer than largestMessage() for `largest`. Errors: peerLost.
 Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLayout &layout,
                                   const std::vector<Scheme> &schemes, std::int64_t largest);
 
-/// The same for the ring of a node's ranks.
+/// Opens the ring of a node's ranks, as openHostMessages().
 Result<TimedScheme> openNodeRing(Transport &node, Team &team, std::int64_t largest);
 
 } // namespace syncline::calibrate

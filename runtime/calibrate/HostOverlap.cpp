@@ -1,4 +1,4 @@
-// One thread computes, another carries messages.
+// One thread computes while another carries messages.
 #include "runtime/calibrate/HostOverlap.h"
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -11,7 +11,7 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Seconds of computation in one sample: many of a scheduler's slices.
+/// Seconds of computation in one sample, which is many of a scheduler's time slices.
 constexpr double manySlices = 0.5;
 
 class HostOverlap final : public Overlap {
@@ -29,8 +29,9 @@ private:
   std::vector<float> buffer;
 };
 
-/// One message. Whether all ranks had said that they are through: each puts a one in front, so that
-/// all end after the same message without asking each other beside it.
+/// Carries one message. Returns whether all ranks have finished computing: each writes a one in
+/// front of the message when it has, so that all ranks stop after the same message without
+/// further exchange.
 Result<bool> HostOverlap::carry(std::int64_t length, bool isThrough) {
   float *message = &buffer[static_cast<std::size_t>(place(length)) / sizeof(float)];
   message[0] = isThrough ? 1 : 0;
@@ -39,10 +40,10 @@ Result<bool> HostOverlap::carry(std::int64_t length, bool isThrough) {
   return std::exchange(message[0], 0) == static_cast<float>(team.size());
 }
 
-/// What the channel's thread did.
+/// The record of the channel's thread.
 struct Carried {
   Status status;
-  std::vector<Clock::time_point> ends; ///< of the warm-up and of each message
+  std::vector<Clock::time_point> ends; ///< end of the warm-up and of each message
 };
 
 Result<Overlap::Both> HostOverlap::computeBeside() {
@@ -55,7 +56,7 @@ Result<Overlap::Both> HostOverlap::computeBeside() {
       carried.status = passed.status();
       isLast = passed && *passed;
       carried.ends.push_back(Clock::now());
-      // The first message uses up what passes as a burst after a rest.
+      // The first message uses up the burst that passes after a pause.
       hasBegun = true;
       hasBegun.notify_one();
     }

@@ -1,4 +1,4 @@
-// Opening one after the other.
+// Opening the instruments one after the other.
 #include "runtime/calibrate/Instruments.h"
 
 #include "runtime/calibrate/Collectives.h"
@@ -19,7 +19,7 @@ ChannelWishes wishesOf(const Settings &settings) {
           settings.sharesDevice};
 }
 
-/// Seconds of the product of matrices on the fastest rank; not the first one, which prepares.
+/// Seconds of the matrix product on the fastest rank. The first run prepares and is not used.
 Result<double> busySeconds(Device &device, Team &team) {
   double least = 0;
   for (int run = 0; run < 2; ++run) {
@@ -58,9 +58,10 @@ Result<Instruments> Instruments::open(const Site &site, const Settings &settings
   return s ? Result<Instruments>(std::move(all)) : s;
 }
 
-/// All ranks do the same work: on a device the least that keeps the fastest of them busy.
+/// Opens the device with the same amount of work on all ranks: on GPUs the least that keeps the
+/// fastest one busy.
 Status Instruments::openDevice(const Site &site, const Settings &settings) {
-  constexpr double busy = 1e-3; ///< seconds of the product, against which nobody sees a start
+  constexpr double busy = 1e-3; ///< seconds of the product that make the launch overhead negligible
   DeviceOptions options;
   options.how.threads = settings.threads;
   options.how.device = site.device;
@@ -73,7 +74,7 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
     options.messageBytes = wishesOf(settings).largest;
   }
   for (int work = hasChannels ? 0 : Device::processorWork;; ++work) {
-    device.reset(); // its memory is wanted again
+    device.reset(); // frees its memory for the next one
     auto made = Device::create(site.backend, options, work);
     if (!made)
       return made.status();
@@ -118,8 +119,8 @@ Status Instruments::openOnHost(const Site &site, const Settings &settings) {
   return ring.status();
 }
 
-/// No pairs and no ring inside a node: each would take links of its own between some of the ranks,
-/// where the channels are of all of them.
+/// Opens channels without pairs and without rings inside nodes: these need links between some of
+/// the ranks, but the channels connect all of them.
 Status Instruments::openOnDevice(const Site &site, const Settings &settings) {
   auto opened = DeviceChannels::open(site.backend, *site.peers, *team, *device, wishesOf(settings));
   if (!opened)

@@ -1,4 +1,4 @@
-// What a calibration measures with, on whatever backend.
+// The instruments of a calibration, for every backend.
 #pragma once
 
 #include "runtime/calibrate/Device.h"
@@ -11,44 +11,43 @@
 
 namespace syncline::calibrate {
 
-/// Where it is measured. All outlive the instruments.
+/// The measured backend and the connections between ranks. All outlive the instruments.
 struct Site {
   const Backend &backend;
-  Transport *transport = nullptr; ///< where the backend has no channels
-  Peers *peers = nullptr;         ///< where it has
-  int device = 0;                 ///< of the backend's
+  Transport *transport = nullptr; ///< set for a backend without channels
+  Peers *peers = nullptr;         ///< set for a backend with channels
+  int device = 0;                 ///< index among the backend's devices
 };
 
 struct Settings {
-  double seconds = 60;             ///< for all measurements together; kept to roughly
-  std::vector<std::int64_t> sizes; ///< ascending multiples of 4; where curves are measured first
-  std::vector<Scheme> schemes;     ///< of usableSchemes(), at least one
+  double seconds = 60;             ///< approximate time for all measurements together
+  std::vector<std::int64_t> sizes; ///< ascending multiples of 4; the first points of each curve
+  std::vector<Scheme> schemes;     ///< at least one of usableSchemes()
   int ranksPerNode = 1;            ///< ranks [i·n, (i+1)·n) share a node; divides the ranks
   int threads = 1;
   Precision precision = Precision::fp32;
-  WirePrecision wire = WirePrecision::fp32; ///< of channels that the backend has
+  WirePrecision wire = WirePrecision::fp32; ///< for the backend's own channels
   bool sharesDevice = false;
 };
 
-/// The schemes that can be measured: of the backend's channels, where it has any; otherwise
-/// "hierarchical" only with several nodes of several ranks. In the order in which plans' schemes
-/// are listed.
+/// The schemes that can be measured: those of the backend's own channels, or those
+/// of Collectives.h.
 std::vector<Scheme> usableSchemes(const Backend &backend, int ranks, const Settings &settings);
 
-/// All ranks together use them.
+/// The instruments, which all ranks use together.
 struct Instruments {
-  // Destroyed from the last: what uses others before these.
+  // Members are destroyed from the last to the first, so that users come after what they use.
   std::unique_ptr<Team> team;
   std::unique_ptr<Device> device;
-  std::unique_ptr<Pairs> pairs; ///< null where ranks have no links of their own
-  Messages messages;            ///< by Settings::schemes
+  std::unique_ptr<Pairs> pairs; ///< null for a backend with its own channels
+  Messages messages;            ///< in the order of Settings::schemes
   std::unique_ptr<Overlap> overlap;
-  std::unique_ptr<Transport> node; ///< ranks of this node; null unless its ring is measured
+  std::unique_ptr<Transport> node; ///< the ranks of this node; null unless its ring is measured
   std::unique_ptr<Team> nodeTeam;
   std::optional<TimedScheme> nodeRing;
 
-  /// All ranks together, with the same settings. Errors: peerLost; badInput where memory is short
-  /// or the backend's channels cannot be.
+  /// Opens all instruments. All ranks call it together with the same settings. Errors: peerLost;
+  /// badInput where memory is short or the backend's channels cannot be opened.
   static Result<Instruments> open(const Site &site, const Settings &settings);
 
 private:

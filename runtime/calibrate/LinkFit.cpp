@@ -1,4 +1,4 @@
-// Non-negative least squares in three unknowns: each subset of them in turn.
+// Nonnegative least squares in three unknowns, by trying every subset of them.
 #include "runtime/calibrate/LinkFit.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 using Vector = std::array<double, 3>;
 using Matrix = std::array<Vector, 3>;
 
-/// Solves a symmetric system restricted to the unknowns of `mask`, others 0, by elimination with
-/// pivots; nothing where it is singular.
+/// Solves a symmetric system for the unknowns in `mask`, with the others 0, by elimination with
+/// pivots. Nothing where the system is singular.
 std::optional<Vector> solve(Matrix a, Vector b, unsigned mask) {
   for (unsigned i = 0; i < 3; ++i)
     if (!(mask >> i & 1)) {
@@ -26,7 +26,7 @@ std::optional<Vector> solve(Matrix a, Vector b, unsigned mask) {
     for (unsigned row = column + 1; row < 3; ++row)
       if (std::abs(a[row][column]) > std::abs(a[pivot][column]))
         pivot = row;
-    // Columns are scaled to length 1 before.
+    // The caller has scaled columns to length 1.
     if (std::abs(a[pivot][column]) < 1e-9)
       return std::nullopt;
     std::swap(a[pivot], a[column]);
@@ -74,7 +74,8 @@ std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, do
 
 namespace {
 
-/// The unknowns of `free`, bits of α, β and γ, with the others as they are in `fixed`.
+/// Fits the unknowns in `free`, a set of alphaBit, betaBit and gammaBit, with the others as
+/// in `fixed`.
 std::optional<LinkConstants> fit(std::span<const Observation> observations, unsigned free,
                                  const LinkConstants &fixed) {
   const Vector known{free & 1 ? 0 : fixed.alpha, free & 2 ? 0 : fixed.beta,
@@ -100,7 +101,7 @@ std::optional<LinkConstants> fit(std::span<const Observation> observations, unsi
         normal[i][j] += rows[at][i] / scale[i] * rows[at][j] / scale[j];
     }
   }
-  // The best of the subsets whose solution is feasible is the constrained optimum.
+  // The best feasible solution among all subsets is the constrained optimum.
   std::optional<LinkConstants> best;
   double least = 0;
   for (unsigned mask = 0; mask < 8; ++mask) {
@@ -163,7 +164,8 @@ std::optional<LinkFit> fitRounds(std::span<const Observation> observations, doub
     best = fit(chosen, alphaBit | gammaBit, {0, minBeta, 0});
   if (!best)
     return std::nullopt;
-  constexpr double maxBytes = 0.25; // of the time of a message that tells the latency
+  constexpr double maxBytes =
+      0.25; // largest share of bytes in the time of a message that determines the latency
   chosen.clear();
   const LinkConstants bytes{0, best->beta, best->gamma};
   for (const Observation &o : observations)

@@ -1,4 +1,4 @@
-// A link's constants from measured rounds of the ring. Pure functions.
+// Fitting a link's constants to measured rounds of the ring. Pure functions.
 #pragma once
 
 #include "syncline/Scheme.h"
@@ -9,24 +9,23 @@
 
 namespace syncline::calibrate {
 
-/// One measured message and what it had to do: seconds = α·messages + β·sent + γ·reduced.
+/// One measured message in the model seconds = α·messages + β·sent + γ·reduced.
 struct Observation {
-  double messages = 0; ///< rounds, one message each
-  double sent = 0;     ///< bytes a rank sends, over all rounds
-  double reduced = 0;  ///< bytes a rank sums
+  double messages = 0; ///< number of rounds, each with one message
+  double sent = 0;     ///< bytes that a rank sends in all rounds
+  double reduced = 0;  ///< bytes that a rank sums
   double seconds = 0;
-  double weight = 1; ///< of its relative error; above zero
+  double weight = 1; ///< weight of its relative error; positive
 };
 
-/// What a message of `bytes` by "ring", "reduce-scatter" or "factors" (bytes that one rank
-/// contributes) has to do on `ranks` ranks; nothing for another scheme, which is not made of the
-/// ring's rounds.
+/// The messages, sent bytes and summed bytes of one message on `ranks` ranks. For "factors",
+/// `bytes` is what one rank contributes. Nothing for schemes that do not consist of ring rounds.
 std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, double seconds = 0);
 
 struct LinkConstants {
-  double alpha = 0; ///< seconds a message
-  double beta = 0;  ///< seconds a byte sent
-  double gamma = 0; ///< seconds a byte reduced
+  double alpha = 0; ///< seconds per message
+  double beta = 0;  ///< seconds per byte sent
+  double gamma = 0; ///< seconds per byte summed
 
   double predict(const Observation &o) const {
     return alpha * o.messages + beta * o.sent + gamma * o.reduced;
@@ -35,21 +34,22 @@ struct LinkConstants {
 
 struct LinkFit {
   LinkConstants constants;
-  std::vector<double> residuals; ///< measured / fitted - 1, one an observation
+  std::vector<double> residuals; ///< measured / fitted - 1, for each observation
   double freeBeta = 0;           ///< β without a lower limit
 };
 
-/// Least squares of the weighted relative errors, no constant negative: without the relative
-/// weights the longest messages alone would decide and latency would be noise. Nothing for no
-/// observations.
+/// Least squares of the weighted relative errors with nonnegative constants. Errors are relative
+/// because otherwise the longest messages alone would determine the fit and the latency would be
+/// noise. Nothing without observations.
 std::optional<LinkFit> fitLink(std::span<const Observation> observations);
 
-/// Those that send at least a sixteenth of what the longest one sends.
+/// Which observations send at least a sixteenth of the bytes of the longest one.
 std::vector<bool> longOnes(std::span<const Observation> observations);
 
-/// β and γ by fitLink() of the long ones: what short ones send passes as a burst, which no later
-/// byte does. β is `minBeta` at least, the others then fitted beside it. α by those to which β
-/// and γ leave three quarters of their time, all of them for want of such.
+/// Fits β and γ by fitLink() to the long observations, because short messages pass the network as a
+/// burst at a higher rate. If β would be less than `minBeta`, it is set to that and the other
+/// constants are fitted again. α is fitted to the observations of which β and γ explain at most a
+/// quarter, or to all if there are none.
 std::optional<LinkFit> fitRounds(std::span<const Observation> observations, double minBeta = 0);
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// How often, and how long.
+// Choosing repetitions and the longest message.
 #include "runtime/calibrate/Messages.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Ways for messages, each of which can be timed, whoever carries them.
+// Timed messages by each scheme, through the host's memory or a device's.
 #pragma once
 
 #include "syncline/Scheme.h"
@@ -10,43 +10,45 @@
 
 namespace syncline::calibrate {
 
-/// Bytes that are enough to use a burst up: a warm-up's longest message.
+/// The longest warm-up message; it is enough to use up a network's burst.
 inline constexpr std::int64_t longestWarmUp = 1 << 20;
 
 /// How often a message is repeated for one sample.
 struct Repetitions {
-  static constexpr int maxCount = 50; ///< of either
+  static constexpr int maxCount = 50; ///< limit of both numbers
   int warmUps = 0, runs = 1;
 
-  /// Of a message of so many bytes that took so many seconds, the last time and at its fastest:
-  /// runs until the clock and the start do not show; as long before, or some 2 MiB if that is less,
-  /// but once at least. Switches and traffic shapers let a burst pass after a rest; in training
-  /// messages follow each other, so what counts is the rate behind the burst, which the fastest
-  /// time does not tell.
+  /// Repetitions for a message of `bytes` that took `last` seconds the last time and `fastest`
+  /// at its fastest: enough runs to make the clock and the start negligible, and at least one
+  /// warm-up, for the same time or about 2 MiB, whichever is less. Switches and traffic shapers
+  /// let a burst pass after a pause. In training messages follow each other, so the rate after
+  /// the burst counts.
   static Repetitions of(std::int64_t bytes, double fastest, double last);
 };
 
-/// Carries messages of so many bytes one behind the other, warm-ups first, of which one carries
-/// longestWarmUp at most, then those that count. All ranks together. Seconds of one of these, on
-/// the slowest rank; the same on all ranks. Errors: peerLost.
+/// Carries messages of `bytes` one after the other: first the warm-ups, of at most longestWarmUp
+/// bytes each, then the counted ones. Returns the seconds of one counted message on the slowest
+/// rank, the same value on all ranks. All ranks call it together. Errors: peerLost.
 using Timing = std::function<Result<double>(std::int64_t bytes, Repetitions times)>;
 
-/// One scheme of plans, ready to carry messages.
+/// One scheme whose messages can be timed.
 struct TimedScheme {
   Scheme scheme = Scheme::ring;
   std::int64_t largest = 0; ///< bytes of the longest message
-  /// What a plan's message, whose bytes are a multiple of 4, does on its channel; of "factors" they
-  /// are what one rank contributes. Of "reduce-scatter" without the optimizer between its halves.
+  /// Times messages as a plan's channel carries them; their bytes are a multiple of 4. For
+  /// "factors" the bytes are what one rank contributes. "reduce-scatter" runs without the optimizer
+  /// between its halves.
   Timing time;
 };
 
 struct Messages {
   std::vector<TimedScheme> schemes;
-  /// Of two messages at once, by the first scheme, on a channel each: seconds that both take.
+  /// Times two simultaneous messages by the first scheme, each on its own channel: the seconds
+  /// until both are complete.
   Timing two;
 };
 
-/// Bytes of this scheme's longest message where no rank is to hold more than `largest`.
+/// Bytes of the scheme's longest message if no rank may hold more than `largest` bytes.
 std::int64_t largestMessage(Scheme scheme, int ranks, std::int64_t largest);
 
 } // namespace syncline::calibrate

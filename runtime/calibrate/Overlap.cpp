@@ -1,4 +1,4 @@
-// How much computation, how long messages, and how often.
+// Choosing the amount of computation and the messages, and measuring them.
 #include "runtime/calibrate/Overlap.h"
 
 #include "runtime/calibrate/Repeat.h"
@@ -9,11 +9,12 @@
 
 namespace syncline::calibrate {
 
-/// Where there is hardly time to measure at all, a sample is this part of it.
+/// A sample takes at most this part of the available time.
 static constexpr double minPart = 1.0 / 30;
-/// Messages that one sample has time for alone, and that must at least pass beside the computation.
+/// Messages that would fit into one sample alone, and the least number that must complete beside
+/// the computation.
 static constexpr int messagesAlongside = 2, messagesThrough = 2;
-/// How much longer than that a sample may become for these.
+/// The factor by which a sample may be prolonged so that they complete.
 static constexpr int maxGrowth = 4;
 
 Result<double> Overlap::compute() {
@@ -26,7 +27,7 @@ std::int64_t Overlap::place(std::int64_t length) {
   return std::exchange(next, next + length);
 }
 
-/// Seconds on the slowest rank while nobody sends.
+/// Seconds of the computation on the slowest rank without messages.
 Result<double> Overlap::computeAlone() {
   if (Status s = team.align(); !s)
     return s;
@@ -34,12 +35,12 @@ Result<double> Overlap::computeAlone() {
   return own ? team.slowest(*own) : own;
 }
 
-/// How often all kernels run for one sample, and how long messages are.
+/// Chooses the number of passes over all kernels in one sample, and the messages' size.
 Status Overlap::choose(double until) {
   passes = 1;
   bytes = minBytes;
   double seconds = 0;
-  // Not the first one, which prepares.
+  // The first run prepares and is not used.
   for (int run = 0; run < 2; ++run) {
     Result<double> once = computeAlone();
     if (!once)
@@ -63,12 +64,12 @@ Status Overlap::choose(double until) {
   return Status::ok();
 }
 
-/// What the rounds say.
+/// The samples of all rounds.
 struct Overlap::Row {
   std::vector<double> alone, messages;
 };
 
-/// The computation's time beside messages, to that alone.
+/// One round: the computation's time beside messages, relative to its time alone.
 Result<double> Overlap::round(Row &row) {
   Result<double> alone = computeAlone();
   if (!alone)

@@ -6,7 +6,7 @@
 namespace syncline::calibrate {
 
 static constexpr int trips = 10;
-/// Multiple of pieceBytes; as long as the warm-up of collectives.
+/// A multiple of pieceBytes, as long as the warm-up of collectives.
 static constexpr std::int64_t burstBytes = 1 << 20;
 
 Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
@@ -67,7 +67,7 @@ Status Pairs::sendAll(int partner, std::int64_t bytes) {
                : to[partner]->send(&token, sizeof token);
 }
 
-/// `exchange` on rank 0 and the partner; its seconds on rank 0, on all ranks.
+/// Runs `exchange` on rank 0 and the partner. Returns rank 0's seconds on all ranks.
 Result<double> Pairs::timed(Team &team, int partner,
                             const std::function<Result<double>()> &exchange) {
   if (Status s = team.align(); !s)
@@ -79,7 +79,8 @@ Result<double> Pairs::timed(Team &team, int partner,
       return own;
     seconds = *own;
   }
-  // Rank 0 has seen the last byte; the partner may have begun to wait earlier.
+  // Only rank 0's time counts: it sees the last byte, and the partner may have begun to
+  // wait earlier.
   Result<std::vector<double>> all = team.share(seconds);
   return all ? Result<double>(all->front()) : all.status();
 }

@@ -1,4 +1,4 @@
-// Messages between rank 0 and one other rank: what a link does by itself.
+// Messages between rank 0 and one other rank, to measure a link by itself.
 #pragma once
 
 #include "runtime/calibrate/Team.h"
@@ -9,21 +9,21 @@
 
 namespace syncline::calibrate {
 
-/// Links between rank 0 and each of the others, at most `maxPartners`. All ranks together.
+/// Links between rank 0 and each of at most `maxPartners` other ranks. All ranks use it together.
 class Pairs {
 public:
   static constexpr int maxPartners = 15;
-  /// Bytes of one measurement of the rate.
+  /// Bytes sent in one measurement of the rate.
   static constexpr std::int64_t streamBytes = 4 << 20;
 
   static Result<std::unique_ptr<Pairs>> open(Transport &transport);
 
-  /// Ranks that rank 0 is measured with, ascending.
+  /// The other ranks of the measured pairs, ascending.
   std::vector<int> partners() const;
-  /// Seconds from one rank to the other: half of a round trip of four bytes.
+  /// Seconds from one rank to the other: half of the round trip of four bytes.
   Result<double> latency(Team &team, int partner);
-  /// Seconds of streamBytes from rank 0 to the other and four bytes back, behind what uses up the
-  /// burst that switches let pass after a rest.
+  /// Seconds for streamBytes from rank 0 to the other rank and four bytes back, after messages that
+  /// use up the burst that switches let pass after a pause.
   Result<double> stream(Team &team, int partner);
 
 private:
@@ -34,7 +34,7 @@ private:
   Result<double> timed(Team &team, int partner, const std::function<Result<double>()> &exchange);
 
   Transport &transport;
-  // By partner; of others than rank 0 only the own ones are there.
+  // Links by partner. Ranks other than 0 have only their own links.
   std::vector<std::unique_ptr<Link>> to, from;
   std::vector<std::byte> landing;
 };

@@ -1,4 +1,4 @@
-// What is being measured, and how long it will take.
+// Formatting the progress line.
 #include "runtime/calibrate/Progress.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where a calibration is and how long it will take, on stderr.
+// Reporting on stderr what is being measured and how long the calibration will take.
 #pragma once
 
 #include "runtime/launch/ProgressLine.h"
@@ -9,10 +9,10 @@ namespace syncline::calibrate {
 
 class Progress {
 public:
-  /// Says nothing unless `isShown`. `seconds` is the whole calibration's time.
+  /// Prints nothing unless `isShown`. `seconds` is the time of the whole calibration.
   Progress(bool isShown, double seconds) : line(isShown), seconds(seconds) {}
 
-  /// What is being measured from now on, `now` seconds after the start.
+  /// Reports what is measured from now on, `now` seconds after the start.
   void tell(const std::string &what, double now);
   const std::string &current() const { return what; }
 

@@ -1,11 +1,11 @@
-// A queue of intervals, so that the search goes level by level.
+// A queue of intervals, so that the search proceeds level by level.
 #include "runtime/calibrate/Refinement.h"
 
 #include <cmath>
 
 namespace syncline::calibrate {
 
-/// Ends closer than this are not told apart: noise would be followed into ever finer detail.
+/// Smallest ratio of an interval's ends. Finer intervals would only follow noise.
 static constexpr double finestRatio = 1.4;
 
 Refinement::Refinement(const Curve &curve, double tolerance, std::int64_t unit)

@@ -1,4 +1,5 @@
-// Which size to measure next, so that lines between the points tell the sizes between them. Pure.
+// Choosing the next size to measure, so that lines between the points describe all sizes between
+// them. Pure.
 #pragma once
 
 #include "runtime/calibrate/Curve.h"
@@ -8,22 +9,22 @@
 
 namespace syncline::calibrate {
 
-/// Halves intervals of a curve, geometrically: where the measured middle is further than
-/// `tolerance` (relative) from the line between the ends, both halves are doubtful in turn;
-/// otherwise the interval is done with. Coarse intervals come before fine ones.
+/// Halves intervals of a curve geometrically. If the measured middle differs by more than
+/// `tolerance` (relative) from the line between the ends, both halves are examined in turn;
+/// otherwise the interval is finished. Coarse intervals come before fine ones.
 class Refinement {
 public:
-  /// The curve's own intervals are doubtful. Its sizes are multiples of `unit`, as are those asked
-  /// for.
+  /// Begins with the curve's own intervals. All sizes are multiples of `unit`.
   explicit Refinement(const Curve &curve, double tolerance = 0.05, std::int64_t unit = 4);
 
-  /// The next size to measure; nothing when no interval is doubtful any more. The same until told.
+  /// The next size to measure, or nothing when all intervals are finished. Returns the same size
+  /// until tell() or skip().
   std::optional<std::int64_t> next() const;
-  /// What next() takes, and how uncertain that is (relative), which the tolerance grows by: noise
-  /// is no reason to look closer.
+  /// Reports the time of the size next(). The relative uncertainty is added to the tolerance, so
+  /// that noise causes no refinement.
   void tell(double seconds, double uncertainty = 0);
 
-  /// Instead of telling: the interval is done with.
+  /// Finishes the interval without a measurement.
   void skip() { doubtful.pop_front(); }
 
 private:

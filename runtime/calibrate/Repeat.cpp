@@ -1,4 +1,4 @@
-// The loop of all measurements.
+// The loop over rounds of samples.
 #include "runtime/calibrate/Repeat.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Measuring until the median is stable or the time is over.
+// Repeating measurements until the median is stable or the time is over.
 #pragma once
 
 #include "runtime/calibrate/Statistics.h"
@@ -9,22 +9,22 @@
 
 namespace syncline::calibrate {
 
-/// When to stop.
+/// When to stop measuring.
 struct StopRule {
-  double share = 0.03;                  ///< isStable() of every median
-  int minRounds = 3;                    ///< rounds, whatever the time
-  int stableRounds = fewestForInterval; ///< rounds, when the medians are stable
-  int warmUps = 1; ///< rounds before these that are thrown away: connections' windows, caches
+  double share = 0.03;                  ///< tolerance of isStable() for every median
+  int minRounds = 3;                    ///< least number of rounds, even without time
+  int stableRounds = fewestForInterval; ///< least number of rounds for a stable median
+  int warmUps = 1; ///< discarded rounds at the start, which fill caches and connections' windows
   int maxRounds = 200;
-  double until = 0; ///< a point in time, as `now` tells it; rounds begun before are finished
+  double until = 0; ///< a time by `now`; no round begins after it
 };
 
-/// One measurement of one condition.
+/// Takes one measurement of one condition.
 using Sample = std::function<Result<double>()>;
 
-/// Takes one sample of each condition in turn, so that what drifts hits all of them alike, until
-/// the medians of all are stable or patience ends. Samples and `now` give the same on all ranks;
-/// then all stop alike.
+/// Takes one sample of each condition in turn, so that drift affects all conditions alike, until
+/// all medians are stable or the rule ends the measurement. Samples and `now` must return the same
+/// values on all ranks, so that all ranks stop together.
 Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const StopRule &rule,
                                     const std::function<double()> &now);
 

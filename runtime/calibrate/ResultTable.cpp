@@ -1,4 +1,4 @@
-// Times by size and scheme.
+// Formatting times by size and scheme.
 #include "runtime/calibrate/ResultTable.h"
 
 #include "runtime/calibrate/SizeText.h"
@@ -24,7 +24,7 @@ std::string timeCell(double seconds) {
   return text;
 }
 
-/// Seconds by size, then by the scheme's place.
+/// Seconds by size, then by the scheme's index.
 std::map<std::int64_t, std::map<std::size_t, double>> bySize(const Findings &findings) {
   std::map<std::int64_t, std::map<std::size_t, double>> times;
   for (std::size_t i = 0; i < findings.schemes.size(); ++i)
@@ -33,7 +33,7 @@ std::map<std::int64_t, std::map<std::size_t, double>> bySize(const Findings &fin
   return times;
 }
 
-/// Right-aligned columns, two spaces apart.
+/// The rows as text with right-aligned columns, two spaces apart.
 std::string aligned(const std::vector<Row> &rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const Row &row : rows)

@@ -1,4 +1,4 @@
-// What was measured of messages, as a table for people.
+// The measured message times as a table to be printed.
 #pragma once
 
 #include "runtime/calibrate/Findings.h"
@@ -7,9 +7,9 @@
 
 namespace syncline::calibrate {
 
-/// A line a size with each scheme's median time, which scheme is the fastest, and the gradient's
-/// bytes by its time in GB/s (NCCL's tests call that algbw). Of factors, which are no all-reduce,
-/// the size is what one rank contributes, and they are never called the fastest. Empty where no
+/// One line for each size with each scheme's median time, the fastest scheme, and the gradient's
+/// bytes divided by its time in GB/s (algbw in NCCL's tests). For factors, which are no all-reduce,
+/// the size is what one rank contributes, and they are never named the fastest. Empty where no
 /// scheme has a size.
 std::string resultTable(const Findings &findings);
 

@@ -1,4 +1,4 @@
-// Units.
+// Tables of units, and parsing.
 #include "runtime/calibrate/SizeText.h"
 
 #include <charconv>
@@ -20,7 +20,7 @@ constexpr Unit sizeUnits[] = {
 };
 constexpr Unit timeUnits[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
 
-/// A number, spaces, a unit.
+/// Parses a number, optional spaces and a unit.
 std::optional<double> parse(std::string_view text, std::span<const Unit> units) {
   double number = 0;
   const char *end = text.data() + text.size();

@@ -1,4 +1,4 @@
-// Sizes and times to and from text.
+// Converting sizes and times to and from text.
 #pragma once
 
 #include "syncline/Status.h"
@@ -9,14 +9,14 @@
 
 namespace syncline::calibrate {
 
-/// "64KiB", "1000B": the largest binary unit that keeps it whole. Cluster files read it.
+/// The size in the largest binary unit that divides it: "64KiB", "1000B". Cluster files can
+/// contain it.
 std::string sizeText(std::int64_t bytes);
 
-/// A size above zero: "64KiB", "1.5MB", "1000B"; a whole number of bytes up to 2^62. The error says
-/// what was expected.
+/// Parses a positive size such as "64KiB", "1.5MB" or "1000B": a whole number of bytes up to 2^62.
 Result<std::int64_t> parseSize(std::string_view text);
 
-/// A time above zero, in seconds: "60s", "1.5min", "500ms".
+/// Parses a positive time such as "60s", "1.5min" or "500ms"; returns seconds.
 Result<double> parseTime(std::string_view text);
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// Order statistics.
+// Computing order statistics.
 #include "runtime/calibrate/Statistics.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace syncline::calibrate {
 namespace {
 
-/// Between neighbouring samples linear, of sorted samples.
+/// A quantile of sorted samples, linear between neighbours.
 double quantile(const std::vector<double> &sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -15,8 +15,8 @@ double quantile(const std::vector<double> &sorted, double share) {
   return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
 }
 
-/// How many samples may lie outside the interval at each end: the largest d with
-/// P(X <= d) <= 2.5 % for X ~ Binomial(n, 1/2), the number of samples below the true median.
+/// The number of samples outside the interval at each end: the largest d with P(X <= d) <= 2.5 %
+/// for X ~ Binomial(n, 1/2), the number of samples below the true median.
 int outsideEachEnd(int n) {
   double cumulated = 0;
   for (int d = 0; d < n; ++d) {

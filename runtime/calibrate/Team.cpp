@@ -1,4 +1,4 @@
-// Barriers and small exchanges.
+// Barriers and small exchanges, by links or by Peers.
 #include "runtime/calibrate/Team.h"
 
 #include "runtime/transport/collectives/AllReduce.h"
@@ -68,7 +68,7 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::string &name) {
-  // Of all schemes it lets its ranks go nearest to each other.
+  // Among all schemes, recursive doubling releases its ranks closest in time.
   auto barrier = createAllReduce(Scheme::recursiveDoubling, transport, name + "/barrier", {});
   if (!barrier)
     return barrier.status();

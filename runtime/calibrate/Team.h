@@ -1,4 +1,5 @@
-// The ranks that calibrate together: beginning at the same time, deciding alike.
+// The ranks that calibrate together. They begin measurements at the same time and make the
+// same decisions.
 #pragma once
 
 #include "runtime/core/Deadline.h"
@@ -11,27 +12,27 @@
 
 namespace syncline::calibrate {
 
-/// Every decision of a calibration rests on values that all ranks have alike: what share() returns,
-/// and rank 0's clock. All ranks call the methods in the same order; one thread at a time. Errors:
-/// peerLost.
+/// All decisions of a calibration depend only on values that are equal on all ranks: the results of
+/// share(), and rank 0's clock. All ranks call the methods in the same order, one thread at a time.
+/// Errors: peerLost.
 class Team {
 public:
-  /// By links of its own; all ranks together. `transport` outlives the team; `name` tells the links
-  /// of several teams apart.
+  /// Creates a team with its own links. All ranks call it together. `transport` outlives the team;
+  /// `name` distinguishes the links of several teams.
   static Result<std::unique_ptr<Team>> create(Transport &transport, const std::string &name);
-  /// By way of the meeting point, for backends that need no links of the host's. `peers` outlives
-  /// the team, the only one.
+  /// Creates the only team of a run by means of Peers, for backends that need no links of the host.
+  /// `peers` outlives the team.
   static std::unique_ptr<Team> create(Peers &peers);
   virtual ~Team() = default;
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Returns on all ranks at nearly the same time: within one message's latency.
+  /// A barrier that returns on all ranks within about one message's latency.
   virtual Status align() = 0;
 
-  /// One value a rank, by rank.
+  /// Exchanges one value from each rank; returns them by rank.
   Result<std::vector<double>> share(double own);
-  /// The largest of them.
+  /// Exchanges one value from each rank; returns the largest.
   Result<double> slowest(double own);
   /// Seconds since create() on rank 0's clock, as of the last share().
   double now() const { return agreedNow; }
@@ -42,7 +43,7 @@ protected:
   };
 
 private:
-  /// By rank.
+  /// The values of all ranks, by rank.
   virtual Result<std::vector<Values>> exchange(const Values &own) = 0;
 
   const Clock::time_point start = Clock::now();

@@ -1,4 +1,4 @@
-// Threads that send.
+// Threads that carry messages.
 #include "runtime/calibrate/Transfers.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ public:
         return state.status;
     return Status::ok();
   }
-  /// Of one run: from the common start to the end of the last, by the number of runs.
+  /// Seconds of one run: from the common start to the last end, divided by the number of runs.
   double seconds() const {
     Clock::time_point first = Clock::time_point::max(), last = Clock::time_point::min();
     for (const State &state : states) {

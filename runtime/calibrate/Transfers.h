@@ -1,4 +1,4 @@
-// Timing messages that the host carries.
+// Timing messages through the host's memory.
 #pragma once
 
 #include "runtime/calibrate/Collectives.h"
@@ -14,10 +14,10 @@ struct Transfer {
   std::int64_t bytes;
 };
 
-/// Carries out each transfer again and again, each on a thread of its own, as channels do, while
-/// the calling thread waits: `warmUps` times, which do not count and take 1 MiB of longer messages;
-/// then `runs` times, from a common start to the end of the last. All ranks together. Seconds of
-/// one run, on the slowest rank; the same on all ranks.
+/// Repeats each transfer on its own thread, as channels do, while the calling thread waits. First
+/// `warmUps` uncounted runs of at most 1 MiB, then `runs` counted runs, from a common start to the
+/// end of the last one. Returns the seconds of one run on the slowest rank, the same value on all
+/// ranks. All ranks call it together.
 Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times);
 
 } // namespace syncline::calibrate

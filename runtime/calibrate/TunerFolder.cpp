@@ -1,4 +1,4 @@
-// nccl-tuner.csv, as codegen/README.md describes it.
+// Writing nccl-tuner.csv; codegen/README.md describes its format.
 #include "runtime/calibrate/TunerFolder.h"
 
 #include <cerrno>

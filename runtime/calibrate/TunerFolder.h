@@ -1,4 +1,4 @@
-// What a backend's links are to choose, as plans say it: a folder with a table, for as long as a
+// A folder with a tuner table, as in plans, that fixes the algorithms of a backend's links while a
 // channel is opened.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace syncline::calibrate {
 
-/// Of this process. Removed with the object.
+/// A temporary folder of this process, removed with the object.
 class TunerFolder {
 public:
-  /// All-reduces of any length by `algorithm`, "ring" or "tree"; what gathers and scatters, by the
-  /// ring. Errors: badInput where there is no place for it.
+  /// Writes a table that selects `algorithm`, "ring" or "tree", for all-reduces of any length, and
+  /// the ring for all-gather and reduce-scatter. Errors: badInput where the folder cannot be made.
   static Result<TunerFolder> create(const std::string &algorithm);
 
   TunerFolder(TunerFolder &&other) noexcept : folder(std::exchange(other.folder, {})) {}

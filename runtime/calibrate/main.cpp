@@ -1,4 +1,4 @@
-// syncline-calibrate: measures the ranks it is started on and writes a cluster file.
+// syncline-calibrate: measures the ranks on which it is started and writes a cluster file.
 #include "runtime/calibrate/CalibrateOptions.h"
 #include "runtime/calibrate/CalibrateRun.h"
 #include "runtime/launch/LocalLauncher.h"
