@@ -1,4 +1,5 @@
-// Convolution on oneDNN: picks layouts so that a vectorised kernel runs and few operands convert.
+// Convolution by oneDNN. Layouts are chosen so that a vectorised kernel runs and few operands
+// are converted.
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
@@ -22,7 +23,8 @@ struct Geometry {
   Layout any(const Shape &dims) const { return Layout(dims, type, Tag::any); }
 };
 
-/// Grouped weights get a dimension for the group; dilations count from 0.
+/// The geometry of the operands. Grouped weights get a dimension for the group; dilations count
+/// from 0.
 Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y,
                     const Window &window) {
   checkConv(p, x, w, bias, y, window);
@@ -40,14 +42,14 @@ Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tenso
   return g;
 }
 
-/// Whether oneDNN picked one of its generated kernels rather than a loop nest or im2col.
+/// Whether oneDNN chose one of its generated kernels rather than a loop nest or im2col.
 template <typename PrimitiveDesc> bool isGenerated(const PrimitiveDesc &desc) {
   const std::string_view name = desc.impl_info_str();
   return name.find("ref") == name.npos && name.find("gemm:") == name.npos;
 }
 
-/// The first choice of layouts with a generated kernel, else the first with any kernel.
-/// `make(choice)` may throw dnnl::error when there is none.
+/// The description for the first choice of layouts with a generated kernel, or else with any
+/// kernel. `make(choice)` throws dnnl::error when there is no kernel.
 template <typename PrimitiveDesc, typename Make>
 PrimitiveDesc firstGood(const std::vector<std::array<Layout, 3>> &choices, Make make) {
   std::optional<PrimitiveDesc> fallback;
@@ -68,8 +70,8 @@ PrimitiveDesc firstGood(const std::vector<std::array<Layout, 3>> &choices, Make 
   return *fallback;
 }
 
-/// The tensor's layout if it has one that the convolution can name (grouped weights: plain ones
-/// are renamed, blocked ones already have the group's dimension), else any.
+/// The tensor's layout if the convolution can use it, otherwise `any`. Plain grouped weights are
+/// renamed; blocked ones already have the group's dimension.
 Layout currentOr(const Preparation &p, Tensor tensor, const Layout &any) {
   if (!p.isLaidOut(tensor))
     return any;
@@ -79,13 +81,14 @@ Layout currentOr(const Preparation &p, Tensor tensor, const Layout &any) {
   return isPlain(current) ? plainLayout(any.dims(), current.data_type()) : any;
 }
 
-/// Plain weights would force a slow kernel: let oneDNN choose and convert instead.
+/// The weights' layout, or `any` for plain weights, which would force a slow kernel: oneDNN then
+/// chooses a layout and the weights are converted.
 Layout weightsOr(const Preparation &p, Tensor tensor, const Layout &any) {
   const Layout current = currentOr(p, tensor, any);
   return current == any || isPlain(current) ? any : current;
 }
 
-/// oneDNN wants a forward description to make a backward one; layouts in it do not bind.
+/// The forward description that oneDNN needs to make a backward one. Its layouts are not binding.
 dnnl::convolution_forward::primitive_desc hint(const Preparation &p, const Geometry &g) {
   return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, g.any(g.x),
            g.any(g.w), g.any(g.y), g.strides, g.dilations, g.padsBegin, g.padsEnd},

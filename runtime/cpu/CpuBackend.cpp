@@ -77,14 +77,14 @@ private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
   void update(const Optimizer::Update &what);
-  /// As transfer(), of a parameter's velocity.
+  /// As transfer(), for a parameter's velocity.
   Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
   Program program;
   CpuBuilder steps;
   std::vector<HostMemory> velocity;
-  std::atomic<bool> keptElements = false; ///< a channel's thread updates, too
-  std::vector<Clock::time_point> marked;  ///< by place
+  std::atomic<bool> keptElements = false; ///< atomic, because a channel's thread updates too
+  std::vector<Clock::time_point> marked;  ///< time of each mark, by place
   Optimizer optimizer;
 };
 
@@ -164,7 +164,8 @@ Status CpuExecutable::writeVelocity(int parameter, std::span<const std::byte> de
   return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
 }
 
-/// Operations run on the calling thread: a look at the clock, tens of nanoseconds, measures them.
+/// Operations run on the calling thread, so reading the clock measures them; it takes tens
+/// of nanoseconds.
 Status CpuExecutable::mark(int place) {
   const auto i = static_cast<std::size_t>(place);
   if (marked.size() <= i)
@@ -184,7 +185,8 @@ Status CpuExecutable::updateShard(int bucket) {
   const Result<Optimizer::Update> own = optimizer.shardUpdate(bucket);
   if (!own)
     return own.status();
-  // A channel's thread leaves the processors to the computation: the network is slower anyway.
+  // A channel's thread uses one processor and leaves the others to the computation. The network is
+  // slower than the update anyway.
   omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
   update(*own);
   return Status::ok();
@@ -201,7 +203,7 @@ void CpuExecutable::update(const Optimizer::Update &what) {
 
 Status CpuExecutable::run(int operation) {
   const OperationInfo &info = program.table.operations[operation];
-  omp_set_num_threads(program.options.threads); // the calling thread's, and not another's
+  omp_set_num_threads(program.options.threads); // applies to the calling thread only
   if (info.kind == OperationKind::update)
     update(optimizer.update(*program.table.findBucket(info.bucket)));
   try {

@@ -1,5 +1,5 @@
-// The CPU compute backend: a step on oneDNN and generated loops, blocked layouts carried from
-// operation to operation.
+// The CPU compute backend: runs a step by oneDNN and generated loops, and keeps blocked layouts
+// from operation to operation.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -8,9 +8,9 @@
 
 namespace syncline::cpu {
 
-/// Allocates the spaces (zeroed) and gives an executable ready to be built. Errors: badInput when
-/// the memory is not there. Compute threads are OpenMP's; operations must be run by the thread that
-/// built them or one with as many OpenMP threads (run() sees to it).
+/// Allocates the spaces, zeroed, and returns an executable that is ready to be built. Errors:
+/// badInput when memory is short. Compute threads are OpenMP threads. Operations must run with as
+/// many OpenMP threads as they were built with; run() takes care of this.
 Result<std::unique_ptr<Executable>> createCpuExecutable(const ExecutableOptions &options);
 
 } // namespace syncline::cpu

@@ -1,4 +1,4 @@
-// Errors while preparing, and the loss.
+// Handling errors of preparation, and naming the loss.
 #include "runtime/cpu/CpuBuilder.h"
 
 namespace syncline::cpu {

@@ -1,4 +1,4 @@
-// StepBuilder of the CPU backend: turns each call into prepared commands of a Program.
+// The CPU backend's StepBuilder. It turns each call into prepared commands of a Program.
 //
 // The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
 // NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp,
@@ -23,7 +23,8 @@ private:
   void attempt(const std::function<void()> &one) override;
   GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) override;
 
-  /// Forward descriptions by workspace tensor: the backward primitive must match its forward one.
+  /// Forward descriptions by workspace tensor. A backward primitive must match its
+  /// forward primitive.
   std::map<int, dnnl::primitive_desc> poolings;
   std::map<int, dnnl::batch_normalization_forward::primitive_desc> normalizations;
 };

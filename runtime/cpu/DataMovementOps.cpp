@@ -10,7 +10,7 @@ namespace syncline::cpu {
 
 namespace {
 
-/// The part of a layout that begins at `starts`; nothing when its edges cut through blocks.
+/// The layout of the part that begins at `starts`, or nothing when its edges cut through blocks.
 std::optional<Layout> partOf(const Layout &whole, const Shape &extents, const Shape &starts) {
   if (whole.dims().size() != extents.size())
     return std::nullopt;
@@ -25,7 +25,8 @@ bool isUnitStep(const Shape &steps) {
   return std::all_of(steps.begin(), steps.end(), [](auto step) { return step == 1; });
 }
 
-/// Zeroes `whole`, then puts `part` at `starts` of it; both blocked. False: the plain way it is.
+/// Zeroes `whole`, then copies `part` to `starts` of it, both blocked. Returns false where the
+/// plain copy must be used.
 bool placeBlocked(Preparation &p, Tensor part, Tensor whole, const Shape &starts) {
   const Layout from = p.layout(part);
   if (isPlain(from))
@@ -43,7 +44,7 @@ bool placeBlocked(Preparation &p, Tensor part, Tensor whole, const Shape &starts
   return true;
 }
 
-/// Fills `whole`, then walks `part` into it; both plain.
+/// Fills `whole`, then copies `part` into it, both plain.
 void placePlain(Preparation &p, Tensor whole, double value, dnnl::memory part, std::int64_t skipped,
                 Shape partStrides, Walk walk, Shape extents) {
   const std::int64_t bytes = elementBytes(p.info(whole).type);
@@ -74,7 +75,7 @@ void concatPlain(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int6
   }
 }
 
-/// oneDNN's concat from whatever layouts the parts have; false when there is none for these.
+/// Appends oneDNN's concat for the parts' layouts. Returns false when oneDNN has none for them.
 bool concatBlocked(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
   const Tensor largest = *std::max_element(xs.begin(), xs.end(), [&](Tensor a, Tensor b) {
     return elementCount(p.shape(a)) < elementCount(p.shape(b));

@@ -1,9 +1,10 @@
-# Is there what the CPU backend, and the messages between its ranks, are built with? Included at the top, so that tests
-# know too.
+# Finds the libraries of the CPU backend and of the messages between its ranks. Included at the top
+# level, so that tests know the result too.
 #
-# Reads SYNCLINE_CPU (AUTO, ON, OFF). Sets SYNCLINE_HAS_CPU, and where that is true the targets DNNL::dnnl,
-# OpenMP::OpenMP_CXX and gloo, and dnnl_VERSION and Gloo_VERSION. One switch for the three: ranks on CPUs without Gloo
-# could not train together, and Gloo without them has nobody to serve.
+# Reads SYNCLINE_CPU (AUTO, ON, OFF). Sets SYNCLINE_HAS_CPU and, where that is true, the targets
+# DNNL::dnnl, OpenMP::OpenMP_CXX and gloo, and dnnl_VERSION and Gloo_VERSION. The three libraries
+# have one switch: ranks on CPUs could not train together without Gloo, and without CPU ranks Gloo
+# has no use.
 set(SYNCLINE_CPU AUTO CACHE STRING
   "Build the CPU backend: ON, OFF, or AUTO, where oneDNN, OpenMP and Gloo are found")
 set_property(CACHE SYNCLINE_CPU PROPERTY STRINGS AUTO ON OFF)

@@ -1,4 +1,4 @@
-// Generated pointwise loops in a layout common to their operands, reductions, dropout.
+// Generated pointwise loops in a common layout of their operands, reductions, and dropout.
 #include "runtime/core/Dropout.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Loops.h"
@@ -9,14 +9,14 @@ namespace syncline::cpu {
 
 namespace {
 
-/// A layout that some operands already have, and how much they weigh.
+/// A layout that some operands have, with the sum of their sizes.
 struct Candidate {
   Layout layout;
   std::int64_t elements = 0;
 };
 
-/// The layout most of the operands have, so that the fewest convert; blocked rather than plain
-/// between equals. Plain where the loop cannot run over padding or a result has no room for it.
+/// The layout of most operands, so that the fewest are converted; between equals, blocked rather
+/// than plain. Plain where the loop cannot run over padding or a result has no room for it.
 Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const Tensor> outs,
                     const PointwiseInfo &info) {
   const Shape &shape = p.shape(outs[0]);
@@ -26,7 +26,7 @@ Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const
   std::vector<Candidate> candidates;
   for (Tensor operand : operands) {
     if (p.type(operand) == DataType::undef)
-      return plain; // eight-byte elements have no other layout
+      return plain; // eight-byte elements have only the plain layout
     if (!p.isLaidOut(operand) || p.layout(operand).dims() != plain.dims())
       continue;
     const Layout layout = withType(p.layout(operand), DataType::f32);
@@ -50,7 +50,7 @@ Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const
   return info.keepsZero && hasRoom ? best.layout : plain;
 }
 
-/// A kernel's operand: memory and element size, for running over a part.
+/// A kernel's operand: its memory and element size, to address a part of it.
 struct Operand {
   dnnl::memory memory;
   std::int64_t elementBytes;
@@ -67,7 +67,7 @@ void runPart(PointwiseKernel kernel, const std::vector<Operand> &outs,
   kernel(results.data(), operands.data(), n, /*queue=*/nullptr);
 }
 
-/// Sums x over dimensions whose stride in `sums` is 0; shape and strides outermost first.
+/// Sums x over the dimensions whose stride in `sums` is 0. Shape and strides are outermost first.
 void accumulate(const float *&x, double *sums, const Shape &shape, const Shape &strides,
                 std::size_t depth) {
   if (depth == shape.size()) {
@@ -101,7 +101,7 @@ void drawMask(const DropoutStream &stream, std::int64_t step, std::uint8_t *mask
   }
 }
 
-/// A product, so that NaN stays where it is dropped, as in PyTorch.
+/// Multiplies by the mask, so that a dropped NaN stays NaN as in PyTorch.
 void applyMask(const float *x, const std::uint8_t *mask, float *y, std::int64_t n, float scale) {
   for (std::int64_t i = 0; i < n; ++i)
     y[i] = x[i] * (mask[i] ? scale : 0.0f);
@@ -158,7 +158,7 @@ void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask
   prepare("dropout", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
     checkDropout(p, x, y, mask);
-    // Plain, so that an element's fate does not depend on the layout.
+    // The layout is plain, so that the choice of kept elements does not depend on it.
     p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
                     mask = p.plainOutput(mask), n = elementCount(p.shape(x)),
                     stream = dropoutStream(program.options, layer, ratio)] {

@@ -1,7 +1,8 @@
-// Puts this rank's factors where the all-gather completes them. Samples are outermost in every
-// layout of an activation, so the gathered tensor has its factors' layout and every rank's part is
-// one stretch of it: nothing is converted, neither here nor where gradients are rebuilt from it.
-// Where channels are padded it is plain, since padding would travel too.
+// Copies this rank's factors to the place where the all-gather completes them. Samples are
+// outermost in every layout of an activation, so the gathered tensor has its factors' layout and
+// every rank's part is one stretch of it. Nothing is converted, neither here nor where gradients
+// are reconstructed. Where channels are padded, the gathered tensor is plain, because padding would
+// travel too.
 #include "runtime/cpu/CpuBuilder.h"
 
 #include <cstring>
@@ -10,7 +11,7 @@ namespace syncline::cpu {
 
 namespace {
 
-/// The layout in which ranks' parts of a layout lie one behind the other.
+/// The layout in which all ranks' parts lie one behind the other.
 Layout gatheredLayout(const Layout &part, const Shape &dims) {
   const std::optional<Layout> alike = isPadded(part) ? std::nullopt : likeLayout(part, dims);
   return alike ? *alike : plainLayout(dims, part.data_type());

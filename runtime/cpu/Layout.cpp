@@ -1,4 +1,4 @@
-// Memory layouts over oneDNN's blocked descriptors.
+// Layouts by means of oneDNN's blocked descriptors.
 #include "runtime/cpu/Layout.h"
 
 #include <dnnl_debug.h>
@@ -118,7 +118,7 @@ Layout channelBlockedLayout(const Shape &dims, DataType type) {
   case dnnl::cpu_isa::avx2:
   case dnnl::cpu_isa::avx2_vnni:
     return Layout(dims, type, tags[2]);
-  default: // not our enumeration; everything newer has 16-element vectors
+  default: // oneDNN's enumeration; all newer processors have 16-element vectors
     return Layout(dims, type, tags[1]);
   }
 }

@@ -1,4 +1,4 @@
-// Memory layouts: oneDNN memory descriptors, and what we ask about them.
+// Memory layouts: oneDNN memory descriptors, and queries about them.
 #pragma once
 
 #include "syncline/Step.h"
@@ -14,37 +14,38 @@ namespace syncline::cpu {
 using Layout = dnnl::memory::desc;
 using DataType = dnnl::memory::data_type;
 
-/// undef for the eight-byte types, which oneDNN 2.6 does not know.
+/// The type in oneDNN; undef for the eight-byte types, which oneDNN 2.6 does not have.
 DataType dataType(ElementType type);
 
-/// Dense row-major. A scalar becomes one dimension of 1; an eight-byte type becomes bytes with one
-/// more dimension of 8, which is good enough for what is done to such tensors: they stay plain.
+/// The dense row-major layout. A scalar becomes one dimension of 1. An eight-byte type becomes
+/// bytes with one more dimension of 8, which suffices because such tensors always stay plain.
 Layout plainLayout(const Shape &shape, ElementType type);
 Layout plainLayout(const Shape &dims, DataType type);
 
-/// Dense row-major, of the same dimensions and type.
+/// The dense row-major layout of the same dimensions and type.
 Layout plainLike(const Layout &layout);
 bool isPlain(const Layout &layout);
 
-/// Where an element lies, in elements from the tensor's begin. Precondition: a blocked layout, as
-/// all that are plain, channels last or in blocks of channels.
+/// The offset of an element from the tensor's begin, in elements. Precondition: oneDNN calls the
+/// layout blocked, which includes plain layouts, channels last and blocks of channels.
 std::int64_t elementOffset(const Layout &layout, std::span<const std::int64_t> index);
 
-/// Whether there are bytes that belong to no element.
+/// Whether the layout has bytes that belong to no element.
 bool isPadded(const Layout &layout);
 
-/// The same layout of other elements (an activation's and its mask's, say).
+/// The same layout for elements of another type, such as that of an activation's mask.
 Layout withType(const Layout &layout, DataType type);
 
-/// The same kind of layout (plain, blocked channels, channels last) of other dimensions; nothing
-/// when the kind is none of those or the ranks differ.
+/// The same kind of layout (plain, blocked channels, channels last) for other dimensions. Nothing
+/// when the kind is another one or the ranks differ.
 std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 
-/// What convolutions on this processor like best for activations: channels in blocks of one vector.
-/// Plain for tensors without channels and spatial dimensions.
+/// The best layout of activations for convolutions on this processor: channels in blocks of one
+/// vector. Plain for tensors without channels and spatial dimensions.
 Layout channelBlockedLayout(const Shape &dims, DataType type);
 
-/// "f32 64x3x7x7 strides 2352,16,336,48 blocks 16 of 0", stable across runs and machines.
+/// The layout as text that is stable across runs and machines: "f32 64x3x7x7 strides 2352,16,336,48
+/// blocks 16 of 0".
 std::string describe(const Layout &layout);
 
 } // namespace syncline::cpu

@@ -1,4 +1,4 @@
-// Strided copies with merged dimensions, fills, views.
+// Strided copies with merged dimensions, and fills.
 #include "runtime/cpu/Loops.h"
 
 #include "runtime/core/ElementBits.h"

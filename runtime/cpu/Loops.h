@@ -1,4 +1,4 @@
-// Loops over memory that oneDNN has no primitive for.
+// Loops over memory for which oneDNN has no primitive.
 #pragma once
 
 #include "runtime/core/Strides.h"
@@ -9,8 +9,8 @@
 
 namespace syncline::cpu {
 
-/// Calls body(begin, end) on disjoint parts of 0..n, on the thread's OpenMP threads; each part but
-/// the last is a multiple of 64 elements.
+/// Calls body(begin, end) on disjoint parts of 0..n on the calling thread's OpenMP threads. The
+/// length of each part but the last is a multiple of 64 elements.
 template <typename Body> void parallelParts(std::int64_t n, const Body &body) {
   constexpr std::int64_t grain = 1 << 15;
   if (n <= grain) {
@@ -23,8 +23,8 @@ template <typename Body> void parallelParts(std::int64_t n, const Body &body) {
     body(part * grain, part + 1 == parts ? n : (part + 1) * grain);
 }
 
-/// to[Σ i·toStrides] = from[Σ i·fromStrides] for all indices i of the shape; strides in elements,
-/// any sign; elements of 1, 2, 4 or 8 bytes. The two do not overlap.
+/// to[Σ i·toStrides] = from[Σ i·fromStrides] for all indices i of the shape. Strides are in
+/// elements and of any sign; elements have 1, 2, 4 or 8 bytes. The buffers do not overlap.
 void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
                  const Shape &fromStrides, const Shape &shape, std::int64_t elementBytes);
 

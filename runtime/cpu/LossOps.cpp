@@ -1,4 +1,5 @@
-// Softmax and the losses: loops over plain tensors, sums in double. They are small beside the rest.
+// Softmax and the losses: loops over plain tensors with sums in double. They take little of a
+// step's time.
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Loops.h"
 
@@ -32,7 +33,7 @@ void softmaxAlong(const float *x, float *y, const AxisView &view, bool logarithm
     }
 }
 
-/// softmax: dx = y·(dy - Σ y·dy); its logarithm: dx = dy - exp(y)·Σ dy.
+/// For softmax dx = y·(dy - Σ y·dy); for its logarithm dx = dy - exp(y)·Σ dy.
 void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const AxisView &view,
                           bool logarithm) {
   for (std::int64_t o = 0; o < view.outer; ++o)
@@ -51,7 +52,8 @@ void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const Axis
     }
 }
 
-/// Targets out of range give a NaN loss and gradient: the loop reports it with the step's number.
+/// Targets out of range give NaN as loss and gradient; the training loop reports it with the
+/// step's number.
 double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
                         const AxisView &view) {
   const std::int64_t samples = view.outer * view.inner;

@@ -1,5 +1,5 @@
 // Local response normalization across channels: loops over plain tensors, vectorised along the
-// spatial dimensions. oneDNN's backward wants a workspace that the seam does not carry.
+// spatial dimensions. oneDNN's backward needs a workspace that syncline/Step.h does not have.
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Loops.h"
 
@@ -13,9 +13,9 @@ namespace {
 
 struct LrnConstants {
   std::int64_t size;
-  float scale, beta, bias; ///< scale: alpha / size
+  float scale, beta, bias; ///< scale is alpha / size
 
-  /// Channels c-before .. c+after count, as ONNX LRN has it.
+  /// The window of channel c is c-before .. c+after, as in ONNX LRN.
   std::int64_t before() const { return (size - 1) / 2; }
   std::int64_t after() const { return size - 1 - before(); }
 };

@@ -1,6 +1,7 @@
-// Matrix products. With the small batches of training on CPUs a fully connected layer is as fast as
-// its weights are read, so weights stay plain. Measured on AVX-512 (16 samples, 25088 to 4096):
-// x·Wᵀ takes oneDNN's matmul 50 ms and its sgemm 64; dy·W 93 and 66; dyᵀ·x 96 and 40.
+// Matrix products. With the small batches of training on CPUs, reading the weights dominates a
+// fully connected layer, so weights stay plain. Measured on AVX-512 (16 samples, 25088 to 4096
+// features), by oneDNN's matmul and by its sgemm: x·Wᵀ 50 and 64 ms, dy·W 93 and 66 ms, dyᵀ·x 96
+// and 40 ms.
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 
@@ -10,7 +11,7 @@ namespace syncline::cpu {
 
 namespace {
 
-/// A possibly transposed plain operand as oneDNN's matmul sees it: of the result's rank.
+/// The layout of a plain, possibly transposed operand for oneDNN's matmul, with the result's rank.
 Layout operandLayout(const Preparation &p, Tensor tensor, bool transpose, std::size_t rank) {
   Shape dims = p.shape(tensor);
   dims.insert(dims.begin(), rank - dims.size(), 1);

@@ -1,4 +1,4 @@
-// In the CPU backend's place where it is not built: says so.
+// Replaces the CPU backend in builds without it; opening the backend is an error.
 #include "runtime/cpu/CpuBackend.h"
 
 namespace syncline::cpu {

@@ -1,4 +1,4 @@
-// Batch normalization on oneDNN, in whatever layout its input has.
+// Batch normalization by oneDNN, in the layout of its input.
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 
@@ -30,7 +30,7 @@ void trackStatistics(Preparation &p, Tensor running, Tensor batch, double moment
                      double correction) {
   if (!running.isValid())
     return;
-  // Read and written in place: a statistic is plain, so input and output are the same memory.
+  // Statistics are plain, so input and output are the same memory and the update is in place.
   dnnl::memory source = p.plainInput(batch), destination = p.plainInput(running);
   p.call("blend", [=, channels = elementCount(p.shape(running))] {
     blend(pointer<float>(destination), pointer<float>(source), channels, momentum, correction);
@@ -109,7 +109,7 @@ void CpuBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scal
         {DNNL_ARG_VARIANCE, p.plainInput(variance)},
         {DNNL_ARG_DIFF_DST, p.input(dy, data)},
         {DNNL_ARG_SCALE, factor},
-        {DNNL_ARG_SHIFT, factor}, // oneDNN asks for it and does not look at it
+        {DNNL_ARG_SHIFT, factor}, // oneDNN requires it but does not read it
         {DNNL_ARG_DIFF_SRC, resultOr(dx, data)},
         {DNNL_ARG_DIFF_SCALE, resultOr(dscale, channels)},
         {DNNL_ARG_DIFF_SHIFT, resultOr(dshift, channels)}};

@@ -1,8 +1,8 @@
-// What keeps NaN: a loop behind products and convolutions, repairs behind the others.
+// A loop after products and convolutions, and repairs after the other kernels.
 //
-// A ReLU of its own costs a pass over the result. oneDNN 2.6 has no way to keep NaN in the kernel:
-// its clips drop NaN like its ReLU, a PReLU post-op has only the reference convolution (400 times
-// slower), and a leaky ReLU leaves negative values of nearly 0.
+// A separate ReLU costs a pass over the result. oneDNN 2.6 cannot keep NaN in the kernel: its clips
+// drop NaN like its ReLU, a PReLU post-op exists only for the reference convolution (400 times
+// slower), and a leaky ReLU leaves negative values close to 0.
 #include "runtime/cpu/NotANumber.h"
 
 #include "runtime/cpu/Loops.h"
@@ -16,7 +16,7 @@ namespace syncline::cpu {
 namespace {
 
 bool isNan(float value) { return std::isnan(value); }
-/// Of bf16: all bits of the exponent, and some of the fraction.
+/// Whether a bf16 is NaN: all bits of the exponent are set, and some bits of the fraction.
 bool isNan(std::uint16_t bits) { return (bits & 0x7fff) > 0x7f80; }
 
 void reluPart(float *y, std::int64_t n) {
@@ -30,7 +30,7 @@ void reluPart(std::uint16_t *y, std::int64_t n) {
     y[i] = (y[i] & 0x8000) != 0 && !isNan(y[i]) ? std::uint16_t{0} : y[i];
 }
 
-/// From the end, for that is what the kernel wrote last and caches still hold.
+/// Runs from the end, which the kernel wrote last and caches still hold.
 template <typename T> void relu(T *y, std::int64_t n) {
   parallelParts(n,
                 [&](std::int64_t begin, std::int64_t end) { reluPart(y + n - end, end - begin); });
@@ -43,7 +43,7 @@ std::int64_t elementsOf(const Layout &layout) {
 
 bool isSingle(const Layout &layout) { return layout.data_type() == DataType::f32; }
 
-/// Whether one of n elements is NaN: that survives a product with 0, as infinity does not.
+/// Whether one of n elements is NaN.
 bool holdsNan(const float *x, std::int64_t n) {
   int found = 0;
 #pragma omp simd reduction(| : found)
@@ -75,12 +75,12 @@ std::int64_t offset(const Layout &layout, const Index &index) {
   return elementOffset(layout, std::span(index).first(layout.dims().size()));
 }
 
-/// One max pooling with all that the repair needs.
+/// The operands and the geometry of one max pooling, for its repair.
 struct Maxima {
   Window window;
   Layout x, y, workspace;
 
-  /// The tap of the window's last NaN, or -1; `result` is y's index.
+  /// The position of the last NaN in the window of y's element `result`, or -1.
   template <typename T> std::int64_t lastNan(const T *from, const Index &result) const {
     const Shape &kernel = window.kernel, extents = x.dims();
     std::int64_t tap = 0, last = -1;

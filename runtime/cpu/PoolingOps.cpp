@@ -1,4 +1,4 @@
-// Pooling on oneDNN, in whatever layout the input has.
+// Pooling by oneDNN, in the layout of its input.
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
@@ -29,7 +29,7 @@ PoolGeometry geometryOf(const Preparation &p, Tensor x, Tensor y, const Window &
   return g;
 }
 
-/// oneDNN's handles own what they wrap, so a second owner needs a copy.
+/// oneDNN's handles own their descriptions, so a second owner needs a copy.
 dnnl_primitive_desc_t copyOf(const dnnl::primitive_desc &desc) {
   dnnl_primitive_desc_t copy = nullptr;
   dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, desc.get()),
@@ -37,8 +37,8 @@ dnnl_primitive_desc_t copyOf(const dnnl::primitive_desc &desc) {
   return copy;
 }
 
-/// Both generations of oneDNN's pooling behind one face: only the second has dilations, only the
-/// first has generated kernels.
+/// Both generations of oneDNN's pooling behind one interface. Only the second one has dilations;
+/// only the first one has generated kernels.
 struct Pooling {
   dnnl::primitive_desc desc;
   dnnl::primitive primitive;
@@ -138,8 +138,8 @@ void CpuBuilder::averagePoolBackward(std::string_view layer, Tensor dy, Tensor d
   prepare("averagePoolBackward", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32, ElementType::bf16});
     const PoolGeometry g = geometryOf(p, dx, dy, window);
-    // A global pooling's dy mostly comes plain from a matrix product; the layers below want their
-    // gradient blocked all the same, and it is dx that is large.
+    // The dy of a global pooling is mostly plain, from a matrix product. The layers below need
+    // blocked gradients, and dx is the large operand, so dx is blocked.
     Layout source = channelBlockedLayout(p.shape(dx), p.type(dx));
     if (static_cast<std::int64_t>(source.get_size()) > p.info(dx).reserved)
       source = p.plain(dx);

@@ -1,4 +1,4 @@
-// Hands out operands in wanted layouts and collects an operation's commands.
+// Providing operands in wanted layouts and collecting an operation's commands.
 #include "runtime/cpu/Preparation.h"
 
 namespace syncline::cpu {
@@ -129,7 +129,7 @@ void Preparation::convert(std::vector<Command> &list, const dnnl::memory &from,
 void Preparation::reorder(const dnnl::memory &from, const dnnl::memory &to) {
   nameImplementation("reorder");
   convert(commands, from, to);
-  --operation.reorders; // asked for: the operation itself, not the price of a layout
+  --operation.reorders; // requested as an operation, so it is no layout conversion
 }
 
 std::vector<Command> Preparation::finish() {

@@ -1,8 +1,9 @@
-// Prepares one operation: operands in the layouts its kernel wants, the kernel, results put back.
+// Prepares one operation: operands in the layouts that its kernel needs, the kernel, and the
+// results' conversion to their tensors' layouts.
 //
-// input() and output() hand out memory in a given layout and insert a conversion only where the
-// tensor lies in another one. Commands run in this order: conversions of inputs, what primitive()
-// and call() append, conversions of outputs.
+// input() and output() return memory in a given layout and insert a conversion only where the
+// tensor has another layout. Commands run in this order: conversions of inputs, the commands of
+// primitive() and call(), conversions of outputs.
 #pragma once
 
 #include "runtime/core/OperandChecks.h"
@@ -23,27 +24,28 @@ public:
   DataType type(Tensor tensor) const { return dataType(info(tensor).type); }
   Layout plain(Tensor tensor) const { return plainLayout(shape(tensor), info(tensor).type); }
 
-  /// Whether the tensor has a layout already. A result mostly has none yet.
+  /// Whether the tensor has a layout. A result mostly has none yet.
   bool isLaidOut(Tensor tensor) const;
-  /// Of a tensor that has one; of a parameter or state without, the plain one without fixing it.
+  /// The tensor's layout. For a parameter or state that has none yet, the plain layout, which is
+  /// not fixed by this call.
   Layout layout(Tensor tensor) const;
 
-  /// The tensor's values in the wanted layout (same elements in row-major order, perhaps other
-  /// dimensions). A parameter or state without a layout adopts this one.
+  /// The tensor's values in the wanted layout, which has the same elements in row-major order but
+  /// may have other dimensions. A parameter or state without a layout adopts the wanted one.
   dnnl::memory input(Tensor tensor, const Layout &wanted);
-  /// Memory for a result; a tensor without a layout adopts this one if it fits.
+  /// Memory for a result. A tensor without a layout adopts the wanted one if it fits.
   dnnl::memory output(Tensor tensor, const Layout &wanted);
-  /// As input() and output(), dense row-major.
+  /// As input() and output(), in the dense row-major layout.
   dnnl::memory plainInput(Tensor tensor) { return input(tensor, plain(tensor)); }
   dnnl::memory plainOutput(Tensor tensor) { return output(tensor, plain(tensor)); }
-  /// A tensor whose contents only the kernel understands, such as a workspace.
+  /// Memory of a tensor whose contents only the kernel interprets, such as a workspace.
   dnnl::memory opaque(Tensor tensor, const Layout &layout);
-  /// The same bytes under another description of them.
+  /// The same memory described by another layout.
   dnnl::memory alias(const dnnl::memory &memory, const Layout &layout);
-  /// Memory for the duration of the operation.
+  /// Scratch memory for the duration of the operation.
   dnnl::memory scratch(const Layout &layout);
 
-  /// Appends a primitive with its scratchpad (the attributes must say scratchpad mode user).
+  /// Appends a primitive with its scratchpad. Its attributes must have scratchpad mode `user`.
   template <typename PrimitiveDesc>
   void primitive(const dnnl::primitive &primitive, const PrimitiveDesc &desc,
                  std::unordered_map<int, dnnl::memory> arguments) {
@@ -52,12 +54,12 @@ public:
     nameImplementation(desc.impl_info_str());
     commands.push_back({primitive, std::move(arguments), {}});
   }
-  /// Appends a loop of our own.
+  /// Appends a loop of this backend.
   void call(std::string_view implementation, std::function<void()> function);
   /// Appends a conversion of elements between two memories of the same dimensions.
   void reorder(const dnnl::memory &from, const dnnl::memory &to);
 
-  /// The operation's commands, in order; ends the preparation.
+  /// Ends the preparation and returns the operation's commands in order.
   std::vector<Command> finish();
 
   static dnnl::primitive_attr attributes();
@@ -66,7 +68,7 @@ public:
 
 private:
   dnnl::memory at(Tensor tensor, const Layout &layout);
-  /// The first kernel names the operation's.
+  /// Sets the operation's implementation name to that of its first kernel.
   void nameImplementation(std::string_view name);
   void convert(std::vector<Command> &list, const dnnl::memory &from, const dnnl::memory &to);
 
@@ -74,7 +76,7 @@ private:
   std::vector<Command> commands, after;
 };
 
-/// For loops over memory whose address is known only once the step is complete.
+/// The address of a memory object, for loops. It is known only once the step is complete.
 template <typename T> T *pointer(const dnnl::memory &memory) {
   return static_cast<T *>(memory.get_data_handle());
 }

@@ -1,4 +1,4 @@
-// Layout and scratch decisions of a step being built.
+// Choosing layouts and scratch memory while a step is built.
 #include "runtime/cpu/Program.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ void Program::layOut(Tensor tensor, const Layout &wanted) {
   const StepTensor &info = table.of(tensor);
   const bool fits = static_cast<std::int64_t>(wanted.get_size()) <= capacity(tensor);
   Placement &self = placement(tensor);
-  // A plain layout may come under other dimensions (a reshaped result): keep the tensor's own.
+  // A plain layout may have other dimensions than the tensor, for a reshaped result; the tensor
+  // keeps its own.
   self.layout = fits && !isPlain(wanted) ? wanted : plainLayout(info.shape, info.type);
   self.isLaidOut = true;
   if (Tensor other = table.counterpart(tensor); other.isValid()) {
@@ -44,7 +45,7 @@ dnnl::memory Program::scratchMemory(const Layout &layout, std::int64_t offset) {
 }
 
 std::optional<std::int64_t> Program::scratchOffset(const dnnl::memory &memory) const {
-  // Asked about what the operation at hand was just given: search from the end.
+  // The caller asks about memory that was reserved last, so the search begins at the end.
   for (auto use = scratchMemories.rbegin(); use != scratchMemories.rend(); ++use)
     if (use->first.get() == memory.get())
       return use->second;

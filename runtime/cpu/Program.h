@@ -1,4 +1,4 @@
-// A step while it is built and after: tensors with their layouts, prepared commands, memory.
+// A step during and after its building: tensors with their layouts, prepared commands, and memory.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -18,15 +18,16 @@
 
 namespace syncline::cpu {
 
-/// One primitive execution or one call of ours; an operation is a few of them in sequence.
+/// One execution of a primitive, or one call of a loop. An operation is a sequence of a
+/// few commands.
 struct Command {
   dnnl::primitive primitive;
   std::unordered_map<int, dnnl::memory> arguments;
-  std::function<void()> call; ///< when set, instead of the primitive
+  std::function<void()> call; ///< if set, it is called instead of the primitive
 };
 
-/// Where a tensor lies and how. Until its first use a tensor of the arena, the parameters, the
-/// gradients or the state has no layout.
+/// A tensor's memory and layout. A tensor of the arena, the parameters, the gradients or the state
+/// has no layout before its first use.
 struct Placement {
   Layout layout;
   bool isLaidOut = false;
@@ -37,24 +38,25 @@ struct Placement {
 struct Program {
   explicit Program(const ExecutableOptions &options);
 
-  /// Keeps the place of a tensor that the table has just taken.
+  /// Adds the placement of the tensor that the table has just declared.
   void declare(const StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[tensor.id]; }
-  /// Gives the tensor (and its gradient or parameter) the wanted layout if that fits the bytes
-  /// planned for it, otherwise the plain one. Precondition: it has none yet.
+  /// Gives the tensor, and its gradient or parameter, the wanted layout if that fits into the
+  /// planned bytes, otherwise the plain layout. Precondition: the tensor has no layout yet.
   void layOut(Tensor tensor, const Layout &wanted);
-  /// The bytes a layout of the tensor may fill.
+  /// The bytes that a layout of the tensor may fill.
   std::int64_t capacity(Tensor tensor) const;
 
-  /// A place in scratch memory, valid for the operation being prepared: offset in bytes.
+  /// Reserves scratch memory for the operation being prepared and returns its offset in bytes.
   std::int64_t reserveScratch(std::int64_t bytes) { return scratchPlan.reserve(bytes); }
-  /// A memory object over scratch; its address is set when scratch is allocated.
+  /// A memory object in scratch memory. Its address is set when scratch memory is allocated.
   dnnl::memory scratchMemory(const Layout &layout, std::int64_t offset);
-  /// Where a memory object of scratchMemory() begins; nothing for any other.
+  /// The offset of a memory object made by scratchMemory(), or nothing for any other object.
   std::optional<std::int64_t> scratchOffset(const dnnl::memory &memory) const;
-  /// Starts the next operation: its scratch may overlay the last one's.
+  /// Starts the next operation, whose scratch memory may overlay the last one's.
   void resetScratch() { scratchPlan.reset(); }
-  /// Allocates scratch and tells every memory object. False when the system refuses.
+  /// Allocates scratch memory and sets the memory objects' addresses. Returns false when the
+  /// system refuses.
   bool allocateScratch();
 
   ExecutableOptions options;
@@ -64,7 +66,7 @@ struct Program {
   std::array<HostMemory, spaceCount> spaces;
   std::vector<Placement> placements;          ///< by tensor
   std::vector<std::vector<Command>> commands; ///< by operation
-  std::int64_t step = 0;                      ///< number of the step that runs
+  std::int64_t step = 0;                      ///< number of the running step
   double loss;                                ///< NaN until an operation sets it
   bool skipsDropout = false;
   HostMemory scratch;

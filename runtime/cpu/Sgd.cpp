@@ -1,4 +1,5 @@
-// SGD in one pass, one specialised loop per combination of switches so that each vectorises.
+// SGD in one pass, with one specialised loop for each combination of options, so that each
+// loop vectorises.
 #include "runtime/cpu/Sgd.h"
 #include "runtime/core/Sgd.h"
 #include "runtime/cpu/Loops.h"
@@ -16,14 +17,14 @@ void plainPart(float *w, const float *g, std::int64_t n, const SgdConstants k) {
     sgdPlain(w[i], g[i], k);
 }
 
-/// `now` where `mask` has all bits, `old` where it has none. A choice by ?: becomes a branch and
-/// does not vectorise.
+/// `now` where `mask` has all bits, `old` where it has none. The operator ?: would become a branch
+/// and would not vectorise.
 float chosen(std::uint32_t mask, float now, float old) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(now) & mask) |
                               (std::bit_cast<std::uint32_t>(old) & ~mask));
 }
 
-/// All bits where the value is finite: then the difference is 0.
+/// All bits where the value is finite: only then value - value is 0.
 std::uint32_t finiteMask(float value) { return value - value == 0 ? ~std::uint32_t{0} : 0; }
 
 bool plainPartKept(float *w, const float *g, std::int64_t n, const SgdConstants k) {

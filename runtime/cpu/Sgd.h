@@ -7,10 +7,10 @@
 
 namespace syncline::cpu {
 
-/// One step of SGD over n elements, whatever their layout: parameters, gradients and velocity share
-/// it, and padding stays 0. `scale` multiplies gradients first (1/ranks). velocity may be null when
-/// options.momentum is 0. A velocity of zeros gives PyTorch's first step (v = g). With
-/// options.keepsFinite says whether an element was kept; otherwise false.
+/// One step of SGD over n elements. Parameters, gradients and velocity have one common layout of
+/// any kind, whose padding stays 0. Gradients are first multiplied by `scale` (1/ranks). `velocity`
+/// may be null when options.momentum is 0; a velocity of zeros gives PyTorch's first step (v = g).
+/// Returns whether an element was kept for options.keepsFinite.
 bool sgdUpdate(float *parameters, const float *gradients, float *velocity, std::int64_t n,
                const SgdOptions &options, double scale);
 

@@ -1,12 +1,13 @@
-// Geometry that convolution and pooling share.
+// Geometry of windows, shared by convolution and pooling.
 #pragma once
 
 #include "syncline/Step.h"
 
 namespace syncline::cpu {
 
-/// Padding after spatial dimension i for oneDNN, which checks it against the result's extent: the
-/// model's, unless that gives another extent (pooling that rounds up), then what the extent needs.
+/// The padding after spatial dimension i for oneDNN, which checks it against the result's extent.
+/// It is the model's padding, or the one that the result's extent needs where these differ, as in
+/// pooling that rounds up.
 inline std::int64_t paddingEnd(const Window &window, std::size_t i, std::int64_t kernel,
                                std::int64_t x, std::int64_t y) {
   const std::int64_t extent = (kernel - 1) * window.dilations[i] + 1;

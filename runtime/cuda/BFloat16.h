@@ -1,5 +1,5 @@
-// Elements of 16 bits with f32's exponent, for device and host. Kernels load them as floats and
-// round what they store to the nearest, so that f32 and bf16 share their code.
+// bfloat16 elements, for device and host. Kernels load them as floats and round results to the
+// nearest when storing, so that f32 and bf16 share code.
 #pragma once
 
 #include "runtime/core/HostDevice.h"
@@ -16,8 +16,8 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// Calls f.template operator()<T>() with T the float or the BFloat16 that `type` names. Any other
-/// type counts as f32, which the caller has checked.
+/// Calls f.template operator()<T>() with T = BFloat16 if `type` is bf16, otherwise float. The
+/// caller has checked the type.
 template <typename F> void withElement(ElementType type, const F &f) {
   if (type == ElementType::bf16)
     f.template operator()<BFloat16>();

@@ -1,5 +1,5 @@
-// Batch normalization, channels last, and gradients of biases: sums of columns by parts of the
-// rows, what follows from them a channel, and one pass over the elements.
+// Batch normalization with channels last, and gradients of biases: sums of columns over parts of
+// the rows, then coefficients for each channel, then one pass over the elements.
 #include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/Columns.cuh"
 
@@ -16,21 +16,23 @@ Columns columnsOf(const BatchNormShape &shape) {
   return columnsOf(shape, takesPacks(shape) ? 4 : 1);
 }
 
-/// Scratch: the sums of the parts [parts, channels], then three coefficients a channel.
+/// The layout of scratch memory: the sums of the parts [parts, channels], then three coefficients
+/// for each channel.
 struct Work {
   Sums *parts;
   float *gain, *slope, *offset;
 };
 
-/// In how many parts the rows are split: enough blocks for a large device, but none of whose
-/// threads has less than so many rows.
+/// The number of parts of the rows: enough blocks for a large device, with at least `rows` rows for
+/// each thread.
 std::uint32_t partsOf(const BatchNormShape &shape, std::uint32_t maxBlocks, std::uint32_t rows) {
   const Columns by = columnsOf(shape);
   const std::uint32_t blocks = by.blocks(takesPacks(shape) ? 4 : 1);
   return std::max(1u, std::min(maxBlocks / blocks, shape.rows / (rows * by.lanes())));
 }
 
-/// Of sums, each of which is summed again: few. A part more costs a pass over elements nothing.
+/// The number of parts for sums. It is small, because the parts' sums are summed again; a pass over
+/// elements may have more parts at no cost.
 std::uint32_t sumParts(const BatchNormShape &shape) { return partsOf(shape, 1024, 2 * rowsAhead); }
 std::uint32_t elementParts(const BatchNormShape &shape) { return partsOf(shape, 4096, rowsAhead); }
 
@@ -40,7 +42,7 @@ Work workOf(const BatchNormShape &shape, void *scratch) {
   return {parts, gain, gain + shape.channels, gain + 2 * std::size_t{shape.channels}};
 }
 
-/// A coefficient of each of this thread's channels; 0 for channels that are not there.
+/// A coefficient for each of this thread's channels; 0 for channels beyond the last one.
 template <int width>
 __device__ Pack<float, width> loadCoefficients(const Columns &by, const float *from) {
   const Column<width> at(by);
@@ -94,7 +96,7 @@ __global__ void forwardElementsKernel(BatchNormShape shape, Columns by, BatchNor
         for (int k = 0; k < width; ++k) {
           const float distance = static_cast<float>(x.at[k]) - mean.at[k];
           const float value = distance * gain.at[k] + shift.at[k];
-          mask.at[k] = !(value <= 0); // NaN is kept, as in PyTorch
+          mask.at[k] = !(value <= 0); // NaN counts as positive, as in PyTorch
           y.at[k] = static_cast<T>(o.mask && value < 0 ? 0.0f : value);
         }
         storePack(o.y + i, y);
@@ -103,7 +105,7 @@ __global__ void forwardElementsKernel(BatchNormShape shape, Columns by, BatchNor
       });
 }
 
-/// Of an element of both operands, and dy where the activation let y through.
+/// One element of both operands; dy is 0 where the activation was 0.
 template <int width, typename T> struct Given {
   Pack<T, width> x, dy;
   Pack<std::uint8_t, width> mask;
@@ -192,7 +194,7 @@ __global__ void biasChannelsKernel(BatchNormShape, Columns by, float *dbias, Wor
   });
 }
 
-/// An operation's sums over columns, and what follows a channel.
+/// Launches an operation's sums over columns, then its computation for each channel.
 template <typename SumsOf, typename ChannelsOf>
 cudaError_t launchSums(cudaStream_t stream, const BatchNormShape &shape, const Work &work,
                        void (*sums)(BatchNormShape, Columns, SumsOf, Work), const SumsOf &sumsOf,

@@ -1,9 +1,10 @@
-// Batch normalization of matrices [rows, channels], what lies channels last, and other sums of
-// their columns. All pointers are the device's, those to elements aligned to four of them; nothing
-// waits; T is float or BFloat16. Sums are in double and in a fixed order.
+// Kernels for batch normalization of channels-last tensors, seen as matrices [rows, channels],
+// and for other sums of columns. All pointers are device pointers; pointers to elements are
+// aligned to four elements. No function waits. T is float or BFloat16. Sums are in double and
+// in a fixed order.
 //
-// cuDNN takes two kernels more for an activation and its mask, and documents bf16 for none of its
-// older interfaces.
+// cuDNN would need two more kernels for an activation and its mask, and its older interfaces do not
+// document bf16.
 #pragma once
 
 #include "runtime/cuda/BFloat16.h"
@@ -20,7 +21,8 @@ struct BatchNormShape {
   std::int64_t size() const { return std::int64_t{rows} * channels; }
 };
 
-/// Of a tensor N C spatial... that lies channels last. Precondition: elements that can be counted.
+/// The matrix of a channels-last tensor with dimensions N C spatial...
+/// Precondition: Preparation::expectCountable.
 inline BatchNormShape rowsAndChannels(const Shape &shape) {
   std::uint32_t rows = 1;
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -28,28 +30,29 @@ inline BatchNormShape rowsAndChannels(const Shape &shape) {
   return {rows, static_cast<std::uint32_t>(shape[1])};
 }
 
-/// Of one value a channel, but x, y and mask.
+/// Operands of the forward pass. All but x, y and mask have one value for each channel.
 template <typename T> struct BatchNormForward {
   const T *x;
   T *y;
-  std::uint8_t *mask; ///< where y is positive, all else becomes 0; null for no activation
+  std::uint8_t
+      *mask; ///< records where y is positive; other elements become 0; null without activation
   const float *scale, *shift;
   float *mean, *variance;
-  float *runningMean, *runningVariance; ///< null where nobody keeps them
+  float *runningMean, *runningVariance; ///< null if they are not tracked
   double epsilon, momentum;
 };
 
-/// Of one value a channel, but x, dy, mask and dx.
+/// Operands of the backward pass. All but x, dy, mask and dx have one value for each channel.
 template <typename T> struct BatchNormBackward {
   const T *x, *dy;
-  const std::uint8_t *mask; ///< null for no activation
-  T *dx;                    ///< null where nobody asks, like the next two
+  const std::uint8_t *mask; ///< null without activation
+  T *dx;                    ///< null if not needed, like the next two
   float *dscale, *dshift;
   const float *scale, *mean, *variance;
   double epsilon;
 };
 
-/// Bytes of scratch that each function needs.
+/// Bytes of scratch memory for each function.
 std::int64_t batchNormScratch(const BatchNormShape &shape);
 
 template <typename T>

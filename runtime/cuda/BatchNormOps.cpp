@@ -1,5 +1,5 @@
-// Batch normalization: cuDNN in row-major order, where no bit of f32 may be lost; our own kernels
-// channels last.
+// Batch normalization: by cuDNN in row-major order, where all bits of f32 are kept, and by the
+// backend's kernels channels last.
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/CudaBuilder.h"
@@ -11,9 +11,9 @@ namespace syncline::cuda {
 namespace {
 
 constexpr float one = 1, zero = 0;
-constexpr auto spatial = CUDNN_BATCHNORM_SPATIAL; ///< the persistent one may overflow
+constexpr auto spatial = CUDNN_BATCHNORM_SPATIAL; ///< the persistent mode may overflow
 
-/// The builder's arguments.
+/// The arguments of StepBuilder::batchNorm().
 struct Forward {
   Tensor x, scale, shift, runningMean, runningVariance, y, mean, variance, workspace;
   double epsilon, momentum;
@@ -25,7 +25,7 @@ struct Backward {
   bool hasRelu;
 };
 
-/// As cuDNN sees it: [N, C, positions, 1].
+/// Describes the tensor to cuDNN as [N, C, positions, 1].
 TensorDescriptor describeData(const Preparation &p, Tensor x) {
   p.expectCountable(x);
   const AxisView view = aroundAxis(p.shape(x), 1);
@@ -36,7 +36,8 @@ std::int64_t bytesOf(const Preparation &p, Tensor tensor) {
   return p.count(tensor) * static_cast<std::int64_t>(sizeof(float));
 }
 
-/// A result that the library wants and the plan may not: its own place, or scratch.
+/// The place of a result that the library always writes: the tensor's place if the plan has the
+/// tensor, otherwise scratch memory.
 Place<float> resultOr(Preparation &p, Tensor tensor, Tensor like) {
   return tensor.isValid() ? p.output(tensor) : p.scratchPlace<float>(bytesOf(p, like));
 }
@@ -46,7 +47,7 @@ void appendRowMajor(Preparation &p, const Forward &f) {
   const TensorDescriptor data = describeData(p, f.x);
   const TensorDescriptor statistics = describeTensor({1, channels, 1, 1});
   const auto from = p.input(f.x), factor = p.input(f.scale), offset = p.input(f.shift);
-  // Both or neither, as cuDNN has it.
+  // cuDNN tracks both running statistics or none.
   const bool tracks = f.runningMean.isValid() || f.runningVariance.isValid();
   const auto oldMean = tracks ? resultOr(p, f.runningMean, f.mean) : Place<float>();
   const auto oldVariance = tracks ? resultOr(p, f.runningVariance, f.mean) : Place<float>();

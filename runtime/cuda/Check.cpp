@@ -1,4 +1,4 @@
-// Names of calls and of what went wrong with them.
+// Messages with the names of calls and of their errors.
 #include "runtime/cuda/Check.h"
 
 namespace syncline::cuda {
@@ -7,7 +7,7 @@ void check(cudaError_t status, const char *call) {
   if (status == cudaSuccess)
     return;
   const bool isMemory = status == cudaErrorMemoryAllocation;
-  cudaGetLastError(); // an error that was told is not told again by the next launch
+  cudaGetLastError(); // clears the error, which the next launch would otherwise report again
   throw Failure{isMemory ? ErrorKind::badInput : ErrorKind::internal,
                 std::string(call) + ": " + cudaGetErrorString(status)};
 }

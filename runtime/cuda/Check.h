@@ -1,4 +1,4 @@
-// Statuses of CUDA's libraries as our errors.
+// Turning statuses of CUDA's libraries into errors.
 #pragma once
 
 #include "syncline/Status.h"
@@ -11,19 +11,20 @@
 
 namespace syncline::cuda {
 
-/// What a library's call said. Thrown inside this folder only; Executable and StepBuilder make it a
-/// Status with the operation's name.
+/// The failure of a library call. Thrown only inside this folder; CudaExecutable and CudaBuilder
+/// turn it into a Status with the operation's name.
 struct Failure {
-  ErrorKind kind; ///< badInput for memory or a kernel that is not there, internal for all else
+  ErrorKind kind; ///< badInput for missing memory or a missing kernel, otherwise internal
   std::string message;
 };
 
-/// Throws the Failure of a call that did not succeed: "cudaMalloc: out of memory".
+/// Throws a Failure such as "cudaMalloc: out of memory" when a call did not succeed.
 void check(cudaError_t status, const char *call);
 void check(cudnnStatus_t status, const char *call);
 void check(cublasStatus_t status, const char *call);
 
-/// What `f`, which gives nothing, throws; internal for anything that is not a Failure.
+/// Calls `f` and returns what it throws as a Status. Exceptions other than Failure are
+/// internal errors.
 template <typename F> Status statusOf(const std::string &where, F &&f) {
   try {
     f();

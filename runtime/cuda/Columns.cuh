@@ -1,5 +1,5 @@
-// Walks over the columns of matrices [rows, channels] and their sums in a fixed order, by blocks of
-// 256 threads. A thread stays with its channels and goes from row to row.
+// Loops over the columns of matrices [rows, channels] and their sums in a fixed order, by blocks of
+// 256 threads. A thread keeps its channels and moves from row to row.
 #pragma once
 
 #include "runtime/cuda/BatchNormKernels.h"
@@ -7,13 +7,13 @@
 
 namespace syncline::cuda {
 
-/// Rows that a thread reads before it uses the first: memory answers after hundreds of cycles, and
-/// a load at a time leaves most of its bandwidth unused.
+/// Rows that a thread loads before it uses the first one. Memory answers after hundreds of cycles,
+/// and one load at a time would leave most of its bandwidth unused.
 inline constexpr std::uint32_t rowsAhead = 4;
 
-/// How blocks share a matrix: a block works on 2^columnBits neighbouring packs of channels, each
-/// of which has its share of the block's threads. A pack is `width` channels: four, or one where
-/// channels are no multiple of four.
+/// How blocks share a matrix. A block works on 2^columnBits neighbouring packs of channels, and its
+/// threads are divided among the packs. A pack has `width` channels: four, or one where the number
+/// of channels is no multiple of four.
 struct Columns {
   std::uint32_t channels, columnBits;
 
@@ -24,7 +24,7 @@ struct Columns {
   }
 };
 
-/// With 32, 16 or 8 packs a block, whatever leaves the fewest threads without one.
+/// Chooses 32, 16 or 8 packs for each block, so that the fewest threads are idle.
 inline Columns columnsOf(const BatchNormShape &shape, std::uint32_t width) {
   Columns best{shape.channels, 5};
   for (std::uint32_t bits : {4u, 3u})
@@ -34,10 +34,10 @@ inline Columns columnsOf(const BatchNormShape &shape, std::uint32_t width) {
   return best;
 }
 
-/// So many of a channel's parts are summed by a thread at most, unless they are more than 512.
+/// The most parts of a channel that one thread sums, unless a channel has more than 512 parts.
 inline constexpr std::uint32_t partsAhead = 4;
 
-/// For sums over parts: packs are a channel.
+/// The columns for sums over parts, where a pack is one channel.
 inline Columns columnsOfParts(const BatchNormShape &shape, std::uint32_t parts) {
   std::uint32_t bits = 5;
   while (bits > 1 && (threadsPerBlock >> bits) * partsAhead < parts)
@@ -45,12 +45,12 @@ inline Columns columnsOfParts(const BatchNormShape &shape, std::uint32_t parts) 
   return {shape.channels, bits};
 }
 
-/// Two sums, of every channel.
+/// Two sums for each channel.
 struct alignas(16) Sums {
   double first, second;
 };
 
-/// A thread's place: its first channel, and which of the channel's threads it is.
+/// A thread's first channel, and its number among the channel's threads.
 template <int width> struct Column {
   std::uint32_t channel, lane;
 
@@ -59,8 +59,8 @@ template <int width> struct Column {
         lane(threadIdx.x >> by.columnBits) {}
 };
 
-/// Sums of all of a channel's threads, in a fixed order; lane 0 has them. All threads call it, once
-/// a kernel.
+/// Adds the sums of all threads of a channel, in a fixed order; lane 0 gets the result. All threads
+/// call it, once in each kernel.
 template <int width> __device__ inline void sumLanes(const Columns &by, Sums (&own)[width]) {
   __shared__ Sums all[width][threadsPerBlock];
   for (int k = 0; k < width; ++k)
@@ -77,8 +77,8 @@ template <int width> __device__ inline void sumLanes(const Columns &by, Sums (&o
     own[k] = all[k][threadIdx.x];
 }
 
-/// Calls use(element, load(element)) for the elements at which this thread's packs begin, row after
-/// row; blockIdx.y is the part of the rows. Nothing that is used may change what is loaded later.
+/// Calls use(element, load(element)) for the first element of each of this thread's packs, row
+/// after row. blockIdx.y is the part of the rows. `use` must not change what is loaded later.
 template <int width, typename Load, typename Use>
 __device__ void forEachRow(const BatchNormShape &shape, const Columns &by, const Load &load,
                            const Use &use) {
@@ -101,8 +101,8 @@ __device__ void forEachRow(const BatchNormShape &shape, const Columns &by, const
     use(i, load(i));
 }
 
-/// Calls add(sums, load(element)) for this thread's packs, where sums are one a channel of the
-/// pack, and stores the block's sums.
+/// Calls add(sums, load(element)) for this thread's packs, with one entry of `sums` for each
+/// channel of the pack, and stores the block's sums.
 template <int width, typename Load, typename Add>
 __device__ void sumColumns(const BatchNormShape &shape, const Columns &by, Sums *parts,
                            const Load &load, const Add &add) {
@@ -115,7 +115,7 @@ __device__ void sumColumns(const BatchNormShape &shape, const Columns &by, Sums 
       parts[std::size_t{blockIdx.y} * shape.channels + at.channel + k] = own[k];
 }
 
-/// Calls use(channel, sums over all parts) for every channel, by one of its threads.
+/// Calls use(channel, sums over all parts) once for each channel.
 template <typename Use>
 __device__ void forEachChannel(const Columns &by, const Sums *parts, std::uint32_t count,
                                const Use &use) {
@@ -126,7 +126,7 @@ __device__ void forEachChannel(const Columns &by, const Sums *parts, std::uint32
       Sums ahead[partsAhead];
       for (std::uint32_t k = 0; k < partsAhead; ++k) {
         const std::uint32_t part = first + k * by.lanes();
-        // Loaded whether it counts or not: no branch between the loads.
+        // A part is loaded even if it does not count, to avoid a branch between the loads.
         ahead[k] = parts[std::size_t{part < count ? part : first} * by.channels + at.channel];
         if (part >= count)
           ahead[k] = {};

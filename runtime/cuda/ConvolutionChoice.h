@@ -1,7 +1,7 @@
-// Which of cuDNN's algorithms a convolution takes. They are listed once, by cuDNN's heuristics: the
-// fastest that give the same bits every time and keep to the limit of workspace, then the fastest
-// others that do. Heuristics promise nothing of the run: one that refuses then makes way for the
-// next.
+// Choosing cuDNN's algorithm for a convolution. Candidates are listed once, by cuDNN's heuristics,
+// within the limit of workspace: first the fastest deterministic algorithms, then the fastest
+// others. The heuristics do not guarantee that an algorithm runs; if it refuses, the next candidate
+// is used.
 #pragma once
 
 #include "runtime/cuda/ConvolutionPlan.h"
@@ -18,8 +18,8 @@ inline bool isUnsupported(cudnnStatus_t status) {
   return status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000;
 }
 
-/// Fourier transforms round more than products do, and large tiles of Winograd's more than the bits
-/// of f32 allow.
+/// Whether the algorithm keeps the accuracy of f32. Fourier transforms round more than products do,
+/// and large Winograd tiles lose bits of f32.
 inline bool isExact(cudnnConvolutionFwdAlgo_t a, bool keepsBits) {
   return a != CUDNN_CONVOLUTION_FWD_ALGO_FFT && a != CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING &&
          !(keepsBits && a == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED);
@@ -35,7 +35,7 @@ inline bool isExact(cudnnConvolutionBwdFilterAlgo_t a, bool keepsBits) {
          !(keepsBits && a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED);
 }
 
-/// The algorithms of one operation, the best first, and a workspace that each finds large enough.
+/// The candidates of one operation, the best first, and a workspace that is large enough for each.
 template <typename Algorithm> struct Choice {
   struct Candidate {
     Algorithm algorithm;
@@ -43,13 +43,13 @@ template <typename Algorithm> struct Choice {
   };
   static constexpr std::size_t maxCandidates = 3;
 
-  std::vector<Candidate> candidates; ///< at least one; the first is the one that is taken
+  std::vector<Candidate> candidates; ///< at least one; the first one is used
   Scratch workspace{};
-  std::size_t operation = 0; ///< in the program
+  std::size_t operation = 0; ///< index in the program
 
   Algorithm algorithm() const { return candidates.front().algorithm; }
 
-  /// Runs `call` by the first algorithm that cuDNN does not refuse, and stays with it.
+  /// Runs `call` with the first algorithm that cuDNN does not refuse, and keeps that algorithm.
   template <typename Call>
   void run(Program &program, const ConvolutionPlan &plan, const char *name, const Call &call) {
     cudnnStatus_t status = call(algorithm());
@@ -67,18 +67,18 @@ template <typename Algorithm> struct Choice {
           "cudnnSetConvolutionMathType");
   }
 
-  /// "cudnn:1" names the algorithm as cuDNN counts them, "cudnn:1 bf16 channels-last" the layout
-  /// too.
+  /// The choice as text: "cudnn:1" with cuDNN's number of the algorithm, or "cudnn:1 bf16
+  /// channels-last" with the layout.
   std::string describe(const Layout &layout) const {
     const std::string name = "cudnn:" + std::to_string(static_cast<int>(algorithm()));
     return layout == Layout{} ? name : name + " " + cuda::describe(layout);
   }
 };
 
-/// What to take of an operation's algorithms: `list` and `measure` are its functions of cuDNN, for
-/// the fastest first and for the workspace of one; a, b and c its descriptors, in their order.
-/// Nothing where cuDNN has no algorithm within the limit of workspace. For the operation that is
-/// prepared now.
+/// Chooses the algorithms of the operation being prepared. `list` and `measure` are cuDNN's
+/// functions that list the algorithms, fastest first, and return an algorithm's workspace; a, b
+/// and c are their descriptors in order. Nothing where cuDNN has no algorithm within the limit
+/// of workspace.
 template <typename Performance, auto list, auto measure, typename A, typename B, typename C>
 auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b, const C &c) {
   using Found = Choice<decltype(Performance::algo)>;
@@ -103,7 +103,7 @@ auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b,
   for (const Performance &r : fit) {
     const cudnnMathType_t mathType = keepsBits ? CUDNN_FMA_MATH : r.mathType;
     check(cudnnSetConvolutionMathType(plan.convolution, mathType), "cudnnSetConvolutionMathType");
-    // The list's workspace is for the list's math type.
+    // The listed workspace applies only to the listed math type.
     std::size_t bytes = 0;
     const cudnnStatus_t status = measure(cudnn, a, b, plan.convolution, c, r.algo, &bytes);
     if (isUnsupported(status) || bytes > static_cast<std::size_t>(workspaceLimit))

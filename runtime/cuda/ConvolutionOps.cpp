@@ -1,4 +1,4 @@
-// Convolution on cuDNN, in the first layout of the precision for which it has an algorithm.
+// Convolution by cuDNN, in the first layout of the precision for which cuDNN has an algorithm.
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/ConvolutionChoice.h"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr float one = 1, zero = 0;
 
-/// Prepares a convolution in the first layout of its precision that cuDNN has an algorithm for:
-/// `prepareIn(layout)` says whether.
+/// Prepares a convolution in the first layout of its precision for which cuDNN has an algorithm.
+/// `prepareIn(layout)` returns whether it has one.
 template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn &prepareIn) {
   for (const Layout &layout : convolutionLayouts(p.program.options.precision))
     if (prepareIn(layout))
@@ -22,8 +22,8 @@ template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn 
          " MiB of workspace");
 }
 
-/// Everything a forward convolution needs when it runs. Bias and activation are a kernel of ours:
-/// cudnnConvolutionBiasActivationForward takes no activation but those that drop NaN.
+/// The operands and descriptors of a forward convolution. Bias and activation are a separate
+/// kernel, because the activations of cudnnConvolutionBiasActivationForward drop NaN.
 struct Forward {
   Program &program;
   ConvolutionPlan plan;
@@ -116,7 +116,7 @@ void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, 
   });
 }
 
-/// Appends the sums of dy over all but channels.
+/// Appends the sums of dy over all dimensions but the channels.
 static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const Layout &layout,
                                const Place<const std::byte> &gradient) {
   const auto result = p.output(dbias);
@@ -124,7 +124,7 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
     Shape axes{0};
     for (std::int64_t d = 2; d < p.rank(dy); ++d)
       axes.push_back(d);
-    // Of at most five dimensions: a map holds them.
+    // dy has at most five dimensions, so a map can hold them.
     const ReduceMap map = *reduceMap(p.shape(dy), denseStrides(p.shape(dy)), axes);
     return appendReduction(p, "sums", map, gradient.as<const float>(), result, 1);
   }

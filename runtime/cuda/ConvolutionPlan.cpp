@@ -1,4 +1,4 @@
-// Geometry of convolutions.
+// Computing the geometry of convolutions.
 #include "runtime/cuda/ConvolutionPlan.h"
 
 #include "runtime/core/Strides.h"
@@ -11,14 +11,14 @@ namespace syncline::cuda {
 
 namespace {
 
-/// cuDNN knows no single spatial dimension: one of 1 comes before it.
+/// cuDNN does not support a single spatial dimension, so a dimension of 1 is put before it.
 Shape withPlane(Shape dims, std::size_t spatial, std::int64_t value) {
   if (spatial == 1)
     dims.insert(dims.end() - 1, value);
   return dims;
 }
 
-/// The part of the padded operand that is x's.
+/// The part of the padded operand that holds x.
 PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
   const PadPart part = padPart(plan.given, plan.padded, plan.begins);
   if (std::any_of(part.extents.begin(), part.extents.end(), [](auto e) { return e < 1; }))
@@ -26,7 +26,7 @@ PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
   return part;
 }
 
-/// The copy of that part, from x into the padded operand or back.
+/// The copy of that part from x to the padded operand, or back.
 struct PartCopy {
   PreparedCopy copy;
   std::int64_t inGiven, inPadded; ///< bytes before the part
@@ -103,7 +103,7 @@ void appendUnpadding(Preparation &p, const ConvolutionPlan &plan,
   p.call("", [&program = p.program, padded, dx, bytes = layoutBytes(plan.layout, plan.given),
               part = partCopy(p, plan, false)] {
     check(cudaMemsetAsync(dx, 0, static_cast<std::size_t>(bytes), program.device.compute),
-          "cudaMemsetAsync"); // what no window reaches has no gradient
+          "cudaMemsetAsync"); // elements that no window reaches have gradient 0
     part.copy.run(program.device.compute, dx + part.inGiven, padded + part.inPadded);
   });
 }

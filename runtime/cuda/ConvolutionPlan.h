@@ -1,4 +1,4 @@
-// One convolution in cuDNN's terms: descriptors, and the padding that cuDNN does not know.
+// One convolution in cuDNN's terms: descriptors, and padding that cuDNN does not support.
 #pragma once
 
 #include "runtime/cuda/Descriptors.h"
@@ -6,10 +6,11 @@
 
 namespace syncline::cuda {
 
-/// cuDNN pads as much behind as before. Where that gives another result's extent, the operand is
-/// padded (or cut) by a copy of ours, and the convolution pads nothing.
+/// cuDNN pads equally at both ends. Where this gives another result extent, a copy pads (or crops)
+/// the operand, and the convolution itself has no padding.
 struct ConvolutionPlan {
-  /// x, w and y in this layout. Fails where the operands do not fit each other; bias may be none.
+  /// Describes x, w and y in this layout. Fails where the operands do not fit each other; bias may
+  /// be `none`.
   ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y, const Window &,
                   const Layout &layout);
 
@@ -21,16 +22,16 @@ struct ConvolutionPlan {
   std::int64_t groups = 1;
   Layout layout;
   bool isPadded = false;
-  Shape given;  ///< x as the plan has it
-  Shape padded; ///< and as the convolution sees it
-  Shape begins; ///< positions before each dimension of x
+  Shape given;  ///< shape of x in the step
+  Shape padded; ///< shape of the convolution's operand
+  Shape begins; ///< padding before each dimension of x
 };
 
-/// Appends what makes the convolution's operand from x; its place, which is x's where the plan pads
-/// nothing.
+/// Appends the copy that makes the convolution's operand from x and returns its place. Without
+/// padding this is the place of x.
 Place<const std::byte> appendPadding(Preparation &p, const ConvolutionPlan &plan,
                                      const Place<const std::byte> &x);
-/// Appends what makes dx from its padded form. Precondition: plan.isPadded.
+/// Appends the copy that makes dx from its padded form. Precondition: plan.isPadded.
 void appendUnpadding(Preparation &p, const ConvolutionPlan &plan,
                      const Place<const std::byte> &padded, const Place<std::byte> &dx);
 

@@ -1,4 +1,4 @@
-// Copies as kernels of ours.
+// Copies by the kernels of this backend.
 #include "runtime/cuda/Copies.h"
 
 namespace syncline::cuda {
@@ -22,7 +22,7 @@ PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &
   return {mapOf(p, loops), wordBytes};
 }
 
-/// What a change of order turns: channels by positions, or back.
+/// The matrices that a change of order transposes: channels by positions, or back.
 static MatrixStack turnedStack(const Shape &shape, const Layout &to, const Layout &from) {
   constexpr std::uint32_t least = 16; // half a tile
   const auto channels = static_cast<std::uint32_t>(shape.size() > 1 ? shape[1] : 1);

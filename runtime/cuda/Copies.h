@@ -1,4 +1,4 @@
-// Copies between tensors that walk them in any way, and between layouts of one.
+// Strided copies between tensors, and conversions between layouts of a tensor.
 #pragma once
 
 #include "runtime/cuda/IndexMaps.h"
@@ -7,23 +7,24 @@
 
 namespace syncline::cuda {
 
-/// A prepared copy; addresses are given when it runs, aligned as said when it was made.
+/// A prepared copy. Its addresses are given when it runs and have the alignment stated when it
+/// was made.
 struct PreparedCopy {
   CopyMap map;
-  int wordBytes = 0; ///< of both sides
+  int wordBytes = 0; ///< bytes copied at once, on both sides
 
   void run(cudaStream_t stream, void *to, const void *from) const;
 };
 
-/// to[Σ i·toStrides] = from[Σ i·fromStrides] over all indices of the shape; strides in elements.
-/// `alignment` divides both addresses that it will run on. Fails where the shape has too many
+/// Prepares to[Σ i·toStrides] = from[Σ i·fromStrides] for all indices of the shape; strides are in
+/// elements. `alignment` divides both addresses of every run. Fails where the shape has too many
 /// dimensions that cannot be merged.
 PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &toStrides,
                          const Shape &fromStrides, std::int64_t elementBytes,
                          std::uint64_t alignment);
 
-/// Everything of a tensor from one layout to another; types differ by f32 and bf16 only.
-/// `alignment` as above.
+/// Converts a whole tensor from one layout to another. Types may differ only as f32 and bf16.
+/// `alignment` is as in prepareCopy().
 class Conversion {
 public:
   Conversion(const Preparation &p, const Shape &shape, const Layout &to, const Layout &from,
@@ -36,8 +37,8 @@ private:
   void convert(cudaStream_t stream, void *to, const void *from) const;
 
   Layout to, from;
-  PreparedCopy copy;  ///< its words are of no use where elements are rounded
-  MatrixStack turned; ///< none where tiles would be nearly empty
+  PreparedCopy copy;  ///< used word by word only where the types are equal
+  MatrixStack turned; ///< empty where tiles would be nearly empty
 };
 
 } // namespace syncline::cuda

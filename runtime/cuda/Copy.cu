@@ -23,7 +23,7 @@ __global__ void convertKernel(To *to, const From *from, CopyMap map) {
   });
 }
 
-/// The same where both sides lie in one order: elements four at a time, the rest one at a time.
+/// Converts elements where both sides have the same order: four at a time, the rest one at a time.
 /// Both addresses are aligned to four elements.
 template <typename To, typename From>
 __global__ void convertInOrderKernel(To *to, const From *from, std::int64_t n) {

@@ -1,4 +1,4 @@
-// The module's one symbol: a Backend named "cuda".
+// The module's only exported symbol: a Backend named "cuda".
 #include "runtime/core/Backend.h"
 #include "runtime/core/BackendModule.h"
 #include "runtime/cuda/CudaExecutable.h"

@@ -1,11 +1,11 @@
-// Errors while preparing, and the loss's way to the host.
+// Handling errors of preparation, and copying the loss to the host.
 #include "runtime/cuda/CudaBuilder.h"
 
 namespace syncline::cuda {
 
 void CudaBuilder::attempt(const std::function<void()> &one) {
   if (!program.hasMemory())
-    return; // finish() says so
+    return; // finish() reports it
   try {
     program.device.makeCurrent();
     one();

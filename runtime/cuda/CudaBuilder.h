@@ -1,4 +1,4 @@
-// StepBuilder of the CUDA backend: turns each call into prepared commands of a Program.
+// The CUDA backend's StepBuilder. It turns each call into prepared commands of a Program.
 //
 // The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp, BatchNormOps.cpp,
 // NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp.

@@ -1,4 +1,4 @@
-// Running a prepared step; tensors and velocities to and from the host.
+// Running a prepared step, and copying tensors and velocities to and from the host.
 #include "runtime/cuda/CudaExecutable.h"
 
 #include "runtime/core/Random.h"
@@ -149,7 +149,7 @@ void CudaExecutable::beginStep(std::int64_t step) {
   });
 }
 
-/// "layer 'x': conv"
+/// The operation's name for messages: "layer 'x': conv".
 static std::string nameOf(const OperationInfo &info) {
   return info.layer.empty() ? info.name : "layer '" + info.layer + "': " + info.name;
 }
@@ -197,7 +197,7 @@ Status CudaExecutable::synchronize() {
   return waits.until([this] {
     const cudaError_t status = cudaStreamQuery(program.device.compute);
     if (status == cudaErrorNotReady)
-      cudaGetLastError(); // CUDA keeps it, and the next launch would say it
+      cudaGetLastError(); // clears the error, which the next launch would otherwise report again
     else
       check(status, "the step's operations");
     return status == cudaSuccess;

@@ -15,8 +15,8 @@ namespace syncline::cuda {
 
 class NcclLinks;
 
-/// Operations run in order on one stream; run() enqueues and returns. What the host waits for is
-/// ended by the channels' watches, too. Creation throws Failure.
+/// Runs operations in order on one stream; run() enqueues and returns. The channels' watches can
+/// end a wait of the host. Creation throws Failure.
 class CudaExecutable final : public Executable {
 public:
   explicit CudaExecutable(const ExecutableOptions &options);
@@ -41,8 +41,8 @@ public:
 
   Status setOptimizer(const SgdOptions &options) override;
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
-  /// On one rank enqueues behind the step's operations; on several returns when it is done, for
-  /// channels that order by returning.
+  /// On one rank, enqueues the update after the step's operations. On several ranks, returns when
+  /// the update is done, for channels without streams.
   Status updateShard(int bucket) override;
 
   void beginStep(std::int64_t step) override;
@@ -65,43 +65,43 @@ public:
 
   // For this backend's channels, on the thread that runs operations.
 
-  /// With its stream `compute`.
+  /// The device, whose stream `compute` runs the operations.
   const Device &device() const { return program.device; }
   const ExecutableOptions &options() const { return program.options; }
-  /// What else is asked while the host waits for the device; see HostWait.
+  /// The host's waits for the device, to which channels add watches.
   HostWait &hostWait() { return waits; }
   /// Returns when `event` has been reached, or a watch's error.
   Status waitFor(const Event &event);
-  /// The step's start as its marks and the channels' timings count from; of use `time`. Replays
-  /// record it again.
+  /// The start of the step, from which marks and the channels' timings count. Its use is `time`;
+  /// replays record it again.
   const Event &stepStart() const { return marked.front(); }
-  /// As updateShard(), on a stream of the caller's.
+  /// As updateShard(), on the caller's stream.
   Status enqueueShardUpdate(int bucket, cudaStream_t stream);
   bool isCapturing() const { return graph.isCapturing(); }
-  /// A captured step does not outlive its channels.
+  /// Drops the captured step, which must not outlive its channels.
   void dropCapture() { graph.drop(); }
-  /// Of its channels, which own it.
+  /// The links of the channels, which own them.
   std::weak_ptr<NcclLinks> links;
 
 private:
   void update(const Optimizer::Update &what, cudaStream_t stream);
   void carryOut(int operation);
-  /// Copies between host memory and `data`, which holds the tensor; waits.
+  /// Copies between host memory and `data`, which holds the tensor, and waits for the copy.
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
   Status transferVelocity(int parameter, std::byte *host, std::size_t bytes, bool toHost);
   std::byte *allocateVelocity(std::int64_t bytes);
-  /// An error of the optimizer, in the words of the allocation that failed.
+  /// The optimizer's error, with the message of the allocation that failed.
   Status withReason(const Status &ofOptimizer) const;
 
   Program program;
   CudaBuilder steps;
-  Status begun; ///< what beginStep() met
+  Status begun; ///< the error of beginStep()
   StepGraph graph;
   HostWait waits;
   LaunchThrottle throttle;
-  std::vector<Event> marked; ///< by place; the first is the step's start
+  std::vector<Event> marked; ///< events by place; the first is the step's start
   std::vector<DeviceMemory> velocity;
-  Status ofVelocity; ///< of its last allocation
+  Status ofVelocity; ///< the error of velocity's last allocation
   Optimizer optimizer;
 };
 

@@ -1,12 +1,12 @@
-# syncline_cuda_objects(VARIABLE SOURCE...): compiles device code with nvcc and puts the objects'
-# names into VARIABLE. Commands of our own rather than CMake's CUDA language, which would hand
-# nvcc the host compiler's flags, and stop where it does not compile.
+# syncline_cuda_objects(VARIABLE SOURCE...) compiles device code with nvcc and stores the objects'
+# names in VARIABLE. It uses custom commands instead of CMake's CUDA language, which would pass the
+# host compiler's flags to nvcc and stop where nvcc does not work.
 set(SYNCLINE_NVCC_COMMAND ${SYNCLINE_NVCC})
 if(SYNCLINE_CCACHE)
   list(PREPEND SYNCLINE_NVCC_COMMAND ${SYNCLINE_CCACHE})
 endif()
-# Warnings stop those who work on Syncline, not those who build it with a compiler that has more.
-# One list of the host compiler's flags: ccache loses several.
+# Warnings are errors for developers of Syncline, but not for users whose compiler has more
+# warnings. The host compiler's flags are one list, because ccache loses several lists.
 set(SYNCLINE_NVCC_WARNINGS)
 set(SYNCLINE_NVCC_HOST -fPIC,-Wall,-Wextra)
 if(SYNCLINE_STRICT)
@@ -18,7 +18,7 @@ function(syncline_cuda_objects variable)
   set(objects)
   foreach(source ${ARGN})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${source}.o)
-    # Products are not fused with sums: results are the same as the CPU backend's loops give.
+    # Products are not fused with sums, so that results equal those of the CPU backend's loops.
     add_custom_command(
       OUTPUT ${object}
       COMMAND ${SYNCLINE_NVCC_COMMAND} -std=c++20 -O3 -fmad=false

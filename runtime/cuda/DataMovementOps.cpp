@@ -1,4 +1,4 @@
-// Operations that move elements: concat, slice, pad, transpose, reshape, gather of factors.
+// Operations that move elements: concat, slice, pad, transpose, reshape, and the gather of factors.
 #include "runtime/core/ElementBits.h"
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/Copies.h"
@@ -9,7 +9,7 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Appends a copy between two walks that begin at two places.
+/// Appends a copy between two walks that begin at the given places.
 void appendCopy(Preparation &p, const Shape &shape, const Place<std::byte> &to,
                 const Shape &toStrides, const Place<const std::byte> &from,
                 const Shape &fromStrides, std::int64_t bytes) {
@@ -20,15 +20,15 @@ void appendCopy(Preparation &p, const Shape &shape, const Place<std::byte> &to,
   });
 }
 
-/// The elements starts + i·steps of a tensor in a layout: where the first one lies in bytes, and
-/// strides in elements.
+/// A walk over the elements starts + i·steps of a tensor in a layout: the first element's offset in
+/// bytes, and strides in elements.
 Walk walkIn(const Layout &layout, const Shape &shape, const Shape &starts, const Shape &steps) {
   Walk walk = walkOf(stridesOf(layout, shape), starts, steps);
   walk.offset *= elementBytes(layout.type);
   return walk;
 }
 
-/// Appends `value` as every element.
+/// Appends a fill of all elements with `value`.
 void appendFill(Preparation &p, Tensor tensor, ElementType type, const Place<std::byte> &to,
                 double value) {
   p.call("copy", [&program = p.program, to, bits = elementBits(type, value),

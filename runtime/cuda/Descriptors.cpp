@@ -1,4 +1,4 @@
-// Descriptors of tensors in our layouts.
+// Describing tensors in the backend's layouts.
 #include "runtime/cuda/Descriptors.h"
 
 namespace syncline::cuda {

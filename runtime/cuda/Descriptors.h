@@ -1,4 +1,4 @@
-// Descriptors of cuDNN, owned: copies share one, and the last one destroys it.
+// Owned cuDNN descriptors. Copies share a descriptor, and the last copy destroys it.
 #pragma once
 
 #include "runtime/cuda/Check.h"
@@ -11,7 +11,7 @@
 
 namespace syncline::cuda {
 
-/// Handle is a pointer to a library's own struct; Create and Destroy its functions.
+/// Handle is a pointer to a library's struct; Create and Destroy are the library's functions.
 template <typename Handle, auto Create, auto Destroy> class Descriptor {
 public:
   Descriptor() {
@@ -35,11 +35,11 @@ using ConvolutionDescriptor =
 using LrnDescriptor =
     Descriptor<cudnnLRNDescriptor_t, cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor>;
 
-/// As cuDNN counts. Precondition: none is above 2^31 - 1.
+/// The values as ints, for cuDNN. Precondition: no value is above 2^31 - 1.
 std::vector<int> asInts(const Shape &values);
 
-/// Of 4 or 5 dimensions, as cuDNN wants them. Precondition: elements that can be counted
-/// (Preparation::expectCountable), f32 or bf16.
+/// Describes a tensor with 4 or 5 dimensions, as cuDNN requires. Preconditions:
+/// Preparation::expectCountable; the type is f32 or bf16.
 TensorDescriptor describeTensor(const Shape &dims, const Layout &layout = {});
 FilterDescriptor describeFilter(const Shape &dims, const Layout &layout);
 

@@ -1,9 +1,10 @@
-# Is there what the CUDA backend is built with? Included at the top, so that tests know too.
+# Finds the libraries of the CUDA backend. Included at the top level, so that tests know the
+# result too.
 #
-# Reads SYNCLINE_CUDA (AUTO, ON, OFF). Sets SYNCLINE_HAS_CUDA, and where that is true the targets CUDA::cudart and
-# CUDA::cublasLt, SYNCLINE_CUDA_INCLUDES, SYNCLINE_CUDNN and SYNCLINE_NCCL (headers' folders, libraries). SYNCLINE_NVCC is set where
-# an nvcc is found that compiles, whatever SYNCLINE_CUDA says but OFF, and empty elsewhere: generated CUDA compiles
-# without cuDNN.
+# Reads SYNCLINE_CUDA (AUTO, ON, OFF). Sets SYNCLINE_HAS_CUDA and, where that is true, the targets
+# CUDA::cudart and CUDA::cublasLt, SYNCLINE_CUDA_INCLUDES, SYNCLINE_CUDNN and SYNCLINE_NCCL
+# (headers' folders, libraries). SYNCLINE_NVCC is the path of a working nvcc, or empty. It is set
+# unless SYNCLINE_CUDA is OFF, because generated CUDA compiles without cuDNN.
 set(SYNCLINE_CUDA AUTO CACHE STRING
   "Build the CUDA backend: ON, OFF, or AUTO, where an nvcc (12 or later) that compiles, cuDNN 9 and NCCL 2.19 or later are found")
 set_property(CACHE SYNCLINE_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -13,8 +14,9 @@ endif()
 set(SYNCLINE_CUDA_ARCHITECTURES
   -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90])
 
-# Sets VARIABLE to why nvcc compiles nothing, or to nothing where it compiles: an nvcc refuses host compilers that are
-# newer than it, and old ones do not know C++20 or our devices. What was found is kept until nvcc or the compiler changes.
+# Sets VARIABLE to the reason why nvcc does not work, or to an empty text. An nvcc refuses newer
+# host compilers, and an old nvcc lacks C++20 or the supported devices. The result is cached until
+# nvcc or the compiler changes.
 function(syncline_try_nvcc nvcc variable)
   set(key "${nvcc} ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION}")
   if(NOT "${SYNCLINE_NVCC_TRIED}" STREQUAL "${key}")
@@ -34,7 +36,7 @@ function(syncline_try_nvcc nvcc variable)
   set(${variable} "${SYNCLINE_NVCC_FAILURE}" PARENT_SCOPE)
 endfunction()
 
-# Sets VARIABLE to the version that the header in FOLDER is of, or to 0 where there is none.
+# Sets VARIABLE to the version of the header in FOLDER, or to 0 if there is none.
 function(syncline_nccl_version folder variable)
   set(version 0)
   if(EXISTS "${folder}/nccl.h")

@@ -1,11 +1,11 @@
-// Drivers, devices, handles.
+// Querying drivers and devices, and creating handles.
 #include "runtime/cuda/Device.h"
 
 namespace syncline::cuda {
 
 namespace {
 
-/// "13.0" of 13000.
+/// CUDA's version number as text: "13.0" for 13000.
 std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

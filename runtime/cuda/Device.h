@@ -1,4 +1,4 @@
-// One GPU, and what a rank holds open on it.
+// One GPU, with a rank's streams and library handles.
 #pragma once
 
 #include "runtime/cuda/Check.h"
@@ -7,37 +7,37 @@
 
 namespace syncline::cuda {
 
-/// Whether there is a driver that this build can use and a device. badInput that says what is
-/// missing. Starts nothing on a device.
+/// Ok when there are a usable driver and a device; otherwise badInput that says what is missing.
+/// Starts nothing on a device.
 Status available();
-/// Those that CUDA shows this process; 0 where available() has an error.
+/// The number of devices that CUDA shows this process; 0 where available() has an error.
 int deviceCount();
-/// "NVIDIA H100 80GB HBM3"; empty where CUDA does not say.
+/// The device's name, such as "NVIDIA H100 80GB HBM3". Empty where CUDA does not report one.
 std::string deviceName(int index);
-/// Of what was loaded: "CUDA 13.0, cuDNN 9.13.0".
+/// Versions of the loaded libraries: "CUDA 13.0, cuDNN 9.13.0".
 std::string libraryVersions();
 
-/// What this build has code for: compute capability 8.0 and later.
+/// The oldest major compute capability for which this build has code (8.0 and later).
 inline constexpr int oldestMajor = 8;
 
-/// A device with its streams and library handles. One thread uses it at a time, but for the channel
-/// stream, which is one channel's. Everything throws Failure.
+/// A device with its streams and library handles. One thread at a time uses it, except for the
+/// stream `channel`, which belongs to one channel. All functions throw Failure.
 class Device {
 public:
-  /// `index` counts the devices that CUDA shows this process. Precondition: available(). badInput
-  /// where there is none, or one older than this build has code for.
+  /// Opens device `index` of those that CUDA shows this process. Precondition: available(). Errors:
+  /// badInput where there is no such device, or it is older than this build supports.
   explicit Device(int index);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
   ~Device();
 
-  /// CUDA's calls go to the calling thread's device: to be called first in every thread.
+  /// Makes this the calling thread's device. Each thread calls it before other CUDA calls.
   void makeCurrent() const { check(cudaSetDevice(index), "cudaSetDevice"); }
 
   int index;
-  std::string name;               ///< "device 0 (NVIDIA H100 80GB HBM3)"
+  std::string name;               ///< for messages: "device 0 (NVIDIA H100 80GB HBM3)"
   cudaStream_t compute = nullptr; ///< the step's operations, in order
-  cudaStream_t channel = nullptr; ///< updates that a channel without a stream of its own asks for
+  cudaStream_t channel = nullptr; ///< updates for a channel without its own stream
   cudnnHandle_t cudnn = nullptr;  ///< on `compute`
   cublasLtHandle_t blas = nullptr;
 

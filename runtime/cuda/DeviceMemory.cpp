@@ -1,4 +1,4 @@
-// CUDA's allocations and NCCL's.
+// Allocating by CUDA or by NCCL.
 #include "runtime/cuda/DeviceMemory.h"
 
 #include "runtime/cuda/Nccl.h"
@@ -7,7 +7,7 @@ namespace syncline::cuda {
 
 namespace {
 
-/// `use` becomes that of the memory which is there.
+/// Allocates memory. `use` is changed to that of the memory obtained.
 void *allocate(std::size_t bytes, MemoryUse &use) {
   void *data = nullptr;
   if (use == MemoryUse::messages) {
@@ -17,8 +17,9 @@ void *allocate(std::size_t bytes, MemoryUse &use) {
       check(status, "ncclMemAlloc");
       return data;
     }
-    // NCCL does not say which error of CUDA's it met: where memory is short, CUDA says so itself;
-    // where memory cannot be shared, as in some containers, any other carries messages too.
+    // NCCL does not report which CUDA error it met, so CUDA's own allocation is tried. It fails
+    // where memory is short. Where memory only cannot be shared, as in some containers, ordinary
+    // memory carries messages too.
     use = MemoryUse::computation;
   }
   check(cudaMalloc(&data, bytes), "cudaMalloc");

@@ -1,4 +1,4 @@
-// Memory of the device.
+// Allocations of device memory.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace syncline::cuda {
 
 enum class MemoryUse {
   computation,
-  messages, ///< also NCCL's, which then need not copy them: by ncclMemAlloc
+  messages, ///< allocated by ncclMemAlloc, so that NCCL need not copy messages
 };
 
-/// Owns one allocation of the current device, aligned to 256 bytes. Its contents are whatever was
-/// there. Throws Failure where there is no memory.
+/// Owns one allocation on the current device, aligned to 256 bytes and uninitialised. Throws
+/// Failure when memory is short.
 class DeviceMemory {
 public:
   DeviceMemory() = default;

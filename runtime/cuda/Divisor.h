@@ -1,5 +1,5 @@
-// Division by a number that does not change while a kernel runs, for device and host: devices have
-// no instruction for it, and compute 32-bit quotients in some twenty.
+// Division by a number that is constant during a kernel, for device and host. Devices have no
+// instruction for integer division and need about twenty instructions for a 32-bit quotient.
 #pragma once
 
 #include "runtime/core/HostDevice.h"
@@ -9,8 +9,8 @@
 
 namespace syncline::cuda {
 
-/// Divides numbers below 2^31 by a product and a shift, exactly: with 2^shift the first power of
-/// two at or above the divisor, `factor` is 2^(31 + shift) / divisor rounded up.
+/// Divides numbers below 2^31 exactly, by a product and a shift. 2^shift is the first power of two
+/// at or above the divisor, and `factor` is 2^(31 + shift) / divisor rounded up.
 class Divisor {
 public:
   /// Precondition: 0 < divisor < 2^31.
@@ -26,7 +26,7 @@ public:
     return upper >> shift;
   }
 
-  /// Leaves the quotient in `number` and returns the remainder.
+  /// Stores the quotient in `number` and returns the remainder.
   SYNCLINE_HOST_DEVICE std::uint32_t split(std::uint32_t &number) const {
     const std::uint32_t whole = number;
     number = quotient(whole);

@@ -1,4 +1,4 @@
-// One element, or a few neighbours, of our own kernels, for device and host.
+// The computation of one element or a few neighbours in the backend's kernels, for device and host.
 #pragma once
 
 #include "runtime/core/Dropout.h"
@@ -9,14 +9,13 @@
 
 namespace syncline::cuda {
 
-/// log Σ exp of some values, without overflow, that can be joined with that of others: largest +
-/// log(sum).
+/// log Σ exp of some values, without overflow, as largest + log(sum). Two of them can be joined.
 struct LogSum {
   float largest = -INFINITY;
   double sum = 0; ///< of exp(x - largest); 0 without values
 
   SYNCLINE_HOST_DEVICE void add(float x) {
-    if (x == -INFINITY) // adds nothing, and its difference to nothing is no number
+    if (x == -INFINITY) // adds 0; without this check -inf - -inf would give NaN
       return;
     if (x > largest) {
       sum = sum * exp(static_cast<double>(largest) - x) + 1;
@@ -26,7 +25,7 @@ struct LogSum {
     }
   }
 
-  /// The same bits whichever of the two comes first.
+  /// Joins two sums. The result has the same bits in either order.
   SYNCLINE_HOST_DEVICE static LogSum join(const LogSum &a, const LogSum &b) {
     if (b.sum == 0)
       return a;
@@ -42,9 +41,9 @@ struct LogSum {
   SYNCLINE_HOST_DEVICE double value() const { return largest + log(sum); }
 };
 
-/// What a loss over logits [outer, classes, inner] needs to know at one position.
+/// One position of a loss over logits [outer, classes, inner].
 struct CrossEntropyPosition {
-  std::int64_t start; ///< of its first logit
+  std::int64_t start; ///< index of its first logit
   std::int64_t label;
 };
 
@@ -57,7 +56,7 @@ SYNCLINE_HOST_DEVICE inline CrossEntropyPosition crossEntropyPosition(const std:
           target[number]};
 }
 
-/// The gradient of a logit; `total` is the log Σ exp of its position, NaN for a label out of range.
+/// The gradient of a logit. `total` is log Σ exp of its position, or NaN for a label out of range.
 SYNCLINE_HOST_DEVICE inline float crossEntropyGradient(float logit, double total, bool isLabel,
                                                        double positions) {
   return static_cast<float>((exp(logit - total) - (isLabel ? 1 : 0)) / positions);
@@ -70,12 +69,12 @@ SYNCLINE_HOST_DEVICE inline double squaredError(float y, float target, double n,
   return difference * difference;
 }
 
-/// An element that a dropout keeps or not; a product, so that NaN stays, as in PyTorch.
+/// The result of dropout for one element. It is a product, so that NaN stays NaN as in PyTorch.
 SYNCLINE_HOST_DEVICE inline float dropped(float x, bool isKept, float scale) {
   return x * (isKept ? scale : 0.0f);
 }
 
-/// Elements 4·block .. 4·block + 3 of a dropout over n elements.
+/// Dropout for elements 4·block to 4·block + 3 of n.
 SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::int64_t step,
                                               std::uint64_t block, const float *x, float *y,
                                               std::uint8_t *mask, std::uint64_t n, float scale) {
@@ -87,7 +86,8 @@ SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::
   }
 }
 
-/// What cuDNN keeps of a variance, and back; clamped, for rounding must not make it negative.
+/// The variance from the inverse deviation that cuDNN stores, clamped so that rounding does not
+/// make it negative.
 SYNCLINE_HOST_DEVICE inline float varianceOf(float inverseDeviation, float epsilon) {
   const double deviation = 1 / static_cast<double>(inverseDeviation);
   const double variance = deviation * deviation - epsilon;

@@ -1,4 +1,5 @@
-// An element, or four, at a time: bias and activation, masks, dropout, variances, SGD.
+// Kernels that handle one element or four at a time: bias and activation, masks, dropout,
+// variances, SGD.
 #include "runtime/core/Sgd.h"
 #include "runtime/cuda/ElementBodies.h"
 #include "runtime/cuda/Kernels.h"
@@ -19,7 +20,7 @@ __global__ void biasKernel(T *y, const float *bias, std::uint32_t channels, std:
   });
 }
 
-/// The same for channels that lie side by side, in multiples of four.
+/// Bias and activation for channels that are innermost and a multiple of four.
 template <typename T>
 __global__ void biasOfRowsKernel(T *y, const float *bias, std::uint32_t channels, bool relu,
                                  std::int64_t n) {
@@ -77,8 +78,8 @@ __global__ void inverseDeviationKernel(const float *variance, float *values, flo
 
 enum class Rule { plain, momentum, nesterov };
 
-/// `kept` is null where everything is updated. It is written only where an element is kept: never,
-/// mostly.
+/// `kept` is null where all elements are updated. It is written only where an element is kept,
+/// which is rare.
 template <Rule rule>
 __device__ void sgdElement(float &w, float g, float *v, const SgdConstants &k, std::int32_t *kept) {
   const auto update = [&](float &weight, float &velocity) {
@@ -95,7 +96,7 @@ __device__ void sgdElement(float &w, float g, float *v, const SgdConstants &k, s
     *kept = 1;
 }
 
-/// The first `vectors` · 4 elements four at a time, the rest one at a time.
+/// Updates the first `vectors` · 4 elements four at a time, the rest one at a time.
 template <Rule rule>
 __global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vectors, std::int64_t n,
                           SgdConstants k, std::int32_t *kept) {

@@ -1,4 +1,4 @@
-// Generated pointwise kernels, reductions, dropout.
+// Generated pointwise kernels, reductions and dropout.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Reductions.h"
@@ -9,8 +9,8 @@ namespace syncline::cuda {
 
 namespace {
 
-/// In which order a loop over operands of one shape reads them, and how results lie: channels last
-/// and rounded where an operand is.
+/// The layout in which a flat loop reads its operands and writes its results: channels last if an
+/// operand is, and rounded if an operand is.
 Layout flatLayout(const Preparation &p, std::span<const Tensor> ins) {
   Layout layout;
   for (Tensor in : ins) {
@@ -25,9 +25,10 @@ bool overlap(const StepTensor &a, const StepTensor &b) {
   return a.space == b.space && a.offset < b.offset + b.reserved && b.offset < a.offset + a.reserved;
 }
 
-/// Whether a loop that takes f32 as bf16 takes this operand as bf16: it lies so. Where one of the
-/// other side has its place (a result that of an operand which dies here) with elements of another
-/// size, it does not: threads would write what others have still to read.
+/// Whether a loop reads or writes this f32 operand as bf16, because it is stored so. Not when a
+/// tensor on the other side occupies the same place with elements of another size (a result in the
+/// place of an operand that ends here): threads would overwrite elements that other threads have
+/// not read yet.
 bool staysRounded(const Preparation &p, Tensor tensor, std::span<const Tensor> others) {
   const StepTensor &own = p.info(tensor);
   const ElementType type = p.layout(tensor).type;

@@ -1,8 +1,9 @@
-// A point in a stream's work that other streams wait for, and the time at which it was reached.
+// Events: points in a stream's work for which other streams wait, and the times at which they
+// were reached.
 //
-// Where a step is captured, record() and holdUp() make an order within the graph, and recordTime()
-// is done again by each replay. A stream that holdUp() drew into the capture is led back the same
-// way, behind all that it was told, recordTime() included.
+// During a capture, record() and holdUp() become edges of the graph, and each replay repeats
+// recordTime(). A stream that entered the capture by holdUp() must be joined again by record() and
+// holdUp() after all its work, including recordTime().
 #pragma once
 
 #include "runtime/cuda/Check.h"
@@ -12,11 +13,11 @@
 namespace syncline::cuda {
 
 enum class EventUse {
-  order, ///< for holdUp(): costs less
+  order, ///< for holdUp(); costs less
   time,  ///< for secondsBetween()
 };
 
-/// Belongs to the device that is current when it is made. Everything throws Failure.
+/// An event of the device that is current when the object is made. All functions throw Failure.
 class Event {
 public:
   explicit Event(EventUse use) {
@@ -33,11 +34,12 @@ public:
       cudaEventDestroy(handle);
   }
 
-  /// Of use `order`: behind all that `stream` has to do so far.
+  /// For use `order`: records the event after all work of `stream` so far.
   void record(cudaStream_t stream) const {
     check(cudaEventRecord(handle, stream), "cudaEventRecord");
   }
-  /// Of use `time`: notes when that is done; in a captured step, when it is done in each replay.
+  /// For use `time`: records when the work of `stream` so far is done. In a captured step each
+  /// replay records it.
   void recordTime(cudaStream_t stream) const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
@@ -45,16 +47,16 @@ public:
         status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
     check(cudaEventRecordWithFlags(handle, stream, flags), "cudaEventRecordWithFlags");
   }
-  /// Whether it has been reached. Not while a step is captured.
+  /// Whether the event has been reached. Must not be called during a capture.
   bool isReached() const {
     const cudaError_t status = cudaEventQuery(handle);
     if (status == cudaErrorNotReady)
-      cudaGetLastError(); // CUDA keeps it, and the next launch would say it
+      cudaGetLastError(); // clears the error, which the next launch would otherwise report
     else
       check(status, "cudaEventQuery");
     return status == cudaSuccess;
   }
-  /// What `stream` is told from here on starts behind the event.
+  /// Makes all further work of `stream` start after the event.
   void holdUp(cudaStream_t stream) const {
     check(cudaStreamWaitEvent(stream, handle, 0), "cudaStreamWaitEvent");
   }
@@ -62,7 +64,7 @@ public:
   cudaEvent_t handle = nullptr;
 };
 
-/// Both have been reached.
+/// Seconds between two events. Precondition: both have been reached.
 inline double secondsBetween(const Event &from, const Event &to) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, from.handle, to.handle), "cudaEventElapsedTime");

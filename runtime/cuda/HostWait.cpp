@@ -1,4 +1,4 @@
-// Spinning, sleeping, asking.
+// Spinning, sleeping and calling the watches.
 #include "runtime/cuda/HostWait.h"
 
 #include "runtime/core/Deadline.h"

@@ -1,5 +1,5 @@
-// How the host waits for a device: asking, so that it also notices when what it waits for never
-// comes.
+// How the host waits for a device: by polling, so that it also notices when the awaited work can
+// never finish.
 #pragma once
 
 #include "syncline/Status.h"
@@ -9,21 +9,21 @@
 
 namespace syncline::cuda {
 
-/// What is asked while the host waits: ok, or the error that ends the wait, peerLost of messages
-/// that stand still. Called every millisecond or so by the waiting thread; it may be the first to
-/// act on the error, so that the device comes to an end (ncclCommAbort).
+/// Called about every millisecond by a waiting thread. Returns ok, or the error that ends the wait,
+/// such as peerLost for messages without progress. It may abort the messages (ncclCommAbort), so
+/// that the device can finish.
 using DeviceWatch = std::function<Status()>;
 
-/// One thread uses it at a time.
+/// One thread at a time uses it.
 class HostWait {
 public:
-  /// Asks `watch` during waits until it is removed by the number returned.
+  /// Adds a watch, which is called during waits until it is removed by the returned number.
   int add(DeviceWatch watch);
   void remove(int number) { watches.erase(number); }
 
-  /// Returns when `isDone`, which throws Failure where the device has broken. Otherwise the first
-  /// watch's error. Spins at first, then sleeps a fiftieth of what it has waited, 200 us at most:
-  /// what a sleep oversleeps stays small beside the wait.
+  /// Waits until `isDone` returns true. Errors: a Failure thrown by `isDone`, or the first watch's
+  /// error. Spins at first, then sleeps for a fiftieth of the time waited so far, 200 us at most,
+  /// so that oversleeping stays small compared with the wait.
   Status until(const std::function<bool()> &isDone) const;
 
 private:

@@ -1,4 +1,4 @@
-// Maps made from shapes, on the host.
+// Making maps from shapes, on the host.
 #include "runtime/cuda/IndexMaps.h"
 
 #include "runtime/core/StepTypes.h"

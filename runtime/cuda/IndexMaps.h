@@ -1,8 +1,8 @@
-// Which elements belong together: index arithmetic of our own kernels, for device and host, so that
-// tests without a device walk every index.
+// Index arithmetic of the backend's kernels, for device and host, so that tests without a device
+// can check every index.
 //
-// Indices are 32 bits wide (a tensor has at most 2^31 - 1 elements, which Preparation checks);
-// offsets are 64, for strides may be negative. Maps are passed to kernels by value.
+// Indices have 32 bits, because a tensor has at most 2^31 - 1 elements (Preparation checks it).
+// Offsets have 64 bits, because strides may be negative. Maps are passed to kernels by value.
 #pragma once
 
 #include "runtime/core/HostDevice.h"
@@ -16,7 +16,7 @@ namespace syncline::cuda {
 
 inline constexpr int maxLoops = 8;
 
-/// The place of an element of one walk, found by its number in row-major order.
+/// Finds the offset of an element of a walk by its number in row-major order.
 struct IndexWalk {
   int loops = 0;
   std::uint32_t extents[maxLoops] = {};
@@ -53,31 +53,33 @@ struct CopyMap {
   }
 };
 
-/// Nothing when there are more loops than a map holds.
+/// The map of a copy, or nothing when there are more loops than a map holds.
 std::optional<CopyMap> copyMap(const std::vector<CopyLoop> &loops);
 
 /// Joins neighbouring elements of a copy into words of up to 16 bytes, as far as the loops and
-/// `alignment` (a power of two that divides both addresses) allow; loops then count words. Bytes of
-/// a word.
+/// `alignment` (a power of two that divides both addresses) allow. The loops then count words.
+/// Returns the bytes of a word.
 int widen(std::vector<CopyLoop> &loops, int elementBytes, std::uint64_t alignment);
 
-/// A reduction: each result is the sum over `reduced` from where `kept` says.
+/// A reduction. `kept` gives the start of each result's terms, and the result is the sum over
+/// `reduced` from there.
 struct ReduceMap {
   std::uint32_t results = 1, terms = 1;
   IndexWalk kept, reduced;
-  bool isAlongRows = false; ///< terms, not results, lie side by side
+  bool isAlongRows = false; ///< neighbours in memory are terms of one result
 };
 
-/// Of a tensor with these strides. Nothing when there are more loops than a map holds.
+/// The reduction of a tensor with these strides, or nothing when there are more loops than a
+/// map holds.
 std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &strides, const Shape &axes);
 
-/// Where part `part` of `parts` of so many terms begins.
+/// The first term of part `part`, when `terms` terms are cut into `parts` parts.
 SYNCLINE_HOST_DEVICE inline std::uint32_t partBegin(std::uint32_t terms, std::uint32_t parts,
                                                     std::uint32_t part) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(terms) * part / parts);
 }
 
-/// Σ of x over terms first, first + step, .. below last, in this order.
+/// Sums x over the terms first, first + step, .. below last, in this order.
 template <typename T>
 SYNCLINE_HOST_DEVICE inline double sumTerms(const T *x, const ReduceMap &map, std::uint32_t result,
                                             std::uint32_t first, std::uint32_t last,

@@ -1,4 +1,5 @@
-// How our kernels are launched: blocks of 256 threads, each of which takes every so manyth element.
+// Launching kernels with blocks of 256 threads. Threads step through the elements with a stride of
+// the grid's size.
 #pragma once
 
 #include "runtime/cuda/Pack.h"
@@ -12,7 +13,7 @@ namespace syncline::cuda {
 
 inline constexpr unsigned threadsPerBlock = 256;
 
-/// Enough blocks for n threads, but no more than keep any device busy.
+/// The number of blocks for n threads, limited to what keeps any device busy.
 inline unsigned blocksFor(std::int64_t n) {
   constexpr std::int64_t maxBlocks = 4096;
   const std::int64_t blocks = (n + threadsPerBlock - 1) / threadsPerBlock;
@@ -23,7 +24,8 @@ inline bool isAlignedTo(const void *data, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
 }
 
-/// Launches by a call rather than by CUDA's own syntax, so that a host compiler reads it too.
+/// Launches by a function call instead of CUDA's launch syntax, so that host compilers accept
+/// it too.
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, cudaStream_t stream,
                    const Arguments &...arguments) {
@@ -36,7 +38,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, cudaStream_t stream
       values);
 }
 
-/// Calls body(i) for this thread's share of 0..n.
+/// Calls body(i) for this thread's share of the indices 0..n.
 template <typename Body> __device__ void forEachElement(std::int64_t n, const Body &body) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
@@ -44,7 +46,8 @@ template <typename Body> __device__ void forEachElement(std::int64_t n, const Bo
     body(i);
 }
 
-/// The block's sum of `own`, in a fixed order; thread 0 has it. All threads of the block call it.
+/// The sum of `own` over the block, in a fixed order; thread 0 gets it. All threads of the block
+/// call it.
 __device__ inline double blockSum(double own) {
   __shared__ double sums[threadsPerBlock];
   sums[threadIdx.x] = own;

@@ -1,6 +1,5 @@
-// How far the host runs ahead of the device. CUDA holds about a thousand launches that have not
-// begun; one more stops the host in the launch, where it asks nobody whether what the device waits
-// for will ever come.
+// Limits how far the host runs ahead of the device. CUDA queues about a thousand launches; a
+// further launch blocks the host, where it could not notice that the device waits for a lost rank.
 #pragma once
 
 #include "runtime/cuda/Event.h"
@@ -12,8 +11,8 @@ namespace syncline::cuda {
 
 class LaunchThrottle {
 public:
-  /// After each operation that `stream` is told: while that is more than two stretches ahead of
-  /// what it has done, waits. Errors: the device's, or a watch's.
+  /// Called after each operation enqueued on `stream`. Waits while the host is more than two
+  /// stretches ahead of the device. Errors: the device's, or a watch's.
   Status follow(const HostWait &waits, cudaStream_t stream) {
     if (++told % stretch != 0)
       return Status::ok();
@@ -24,7 +23,7 @@ public:
   }
 
 private:
-  static constexpr int stretch = 64; ///< operations, of a few launches each
+  static constexpr int stretch = 64; ///< number of operations, of a few launches each
   std::int64_t told = 0;
   std::array<Event, 2> ends{Event(EventUse::order), Event(EventUse::order)};
 };

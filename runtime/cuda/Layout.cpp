@@ -1,4 +1,4 @@
-// Strides of layouts, and their conversion on the host.
+// Strides of layouts, and conversions on the host.
 #include "runtime/cuda/Layout.h"
 
 #include "runtime/core/Strides.h"
@@ -51,7 +51,7 @@ std::int64_t layoutBytes(const Layout &layout, const Shape &shape) {
 
 namespace {
 
-/// Calls copy(place in the layout, place in the dense form) for every element.
+/// Calls copy(index in the layout, index in the dense form) for every element.
 template <typename Copy> void walk(const Layout &layout, const Shape &shape, const Copy &copy) {
   const Shape strides = stridesOf(layout, shape);
   Shape index(shape.size(), 0);

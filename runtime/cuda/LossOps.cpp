@@ -1,4 +1,4 @@
-// The losses, by kernels of ours: no library has them.
+// The losses, by the backend's kernels, because no library has them.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 

@@ -1,4 +1,4 @@
-// Losses and their gradients; sums in double and in a fixed order.
+// Losses and their gradients, with sums in double and in a fixed order.
 #include "runtime/cuda/ElementBodies.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
@@ -23,7 +23,7 @@ __global__ void squaredErrorKernel(const float *y, const float *target, float *d
     scratch[blockIdx.x] = sum;
 }
 
-/// log Σ exp over the classes of a position, by a warp; every lane has it.
+/// log Σ exp over the classes of a position, by a warp; every lane gets it.
 __device__ double warpLogSum(const float *logits, std::uint32_t classes, std::uint32_t inner) {
   LogSum own;
   for (std::uint32_t k = threadIdx.x % lanes; k < classes; k += lanes)
@@ -37,7 +37,7 @@ __device__ double warpLogSum(const float *logits, std::uint32_t classes, std::ui
   return own.value();
 }
 
-/// A warp a position; scratch becomes the positions' losses.
+/// One warp for each position; scratch memory receives the positions' losses.
 __global__ void crossEntropyKernel(const float *logits, const std::int64_t *target, float *dlogits,
                                    std::uint32_t positions, std::uint32_t classes,
                                    std::uint32_t inner, double *scratch) {

@@ -1,9 +1,9 @@
-// Matrix products on cuBLASLt, the bias in its epilogue. An activation is a kernel of ours: nobody
-// documents what cuBLASLt makes of NaN, and results are small beside weights. Operands are of the
-// precision's type, results f32.
+// Matrix products by cuBLASLt, with the bias in its epilogue. An activation is a separate kernel,
+// because cuBLASLt's treatment of NaN is not documented and results are small compared with
+// weights. Operands have the precision's type; results are f32.
 //
-// cuBLASLt counts columns first, we count rows first: our y = a·b is its yᵀ = bᵀ·aᵀ, so that b is
-// its first operand and a its second, and a bias along our columns is one along its rows.
+// cuBLASLt is column-major and tensors here are row-major, so y = a·b is computed as yᵀ = bᵀ·aᵀ: b
+// is cuBLASLt's first operand and a its second, and a bias along columns is one along its rows.
 #include "runtime/cuda/Copies.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
@@ -16,8 +16,8 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Strides of an operand against the result's `rank` dimensions, of which the first `count` are
-/// given: 0 where it is broadcast.
+/// The operand's strides for the first `count` of the result's `rank` dimensions; 0 where the
+/// operand is broadcast.
 Shape broadcastStrides(const Shape &shape, std::size_t rank, std::size_t count) {
   const Shape own = denseStrides(shape);
   Shape strides(count, 0);
@@ -28,7 +28,7 @@ Shape broadcastStrides(const Shape &shape, std::size_t rank, std::size_t count) 
   return strides;
 }
 
-/// Sizes of one product, and how its copies lie behind each other.
+/// The sizes of one product, and the strides of the stack.
 ProductShape shapeOf(const Preparation &p, Tensor a, bool transposeA, Tensor b, bool transposeB,
                      Tensor y) {
   const Shape &left = p.shape(a), &right = p.shape(b), &result = p.shape(y);
@@ -44,7 +44,7 @@ ProductShape shapeOf(const Preparation &p, Tensor a, bool transposeA, Tensor b, 
                             broadcastStrides(right, result.size(), leading));
   const bool isTall = shape.stack.size() == 1 && !transposeA && shape.stack[0].from == 0 &&
                       shape.stack[0].to == shape.rows * shape.inner;
-  if (isTall) { // one right operand for all: a single product of many rows
+  if (isTall) { // all products have the same right operand, so they become one product of many rows
     shape.rows *= shape.stack[0].extent;
     shape.stack.clear();
   }
@@ -69,7 +69,7 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
       const auto added = p.input(bias);
       if (p.count(bias) == shape.columns && p.shape(bias).back() == shape.columns) {
         operands.bias = added;
-      } else { // the result begins as the bias, to which the product is added
+      } else { // the result is initialised with the bias, to which the product is added
         operands.addsToResult = true;
         const std::size_t rank = p.shape(y).size();
         p.call("", [&program = program, added, to = operands.y,

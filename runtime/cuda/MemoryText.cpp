@@ -1,4 +1,4 @@
-// Sizes in words.
+// Formatting sizes.
 #include "runtime/cuda/MemoryText.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const char *spaceName(Space space) {
   return "";
 }
 
-/// Ends in "; "; empty where there are no tensors.
+/// The list of the largest tensors with a final "; ". Empty without tensors.
 std::string largestText(std::span<const StepTensor> tensors) {
   constexpr std::size_t maxTensors = 5;
   std::vector<const StepTensor *> order;

@@ -1,4 +1,4 @@
-// What NCCL says, in our words.
+// Formatting NCCL's errors.
 #include "runtime/cuda/Nccl.h"
 
 namespace syncline::cuda {
@@ -23,7 +23,7 @@ ErrorKind kindOf(ncclResult_t status) {
   return ErrorKind::internal;
 }
 
-/// "2.28.9" of 22809.
+/// NCCL's version number as text: "2.28.9" for 22809.
 std::string versionText(int version) {
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);

@@ -1,4 +1,4 @@
-// NCCL's statuses as our errors, and its names of types.
+// Turning NCCL's statuses into errors, and NCCL's names of element types.
 #pragma once
 
 #include "runtime/cuda/Check.h"
@@ -8,25 +8,26 @@
 
 namespace syncline::cuda {
 
-/// What a call of NCCL's, or a communicator asked later, said.
+/// The failure of an NCCL call, or of a communicator that was queried later.
 struct NcclFailure : Failure {
   ncclResult_t status;
 };
 
-/// Throws the NcclFailure of a call that did not succeed: peerLost where NCCL says that another
-/// rank broke, badInput for what the machine or the environment lacks, internal for all else.
-/// `handle` may be null; NCCL has more to say with it. ncclInProgress is a success: the call goes
-/// on beside the caller.
+/// Throws the NcclFailure of a call that did not succeed: peerLost where NCCL reports that another
+/// rank failed, badInput for what the machine or the environment lacks, otherwise internal.
+/// `handle` may be null; with it NCCL's message has more details. ncclInProgress counts as success,
+/// because the call continues in the background.
 void check(ncclResult_t status, const char *call, ncclComm_t handle = nullptr);
 
-/// The failure itself. Precondition: neither success nor in progress.
+/// The failure of a call. Precondition: the status is neither success nor ncclInProgress.
 NcclFailure failureOf(ncclResult_t status, const char *call, ncclComm_t handle = nullptr);
 
 ncclDataType_t ncclTypeOf(ElementType type);
 
-/// Of what was loaded: "NCCL 2.28.9".
+/// The version of the loaded library: "NCCL 2.28.9".
 std::string ncclVersion();
-/// Whether the library that was loaded is of the header's major version; badInput that names both.
+/// Ok when the loaded library has the header's major version; otherwise badInput that names
+/// both versions.
 Status checkNcclVersion();
 
 } // namespace syncline::cuda

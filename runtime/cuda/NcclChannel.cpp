@@ -1,4 +1,4 @@
-// Buckets between events.
+// Enqueuing messages between events.
 #include "runtime/cuda/NcclChannel.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Status checkSchemes(const ChannelOptions &options) {
   return Status::ok();
 }
 
-/// With its device current, which members want.
+/// Makes the executable's device current before members are constructed.
 CudaExecutable &madeCurrent(CudaExecutable &executable) {
   executable.device().makeCurrent();
   return executable;
@@ -113,8 +113,9 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
   }
   for (int bucket : issued)
     messages.at(bucket).name.step = number;
-  // A replayed step's messages are not on this stream, behind the loss of the step before.
-  const auto earlier = messages.begin(); // the loss's number is negative
+  // A replayed step's messages are not on this stream, so they would not wait for the loss of the
+  // step before.
+  const auto earlier = messages.begin(); // the loss has a negative number
   if (replayed && earlier != messages.end() && earlier->first < 0 && earlier->second.isUnderWay)
     if (const Status s =
             statusOf("", [&] { earlier->second.done.holdUp(executable.device().compute); });
@@ -225,8 +226,8 @@ Status NcclChannel::waitForLoss(MessageEvents &events) {
   return Status::ok();
 }
 
-/// In a replayed step nobody records events anew before they are reached: those of the step before
-/// lie before its start.
+/// Whether a message is finished. In a replayed step events are recorded only when they are
+/// reached, so an event that lies before the step's start belongs to the step before.
 bool NcclChannel::isFinished(const MessageEvents &events) const {
   if (events.name.bucket < 0)
     return events.finished.isReached();

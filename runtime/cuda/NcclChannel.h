@@ -1,6 +1,5 @@
-// One channel through the device's memory: NCCL's collectives on a stream of their own, which
-// begins behind the computation that a message needs and which computation waits for, both by
-// events.
+// One channel through device memory: NCCL's collectives on the channel's own stream. By events, a
+// message starts after the computation that it needs, and computation waits for the message.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -12,14 +11,14 @@
 
 namespace syncline::cuda {
 
-/// Schemes: "ring", "tree", "parameter-server", "reduce-scatter", "factors". The loss goes by
-/// NCCL's own choice, whatever its scheme, and is the one message that the host waits for.
+/// Supports "ring", "tree", "parameter-server", "reduce-scatter" and "factors". The loss travels by
+/// the algorithm of NCCL's choice and is the only message for which the host waits.
 ///
-/// May be captured with the executable's step. Calls that give NCCL a message return once it is on
-/// the stream, which takes longer the first time.
+/// Calls can be captured with the executable's step. Calls that issue a message return once NCCL
+/// has enqueued it, which takes longer the first time.
 class NcclChannel final : public Channel, private NcclLinks::Member {
 public:
-  /// As Backend::openChannel(). `links` are those of the executable.
+  /// Implements Backend::openChannel(). `links` are those of the executable.
   static Result<std::unique_ptr<Channel>> open(CudaExecutable &executable,
                                                std::shared_ptr<NcclLinks> links, Peers &peers,
                                                const ChannelOptions &options);
@@ -38,13 +37,13 @@ public:
   }
   Status wait(int bucket) override;
 
-  /// Seconds between the moments at which computation came to wait() and the message was there.
+  /// Seconds from the moments at which computation reached a wait() until the message was complete.
   double exposedSeconds() const override;
-  /// Without the loss.
+  /// Timings of all buckets, without the loss.
   std::vector<BucketTiming> timings() const override;
 
 private:
-  /// A bucket's way, the same events in every step.
+  /// The events of one bucket's message. Every step uses the same events.
   struct MessageEvents {
     Event computed{EventUse::order}, done{EventUse::order};
     Event issued{EventUse::time}, started{EventUse::time}, finished{EventUse::time},
@@ -52,28 +51,28 @@ private:
     MessageName name;
     bool isUnderWay = false;
   };
-  /// The loss, and what travels with it, on its way: memory of the host that the device reads and
-  /// writes, and of the device.
+  /// Buffers of the loss and the numbers that travel with it: host memory that the device accesses,
+  /// and device memory.
   struct Loss {
     static constexpr std::size_t room = 64; ///< bytes
     Loss();
     ~Loss();
     double *host = nullptr;
     DeviceMemory device{room};
-    double *result = nullptr; ///< where wait() puts it
-    std::size_t bytes = 0;    ///< of the last one issued
+    double *result = nullptr; ///< the address to which wait() copies it
+    std::size_t bytes = 0;    ///< bytes of the last loss issued
   };
 
   std::size_t finishedMessages(const MessageName *&underWay) const override;
   NcclCommunicator &communicator() override { return communicator_; }
   std::int64_t scratchFor(const CudaExecutable &executable, int channel) const;
-  /// Runs `collective`, which enqueues on the stream, between the events's events.
+  /// Runs `collective`, which enqueues on the stream, between the message's events.
   template <typename F> Status send(int bucket, std::string_view name, const F &collective);
   Status issueLoss(int bucket, void *data, std::size_t bytes, ElementType type);
   Status waitForLoss(MessageEvents &events);
   bool isFinished(const MessageEvents &events) const;
 
-  /// Goes before computation where both want the device: others wait for what it sends.
+  /// A stream with priority over computation, because other ranks wait for its messages.
   struct Stream {
     Stream();
     ~Stream() { cudaStreamDestroy(handle); }
@@ -88,7 +87,7 @@ private:
   DeviceMemory scratch;
   Loss loss;
   std::map<int, MessageEvents> messages; ///< by bucket
-  std::vector<int> waited;               ///< of this step, or of the captured one
+  std::vector<int> waited; ///< buckets waited for in this step, or in the captured one
   std::vector<int> issued;
   std::int64_t step = 0;
 };

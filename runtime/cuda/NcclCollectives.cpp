@@ -1,4 +1,4 @@
-// Schemes by NCCL.
+// The schemes by NCCL.
 #include "runtime/cuda/NcclCollectives.h"
 
 #include "runtime/cuda/WireKernels.h"
@@ -9,7 +9,8 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Where messages begin in scratch, and shards of a server: whole accesses of 16 bytes in any type.
+/// Alignment of messages in scratch memory and of servers' parts, for accesses of 16 bytes in
+/// any type.
 constexpr std::int64_t alignment = 16;
 constexpr std::int64_t aligned(std::int64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -18,7 +19,7 @@ constexpr std::size_t shardUnit = 8; // elements
 
 std::size_t widthOf(ElementType type) { return static_cast<std::size_t>(elementBytes(type)); }
 
-/// Elements that `server` sums, of n.
+/// The elements, of n, that `server` sums.
 Range servedBy(int server, int ranks, std::size_t n) {
   const std::size_t units = (n + shardUnit - 1) / shardUnit;
   const auto at = [&](int r) {
@@ -28,15 +29,15 @@ Range servedBy(int server, int ranks, std::size_t n) {
   return {at(server), at(server + 1)};
 }
 
-/// Of the longest of these parts.
+/// The number of elements of the longest part.
 std::size_t maxServed(int ranks, std::size_t n) {
   const std::size_t units = (n + shardUnit - 1) / shardUnit;
   const auto servers = static_cast<std::size_t>(ranks);
   return (units + servers - 1) / servers * shardUnit;
 }
 
-/// Elements of each rank but the last, which also has what is left of n: whole accesses of 16
-/// bytes, so that every rank's part begins with one.
+/// Elements of each rank's part of n, except for the last rank, which also has the remaining ones.
+/// It is a multiple of 16 bytes, so that every part is aligned.
 std::size_t shardLength(int ranks, std::size_t n) {
   return n / static_cast<std::size_t>(ranks) / shardUnit * shardUnit;
 }
@@ -152,7 +153,7 @@ void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType ty
 void NcclCollectives::gather(std::span<const GatherPart> parts) {
   struct Gathered {
     std::byte *data;
-    std::size_t ownBytes; ///< of each rank
+    std::size_t ownBytes; ///< bytes of one rank
   };
   std::vector<Gathered> buffers;
   std::int64_t used = 0;
@@ -177,7 +178,7 @@ void NcclCollectives::gather(std::span<const GatherPart> parts) {
                           each.ownBytes, ncclUint8, communicator.handle(), stream),
             "ncclAllGather", communicator.handle());
   });
-  // This rank's own part, too: all compute with the same numbers.
+  // This rank's own part is converted too, so that all ranks compute with the same numbers.
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (isRounded(parts[i].type))
       check(widenFromWire(stream, buffers[i].data, static_cast<float *>(parts[i].data),

@@ -1,4 +1,4 @@
-// What a channel's schemes are as NCCL's calls and kernels of ours, on one stream.
+// A channel's schemes as NCCL calls and kernels on one stream.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -9,51 +9,54 @@
 
 namespace syncline::cuda {
 
-/// `rank`'s part of a message that reduce-scatter leaves in parts: equally many elements each, in
-/// rank order, so that each part is aligned to 16 bytes; the last rank also has what is left over.
+/// The part of `rank` after a reduce-scatter. All parts have equally many elements, in rank order
+/// and aligned to 16 bytes; the last rank also has the remaining elements.
 Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type);
 
-/// Each call enqueues on the stream and returns when NCCL has, too; throws Failure. What is not f32
-/// travels as it is, whatever the wire. Calls use one scratch memory, one behind the other.
+/// Each call enqueues on the stream, returns when NCCL has enqueued too, and throws Failure. Only
+/// f32 values are converted to the wire's type. All calls use the same scratch memory, one after
+/// the other.
 class NcclCollectives {
 public:
   NcclCollectives(NcclCommunicator &communicator, cudaStream_t stream, WirePrecision wire)
       : communicator(communicator), stream(stream), wire(wire), ranks(communicator.size()),
         rank(communicator.rank()) {}
 
-  /// What the calls below need of scratch.
+  /// Bytes of scratch memory for the calls below.
   std::int64_t sumScratch(std::size_t bytes) const;
   std::int64_t serverScratch(std::size_t bytes) const;
   std::int64_t gatherScratch(std::span<const GatherPart> parts) const;
-  /// To be called before the others: at least as much as they need, aligned to 16 bytes.
+  /// Sets the scratch memory, which has at least the needed bytes and is aligned to 16 bytes.
+  /// Called before the others.
   void useScratch(std::byte *memory, std::int64_t bytes) { scratch = memory, scratchBytes = bytes; }
 
-  /// The sum over ranks, in place, by the algorithm that NCCL or its tuner chooses.
+  /// Sums over the ranks, in place, by the algorithm that NCCL or its tuner chooses.
   void allReduce(void *data, std::size_t bytes, ElementType type);
-  /// The same: each rank serves one part, sums what all send it in rank order and sends the sum
-  /// back. f32 only.
+  /// Sums over the ranks, in place, with colocated servers: each rank receives one part from all
+  /// ranks, sums it in rank order and sends the sum back. f32 only.
   void sumByServers(void *data, std::size_t bytes, ElementType type);
-  /// Each rank's parts to all.
+  /// Sends each rank's parts to all ranks.
   void gather(std::span<const GatherPart> parts);
-  /// The sum over ranks in this rank's part, shardOfRank(); other parts are whatever they come to.
+  /// Sums over the ranks into this rank's part, shardOfRank(). The other parts are
+  /// undefined afterwards.
   void scatterSum(void *data, std::size_t bytes, ElementType type);
-  /// All parts to all, as they are.
+  /// Sends all parts to all ranks without conversion.
   void gatherShards(void *data, std::size_t bytes, ElementType type);
 
 private:
-  /// A message on its way: where, how many elements, of which type.
+  /// A message in the type in which it travels: address, number of elements, type.
   struct Travelling {
     std::byte *data;
     std::size_t count;
     ElementType type;
-    std::size_t width; ///< bytes an element
+    std::size_t width; ///< bytes of an element
   };
   bool isRounded(ElementType type) const {
     return wire != WirePrecision::fp32 && type == ElementType::f32;
   }
-  /// Rounds the message into scratch where it travels so.
+  /// Rounds the message into scratch memory if the wire's type requires it.
   Travelling depart(void *data, std::size_t bytes, ElementType type);
-  /// [begin, end) elements of it back to where they came from.
+  /// Converts elements [begin, end) back into `data`.
   void arrive(const Travelling &message, void *data, std::size_t begin, std::size_t end);
   std::byte *scratchAt(std::int64_t offset, std::int64_t bytes) const;
   /// Elements that one end of an exchange sends or receives.
@@ -61,7 +64,8 @@ private:
     std::byte *data;
     std::size_t count;
   };
-  /// With each other rank at once: `sends(peer)` to it, `receives(peer)` from it, both Pieces.
+  /// Exchanges with all other ranks at once: sends the piece `sends(peer)` to each peer and
+  /// receives the piece `receives(peer)` from it.
   template <typename Sends, typename Receives>
   void exchange(ncclDataType_t type, const Sends &sends, const Receives &receives);
 

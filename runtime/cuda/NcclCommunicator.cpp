@@ -1,4 +1,4 @@
-// Meeting and parting.
+// Creating and leaving communicators.
 #include "runtime/cuda/NcclCommunicator.h"
 
 #include "runtime/core/Deadline.h"
@@ -45,7 +45,7 @@ Failure NcclCommunicator::judge(const NcclFailure &failure) const {
     const Status lost = peers.blame(previous(), failure.message);
     return {lost.kind(), lost.message()};
   }
-  case ncclSystemError: // of a connection to a rank that has just ended, perhaps
+  case ncclSystemError: // possibly the connection to a rank that has just ended
   case ncclInternalError:
     for (const auto start = Clock::now(); secondsSince(start) < 1;) {
       if (const Status known = peers.verdict(); !known)
@@ -114,7 +114,7 @@ void NcclCommunicator::abort() {
   kept.clear();
 }
 
-/// Parting takes all ranks, whose last messages may be on their way: it has a limit, too.
+/// Leaving needs all ranks, whose last messages may still be under way, so it has a time limit.
 void NcclCommunicator::close() {
   for (void *handle : kept)
     check(ncclCommDeregister(comm, handle), "ncclCommDeregister", comm);

@@ -1,8 +1,9 @@
-// One channel's communicator: its ranks meet, issue the same calls in the same order, and part.
+// One channel's communicator: all ranks create it together, issue the same calls in the same order,
+// and leave it together.
 //
-// It does not block (ncclConfig_t::blocking = 0): a call returns at once, NCCL goes on beside it,
-// and this class asks until it is done. A rank that dies while others connect to it, or while a
-// message first travels between two ranks, then ends the run instead of hanging it.
+// It is nonblocking (ncclConfig_t::blocking = 0): a call returns at once, NCCL works in the
+// background, and this class polls until the work is done. A rank that dies while others connect to
+// it, or during the first message between two ranks, therefore ends the run instead of hanging it.
 #pragma once
 
 #include "runtime/core/Peers.h"
@@ -13,29 +14,30 @@
 
 namespace syncline::cuda {
 
-/// Used by one thread. All that throws, throws Failure: peerLost that names whose fault it is;
-/// badInput or internal with NCCL's words.
+/// Used by one thread. Functions throw Failure: peerLost that names the rank at fault, or badInput
+/// or internal with NCCL's message.
 class NcclCommunicator {
 public:
-  /// All ranks meet, on the device that is current: rank 0 makes an id and hands it on under `key`,
-  /// which is used once. `peers` outlives this object. Throws.
+  /// Creates the communicator on the current device, together with all ranks. Rank 0 makes an id
+  /// and distributes it under `key`, which is used once. `peers` outlives this object. Throws.
   NcclCommunicator(Peers &peers, const std::string &key);
   NcclCommunicator(const NcclCommunicator &) = delete;
   NcclCommunicator &operator=(const NcclCommunicator &) = delete;
   ~NcclCommunicator() { leave(); }
-  /// Parts from the others, or aborts where they do not come. Before memory goes that was kept.
+  /// Leaves the communicator together with the other ranks, or aborts it if they do not come.
+  /// Called before kept memory is freed.
   void leave();
 
   int rank() const { return peers.rank(); }
   int size() const { return peers.size(); }
-  /// The rank whose messages this one waits for in a ring.
+  /// The rank for whose messages this rank waits in a ring.
   int previous() const { return (rank() + size() - 1) % size(); }
   ncclComm_t handle() const { return comm; }
 
-  /// Lets NCCL prepare for messages in this memory, which stays until leave(). Throws.
+  /// Registers memory for messages with NCCL. The memory must live until leave(). Throws.
   void keep(const Interval &memory);
 
-  /// Runs NCCL's calls as one group; when it returns, NCCL has given them to their stream. Throws.
+  /// Runs NCCL calls as one group and returns when NCCL has enqueued them on their stream. Throws.
   template <typename Calls> void group(const Calls &calls) {
     check(ncclGroupStart(), "ncclGroupStart");
     try {
@@ -50,19 +52,20 @@ public:
     settle(ncclGroupEnd(), "ncclGroupEnd");
   }
 
-  /// What NCCL says of messages under way: ncclSuccess while all is well.
+  /// NCCL's status of the messages under way: ncclSuccess without errors.
   ncclResult_t error() const;
-  /// Whose fault it is that NCCL failed: peerLost where a rank is lost, which NCCL may notice
-  /// before others do; a few seconds at most.
+  /// The error for a failure of NCCL: peerLost with the rank at fault where a rank is lost, which
+  /// NCCL may notice first. Takes a few seconds at most.
   Failure judge(const NcclFailure &failure) const;
-  /// Ends what is under way, on this rank alone. Several are aborted between ncclGroupStart() and
-  /// ncclGroupEnd(), for they may wait for each other. Afterwards nothing else may be called.
+  /// Aborts all messages on this rank alone. Several communicators must be aborted between
+  /// ncclGroupStart() and ncclGroupEnd(), because they may wait for each other. Nothing else may be
+  /// called afterwards.
   void abort();
 
 private:
   void join(const std::string &key);
-  /// Returns when NCCL has done what was asked for by a call that said `status`. Throws; also after
-  /// the time limit.
+  /// Waits until NCCL has finished the call that returned `status`. Throws, also after the
+  /// time limit.
   void settle(ncclResult_t status, const char *call);
   void close();
 

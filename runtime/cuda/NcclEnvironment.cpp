@@ -1,4 +1,4 @@
-// Variables.
+// Choosing and setting environment variables.
 #include "runtime/cuda/NcclEnvironment.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Variables that decide what the tuner would.
+/// Variables that override the tuner.
 constexpr std::array overriding{"NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NCHANNELS",
                                 "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
                                 "NCCL_MAX_CTAS",      "NCCL_TUNER_PLUGIN"};
@@ -28,7 +28,7 @@ std::string existing(const fs::path &path) {
   return fs::exists(path, ignored) ? fs::absolute(path, ignored).string() : std::string();
 }
 
-/// Beside the module that this code is part of.
+/// The path of the tuner, beside the module that contains this code.
 std::string tunerPlugin() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void *>(&prepareNcclEnvironment), &info) || !info.dli_fname)
@@ -73,16 +73,16 @@ NcclEnvironment ncclEnvironment(const ChannelOptions &options, const DevicePlace
     if (isSet(name))
       made.warnings.push_back("warning: " + std::string(name) + "=" + get(name) +
                               " keeps NCCL from sending messages as the plan says");
-  // Channels' kernels start in the order in which ranks tell them, so that they cannot wait for
-  // each other.
+  // Kernels of several channels start in the order in which ranks enqueue them, so that they cannot
+  // wait for each other.
   constexpr const char *order = "NCCL_LAUNCH_ORDER_IMPLICIT";
   if (isSet(order) && std::string(get(order)) == "0")
     made.warnings.push_back("warning: " + std::string(order) +
                             "=0 lets messages of different channels wait for each other");
   set(order, "1");
   if (places.areShared) {
-    // NCCL refuses two ranks of one host on one device: each gets a host of its own, between which
-    // messages go by sockets, and inside one machine without a network.
+    // NCCL refuses two ranks of one host on one device. Each rank therefore gets its own host name,
+    // and messages between these hosts travel by sockets; in one machine they do not leave it.
     set("NCCL_HOSTID", "syncline-" + std::to_string(rank));
     set("NCCL_NET", "Socket");
     if (places.areOneMachine)

@@ -1,4 +1,4 @@
-// Watching and giving up.
+// Watching messages, and aborting them.
 #include "runtime/cuda/NcclLinks.h"
 
 #include "runtime/core/RankNames.h"
@@ -95,8 +95,8 @@ Status NcclLinks::fail(const Status &status, const MessageName *message) {
   return failed;
 }
 
-/// In one group: each waits for the device, which only comes to rest when all have let go. A
-/// captured step holds them, too.
+/// Aborts all communicators in one group, because each abort waits for the device, which can finish
+/// only when all are aborted. A captured step also holds them.
 void NcclLinks::abandon() {
   executable.dropCapture();
   ncclGroupStart();

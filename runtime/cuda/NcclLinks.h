@@ -1,5 +1,5 @@
-// All communicators of a rank: watched together while the host waits for the device, and aborted
-// together when one of them is lost, since the device only comes to rest when none hangs.
+// All communicators of a rank. They are watched together while the host waits for the device, and
+// aborted together when one of them is lost, because the device can finish only when none hangs.
 #pragma once
 
 #include "runtime/core/Deadline.h"
@@ -11,26 +11,26 @@
 
 namespace syncline::cuda {
 
-/// What errors say of a message.
+/// The description of a message in errors.
 struct MessageName {
   int bucket = 0;
-  std::string_view collective; ///< "all-reduce"
+  std::string_view collective; ///< such as "all-reduce"
   std::int64_t step = 0;
 };
 
 class NcclLinks {
 public:
-  /// What is watched of a channel.
+  /// A channel as the watch sees it.
   class Member {
   public:
     virtual ~Member() = default;
-    /// Messages of this step that have come to their end, and the first that has not, if there is
-    /// one. Throws Failure.
+    /// The number of finished messages of this step. `underWay` is set to the first unfinished one,
+    /// if there is one. Throws Failure.
     virtual std::size_t finishedMessages(const MessageName *&underWay) const = 0;
     virtual NcclCommunicator &communicator() = 0;
   };
 
-  /// Watches as long as it lives; both outlive it.
+  /// Watches the members as long as it lives. The arguments outlive it.
   NcclLinks(CudaExecutable &executable, Peers &peers);
   NcclLinks(const NcclLinks &) = delete;
   ~NcclLinks();
@@ -38,33 +38,34 @@ public:
   void add(Member *member) { members.push_back(member); }
   void remove(Member *member) { std::erase(members, member); }
 
-  /// Ok until the first failure, and then that.
+  /// Ok, or the first failure.
   const Status &failure() const { return failed; }
-  /// The first failure, in full: `message` is the one under way, null where that is not known.
-  /// Abandons the messages, unless a step is being captured, which has to end first.
+  /// Records the first failure and returns it with a complete message. `message` is the message
+  /// under way, or null if unknown. Abandons all messages, unless a step is being captured, because
+  /// the capture must end first.
   Status fail(const Status &status, const MessageName *message);
-  /// Ends what all communicators have under way; afterwards they are of no use.
+  /// Aborts all communicators, which cannot be used afterwards.
   void abandon();
-  /// The host does something other than wait.
+  /// Ends a wait: called when the host does other work.
   void rest();
 
 private:
-  /// While the host waits: ok, or the failure, which has been acted on.
+  /// Called while the host waits. Returns ok, or the failure after its messages were abandoned.
   Status look();
   Status judge();
   const MessageName *firstUnderWay(std::size_t &finished) const;
 
   CudaExecutable &executable;
   Peers &peers;
-  int number; ///< in the executable's waits
+  int number; ///< number of the watch in the executable's waits
   std::vector<Member *> members;
   Status failed;
 
-  // Since when nothing has moved.
+  // The time since which no message has finished.
   bool isWaiting = false;
   std::size_t finished = 0;
   Clock::time_point moved, counted;
-  std::shared_ptr<void> waiting; ///< what others are told meanwhile
+  std::shared_ptr<void> waiting; ///< reports to other ranks for which rank this one waits
 };
 
 } // namespace syncline::cuda

@@ -1,4 +1,4 @@
-// Machines and devices by name.
+// Names of machines and devices.
 #include "runtime/cuda/NcclPlaces.h"
 
 #include "runtime/cuda/Check.h"
@@ -10,7 +10,8 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Containers of one machine have names of their own and its boot in common.
+/// The boot identifier of the machine. Containers of one machine have different host names but
+/// share it.
 std::string machineName() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);

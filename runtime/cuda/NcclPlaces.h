@@ -1,12 +1,12 @@
-// Where the ranks' devices are.
+// Finding where the ranks' devices are.
 #pragma once
 
 #include "runtime/cuda/NcclEnvironment.h"
 
 namespace syncline::cuda {
 
-/// comparePlaces() of all ranks, which call it together with the same key, used once; `device` is
-/// the caller's. Errors also: peerLost.
+/// comparePlaces() for all ranks, which call it together with the same key; a key is used once.
+/// `device` is the caller's device. Further errors: peerLost.
 Result<DevicePlaces> meetPlaces(Peers &peers, const std::string &key, int device, bool mayShare);
 
 } // namespace syncline::cuda

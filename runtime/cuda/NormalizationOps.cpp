@@ -1,5 +1,5 @@
-// Local response normalization and softmax: cuDNN, dense. A tensor is seen as [N, C, positions, 1],
-// whatever its spatial dimensions.
+// Local response normalization and softmax by cuDNN, on dense tensors. A tensor with any spatial
+// dimensions is described as [N, C, positions, 1].
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Descriptors.h"
@@ -61,7 +61,7 @@ void CudaBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tenso
     p.expectType(x, {ElementType::f32});
     p.expectLike(dy, x);
     p.expectLike(dx, x);
-    // cuDNN wants y, which the plan does not keep.
+    // cuDNN needs y, which the plan does not keep, so it is computed again.
     p.call("cudnn", [&program = program, again = p.scratchPlace<float>(bytesOf(p, x)),
                      from = p.input(x), gradient = p.input(dy), to = p.output(dx),
                      lrn = lrnDescriptor(p, x, size, alpha, beta, bias),

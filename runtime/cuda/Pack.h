@@ -1,5 +1,5 @@
-// Neighbouring elements that are read and written by one access: one element of 16 bits a thread
-// leaves most of the memory's bandwidth unused.
+// Packs of neighbouring elements that are read and written by one access. Accesses of one 16-bit
+// element for each thread would leave most of the memory's bandwidth unused.
 #pragma once
 
 #include "runtime/core/HostDevice.h"
@@ -12,7 +12,7 @@ template <typename T, int width> struct alignas(sizeof(T) * width) Pack {
   T at[width];
 };
 
-/// Preconditions of both: addresses aligned to a pack.
+/// Load and store a pack. Precondition: the address is aligned to a pack.
 template <int width, typename T> SYNCLINE_HOST_DEVICE Pack<T, width> loadPack(const T *from) {
   return *reinterpret_cast<const Pack<T, width> *>(from);
 }

@@ -1,5 +1,5 @@
-// Where an operand lies: in a space, or in scratch, whose address is known once the step is
-// complete.
+// The place of an operand: in a space, or in scratch memory, whose address is known once the step
+// is complete.
 #pragma once
 
 #include "runtime/cuda/Program.h"
@@ -9,14 +9,14 @@
 
 namespace syncline::cuda {
 
-/// A pointer to T that commands take; null for none. Its address may be asked for while commands
-/// run, not before.
+/// A pointer to T for commands, null for an absent operand. Its address may be used only while
+/// commands run.
 template <typename T> class Place {
 public:
   Place() = default;
   explicit Place(T *own) : own(own) {}
   Place(const Program &program, const Scratch &scratch) : program(&program), scratch(scratch) {}
-  /// A place of T is one of const T.
+  /// Converts a place of T to a place of const T.
   template <typename U>
     requires std::is_convertible_v<U *, T *>
   Place(const Place<U> &other)
@@ -28,13 +28,14 @@ public:
     T *const begin = program ? program->at<T>(scratch) : own;
     return begin ? begin + elements : nullptr;
   }
-  /// So many elements further.
+  /// The place n elements further.
   Place<T> after(std::int64_t n) const {
     Place<T> moved = *this;
     moved.elements += n;
     return moved;
   }
-  /// The same bytes as elements of another type. Precondition: not moved by after().
+  /// The same place with elements of another type. Precondition: the place was not
+  /// moved by after().
   template <typename U> Place<U> as() const {
     return program ? Place<U>(*program, scratch) : Place<U>(reinterpret_cast<U *>(own));
   }
@@ -50,7 +51,7 @@ private:
   template <typename U> friend class Place;
 
   T *own = nullptr;
-  const Program *program = nullptr; ///< of scratch
+  const Program *program = nullptr; ///< owner of scratch memory
   Scratch scratch;
   std::int64_t elements = 0;
 };

@@ -6,12 +6,12 @@
 
 namespace syncline::cuda {
 
-// A call computes `width` neighbouring elements, which lie in as many planes side by side: they
-// share a place, whose arithmetic costs more than what is done there. Element number · width is the
-// first. Precondition: `width` divides map.inner, or is 1.
+// A call computes `width` neighbouring elements, which lie in `width` neighbouring planes. They
+// share a position, whose arithmetic costs more than the elements' computation. The first element
+// is number · width. Precondition: `width` divides map.inner, or is 1.
 
-/// Elements of y; the first of equal maxima, the last NaN where there is one, as in PyTorch. The
-/// taps that they came from go to the workspace.
+/// Computes elements of y. As in PyTorch, the first of equal maxima counts, or the last NaN if
+/// there is one. The workspace receives the taps of the maxima.
 template <int width = 1, typename T, typename Tap>
 SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y, Tap *workspace,
                                            std::uint32_t number) {
@@ -25,7 +25,7 @@ SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y,
     const auto values = loadPack<width>(from + static_cast<std::uint32_t>(at * map.inner));
     for (int k = 0; k < width; ++k) {
       const float value = values.at[k];
-      // No branch a plane: `|` and `&` ask all at once.
+      // `|` and `&` avoid a branch for each plane.
       const bool isBetter = (bestTap[k] < 0) | (value > best[k]) | (value != value);
       if (isBetter) {
         best[k] = value;
@@ -43,7 +43,7 @@ SYNCLINE_HOST_DEVICE inline void maxPoolAt(const PoolMap &map, const T *x, T *y,
   storePack(workspace + number * width, taps);
 }
 
-/// The sums as elements of a tensor.
+/// Converts the sums to elements of a tensor.
 template <typename T, int width>
 SYNCLINE_HOST_DEVICE inline void storeSums(T *to, const float (&sums)[width]) {
   Pack<T, width> pack;
@@ -52,7 +52,7 @@ SYNCLINE_HOST_DEVICE inline void storeSums(T *to, const float (&sums)[width]) {
   storePack(to, pack);
 }
 
-/// Elements of dx: what the windows over them that chose them have as gradient.
+/// Computes elements of dx: the sum of dy over the windows whose maximum is the element.
 template <int width = 1, typename T, typename Tap>
 SYNCLINE_HOST_DEVICE inline void maxPoolBackwardAt(const PoolMap &map, const T *dy,
                                                    const Tap *workspace, T *dx,
@@ -62,7 +62,7 @@ SYNCLINE_HOST_DEVICE inline void maxPoolBackwardAt(const PoolMap &map, const T *
   float sums[width] = {};
   map.forEachResult(input.position, [&](const int(&)[3], int at, int tap) {
     const std::uint32_t place = begin + static_cast<std::uint32_t>(at * map.inner);
-    // Both at once: a gradient that nobody chose here lies beside one that was chosen.
+    // Both packs are loaded at once, because neighbours of a chosen element are needed too.
     const auto chosen = loadPack<width>(workspace + place);
     const auto gradients = loadPack<width>(dy + place);
     for (int k = 0; k < width; ++k)

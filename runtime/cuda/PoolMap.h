@@ -1,9 +1,9 @@
-// Which elements the windows of a pooling hold, for device and host: any strides, dilations and
-// paddings in up to three dimensions. Only what a window holds is visited, and no number is divided
-// by one that the compiler does not know.
+// The elements in the windows of a pooling, for device and host, with any strides, dilations and
+// paddings in up to three dimensions. Only elements inside a window are visited, and there is no
+// division by a number unknown to the compiler.
 //
-// cuDNN's pooling knows no dilation, no different paddings before and after, and for its backward
-// pass wants x and y, which a plan does not keep: it remembers where each maximum came from.
+// cuDNN's pooling supports neither dilations nor different paddings before and after. Its backward
+// pass needs x and y, which a plan does not keep; a plan keeps the position of each maximum.
 #pragma once
 
 #include "runtime/cuda/Divisor.h"
@@ -13,9 +13,9 @@
 
 namespace syncline::cuda {
 
-/// Dimensions that a pooling does not have are 1 wide, and come first.
+/// Pooling in three dimensions. Missing dimensions have extent 1 and come first.
 struct PoolMap {
-  /// Of a tensor's plane.
+  /// The extents of a tensor's plane.
   struct Extents {
     int at[3] = {1, 1, 1};
     Divisor by[3];
@@ -25,16 +25,16 @@ struct PoolMap {
   Extents x, y;
   int kernel[3] = {1, 1, 1}, strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, begins[3] = {};
   Divisor byStride[3], byDilation[3];
-  int inner = 1;              ///< planes that lie element by element side by side: channels, last
-  Divisor byInner;            ///< by `inner`
-  Divisor byPlanes;           ///< by the elements of `inner` planes of x
+  int inner = 1;              ///< number of interleaved planes: the channels when they are last
+  Divisor byInner;            ///< divides by `inner`
+  Divisor byPlanes;           ///< divides by the elements of `inner` planes of x
   bool countsPadding = false; ///< averages divide by the whole window
-  bool isGlobal = false;      ///< y has one position a plane, whose window holds all of x
+  bool isGlobal = false;      ///< y has one position in each plane, whose window is all of x
 
   SYNCLINE_HOST_DEVICE int taps() const { return kernel[0] * kernel[1] * kernel[2]; }
 
-  /// An element's place: its position in a plane, and where that plane begins in a tensor with so
-  /// many positions.
+  /// An element's position in its plane, and the start of the plane in a tensor with the
+  /// plane's extents.
   struct Element {
     std::uint32_t outer, plane;
     int position[3];
@@ -43,7 +43,7 @@ struct PoolMap {
       return outer * static_cast<std::uint32_t>(positions * map.inner) + plane;
     }
   };
-  /// Of the element with this number in memory, of a tensor with these extents.
+  /// The element with this number in memory, in a tensor with these extents.
   SYNCLINE_HOST_DEVICE Element element(std::uint32_t number, const Extents &extents) const {
     Element at;
     at.plane = byInner.split(number);
@@ -53,32 +53,32 @@ struct PoolMap {
     return at;
   }
 
-  /// Numbers from `begin` to before `end`.
+  /// The numbers from `begin` to `end` - 1.
   struct Range {
     int begin, end;
   };
-  /// The taps of a result's window that lie in x, not in the padding.
+  /// The taps of a result's window that lie in x and not in the padding.
   SYNCLINE_HOST_DEVICE Range tapsIn(int d, int result) const {
     const int before = begins[d] - result * strides[d], last = x.at[d] - 1 + before;
     const int end = last < 0 ? 0 : divide(byDilation[d], last) + 1;
     return {divideUp(byDilation[d], before), end < kernel[d] ? end : kernel[d]};
   }
-  /// The results whose windows begin at or before this position of x and end at or behind it: all
-  /// that hold it, and, of dilated windows, some that do not.
+  /// The results whose windows begin at or before this position of x and end at or after it. They
+  /// include all windows that hold the position and, with dilations, some that do not.
   SYNCLINE_HOST_DEVICE Range resultsOver(int d, int input) const {
     const int last = input + begins[d], end = divide(byStride[d], last) + 1;
     return {divideUp(byStride[d], last - (kernel[d] - 1) * dilations[d]),
             end < y.at[d] ? end : y.at[d]};
   }
-  /// The tap of one of these results at this position; -1 for none.
+  /// The tap of such a result's window at this position, or -1.
   SYNCLINE_HOST_DEVICE int tapAt(int d, int result, int input) const {
     const int distance = input + begins[d] - result * strides[d];
     const int tap = divide(byDilation[d], distance);
     return tap * dilations[d] == distance ? tap : -1;
   }
 
-  /// Calls use(position in a plane of x, tap) for the taps of a result's window in x, the first
-  /// one first.
+  /// Calls use(position in a plane of x, tap) for the taps of a result's window in x, in
+  /// ascending order.
   template <typename Use>
   SYNCLINE_HOST_DEVICE void forEachTap(const int (&result)[3], const Use &use) const {
     Range taps[3];
@@ -96,7 +96,7 @@ struct PoolMap {
   }
 
   /// Calls use(result's position, its number in a plane of y, tap) for the windows that hold this
-  /// position of x, the first tap, and so the last result, first.
+  /// position of x, in ascending order of taps and so in descending order of results.
   template <typename Use>
   SYNCLINE_HOST_DEVICE void forEachResult(const int (&input)[3], const Use &use) const {
     Range over[3];
@@ -113,7 +113,7 @@ struct PoolMap {
                     (taps[0] * kernel[1] + taps[1]) * kernel[2] + taps[2]);
   }
 
-  /// What an average divides by.
+  /// The divisor of an average.
   SYNCLINE_HOST_DEVICE float divisor(const int (&result)[3]) const {
     int inside = taps();
     if (!countsPadding) {
@@ -127,18 +127,18 @@ struct PoolMap {
   }
 
 private:
-  /// Precondition: a number that is not negative.
+  /// Precondition: `number` is not negative.
   SYNCLINE_HOST_DEVICE static int divide(const Divisor &by, int number) {
     return static_cast<int>(by.quotient(static_cast<std::uint32_t>(number)));
   }
-  /// Rounded up; 0 of negative numbers.
+  /// Rounds up; 0 for negative numbers.
   SYNCLINE_HOST_DEVICE static int divideUp(const Divisor &by, int number) {
     return number <= 0 ? 0 : divide(by, number - 1) + 1;
   }
 };
 
-/// Preconditions: at most three spatial dimensions; every window holds an element of x; tensors of
-/// less than 2^31 elements. x and y: N C spatial...
+/// Makes the map for tensors x and y with dimensions N C spatial... Preconditions: at most three
+/// spatial dimensions; every window holds an element of x; tensors have less than 2^31 elements.
 inline PoolMap poolMap(const Shape &x, const Shape &y, const Window &window, bool isChannelsLast) {
   PoolMap map;
   map.inner = isChannelsLast ? static_cast<int>(x[1]) : 1;

@@ -1,5 +1,5 @@
-// Pooling: a thread computes elements of the result, forward and backward; nothing is added from
-// two threads, so that the same bits come out every time.
+// Pooling. Each thread computes elements of the result, forward and backward. No two threads add to
+// one element, so that the result has the same bits every time.
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
 #include "runtime/cuda/PoolBodies.h"
@@ -37,8 +37,8 @@ __global__ void averageBackwardKernel(PoolMap map, const T *dy, T *dx, std::uint
   });
 }
 
-/// Calls launchBy.template operator()<width>(packs) with the most elements a thread that lie in
-/// planes side by side. Tensors begin at multiples of 64 bytes.
+/// Calls launchBy.template operator()<width>(packs) with the largest possible number of interleaved
+/// elements for each thread. Tensors begin at multiples of 64 bytes.
 template <typename LaunchBy>
 cudaError_t launchPacks(const PoolMap &map, std::uint32_t n, const LaunchBy &launchBy) {
   constexpr int width = 4;

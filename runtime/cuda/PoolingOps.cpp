@@ -1,4 +1,4 @@
-// Pooling, by kernels of ours: see PoolMap.h for why. Results lie as operands do.
+// Pooling, by the backend's kernels; PoolMap.h says why. Results have the layout of operands.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 
@@ -6,14 +6,14 @@ namespace syncline::cuda {
 
 namespace {
 
-/// What a pooling is computed by.
+/// The map and the layout of one pooling.
 struct Pooling {
   PoolMap map;
   Layout layout;   ///< of operand and result
-  std::uint32_t n; ///< elements of the result
+  std::uint32_t n; ///< number of the result's elements
 };
 
-/// `from` and `to` are x and y, or their gradients the other way round.
+/// `from` and `to` are x and y in the forward pass, and dy and dx in the backward pass.
 Pooling poolingOf(const Preparation &p, Tensor x, Tensor y, const Window &window, Tensor from,
                   Tensor to) {
   p.expectType(x, {ElementType::f32});

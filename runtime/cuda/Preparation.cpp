@@ -1,4 +1,4 @@
-// Places of operands, the order in which they are written and read, conversions.
+// Finding the places of operands, checking the order of writing and reading, and conversions.
 #include "runtime/cuda/Preparation.h"
 
 #include "runtime/cuda/Copies.h"
@@ -12,7 +12,7 @@ void Preparation::expectCountable(const std::string &what, const Shape &shape) c
   bool fits = true;
   std::int64_t elements = 1;
   for (std::int64_t extent : shape) {
-    fits = fits && (extent <= 0 || elements <= max / extent); // a product may not overflow
+    fits = fits && (extent <= 0 || elements <= max / extent); // avoids overflow of the product
     elements = fits ? elements * extent : elements;
   }
   if (!fits)
@@ -41,7 +41,8 @@ void Preparation::layOut(Tensor tensor, const Layout &wanted) {
     program.layOut(tensor, wanted);
 }
 
-/// Whether values stay until somebody says otherwise: what the arena holds is overlaid.
+/// Whether a tensor of this space keeps its values after its last use. Tensors of the arena
+/// are overlaid.
 static bool outlivesOperations(Space space) {
   return space != Space::arena && space != Space::gradients;
 }

@@ -1,9 +1,8 @@
-// Prepares one operation: places of its operands in the layouts that its kernel takes, scratch,
-// commands.
+// Prepares one operation: the places of its operands in the layouts that its kernel takes, scratch
+// memory, and commands.
 //
-// input() and output() insert a conversion only where a tensor lies in another layout. Commands run
-// in this order: conversions of inputs and what call() appends, as they are asked for; conversions
-// of outputs.
+// input() and output() insert a conversion only where a tensor has another layout. Conversions of
+// inputs and commands of call() run in the order of the calls, then the conversions of outputs.
 #pragma once
 
 #include "runtime/core/OperandChecks.h"
@@ -23,49 +22,50 @@ public:
       : Operands(program.table), program(program), operation(operation) {}
 
   Layout dense(Tensor tensor) const { return denseLayout(info(tensor)); }
-  /// How the tensor lies; dense while nobody has laid it out.
+  /// The tensor's layout; dense before it has one.
   Layout layout(Tensor tensor) const;
-  /// What an operation that takes any layout computes this operand in, and leaves its result in:
-  /// how it lies; where both orders are one, in the order of the precision's convolutions.
+  /// The layout in which an operation that accepts any layout uses this operand and produces
+  /// its result: the operand's layout, or, where both orders are equal, the order of the
+  /// precision's convolutions.
   Layout imageLayout(Tensor tensor) const;
 
   /// An operand's values, dense or in the wanted layout. A parameter or state without a layout
-  /// adopts this one's order. Fails for a tensor of the arena or the gradients that nobody has
-  /// written, and for one of more elements than our kernels and cuDNN count.
+  /// adopts the wanted order. Fails for a tensor of the arena or the gradients that no operation
+  /// has written, and for a tensor with more elements than kernels and cuDNN can count.
   template <typename T = float> Place<const T> input(Tensor tensor) {
     return input<T>(tensor, dense(tensor));
   }
   template <typename T = float> Place<const T> input(Tensor tensor, const Layout &wanted) {
     return read(tensor, wanted).template as<const T>();
   }
-  /// Where a result is computed, dense or in the wanted layout, which a tensor without one adopts;
-  /// from here on it has values.
+  /// The place for a result, dense or in the wanted layout, which a tensor without a layout adopts.
+  /// From here on the tensor counts as written.
   template <typename T = float> Place<T> output(Tensor tensor) {
     return output<T>(tensor, dense(tensor));
   }
   template <typename T = float> Place<T> output(Tensor tensor, const Layout &wanted) {
     return written(tensor, wanted).template as<T>();
   }
-  /// The place of a result, none for none.
+  /// As output(), or a null place for `none`.
   template <typename T = float> Place<T> outputOrNull(Tensor tensor) {
     return tensor.isValid() ? output<T>(tensor) : Place<T>();
   }
-  /// Lets a result that has no layout lie in this one, whatever output() computes it in.
+  /// Gives this layout to a result without a layout; output() may still compute it in another one.
   void layOut(Tensor tensor, const Layout &wanted);
 
-  /// Fails where there are more elements than our kernels and cuDNN count; `what` says of whom.
+  /// Fails where the tensor has more elements than kernels and cuDNN can count.
   void expectCountable(Tensor tensor) const;
   void expectCountable(const std::string &what, const Shape &shape) const;
-  /// Memory for the duration of the operation.
+  /// Scratch memory for the duration of the operation.
   Scratch scratch(std::int64_t bytes) { return program.reserveScratch(bytes); }
   template <typename T> Place<T> scratchPlace(std::int64_t bytes) {
     return {program, scratch(bytes)};
   }
 
-  /// Appends a command; the first name that is not empty is the operation's implementation.
+  /// Appends a command. The first name that is not empty becomes the operation's implementation.
   void call(std::string_view implementation, Command command);
 
-  /// The operation's commands, in order; ends the preparation.
+  /// Ends the preparation and returns the operation's commands in order.
   std::vector<Command> finish();
 
   Program &program;

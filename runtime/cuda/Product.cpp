@@ -1,4 +1,4 @@
-// cuBLASLt's descriptions of a product, and its choice of an algorithm.
+// Describing a product to cuBLASLt, and choosing an algorithm.
 #include "runtime/cuda/Product.h"
 
 #include "runtime/cuda/Copies.h"
@@ -24,7 +24,7 @@ void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttribut
         "cublasLtMatmulPreferenceSetAttribute");
 }
 
-/// As cuBLASLt counts: columns one behind the other; copies `stride` elements apart.
+/// A column-major layout for cuBLASLt. Matrices of a stack are `stride` elements apart.
 Owned<cublasLtMatrixLayout_t> layoutOf(ElementType type, std::int64_t rows, std::int64_t columns,
                                        std::int64_t copies, std::int64_t stride) {
   cublasLtMatrixLayout_t made = nullptr;
@@ -60,12 +60,12 @@ Owned<cublasLtMatmulDesc_t> describe(const ProductShape &shape, const ProductOpe
   return desc;
 }
 
-/// Where the products of one call begin, in elements.
+/// The offsets of one call's products, in elements.
 struct Start {
   std::int64_t a, b, y;
 };
 
-/// One start for every index of the outer loops.
+/// One start for each index of the outer loops.
 std::vector<Start> startsOf(const std::vector<CopyLoop> &outer, std::int64_t yStride) {
   std::vector<Start> starts{{0, 0, 0}};
   for (std::size_t l = outer.size(); l-- > 0; yStride *= outer[l].extent) {
@@ -151,7 +151,7 @@ void Product::run() const {
   const ProductOperands &operands = plan->operands;
   const std::int64_t bytes = elementBytes(operands.type);
   const std::byte *const a = operands.a, *const b = operands.b;
-  if (operands.bias.isValid()) { // in scratch, perhaps, whose address is known by now
+  if (operands.bias.isValid()) { // it may lie in scratch memory, whose address is known now
     const float *const bias = operands.bias;
     set(plan->desc.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }

@@ -1,4 +1,4 @@
-// One product of stacks of matrices, prepared for cuBLASLt.
+// A product of stacks of matrices, prepared for cuBLASLt.
 #pragma once
 
 #include "runtime/core/Strides.h"
@@ -9,29 +9,30 @@
 
 namespace syncline::cuda {
 
-/// y[rows, columns] = op(a) · op(b), as many times as the stack says; matrices are dense row-major.
+/// y[rows, columns] = op(a) · op(b) for each element of the stack. Matrices are dense
+/// and row-major.
 struct ProductShape {
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool transposeA = false, transposeB = false;
-  /// Outermost first, strides in elements: `to` of a, `from` of b; y lies dense. Empty for one
-  /// product.
+  /// The loops of the stack, outermost first, with strides in elements: `to` is the stride of a and
+  /// `from` that of b; y is dense. Empty for one product.
   std::vector<CopyLoop> stack;
 };
 
 struct ProductOperands {
-  ElementType type = ElementType::f32; ///< of a and b; f32 or bf16
+  ElementType type = ElementType::f32; ///< type of a and b: f32 or bf16
   Place<const std::byte> a, b;
-  Place<const float> bias; ///< one value a column, or none
+  Place<const float> bias; ///< one value for each column, or null
   Place<float> y;
-  bool addsToResult = false; ///< to what y holds
+  bool addsToResult = false; ///< adds the product to y's values
 };
 
 class Product {
 public:
-  /// Picks the algorithm. Fails where cuBLASLt has none.
+  /// Chooses the algorithm. Fails where cuBLASLt has none.
   Product(Preparation &p, const ProductShape &shape, const ProductOperands &operands);
 
-  /// Enqueues on the compute stream.
+  /// Enqueues the product on the compute stream.
   void run() const;
 
 private:

@@ -1,4 +1,4 @@
-// Memory of a step.
+// Allocating the memory of a step.
 #include "runtime/cuda/Program.h"
 
 #include "runtime/cuda/Kernels.h"
@@ -20,13 +20,13 @@ std::int64_t freeMemory() {
   return static_cast<std::int64_t>(free);
 }
 
-/// Where buckets lie, messages begin and end.
+/// The use of a space's memory. Spaces with buckets are also used by messages.
 MemoryUse useOf(Space space, int ranks) {
   const bool hasBuckets = space == Space::gradients || space == Space::parameters;
   return ranks > 1 && hasBuckets ? MemoryUse::messages : MemoryUse::computation;
 }
 
-/// Whether `allocate` found the memory. Throws what else went wrong.
+/// Whether `allocate` succeeded. Throws failures other than short memory.
 template <typename F> bool fits(F &&allocate) {
   try {
     allocate();

@@ -1,7 +1,7 @@
-// A step while it is built and after: tensors, prepared commands, the device's memory.
+// A step during and after its building: tensors, prepared commands, and device memory.
 //
-// A tensor gets its layout when the first operation that uses it is prepared: see Layout.h and
-// Preparation.h. What is gathered is dense.
+// A tensor gets its layout when the first operation that uses it is prepared; see Layout.h and
+// Preparation.h. Gathered tensors are dense.
 #pragma once
 
 #include "runtime/core/Executable.h"
@@ -18,59 +18,59 @@
 
 namespace syncline::cuda {
 
-/// Bytes that one operation's libraries may use beside its operands. Algorithms that need more are
+/// Bytes of workspace that a library may use in one operation. Algorithms that need more are
 /// not chosen.
 inline constexpr std::int64_t workspaceLimit = std::int64_t{512} << 20;
 
 /// Enqueues work on the compute stream; throws Failure.
 using Command = std::function<void()>;
 
-/// A place in memory beside the spaces, for one operation or, kept, for the step: its address is
-/// known once the step is complete.
+/// A place in memory beside the spaces, for one operation or (`kept`) for the whole step. Its
+/// address is known once the step is complete.
 struct Scratch {
   std::int64_t offset = 0, bytes = 0;
   bool isKept = false;
 };
 
-/// Until its first use, a tensor of the arena, the parameters, the gradients or the state has no
-/// layout.
+/// A tensor's memory and layout. A tensor of the arena, the parameters, the gradients or the state
+/// has no layout before its first use.
 struct Placement {
   Layout layout;
   bool isLaidOut = false;
-  bool isWritten = false; ///< of the arena and the gradients, so far
+  bool isWritten = false; ///< whether an operation has written it; for arena and gradients
 };
 
-/// A tensor that is read in another layout than its own, converted once a step.
+/// A copy of a tensor in another layout, made once in each step.
 struct KeptCopy {
   int tensor;
   Layout layout;
   Scratch place;
-  bool isFresh; ///< made by an operation so far, of the values that the tensor has
+  bool isFresh; ///< an earlier operation has made it from the tensor's present values
 };
 
 struct Program {
-  /// Allocates the spaces, zeroed, or notes that they do not fit. Throws Failure.
+  /// Allocates the spaces, zeroed, or records that memory is short. Throws Failure.
   explicit Program(const ExecutableOptions &options);
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
   ~Program();
 
-  /// Notes that the table has taken a tensor.
+  /// Adds the placement of the tensor that the table has just declared.
   void declare(const StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[static_cast<std::size_t>(tensor.id)]; }
-  /// Gives the tensor (and its gradient or parameter) as much of the wanted layout as it may have:
-  /// results in the arena all of it, what is kept between steps the order. Precondition: it has
-  /// none yet.
+  /// Gives the tensor, and its gradient or parameter, the wanted layout. Tensors outside the arena
+  /// adopt the order only and keep their type. Precondition: the tensor has no layout yet.
   void layOut(Tensor tensor, const Layout &wanted);
-  /// The tensor's copy in this layout, for tensors that no operation of the arena overlays.
+  /// The tensor's copy in this layout. Precondition: the tensor is not in the arena, where others
+  /// would overlay it.
   KeptCopy &keep(Tensor tensor, const Layout &layout);
-  /// Copies of the tensors in these bytes are out of date.
+  /// States that the tensors in these bytes change, so that their copies are out of date.
   void changed(Space space, std::int64_t offset, std::int64_t bytes);
   std::byte *data(Tensor tensor) const;
   const DeviceMemory &space(Space space) const { return spaces[static_cast<int>(space)]; }
 
   Scratch reserveScratch(std::int64_t bytes) { return {scratchPlan.reserve(bytes), bytes}; }
-  /// Starts the next operation: its scratch may overlay the last one's.
+  /// Starts the next operation, whose scratch memory may overlay the last one's.
   void resetScratch() { scratchPlan.reset(); }
   /// Throws Failure before allocateScratch().
   template <typename T> T *at(const Scratch &place) const {
@@ -78,12 +78,13 @@ struct Program {
       throw Failure{ErrorKind::internal, "scratch is used before the step is complete"};
     return reinterpret_cast<T *>(scratch.data() + (place.isKept ? keptBegin : 0) + place.offset);
   }
-  /// Ends the building. Throws the Failure that says what does not fit, the largest tensors too.
+  /// Ends the building and allocates scratch memory. Throws a Failure that lists the sizes and the
+  /// largest tensors when memory is short.
   void allocateScratch();
-  /// Without it the step can be declared, so that the message can name its tensors, but not
-  /// prepared.
+  /// Whether the spaces were allocated. Without them the step can be declared, so that the error
+  /// can name its tensors, but not prepared.
   bool hasMemory() const { return !shortage; }
-  /// Throws the Failure that says what is free on the device, where so many bytes are not.
+  /// Throws a Failure that states the free memory when the device has less than `bytes` bytes free.
   void expectRoom(const std::string &what, std::int64_t bytes) const;
 
   ExecutableOptions options;
@@ -91,10 +92,11 @@ struct Program {
   Device device;
   std::vector<Placement> placements;          ///< by tensor
   std::vector<std::vector<Command>> commands; ///< by operation
-  std::int64_t *step = nullptr;               ///< the device's: number of the step that runs
+  std::int64_t *step = nullptr;               ///< device memory with the number of the running step
   float *loss = nullptr;                      ///< host memory that the device writes
   bool hasLoss = false;
-  std::int32_t *keptFlag = nullptr; ///< likewise: not 0 once an update has kept an element
+  std::int32_t *keptFlag =
+      nullptr; ///< host memory that the device writes: not 0 once an update has kept an element
   bool skipsDropout = false;
   DeviceMemory scratch;
 

@@ -1,4 +1,5 @@
-// Sums over any dimensions, in double and in a fixed order: the same bits every time.
+// Sums over any dimensions, in double and in a fixed order, so that the result has the same bits
+// every time.
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
 
@@ -8,7 +9,7 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Where sums go: to y, or, of several parts, to scratch [parts, results].
+/// The destination of sums: y, or scratch memory [parts, results] for several parts.
 struct Sums {
   float *y;
   double *scratch;
@@ -24,7 +25,7 @@ struct Sums {
   }
 };
 
-/// A block a result: its terms lie side by side. blockIdx.y is the part.
+/// One block for each result, whose terms are neighbours in memory. blockIdx.y is the part.
 template <typename T> __global__ void rowsKernel(ReduceMap map, const T *x, Sums sums) {
   const std::uint32_t first = partBegin(map.terms, sums.parts, blockIdx.y);
   const std::uint32_t last = partBegin(map.terms, sums.parts, blockIdx.y + 1);
@@ -37,7 +38,8 @@ template <typename T> __global__ void rowsKernel(ReduceMap map, const T *x, Sums
   }
 }
 
-/// A thread a result: neighbours read side by side, or few terms are summed.
+/// One thread for each result, where neighbouring threads read neighbouring elements or few terms
+/// are summed.
 template <typename T> __global__ void columnsKernel(ReduceMap map, const T *x, Sums sums) {
   const std::uint32_t first = partBegin(map.terms, sums.parts, blockIdx.y);
   const std::uint32_t last = partBegin(map.terms, sums.parts, blockIdx.y + 1);
@@ -58,7 +60,7 @@ __global__ void joinKernel(std::uint32_t results, Sums sums) {
 
 bool takesRows(const ReduceMap &map) { return map.isAlongRows && map.terms > 64; }
 
-/// One block.
+/// Launched with one block.
 __global__ void meanKernel(const double *parts, std::uint32_t count, double divisor,
                            float *result) {
   double own = 0;
@@ -77,7 +79,7 @@ cudaError_t meanOfParts(cudaStream_t stream, const double *parts, std::uint32_t 
 }
 
 std::uint32_t reduceParts(const ReduceMap &map) {
-  // Enough blocks for a large device, but no part that is not worth a block.
+  // Enough blocks for a large device, but no part too small for a block.
   constexpr std::uint32_t wanted = 1024, maxParts = 256;
   const bool rows = takesRows(map);
   const std::uint32_t blocks = rows ? map.results : blocksFor(map.results);

@@ -1,4 +1,4 @@
-// Sums by our own kernels, as commands.
+// Commands for sums by the backend's kernels.
 #pragma once
 
 #include "runtime/cuda/Kernels.h"

@@ -1,4 +1,4 @@
-// Stream capture.
+// Capturing a stream and launching its graph.
 #include "runtime/cuda/StepGraph.h"
 
 namespace syncline::cuda {
@@ -28,11 +28,12 @@ void StepGraph::end() {
   const std::string blame = spoiler.empty() ? "" : spoiler + " cannot be captured: ";
   check(ended, (blame + "cudaStreamEndCapture").c_str());
   cudaGraphExec_t made = nullptr;
-  // Messages keep the priority that their streams have before the computation.
+  // Messages keep their streams' priority over computation.
   check(cudaGraphInstantiate(&made, noted, cudaGraphInstantiateFlagUseNodePriority),
         "cudaGraphInstantiate");
   graph.reset(made);
-  check(cudaGraphUpload(made, captured), "cudaGraphUpload"); // or the first replay would do it
+  check(cudaGraphUpload(made, captured),
+        "cudaGraphUpload"); // otherwise the first replay would do it
 }
 
 } // namespace syncline::cuda

@@ -1,4 +1,4 @@
-// A step captured once, as a graph of CUDA's, and replayed.
+// A step that is captured once as a CUDA graph and replayed.
 #pragma once
 
 #include "runtime/cuda/Check.h"
@@ -8,23 +8,24 @@
 
 namespace syncline::cuda {
 
-/// What a stream, and those that wait for it, are told between begin() and end() is noted instead
-/// of carried out; launch() carries it out. What a capture may not see (allocations, the host's
-/// waits) spoils it. Everything but drop() throws Failure.
+/// Work enqueued between begin() and end() on a stream, and on streams that wait for it, is
+/// recorded instead of carried out; launch() carries it out. Calls that a capture does not allow
+/// (allocations, waits of the host) invalidate it. All functions but drop() throw Failure.
 class StepGraph {
 public:
   bool isCapturing() const { return capturing; }
   bool isReady() const { return graph != nullptr; }
   void drop() { graph.reset(); }
 
-  /// Precondition: !isCapturing(). Only calls of this thread can spoil the capture. Drops the
-  /// graph.
+  /// Drops the graph and begins a capture. Precondition: !isCapturing(). Only calls of this thread
+  /// can invalidate the capture.
   void begin(cudaStream_t stream);
-  /// While capturing: notes who was told last, so that end() can name the first who spoiled it.
+  /// Called during a capture with the name of the last operation, so that end() can name the first
+  /// one that invalidated the capture.
   void note(const std::string &who);
-  /// Precondition: isCapturing(), which ends whatever happens. On success isReady().
+  /// Ends the capture, also on failure. On success isReady(). Precondition: isCapturing().
   void end();
-  /// Precondition: isReady().
+  /// Launches the graph. Precondition: isReady().
   void launch(cudaStream_t stream) const {
     check(cudaGraphLaunch(graph.get(), stream), "cudaGraphLaunch");
   }
@@ -37,7 +38,7 @@ private:
   std::unique_ptr<CUgraphExec_st, Destroy> graph;
   cudaStream_t captured = nullptr;
   bool capturing = false;
-  std::string spoiler; ///< empty while all is well
+  std::string spoiler; ///< the operation that invalidated the capture; empty for none
 };
 
 } // namespace syncline::cuda

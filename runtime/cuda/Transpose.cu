@@ -1,5 +1,4 @@
-// Matrices turned by tiles in the block's own memory, so that both sides are read and written in
-// rows.
+// Transposing matrices by tiles in shared memory, so that both sides are accessed in rows.
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
 
@@ -20,7 +19,7 @@ template <typename To, typename From> __device__ To converted(const From &value)
     return static_cast<To>(static_cast<float>(value));
 }
 
-/// from[batch, rows, columns] becomes to[batch, columns, rows]; a block a tile.
+/// to[batch, columns, rows] = from[batch, rows, columns], with one block for each tile.
 template <typename To, typename From>
 __global__ void turnKernel(To *to, const From *from, MatrixStack stack, std::uint32_t down,
                            std::uint32_t across) {

@@ -1,4 +1,4 @@
-// Elements on their way between ranks: 16 bytes an access where addresses allow it.
+// Converting elements of messages, by accesses of 16 bytes where addresses allow it.
 #include "runtime/cuda/Launch.cuh"
 #include "runtime/cuda/WireKernels.h"
 #include "runtime/data/HalfFloat.h"
@@ -30,7 +30,7 @@ template <typename T> struct alignas(16) Pack {
   T at[count];
 };
 
-/// What 8 elements of 16 bits are in f32.
+/// Eight 16-bit elements converted to f32.
 struct alignas(16) Wide {
   float at[8];
 };
@@ -67,7 +67,7 @@ __global__ void widenKernel(const T *from, float *to, std::int64_t packs, std::i
   });
 }
 
-/// P: an element or a pack of them. `stride` counts these.
+/// P is an element or a pack of elements; `stride` counts them.
 template <typename T, typename P>
 __device__ void sumOne(P *own, const P *others, std::int64_t stride, int rank, int ranks,
                        std::int64_t i) {

@@ -1,5 +1,6 @@
-// Kernels of messages: gradients rounded for the way and widened behind it, and the sums of
-// colocated servers. As Kernels.h: launches on a stream, device pointers, nothing waits.
+// Kernels for messages: rounding gradients before a message, widening them after it, and the sums
+// of colocated servers. As in Kernels.h, functions launch on a stream, take device pointers and do
+// not wait.
 #pragma once
 
 #include "runtime/core/Backend.h"
@@ -10,20 +11,20 @@
 
 namespace syncline::cuda {
 
-/// Bytes of an element on its way.
+/// Bytes of an element in a message.
 constexpr std::int64_t wireBytes(WirePrecision wire) { return wire == WirePrecision::fp32 ? 4 : 2; }
 
-/// n floats to bf16 or fp16, to the nearest, ties to even; what is too large for fp16 becomes
+/// Rounds n floats to bf16 or fp16, to the nearest, ties to even. Values too large for fp16 become
 /// infinite. Fastest where both addresses are multiples of 16. Precondition: wire is not fp32.
 cudaError_t roundToWire(cudaStream_t stream, const float *from, void *to, std::int64_t n,
                         WirePrecision wire);
-/// The way back, exact.
+/// Converts n elements back to float, exactly.
 cudaError_t widenFromWire(cudaStream_t stream, const void *from, float *to, std::int64_t n,
                           WirePrecision wire);
 
-/// own = Σ over ranks of n elements, in rank order, in f32, rounded once: `own` holds what rank
-/// `rank` adds, others[r · stride ..] what rank r does. Fastest where addresses and stride · bytes
-/// are multiples of 16.
+/// own = Σ over ranks of n elements, in rank order, in f32, rounded once. `own` holds the values of
+/// rank `rank`, and others[r · stride ..] those of rank r. Fastest where addresses and stride ·
+/// bytes are multiples of 16.
 cudaError_t sumOfRanks(cudaStream_t stream, void *own, const void *others, std::int64_t stride,
                        int rank, int ranks, std::int64_t n, WirePrecision wire);
 

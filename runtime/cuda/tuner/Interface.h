@@ -1,5 +1,5 @@
-// NCCL's interface to tuners as far as ours needs it, versions 4 and 5, declared after its
-// documentation (NCCL's plugins/tuner): NCCL's headers are not needed to build a tuner.
+// The part of NCCL's tuner interface (versions 4 and 5) that this tuner needs, declared after
+// NCCL's documentation (plugins/tuner), so that the tuner can be built without NCCL's headers.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,17 @@
 
 extern "C" {
 
-/// What calls return; NCCL tells the user of the rest by its last warning.
+/// Return values of calls. NCCL shows the user its last warning.
 enum SynclineNcclResult { synclineNcclSuccess = 0, synclineNcclInvalidUsage = 5 };
 
-/// NCCL's log: `level` 2 warns and is kept for ncclGetLastError(); `flags` name subsystems.
+/// NCCL's log function. `level` 2 is a warning, which ncclGetLastError() returns; `flags`
+/// name subsystems.
 using SynclineNcclLog = void (*)(int level, unsigned long flags, const char *file, int line,
                                  const char *format, ...);
 
-/// Writes costs into `table`, a float for each algorithm and, within it, each protocol; NCCL takes
-/// the least that is not negative (-1: cannot be used). `channels` stays 0 for NCCL's choice.
+/// Writes costs into `table`, one float for each algorithm and each of its protocols. NCCL takes
+/// the least cost that is not negative; -1 marks a combination that cannot be used. `channels`
+/// stays 0 for NCCL's choice.
 using SynclineNcclChoose = int (*)(void *context, int collective, std::size_t bytes, int operations,
                                    float **table, int algorithms, int protocols, int isRegistered,
                                    int *channels);
@@ -35,7 +37,7 @@ struct SynclineNcclTunerV5 {
   int (*finalize)(void *context);
 };
 
-/// Where NCCL looks for them.
+/// The symbols that NCCL looks up.
 __attribute__((visibility("default"))) extern const SynclineNcclTunerV4 ncclTunerPlugin_v4;
 __attribute__((visibility("default"))) extern const SynclineNcclTunerV5 ncclTunerPlugin_v5;
 }

@@ -1,5 +1,6 @@
-// The tuner that NCCL loads (NCCL_TUNER_PLUGIN): messages go as the plan's table says, which
-// SYNCLINE_NCCL_TABLE names. Bytes that NCCL tells are of elements of SYNCLINE_NCCL_ELEMENT_BYTES.
+// The tuner that NCCL loads (NCCL_TUNER_PLUGIN). It chooses algorithms by the plan's table, whose
+// path is in SYNCLINE_NCCL_TABLE. NCCL counts bytes of elements with SYNCLINE_NCCL_ELEMENT_BYTES
+// bytes each.
 #include "runtime/cuda/tuner/Interface.h"
 #include "runtime/cuda/tuner/Table.h"
 
@@ -11,14 +12,14 @@ namespace syncline::nccl {
 
 namespace {
 
-/// A communicator's tuner.
+/// The tuner of one communicator.
 struct Tuner {
   Table table;
   std::int64_t nodes, ranks, elementBytes;
 };
 
 constexpr int warns = 2;
-constexpr std::int64_t planBytes = 4; ///< an element, in the table
+constexpr std::int64_t planBytes = 4; ///< bytes of an element in the table
 
 int refuse(SynclineNcclLog log, const std::string &message) {
   log(warns, ~0ul, __FILE__, __LINE__, "%s", message.c_str());
@@ -50,7 +51,7 @@ int chooseFor(void *context, int collective, std::size_t bytes, int, float **cos
   const Tuner &tuner = *static_cast<Tuner *>(context);
   const auto planned = static_cast<std::int64_t>(bytes) * planBytes / tuner.elementBytes;
   const Row *row = find(tuner.table, collective, planned, tuner.nodes, tuner.ranks);
-  // The table's type says pointers to rows; it is one block.
+  // The parameter's type is a pointer to row pointers, but the table is one block.
   if (row && leaveOnly(*row, reinterpret_cast<float *>(costs), algorithms, protocols) &&
       row->channels)
     *channels = *row->channels;

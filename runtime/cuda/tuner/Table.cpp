@@ -1,4 +1,4 @@
-// Reading and asking.
+// Reading the table and looking up rows.
 #include "runtime/cuda/tuner/Table.h"
 
 #include <charconv>
@@ -24,7 +24,7 @@ std::vector<std::string> split(std::string_view line) {
   }
 }
 
-/// Reads one line; the first error stays.
+/// Reads one line and keeps the first error.
 class LineReader {
 public:
   LineReader(std::vector<std::string> fields, std::string where)
