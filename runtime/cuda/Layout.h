@@ -2,7 +2,7 @@
 // layout needs more bytes than the dense form.
 #pragma once
 
-#include "runtime/core/StepTypes.h"
+#include "runtime/core/Executable.h"
 
 #include <span>
 #include <string>
