@@ -28,8 +28,8 @@ protected:
   struct Both {
     double computing = 0; ///< seconds of the computation
     double message = 0;   ///< seconds of one message
-    int messages =
-        0; ///< messages completed while every rank computed; with 0, `message` is undefined
+    /// Messages completed while every rank computed; with 0, `message` is undefined.
+    int messages = 0;
   };
 
   /// `team` and `device` outlive this object. The computation of one sample takes

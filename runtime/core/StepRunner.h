@@ -45,8 +45,7 @@ public:
   /// Marks the moment at which all that was run so far is done, without waiting for it. Places are
   /// 0 to operations().size().
   virtual Status mark(int place) = 0;
-  /// Seconds from the mark at place 0 to each place, as marked in this step. Call it after
-  /// synchronize().
+  /// Seconds from the mark at place 0 to each place of this step. Call after synchronize().
   virtual Result<std::vector<double>> marks() = 0;
 
   /// Whether a step can be captured. The calls between beginCapture() and endCapture(), including

@@ -1,8 +1,8 @@
 // The CPU backend's StepBuilder. It turns each call into prepared commands of a Program.
 //
 // The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
-// NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp,
-// GatherOps.cpp.
+// NormalizationOps.cpp, LrnOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp,
+// ElementwiseOps.cpp, GatherOps.cpp.
 #pragma once
 
 #include "runtime/core/OperationBuilder.h"

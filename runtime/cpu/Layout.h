@@ -33,10 +33,10 @@ std::int64_t elementOffset(const Layout &layout, std::span<const std::int64_t> i
 /// Whether the layout has bytes that belong to no element.
 bool isPadded(const Layout &layout);
 
-/// The same layout for elements of another type, such as that of an activation's mask.
+/// This layout for elements of another type, such as that of an activation's mask.
 Layout withType(const Layout &layout, DataType type);
 
-/// The same kind of layout (plain, blocked channels, channels last) for other dimensions. Nothing
+/// A layout of the same kind (plain, blocked channels, channels last) for other dimensions. Nothing
 /// when the kind is another one or the ranks differ.
 std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 

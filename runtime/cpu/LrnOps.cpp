@@ -43,8 +43,8 @@ void lrnSample(const float *x, float *y, const AxisView &view, const LrnConstant
   }
 }
 
-/// dx_c = dy_c·S_c^-β - 2·scale·β·x_c · Σ over the channels j whose window holds c of
-/// dy_j·x_j·S_j^(-β-1).
+/// dx_c = dy_c·S_c^-β - 2·scale·β·x_c · Σ dy_j·x_j·S_j^(-β-1) over the channels j whose window
+/// holds c.
 void lrnBackwardSample(const float *x, const float *dy, float *dx, const AxisView &view,
                        const LrnConstants &k, std::vector<float> &sums, std::vector<float> &terms) {
   for (std::int64_t c = 0; c < view.extent; ++c) {

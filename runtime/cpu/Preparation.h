@@ -40,7 +40,7 @@ public:
   dnnl::memory plainOutput(Tensor tensor) { return output(tensor, plain(tensor)); }
   /// Memory of a tensor whose contents only the kernel interprets, such as a workspace.
   dnnl::memory opaque(Tensor tensor, const Layout &layout);
-  /// The same memory described by another layout.
+  /// Describes the same memory by another layout.
   dnnl::memory alias(const dnnl::memory &memory, const Layout &layout);
   /// Scratch memory for the duration of the operation.
   dnnl::memory scratch(const Layout &layout);

@@ -20,7 +20,7 @@ struct Layout {
 /// The layout outside the backend: row-major, with the declared type.
 Layout denseLayout(const StepTensor &tensor);
 
-/// The same layout, marked row-major where both orders are equal: with other than 3 to 5
+/// The equal layout that is marked row-major where both orders are equal: with other than 3 to 5
 /// dimensions, one channel or one position.
 Layout normalized(const Layout &layout, const Shape &shape);
 

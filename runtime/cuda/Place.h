@@ -34,7 +34,7 @@ public:
     moved.elements += n;
     return moved;
   }
-  /// The same place with elements of another type. Precondition: the place was not
+  /// This place with elements of another type. Precondition: the place was not
   /// moved by after().
   template <typename U> Place<U> as() const {
     return program ? Place<U>(*program, scratch) : Place<U>(reinterpret_cast<U *>(own));

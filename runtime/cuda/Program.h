@@ -95,8 +95,8 @@ struct Program {
   std::int64_t *step = nullptr;               ///< device memory with the number of the running step
   float *loss = nullptr;                      ///< host memory that the device writes
   bool hasLoss = false;
-  std::int32_t *keptFlag =
-      nullptr; ///< host memory that the device writes: not 0 once an update has kept an element
+  /// Host memory that the device writes: not 0 once an update has kept an element.
+  std::int32_t *keptFlag = nullptr;
   bool skipsDropout = false;
   DeviceMemory scratch;
 

@@ -36,8 +36,8 @@ struct Identity {
   /// This process is no rank; it starts `size` ranks on this host.
   bool launchesLocally = false;
   int rank = 0, size = 1, localRank = 0;
-  int machineRank =
-      0; ///< number among the ranks on this machine, which may differ from the plan's node
+  /// Number among the ranks on this machine, which may differ from the plan's node.
+  int machineRank = 0;
   int servers = 0;   ///< number of servers, the last of the `size` ranks
   int localSize = 1; ///< ranks on this node; the plan's number when the launcher does not say
   std::string masterAddress = "127.0.0.1";

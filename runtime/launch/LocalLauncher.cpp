@@ -241,8 +241,8 @@ private:
   const RunShape shape;
   const RankNames names;
   const std::vector<std::string> &arguments;
-  const std::string program =
-      std::filesystem::path(arguments.front()).filename(); ///< the program's name for messages
+  /// The program's name for messages.
+  const std::string program = std::filesystem::path(arguments.front()).filename();
   std::vector<Child> children;
   sigset_t signals, before;
   int firstFailed = -1, interrupted = 0;

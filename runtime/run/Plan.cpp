@@ -176,7 +176,7 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   b.ready = prediction(object, "ready");
   b.start = prediction(object, "start");
   b.end = prediction(object, "end");
-  b.rebuilt = prediction(object, "rebuilt");
+  b.reconstructed = prediction(object, "reconstructed");
   b.traffic = prediction(object, "traffic");
   b.extent = size(object, "extent", 0);
   b.type = memberType(b, tensors);

@@ -45,8 +45,9 @@ struct PlanBucket {
   std::vector<std::string> members;
   Scheme scheme = Scheme::ring;
   double ready = 0, start = 0, end = 0; ///< predicted seconds
-  double rebuilt = 0; ///< predicted seconds until its gradients exist; later than `end` for factors
-  double traffic = 0; ///< predicted bytes a node moves, both directions
+  /// Predicted seconds until its gradients exist; later than `end` for factors.
+  double reconstructed = 0;
+  double traffic = 0;                  ///< predicted bytes a node moves, both directions
   ElementType type = ElementType::f32; ///< the members' type
   std::int64_t extent = 0;             ///< bytes that are summed, including alignment
 };
@@ -58,8 +59,8 @@ struct Plan {
   int ranksPerNode = 0; ///< of the cluster that the plan is made for; 0 when the plan does not say
   std::int64_t batch = 1; ///< samples of one rank in a step
   NamedTensor input, target;
-  std::optional<NamedTensor>
-      output; ///< the graph's output, in the arena, complete after the forward phase
+  /// The graph's output, in the arena, complete after the forward phase.
+  std::optional<NamedTensor> output;
   std::vector<PlanTensor> tensors;
   std::vector<PlanBucket> buckets; ///< in issue order
   SpaceSizes sizes;

@@ -239,8 +239,7 @@ void RankRun::readBatch(std::int64_t number) {
     fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
 }
 
-/// Copies the batch of step `number` to the step's input and target. Precondition:
-/// readBatch(number).
+/// Copies the batch to the step's input and target. Precondition: readBatch(number).
 Status RankRun::fill(std::int64_t number) {
   if (!data && number > 0)
     return Status::ok();
@@ -273,8 +272,7 @@ Status RankRun::train() {
   return Status::ok();
 }
 
-/// Reports the losses that have arrived, and ends the run where they require it. All ranks have the
-/// same losses and therefore decide alike.
+/// Acts on the losses that have arrived. All ranks have equal losses and decide alike.
 Status RankRun::finishStep(std::int64_t number, bool dumps) {
   if (!group || dumps || number + 1 == steps)
     if (Result<double> loss = trainer->finishLoss(); !loss)
@@ -364,8 +362,7 @@ Status RankRun::finish() {
   std::optional<Traffic> busiest = report->medianTraffic();
   if (group) {
     group->enter("at the end of the run");
-    // Each rank waits for all others here, so that no rank ends while another still needs
-    // its bytes.
+    // No rank ends while another still needs its bytes.
     std::ostringstream own;
     own << peak;
     if (busiest)
@@ -391,11 +388,9 @@ Status RankRun::finish() {
 } // namespace
 
 int runRank(const Options &options, const Identity &identity) {
-  std::unique_ptr<Participant> participant;
-  if (identity.isServer())
-    participant = createServer(options, identity);
-  else
-    participant = std::make_unique<RankRun>(options, identity);
+  std::unique_ptr<Participant> participant = identity.isServer()
+                                                 ? createServer(options, identity)
+                                                 : std::make_unique<RankRun>(options, identity);
   const Status s = participant->run();
   const int code = conclude("syncline-run", s, participant->joined());
   const int signal = participant->stoppedBy() ? participant->stoppedBy() : StopSignal::received();

@@ -168,7 +168,7 @@ Status ServerRun::watch() {
   // A thread that meets the failure itself can name bucket and step, so it gets time to do so.
   constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
   const Deadline opening = deadlineIn(options.startTimeout + timeout());
-  // The same limit with which workers wait for rank 0.
+  // Workers wait for rank 0 with this limit too.
   const double seconds = std::max(20.0, timeout());
   auto isOver = [&] { return running == 0 || !failure; };
   std::unique_lock lock(mutex);

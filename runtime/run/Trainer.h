@@ -114,8 +114,8 @@ private:
   std::map<int, std::unique_ptr<Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
   bool captures = false, hasCaptured = false;
-  bool isWarm =
-      false; ///< a step has run, so that libraries have connected and allocated their memory
+  /// A step has run, so that libraries have connected and allocated their memory.
+  bool isWarm = false;
   bool isRecording = false;
   Clock::time_point began; ///< start of the step's first operation
   std::vector<StepRecord> recorded;

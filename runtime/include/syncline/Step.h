@@ -55,8 +55,8 @@ struct TensorInfo {
   ElementType type;
   Shape shape;             ///< logical, dense; N C spatial... for images
   std::int64_t offset = 0; ///< bytes from the space's start
-  std::int64_t reserved =
-      0; ///< bytes planned; a backend's own layout may fill more than the dense size, up to this
+  /// Planned bytes. A backend's own layout may fill more than the dense size, up to this.
+  std::int64_t reserved = 0;
 };
 
 struct BucketInfo {

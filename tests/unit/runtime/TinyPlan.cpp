@@ -119,7 +119,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
     return nlohmann::json{{"id", id},         {"members", members},
                           {"scheme", scheme}, {"channel", 0},
                           {"ready", 1e-5},    {"start", 1e-5},
-                          {"end", 2e-5},      {"rebuilt", 2e-5},
+                          {"end", 2e-5},      {"reconstructed", 2e-5},
                           {"traffic", 128.0}, {"extent", 64 * static_cast<int>(members.size())}};
   };
   nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
