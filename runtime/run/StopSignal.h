@@ -11,8 +11,8 @@ public:
   /// Starts the thread. Called once, before the process has another thread. Until hold() a signal
   /// ends the process at once, as by default. Signals that were ignored before stay ignored.
   static void listen();
-  /// From here on the first signal is only recorded. A further signal ends the process at once when
-  /// it comes at least a second later, or when the parent process has ended. A further signal
+  /// From here on the first signal is only recorded. A further signal at least a second later ends
+  /// the process at once, as does any signal once the parent process has ended. A further signal
   /// within a second is a copy of the first and is ignored: a terminal signals both the launcher
   /// and its ranks, and the launcher passes the signal on to its ranks.
   static void hold();
