@@ -55,7 +55,7 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                     .samples = plan.samples()};
   for (const simulate::Operation &op : plan.alone(1).operations)
     context.alone += op.seconds;
-  Result<std::string> provenance = guarded([&] {
+  Result<std::string> provenance = report::guarded([&] {
     return report::provenanceText(document.value("provenance", nlohmann::json()),
                                   clusterJson(cluster));
   });

@@ -60,7 +60,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   const double finish = solution.getFinish().convertToDouble();
   context.optimal = solution.getCertificate().has_value() &&
                     problem::isProved(finish, solution.getBound().convertToDouble());
-  for (cluster::Scheme scheme : catalog.leftOut)
+  for (cluster::Scheme scheme : catalog.unsupported)
     context.leftOut.push_back(cluster::stringifyScheme(scheme).str());
   context.isRequested = op.getRequested().has_value();
   if (explanation.isPiggyback)

@@ -12,6 +12,30 @@
 namespace syncline::files {
 namespace {
 
+/// Those with a formula of alpha, beta and gamma, in the order of Scheme.
+constexpr std::array<std::string_view, 5> formulaNames = {
+    "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter"};
+constexpr std::array<Scheme, 5> allReduces = {Scheme::ring, Scheme::recursiveDoubling,
+                                              Scheme::halvingDoubling, Scheme::tree,
+                                              Scheme::hierarchical};
+constexpr std::array<std::string_view, 4> collectiveKeys = {"all-reduce", "reduce-scatter",
+                                                            "parameter-server", "all-gather"};
+constexpr std::array<std::string_view, 7> costKeys = {"formula", "alpha", "beta", "gamma",
+                                                      "a",       "b",     "table"};
+/// costKeys, then the names of allReduces.
+constexpr std::array<std::string_view, 12> allReduceKeys = {"formula",
+                                                            "alpha",
+                                                            "beta",
+                                                            "gamma",
+                                                            "a",
+                                                            "b",
+                                                            "table",
+                                                            "ring",
+                                                            "recursive-doubling",
+                                                            "tree",
+                                                            "halving-doubling",
+                                                            "hierarchical"};
+
 /// Alpha, beta and gamma of the network, unless keys beside 'formula' replace them.
 Status readConstants(const YamlMap &map, const YamlValue &formula,
                      const std::optional<Link> &network, FormulaCost &cost) {
@@ -113,7 +137,7 @@ private:
       return readCost(*map, std::nullopt);
     if (one != costKeys.end())
       return value.error("expected one cost, or a cost for each of some schemes, got both '" +
-                         std::string(*one) + "' and '" + std::string(name(*named)) + "'");
+                         std::string(*one) + "' and '" + std::string(schemeName(*named)) + "'");
     for (Scheme scheme : allReduces)
       if (const auto cost = map->find(schemeName(scheme)))
         if (Status s = readScheme(*cost, scheme); !s)
@@ -157,7 +181,7 @@ private:
     FormulaCost formula{static_cast<Scheme>(*index), 0, 0, 0};
     if (scheme && formula.algorithm != *scheme)
       return value.error("expected the formula '" + std::string(schemeName(*scheme)) + "', got '" +
-                         std::string(name(formula.algorithm)) + "'");
+                         std::string(schemeName(formula.algorithm)) + "'");
     if (Status s = readConstants(map, value, network, formula); !s)
       return s;
     cost = {formula.algorithm, formula};

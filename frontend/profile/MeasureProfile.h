@@ -1,9 +1,8 @@
 // `syncline profile`: runs a model's step on this machine and takes the times of its operations.
 #pragma once
 
-#include "syncline/PlanConstants.h"
-
 #include "frontend/profile/ProfileOfRun.h"
+#include "syncline/PlanConstants.h"
 
 #include <optional>
 #include <string>

@@ -122,6 +122,10 @@ std::string csvRow(sweep::SweepAxis::Kind kind, const sweep::SweepPoint &point) 
 
 } // namespace
 
+Throughput throughputOf(const sweep::SweepPoint &point) {
+  return {point.ranks, point.samples, point.step, point.alone};
+}
+
 std::string sweepTable(const sweep::Sweep &sweep) {
   Table table({{std::string(sweep::axisName(sweep.axis.kind)), Align::right},
                {"step", Align::right},

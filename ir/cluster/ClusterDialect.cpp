@@ -76,7 +76,7 @@ static LogicalResult checkTime(EmitError emitError, StringRef rule, StringRef na
 }
 
 static LogicalResult checkCount(EmitError emitError, StringRef rule, StringRef name, int64_t count,
-                                int64_t limit = maxRanks) {
+                                int64_t limit = syncline::maxRanks) {
   if (count >= 1 && count <= limit)
     return success();
   return emitError() << rule << ": expected '" << name << "' from 1 to " << limit << ", got "

@@ -90,9 +90,10 @@ private:
              << "and traffic";
     const bool isServers =
         options.size() == 1 && options.front().getScheme() == Scheme::parameterServer;
-    const std::optional<std::int64_t> capacity =
-        isServers && isTight ? catalog.serverMemory : std::nullopt;
-    if (mergeClass.getLargest() != catalog.largestMessage || mergeClass.getCapacity() != capacity)
+    const std::optional<std::int64_t> capacity = mergeClass.getCapacity();
+    const bool isCapacityRight =
+        isServers && isTight ? capacity == catalog.serverMemory : !capacity.has_value();
+    if (mergeClass.getLargest() != catalog.largestMessage || !isCapacityRight)
       return problem.emitOpError("S14: merge class ")
              << number << " has other limits than the cluster";
     return success();

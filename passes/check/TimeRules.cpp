@@ -52,7 +52,7 @@ private:
   void runClock() {
     plan::ProgramOp program = facts.program;
     llvm::DenseMap<Operation *, std::int64_t> gathered; // all ranks' factors, and their bucket
-    for (auto [bucket, steps] : facts.issues)
+    for (const auto &[bucket, steps] : facts.issues)
       for (plan::TensorOp all : facts.steps[steps.front()].writes)
         gathered[all] = bucket;
     double clock = 0;

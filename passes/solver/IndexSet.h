@@ -9,8 +9,6 @@
 
 namespace syncline::solver {
 
-using namespace problem;
-
 /// A subset of [0, size). Bits in words, and a bit per word that is not empty, level upon level:
 /// every operation takes O(log64 size). Not thread-safe.
 class IndexSet {

@@ -1,7 +1,7 @@
 // From gradients and a cluster to merge classes, factor options and carriers.
 #include "tests/support/ProblemBuilder.h"
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 Factors factorsOf(const FactorShape &shape, double operationsPerSecond) {
   const auto count = static_cast<double>(shape.samples) * static_cast<double>(shape.inputs) *
@@ -39,4 +39,4 @@ Problem buildProblem(std::span<const Gradient> gradients, const ClusterSchemes &
   return problem;
 }
 
-} // namespace syncline::solver
+} // namespace syncline::problem

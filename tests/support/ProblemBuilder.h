@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace syncline::solver {
+namespace syncline::problem {
 
 /// A matrix gradient that is a sum of outer products: x^T dy with x of samples x inputs, dy of
 /// samples x outputs.
@@ -66,4 +66,4 @@ struct ClusterSchemes {
 Problem buildProblem(std::span<const Gradient> gradients, const ClusterSchemes &catalog,
                      double computeFree);
 
-} // namespace syncline::solver
+} // namespace syncline::problem

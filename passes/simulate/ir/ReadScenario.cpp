@@ -55,7 +55,7 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
     if (!link || !problem::hasFormula(scheme))
       return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
                               cluster::stringifyScheme(scheme).str() + "' costs");
-    return problem::formulaCost(name, static_cast<int>(spec.getRanks()), rates(link));
+    return problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link));
   }
   Result<std::shared_ptr<const problem::CollectiveCost>> time = cost::collectiveTime(cost);
   if (!time)

@@ -6,6 +6,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 namespace {
 
 constexpr double operationsPerSecond = 8e12;

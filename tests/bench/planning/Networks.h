@@ -9,6 +9,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 /// Gradients, ready in proportion to their work; dense layers and convolutions can travel by
 /// factors, biases ride.
 struct Network {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+using namespace syncline;
 using namespace syncline::problem;
 using namespace syncline::proof;
 using namespace syncline::solver;

@@ -11,6 +11,9 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+using namespace proof;
+
 namespace {
 
 double secondsOf(const std::function<void()> &work) {

@@ -3,6 +3,7 @@
 
 namespace syncline::solver {
 
+
 /// Prints a table of networks, clusters and planning times; false when a limit is missed, a plan or
 /// a certificate is refused.
 bool benchSolver();

@@ -5,6 +5,8 @@
 
 namespace syncline::reference {
 
+using namespace solver;
+
 namespace {
 
 /// What a layer might do, whatever the others do.

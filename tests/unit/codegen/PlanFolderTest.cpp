@@ -207,7 +207,7 @@ TEST_F(PlanFolder, RefusesAnotherSchema) {
   rewrite([](nlohmann::json &json) { json["schema"] = 7; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
-  EXPECT_NE(read.status().message().find("expected schema 5, got 7"), std::string::npos);
+  EXPECT_NE(read.status().message().find("expected schema 6, got 7"), std::string::npos);
 }
 
 TEST_F(PlanFolder, MissesAFile) {

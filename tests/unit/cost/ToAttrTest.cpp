@@ -12,8 +12,9 @@ std::string attrText(std::string_view yaml) {
   const Result<ClusterFile> cluster = parseClusterFile(yaml, "c");
   EXPECT_TRUE(cluster) << cluster.status().message();
   std::string text;
-  llvm::raw_string_ostream(text) << toAttr(*cluster, &parsed.context);
-  EXPECT_EQ(parsed.attr(text), mlir::Attribute(toAttr(*cluster, &parsed.context))) << text;
+  llvm::raw_string_ostream(text) << frontend::toAttr(*cluster, &parsed.context);
+  EXPECT_EQ(parsed.attr(text), mlir::Attribute(frontend::toAttr(*cluster, &parsed.context)))
+      << text;
   return text;
 }
 
@@ -94,7 +95,7 @@ TEST(ToAttr, profile) {
                        "b": {"forward": "3s"}}})",
                    "p");
   ASSERT_TRUE(profile) << profile.status().message();
-  EXPECT_EQ(mlir::Attribute(toAttr(*profile, &parsed.context)),
+  EXPECT_EQ(mlir::Attribute(frontend::toAttr(*profile, &parsed.context)),
             parsed.attr("{\"/a/Conv\" = #cluster.times<forward = 1.0, backward = 2.0>, "
                         "b = #cluster.times<forward = 3.0>}"));
 }

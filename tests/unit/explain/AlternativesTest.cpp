@@ -11,7 +11,6 @@
 using namespace syncline;
 using namespace syncline::explain;
 using namespace syncline::problem;
-using namespace syncline::proof;
 using namespace syncline::solver;
 
 namespace {

@@ -9,7 +9,6 @@
 using namespace syncline;
 using namespace syncline::explain;
 using namespace syncline::problem;
-using namespace syncline::proof;
 using namespace syncline::solver;
 
 using Schemes = std::vector<Scheme>;

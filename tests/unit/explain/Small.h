@@ -10,7 +10,6 @@ namespace syncline::explain {
 /// 2 s, servers 3 s and 0.5 s.
 inline problem::Problem smallProblem() {
   using namespace problem;
-  using namespace solver;
   auto line = [](double a, double b) { return std::make_shared<AffineCost>(a, b); };
   Problem problem;
   problem.mergeClasses = {{{{Scheme::ring, line(1, 1), 3},

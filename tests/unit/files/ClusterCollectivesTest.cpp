@@ -59,7 +59,7 @@ TEST(ClusterCollectives, formulaConstants) {
   const auto *formula = std::get_if<FormulaCost>(&costs[0].time);
   ASSERT_TRUE(formula);
   EXPECT_EQ(formula->algorithm, Scheme::halvingDoubling);
-  EXPECT_EQ(name(formula->algorithm), "halving-doubling");
+  EXPECT_EQ(schemeName(formula->algorithm), "halving-doubling");
   EXPECT_EQ(formula->alpha, 1e-3);
   EXPECT_EQ(formula->beta, 8e-9);
 }

@@ -14,6 +14,7 @@
 using namespace mlir;
 using namespace syncline;
 using namespace syncline::explain;
+using namespace syncline::merge;
 
 namespace {
 
@@ -119,7 +120,7 @@ std::string limited(std::int64_t memory, std::int64_t largest) {
 } // namespace
 
 // To the last bit: what is planned is what is explained.
-TEST(Repose, NoChangeIsNoChange) {
+TEST(PlannedProblem, NoChangeIsNoChange) {
   const Posed posed = pose(clusterOf(8, 1), 32);
   const PlannedProblem planned = posed.problem();
   Result<problem::Problem> same = planned.pose({});
@@ -133,21 +134,21 @@ TEST(Repose, NoChangeIsNoChange) {
             before.layers[0].factorOptions[0].reconstruct);
 }
 
-TEST(Repose, OnOtherBandwidths) {
+TEST(PlannedProblem, OnOtherBandwidths) {
   const Posed planned = pose(clusterOf(8, 1), 32);
   for (double times : {0.25, 2.0, 64.0})
     expectSame(*planned.problem().pose({.bandwidth = times}),
                pose(clusterOf(8, times), 32).problem().asPlanned());
 }
 
-TEST(Repose, OnOtherNumbersOfRanks) {
+TEST(PlannedProblem, OnOtherNumbersOfRanks) {
   const Posed planned = pose(clusterOf(8, 1), 32);
   for (int ranks : {2, 5, 100})
     expectSame(*planned.problem().pose({.ranks = ranks}),
                pose(clusterOf(ranks, 1), 32).problem().asPlanned());
 }
 
-TEST(Repose, WithOtherBatches) {
+TEST(PlannedProblem, WithOtherBatches) {
   const Posed planned = pose(clusterOf(8, 1), 32);
   for (int samples : {1, 16, 320})
     expectSame(*planned.problem().pose({.batch = samples / 32.0}),
@@ -156,7 +157,7 @@ TEST(Repose, WithOtherBatches) {
 
 // Servers with limited memory keep their merge class. Nodes of several devices keep their
 // hierarchical scheme.
-TEST(Repose, KeepsMergeClasses) {
+TEST(PlannedProblem, KeepsMergeClasses) {
   const std::string nodes = ", devicesPerNode = 4";
   auto spec = [&](int ranks, double times) {
     return clusterOf(ranks, times,
@@ -170,14 +171,14 @@ TEST(Repose, KeepsMergeClasses) {
 }
 
 // What --scheme decided stays decided.
-TEST(Repose, KeepsRequestedSchemes) {
+TEST(PlannedProblem, KeepsRequestedSchemes) {
   const Posed planned = pose(clusterOf(8, 1), 32, "conv*=parameter-server");
   ASSERT_EQ(planned.problem().asPlanned().mergeClasses.size(), 2u);
   expectSame(*planned.problem().pose({.bandwidth = 2, .ranks = 16}),
              pose(clusterOf(16, 2), 32, "conv*=parameter-server").problem().asPlanned());
 }
 
-TEST(Repose, SaysWhatIsMeasured) {
+TEST(PlannedProblem, SaysWhatIsMeasured) {
   EXPECT_TRUE(pose(clusterOf(8, 1), 32).problem().measured().empty());
   const Posed stated = pose(
       clusterOf(8, 1, ", collectives = [<ring, #cluster.affine<a = 1.0e-3, b = 1.0e-9>>]"), 32);
@@ -185,7 +186,7 @@ TEST(Repose, SaysWhatIsMeasured) {
 }
 
 // Times are those of the slowest node, here and there.
-TEST(Repose, OnSlowerNodes) {
+TEST(PlannedProblem, OnSlowerNodes) {
   const std::string slow = ", overrides = [<nodes = [3], slowdown = 8.0>]",
                     slower = ", overrides = [<nodes = [0, 2], slowdown = 10.0>]";
   const std::string specs[] = {clusterOf(8, 1), clusterOf(8, 1, slow), clusterOf(8, 1, slower)};
@@ -195,7 +196,7 @@ TEST(Repose, OnSlowerNodes) {
 }
 
 // The limits are those of the cluster that it is posed for.
-TEST(Repose, TakesTheOtherClustersLimits) {
+TEST(PlannedProblem, TakesTheOtherClustersLimits) {
   const auto tight = [](std::int64_t largest) { return limited(2'000'000, largest); };
   expectSame(*posedOn(limited(0, 0), limited(0, 5'000'000)),
              pose(limited(0, 5'000'000), 32).problem().asPlanned());
@@ -208,7 +209,7 @@ TEST(Repose, TakesTheOtherClustersLimits) {
   EXPECT_EQ(roomy->mergeClasses[1].capacity, problem::unlimited);
 }
 
-TEST(Repose, RefusesServersThatGetTight) {
+TEST(PlannedProblem, RefusesServersThatGetTight) {
   Result<problem::Problem> posed = posedOn(limited(0, 0), limited(2'000'000, 0));
   ASSERT_FALSE(posed);
   EXPECT_EQ(posed.status().kind(), ErrorKind::badInput);
@@ -218,7 +219,7 @@ TEST(Repose, RefusesServersThatGetTight) {
 }
 
 // Colocated servers stand beside ranks, and a node that is overridden is there.
-TEST(Repose, RefusesTooFewRanks) {
+TEST(PlannedProblem, RefusesTooFewRanks) {
   const std::string network = ", link = <alpha = 5.0e-5, beta = 8.0e-9, gamma = 0.0>",
                     start = "name = \"lab\", ranks = 8, " + std::string(device) + network;
   const Posed six = pose(start + ", servers = <count = 6, dedicated = false, link = <alpha = "

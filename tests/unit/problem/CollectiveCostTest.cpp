@@ -7,7 +7,8 @@
 #include <limits>
 #include <string>
 
-namespace syncline::solver {
+namespace syncline::problem {
+
 namespace {
 
 TEST(TableCost, InterpolatesBetweenPointsAndExtrapolatesTheLastLine) {
@@ -174,4 +175,4 @@ TEST(SchemeName, IsReadBack) {
 }
 
 } // namespace
-} // namespace syncline::solver
+} // namespace syncline::problem

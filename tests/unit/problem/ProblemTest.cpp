@@ -6,7 +6,8 @@
 #include <cmath>
 #include <functional>
 
-namespace syncline::solver {
+namespace syncline::problem {
+
 namespace {
 
 Problem good() {
@@ -120,4 +121,4 @@ TEST(PairBits, AreReusedOncePairsAreDecided) {
 }
 
 } // namespace
-} // namespace syncline::solver
+} // namespace syncline::problem

@@ -7,7 +7,8 @@
 
 #include <cstdio>
 
-namespace syncline::solver {
+namespace syncline::problem {
+
 namespace {
 
 /// As many digits as the table prints.
@@ -170,4 +171,4 @@ TEST(SchemeCost, HierarchicalSharesANodesCards) {
 }
 
 } // namespace
-} // namespace syncline::solver
+} // namespace syncline::problem

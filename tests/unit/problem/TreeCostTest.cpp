@@ -7,7 +7,8 @@
 
 #include <algorithm>
 
-namespace syncline::solver {
+namespace syncline::problem {
+
 namespace {
 
 constexpr std::int64_t KiB = 1 << 10, MiB = 1 << 20;
@@ -109,4 +110,4 @@ TEST(TreeTraffic, countsWhatLeavesANode) {
 }
 
 } // namespace
-} // namespace syncline::solver
+} // namespace syncline::problem

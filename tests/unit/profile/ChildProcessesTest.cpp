@@ -9,7 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace syncline::driver {
+namespace syncline::profile {
 namespace {
 
 using namespace std::chrono_literals;
@@ -69,4 +69,4 @@ TEST_F(ChildProcessesTest, ChildrenThatAreStartingEndBySignals) {
 }
 
 } // namespace
-} // namespace syncline::driver
+} // namespace syncline::profile

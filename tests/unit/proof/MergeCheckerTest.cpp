@@ -9,7 +9,10 @@
 #include <cmath>
 #include <functional>
 
-namespace syncline::solver {
+namespace syncline::proof {
+
+using namespace problem;
+using namespace solver;
 namespace {
 
 MergeProblem smallProblem() {
@@ -74,4 +77,4 @@ TEST(CheckBound, AcceptsAWeakerBound) {
 }
 
 } // namespace
-} // namespace syncline::solver
+} // namespace syncline::proof

@@ -12,7 +12,10 @@
 #include <cmath>
 #include <functional>
 
-namespace syncline::solver {
+namespace syncline::proof {
+
+using namespace problem;
+using namespace solver;
 namespace {
 
 using Kind = RejectionKind;
@@ -318,4 +321,4 @@ TEST(CheckCertificate, ComparesThePlanWithTheBound) {
 }
 
 } // namespace
-} // namespace syncline::solver
+} // namespace syncline::proof

@@ -5,7 +5,6 @@
 
 using namespace syncline;
 using namespace syncline::report;
-using GradientName;
 
 namespace {
 

@@ -6,7 +6,6 @@
 using namespace syncline;
 using namespace syncline::report;
 using namespace syncline::explain;
-using WhyContext;
 
 namespace {
 

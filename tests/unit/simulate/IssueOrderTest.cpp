@@ -12,7 +12,7 @@ using Kind = Operation::Kind;
 namespace {
 
 /// Gradients a (reconstructed from factors, with its piggyback b) and c, d in a bucket.
-Problem problem() {
+Problem smallProblem() {
   Problem problem;
   auto cost = std::make_shared<problem::AffineCost>(1, 0);
   problem.mergeClasses = {{{{Scheme::ring, cost, 3}, {Scheme::reduceScatter, cost, 3}}}};
@@ -46,7 +46,7 @@ std::string text(const std::vector<Operation> &operations) {
 } // namespace
 
 TEST(IssueOrderTest, TheBackwardPassIsCutAtReadyTimes) {
-  const std::vector<Operation> operations = operationsOf(problem(), 1, names);
+  const std::vector<Operation> operations = operationsOf(smallProblem(), 1, names);
   EXPECT_EQ(text(operations),
             "compute forward; compute a; compute c; compute d; compute backward; ");
   EXPECT_DOUBLE_EQ(operations[3].seconds, 2);
@@ -56,7 +56,7 @@ TEST(IssueOrderTest, TheBackwardPassIsCutAtReadyTimes) {
 
 TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreReconstructedAndUpdatedInOrder) {
   const Scenario scenario =
-      issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, {2.2});
+      issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(0), names, {2.2});
   EXPECT_EQ(text(scenario.operations),
             "compute forward; compute a; issue 0; compute c; compute d; issue 1; compute backward; "
             "wait 0; compute a .. b (2); update 0; wait 1; update 1; ");
@@ -72,9 +72,9 @@ TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreReconstructedAndUpdatedInOrder)
 // What a rank would compute of its own samples moves behind the message with the others' shares.
 TEST(IssueOrderTest, OwnSharesOfFactorsMoveBehindTheirMessage) {
   Scenario scenario =
-      issueMessages(operationsOf(problem(), 1, names), problem(), plan(0), names, {2.2});
+      issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(0), names, {2.2});
   const Scenario before = scenario;
-  moveOwnShares(scenario, problem(), plan(0), 3);
+  moveOwnShares(scenario, smallProblem(), plan(0), 3);
   EXPECT_DOUBLE_EQ(before.operations[8].seconds, 0.25); // of two other ranks
   EXPECT_DOUBLE_EQ(scenario.operations[8].seconds, 0.375);
   EXPECT_DOUBLE_EQ(scenario.operations[1].seconds, before.operations[1].seconds - 0.125);
@@ -84,15 +84,15 @@ TEST(IssueOrderTest, OwnSharesOfFactorsMoveBehindTheirMessage) {
 
 // A program's updates cost more than their bytes where they are many and small.
 TEST(IssueOrderTest, UpdatesAreSharedOutByWeight) {
-  const Scenario scenario = issueMessages(operationsOf(problem(), 1, names), problem(), plan(0),
-                                          names, {2.0, {1, 2, 4, 1}});
+  const Scenario scenario = issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(),
+                                          plan(0), names, {2.0, {1, 2, 4, 1}});
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 0.75); // of a and b
   EXPECT_DOUBLE_EQ(scenario.operations[11].seconds, 1.25);
 }
 
 TEST(IssueOrderTest, AReduceScatterHasNoUpdate) {
   const Scenario scenario =
-      issueMessages(operationsOf(problem(), 1, names), problem(), plan(1), names, {2.2});
+      issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(1), names, {2.2});
   EXPECT_EQ(scenario.operations.back().kind, Kind::wait);
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 2.2);
 }

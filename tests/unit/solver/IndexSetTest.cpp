@@ -7,6 +7,7 @@
 #include <set>
 
 namespace syncline::solver {
+
 namespace {
 
 void expectSameNeighbours(const IndexSet &fast, const std::set<std::size_t> &plain,

@@ -12,6 +12,10 @@
 #include <limits>
 
 namespace syncline::solver {
+
+using namespace problem;
+using namespace proof;
+using namespace reference;
 namespace {
 
 /// Every kind of cost with every kind of layers, `rounds` times over.

@@ -10,6 +10,9 @@
 #include <string>
 
 namespace syncline::solver {
+
+using namespace problem;
+using namespace proof;
 namespace {
 
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;

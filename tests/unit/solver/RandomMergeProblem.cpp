@@ -6,6 +6,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 namespace {
 
 /// A jumpy cost of which nothing but its values is known.

@@ -9,6 +9,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 /// Shapes of a cost. Tables are made of points, jumps of points one byte apart.
 enum class CostKind { affine, noLatency, hugeLatency, concaveTable, jumpy, falling, opaque, mixed };
 inline constexpr CostKind allCostKinds[] = {

@@ -5,6 +5,9 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+using namespace reference;
+
 namespace {
 
 constexpr Scheme mergeClassSchemes[maxMergeClasses][2] = {

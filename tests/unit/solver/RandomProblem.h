@@ -6,6 +6,8 @@
 
 namespace syncline::solver {
 
+using namespace problem;
+
 /// What a random problem may contain.
 struct ProblemMix {
   std::size_t layers = 6;

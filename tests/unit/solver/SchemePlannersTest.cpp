@@ -12,6 +12,9 @@
 #include <cstdio>
 
 namespace syncline::solver {
+
+using namespace problem;
+using namespace proof;
 namespace {
 
 constexpr LinkRates fortyGigabit{2e-5, 2e-10, 0};

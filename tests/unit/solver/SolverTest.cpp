@@ -12,6 +12,11 @@
 #include <gtest/gtest.h>
 
 namespace syncline::solver {
+
+using namespace problem;
+using namespace proof;
+using namespace reference;
+using namespace z3judge;
 namespace {
 
 void expectAccepted(const Problem &problem, const SolverResult &result) {
