@@ -11,6 +11,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
+  let dependentDialects = ["::syncline::cluster::ClusterDialect"]; // for schemes
   let cppNamespace = "::syncline::plan";
   let summary = "streams, channels, buffers with offsets and lifetimes, transport calls, "
                 "in issue order";

@@ -15,7 +15,7 @@ sync.solution of @plain by "late" messages [#sync.message<layers = [0, 1], schem
   finish 1.5 bound 0.0
 
 // A weight by factors, with its bias; a layer before it that skips it; states for a proof, every digit of them kept.
-// CHECK: sync.problem @joint {{.*}} merge_classes [#sync.merge_class<[<ring, {{.*}}>]>, #sync.merge_class<[<"parameter-server", {{.*}}>], largest = 40>] factor options {{.*}} piggybacks [1, 2] only [3, 1, 1, 2]
+// CHECK: sync.problem @joint {{.*}} merge_classes [#sync.merge_class<[<ring, {{.*}}>]>, #sync.merge_class<[<"parameter-server", {{.*}}>], largest = 40>] factor_options {{.*}} piggybacks [1, 2] only [3, 1, 1, 2]
 // CHECK: sync.solution of @joint by "me" messages [#sync.message<layers = [2], scheme = factors, bytes = 1000, ready = 3.0, start = 3.0, end = 3.0100000000000002, reconstructed = 4.02>, {{.*}}] piggybacks [1]
 // CHECK-SAME: certificate #sync.states<relaxations = {{\[\[}}1.0, 0.0, 1.0, 0.0, 1.0, 0.0]], states = {{\[\[\[}}1.0, 4.0, 0, 0]], [], {{\[\[}}3.0, 4.0, 0, 1, -1, 10]], [], []]>
 sync.problem @joint layers ["d", "c", "b", "a"] bytes [10, 20, 1000, 30] ready <[1.0, 2.0, 3.0, 4.0]>

@@ -91,14 +91,14 @@ TEST(WhyReport, OfALoneRank) {
 TEST(WhyReport, TableOfSchemes) {
   EXPECT_TRUE(contains(whyReport(byFactors(), context()),
                        "   scheme   channel  reconstruct   traffic  exists at  best step\n"
-                       "   ring     5.00 ms           11.7 KiB    15.0 ms   25.00 ms\n"
-                       "*  factors  2.00 ms  3.00 ms    1000 B    20.0 ms   20.00 ms\n"))
+                       "   ring     5.00 ms               11.7 KiB    15.0 ms   25.00 ms\n"
+                       "*  factors  2.00 ms      3.00 ms    1000 B    20.0 ms   20.00 ms\n"))
       << whyReport(byFactors(), context());
   Explanation merged = byFactors();
   merged.alternatives[0].bucket = MessageCost{0.006, 0, 20000, 0.016};
   EXPECT_TRUE(contains(whyReport(merged, context()),
                        "exists at   bucket  it exists at  best step\n"
-                       "   ring     5.00 ms           11.7 KiB    15.0 ms  6.00 ms       16.0 ms   "
+                       "   ring     5.00 ms               11.7 KiB    15.0 ms  6.00 ms       16.0 ms   "
                        "25.00 ms\n"))
       << whyReport(merged, context());
 }
