@@ -9,6 +9,7 @@
 #include "frontend/files/Units.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
+#include "runtime/launch/CommandLineText.h"
 #include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"

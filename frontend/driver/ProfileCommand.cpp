@@ -5,6 +5,7 @@
 #include "frontend/profile/TorchTrace.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
+#include "runtime/launch/CommandLineText.h"
 #include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"

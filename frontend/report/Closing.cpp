@@ -3,7 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
-#include "runtime/launch/CommandLine.h"
+#include "runtime/launch/CommandLineText.h"
 
 namespace syncline::report {
 

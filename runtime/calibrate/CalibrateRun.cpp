@@ -7,7 +7,7 @@
 #include "runtime/calibrate/DeviceChannels.h"
 #include "runtime/calibrate/ResultTable.h"
 #include "runtime/calibrate/SizeText.h"
-#include "runtime/launch/CommandLine.h"
+#include "runtime/launch/CommandLineText.h"
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
 #include "runtime/run/DeviceChoice.h"

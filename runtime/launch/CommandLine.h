@@ -1,5 +1,5 @@
-// The common part of all programs' command lines: errors with suggestions, help that fits the
-// terminal, and the closing lines of a command.
+// The common part of all programs' command lines: errors with suggestions, and help that fits the
+// terminal.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,18 +23,5 @@ std::string usageMessage(const CLI::App &app, const CLI::ParseError &error);
 /// 100 columns if standard output is no terminal. Pass it to `CLI::App::formatter` before
 /// subcommands are added.
 std::shared_ptr<CLI::Formatter> helpFormatter();
-
-/// `text` with lines of at most `width` characters, broken at spaces. Continuation lines are
-/// indented by two more spaces. Longer words stay whole.
-std::string wrapped(const std::string &text, std::size_t width);
-
-/// A command that can be pasted into a shell. Words with other characters than letters, digits and
-/// a few signs are quoted. Control characters, which would reach the terminal, become '?'.
-std::string shellLine(const std::vector<std::string> &words);
-
-/// The closing lines, for standard error, of a command that wrote `file`: "wrote FILE: WHAT" and
-/// "next: COMMAND". Without `what` the first line is "wrote FILE".
-std::string closingLines(const std::string &file, const std::string &what,
-                         const std::vector<std::string> &next);
 
 } // namespace syncline

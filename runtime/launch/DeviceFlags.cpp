@@ -4,6 +4,8 @@
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 
+#include <CLI/CLI.hpp>
+
 #include <map>
 #include <vector>
 

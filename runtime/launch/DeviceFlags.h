@@ -3,10 +3,12 @@
 
 #include "runtime/core/Backend.h"
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
 #include <string>
+
+namespace CLI {
+class App;
+} // namespace CLI
 
 namespace syncline {
 

@@ -3,6 +3,8 @@
 
 #include "runtime/launch/CliChecks.h"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdlib>
 
 namespace syncline {

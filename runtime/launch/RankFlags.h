@@ -3,9 +3,11 @@
 
 #include "runtime/launch/Identity.h"
 
-#include <CLI/CLI.hpp>
-
 #include <string>
+
+namespace CLI {
+class App;
+} // namespace CLI
 
 namespace syncline {
 

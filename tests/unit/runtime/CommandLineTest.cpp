@@ -1,6 +1,8 @@
 // Errors and help of command lines.
 #include "runtime/launch/CommandLine.h"
 
+#include "runtime/launch/CommandLineText.h"
+
 #include <gtest/gtest.h>
 
 namespace syncline {

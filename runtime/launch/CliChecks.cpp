@@ -1,0 +1,44 @@
+// Checks of numbers on command lines.
+#include "runtime/launch/CliChecks.h"
+
+#include <charconv>
+
+namespace syncline {
+
+CLI::Validator wholeNumber(std::int64_t min, const std::string &unit, std::int64_t max) {
+  return CLI::Validator(
+      [=](std::string &text) -> std::string {
+        std::int64_t value = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= min &&
+            value <= max)
+          return {};
+        return "expected a whole number of " + unit + ", at least " + std::to_string(min) +
+               (max < maxWhole ? " and at most " + std::to_string(max) : "") + ", got '" + text +
+               "'";
+      },
+      "");
+}
+
+CLI::Validator realNumber(double min, double max, const std::string &wanted) {
+  return CLI::Validator(
+      [=](std::string &text) -> std::string {
+        double value = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= min &&
+            value <= max)
+          return {};
+        return "expected " + wanted + ", got '" + text + "'";
+      },
+      "");
+}
+
+CLI::Validator someText() {
+  return CLI::Validator(
+      [](std::string &text) {
+        return text.empty() ? std::string("expected a name, got nothing") : "";
+      },
+      "");
+}
+
+} // namespace syncline
