@@ -5,6 +5,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
 
+#include <nlohmann/json.hpp>
+
 namespace syncline {
 
 std::string sha256(llvm::StringRef bytes) {

@@ -5,7 +5,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -7,6 +7,8 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 
+#include <nlohmann/json.hpp>
+
 using namespace mlir;
 using Json = nlohmann::json;
 

@@ -6,7 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -5,6 +5,8 @@
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/plan/Plan.h"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace syncline {
 

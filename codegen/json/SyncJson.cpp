@@ -8,6 +8,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 using namespace mlir;

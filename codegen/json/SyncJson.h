@@ -5,7 +5,7 @@
 #include "ir/sync/Sync.h"
 #include "syncline/Status.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace syncline {
 

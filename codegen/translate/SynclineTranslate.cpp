@@ -9,6 +9,8 @@
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 
+#include <nlohmann/json.hpp>
+
 using namespace mlir;
 
 /// A version for the text that stays the same in all releases.

@@ -12,6 +12,8 @@
 
 #include "CLI/CLI.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

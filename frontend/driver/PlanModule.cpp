@@ -5,6 +5,8 @@
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PlanFolder.h"
 
+#include <nlohmann/json.hpp>
+
 using namespace mlir;
 using namespace syncline;
 

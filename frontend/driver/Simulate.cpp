@@ -18,6 +18,8 @@
 #include "passes/simulate/ir/ReadScenario.h"
 #include "syncline/OutputFile.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 
 using namespace mlir;

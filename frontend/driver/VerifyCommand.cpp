@@ -14,6 +14,8 @@
 
 #include "CLI/CLI.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 #include <filesystem>
 #include <memory>

@@ -10,6 +10,8 @@
 #include "runtime/launch/ProgressLine.h"
 #include "syncline/OutputFile.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <filesystem>
 #include <functional>

@@ -4,7 +4,7 @@
 #include "frontend/files/Profile.h"
 #include "syncline/Status.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

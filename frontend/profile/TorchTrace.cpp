@@ -9,6 +9,8 @@
 #include "syncline/JsonDepth.h"
 #include "syncline/Suggestion.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <set>

@@ -5,6 +5,8 @@
 #include "frontend/report/PlanText.h"
 #include "runtime/launch/CommandLineText.h"
 
+#include <nlohmann/json.hpp>
+
 namespace syncline::report {
 
 using files::formatBytes;

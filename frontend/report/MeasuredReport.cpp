@@ -6,6 +6,8 @@
 #include "frontend/report/Table.h"
 #include "runtime/core/Statistics.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 #include "frontend/files/ChromeTrace.h"
 #include "syncline/Status.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <map>
 #include <string>

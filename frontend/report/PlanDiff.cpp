@@ -6,6 +6,8 @@
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>

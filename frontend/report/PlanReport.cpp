@@ -7,6 +7,8 @@
 #include "frontend/report/Table.h"
 #include "frontend/report/Throughput.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 using namespace syncline;

@@ -3,6 +3,8 @@
 
 #include "frontend/files/FormatUnits.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <cstdio>
 
@@ -14,8 +16,9 @@ std::string percent(double fraction) {
   return text;
 }
 
-std::string printable(const nlohmann::json &name) {
-  auto text = name.get<std::string>();
+std::string printable(const nlohmann::json &name) { return printable(name.get<std::string>()); }
+
+std::string printable(std::string text) {
   for (char &c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';

@@ -3,7 +3,7 @@
 
 #include "syncline/Status.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <functional>
 #include <string>
@@ -13,8 +13,10 @@ namespace syncline::report {
 /// "12.50 %" of 0.125.
 std::string percent(double fraction);
 
-/// Text of a name; control characters, which would reach the terminal, become '?'. Throws as
-/// nlohmann::json does where it is no string.
+/// `text` with '?' for control characters, which would reach the terminal.
+std::string printable(std::string text);
+
+/// Printable text of a name. Throws as nlohmann::json does where it is no string.
 std::string printable(const nlohmann::json &name);
 
 /// "fc.weight", "conv1.weight .. bn1.bias (3)".

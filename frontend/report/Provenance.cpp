@@ -4,6 +4,8 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 
 namespace syncline::report {

@@ -1,7 +1,7 @@
 // Where a plan's times come from, in two lines.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include "frontend/report/Throughput.h"
 #include "passes/simulate/Simulation.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -5,6 +5,8 @@
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Throughput.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

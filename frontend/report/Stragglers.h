@@ -3,7 +3,7 @@
 
 #include "passes/simulate/Simulation.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -6,6 +6,7 @@
 #include "tests/unit/codegen/PlanModule.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>

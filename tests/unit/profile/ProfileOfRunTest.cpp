@@ -2,6 +2,7 @@
 #include "frontend/profile/ProfileOfRun.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace syncline;
 using namespace syncline::profile;

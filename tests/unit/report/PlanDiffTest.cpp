@@ -2,6 +2,7 @@
 #include "frontend/report/PlanDiff.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace syncline;
 using namespace syncline::report;

@@ -3,6 +3,7 @@
 #include "frontend/report/Provenance.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace syncline;
 using namespace syncline::report;
