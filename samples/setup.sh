@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building Syncline needs and is missing (Debian 12 packages), then builds it.
 #
-#   samples/setup.sh [--runtime-only] [--no-cpu] [--tests] [--no-install]
+#   samples/setup.sh [--quick] [--runtime-only] [--no-cpu] [--tests] [--no-install]
 #
+#   --quick         only what samples/quickstart.sh runs: the commands, and ranks on CPUs. Without it
+#                   also the CUDA backend, where a toolkit is found, and syncline-opt and its like
 #   --runtime-only  the runtime alone: no LLVM, MLIR, ONNX or Z3 (what a cluster node needs)
 #   --no-cpu        without the CPU backend, oneDNN and Gloo (what a node with GPUs can spare)
 #   --tests         also what tests/run.sh needs (Python packages, formatter), and the test programs
@@ -15,9 +17,9 @@ set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD:-$top/build}
-compiler=ON cpu=ON tests=OFF install=yes
+compiler=ON cpu=ON tests=OFF install=yes quick=no
 
-usage() { sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 fail() {
   echo "setup: $1" >&2
   exit 1
@@ -25,6 +27,7 @@ fail() {
 
 for argument in "$@"; do
   case $argument in
+    --quick) quick=yes ;;
     --runtime-only) compiler=OFF ;;
     --no-cpu) cpu=OFF ;;
     --tests) tests=ON ;;
@@ -33,6 +36,7 @@ for argument in "$@"; do
     *) usage >&2 && exit 2 ;;
   esac
 done
+[[ $quick$tests != yesON ]] || fail "--quick builds no tests: give either --quick or --tests"
 
 # What the chosen parts need, one package a word.
 wanted() {
@@ -108,13 +112,16 @@ configure() {
 
 # On a terminal ninja redraws one line; elsewhere every 25th step and every message is printed.
 compile() {
-  local jobs=${JOBS:-$(jobs_by_memory)}
+  local jobs=${JOBS:-$(jobs_by_memory)} targets=(all)
+  # 'syncline' depends on the programs that it starts.
+  [[ $quick == no ]] || targets=(syncline)
+  [[ $quick$compiler != yesOFF ]] || targets=(syncline-run syncline-calibrate)
   export NINJA_STATUS='[%f/%t, %p, %es] '
   echo "setup: building in '$build', $jobs at a time"
   if [[ -t 1 ]]; then
-    ninja -C "$build" -j "$jobs"
+    ninja -C "$build" -j "$jobs" "${targets[@]}"
   else
-    ninja -C "$build" -j "$jobs" | awk '
+    ninja -C "$build" -j "$jobs" "${targets[@]}" | awk '
       /^\[[0-9]+\/[0-9]+,/ { last = $0; if (++steps % 25 == 0) { print; shown = $0; fflush() } ; next }
       { print; fflush() }
       END { if (last != shown) print last }'
@@ -125,4 +132,9 @@ install_missing
 configure
 compile
 echo "setup: ready; programs are in '$build/bin'; to have them on the path:"
-echo "  export PATH=$build/bin:\$PATH     # or: cmake --install $build --prefix ~/.local"
+if [[ $quick == yes ]]; then
+  echo "  export PATH=$build/bin:\$PATH"
+  echo "the CUDA backend and the other tools are built by samples/setup.sh without --quick"
+else
+  echo "  export PATH=$build/bin:\$PATH     # or: cmake --install $build --prefix ~/.local"
+fi
