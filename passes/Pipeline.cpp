@@ -1,4 +1,4 @@
-// The pipeline, as a table of contents.
+// The compilation pipeline. It reads as a table of contents.
 #include "passes/Pipeline.h"
 
 #include "passes/Passes.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace syncline;
 
-/// What must be gone from here on.
+/// A barrier that refuses the `illegal` operations at the end of phase `phase`.
 static std::unique_ptr<Pass> barrier(const char *phase, std::vector<std::string> illegal) {
   BarrierOptions options;
   options.phase = phase;
@@ -18,7 +18,7 @@ static std::unique_ptr<Pass> barrier(const char *phase, std::vector<std::string>
   return createBarrier(options);
 }
 
-/// What one rank computes: forward, backward, few passes over memory.
+/// The step of one rank: forward pass, backward pass, and few passes over memory.
 static void buildStep(OpPassManager &passes) {
   OpPassManager &step = passes.nest<nn::StepOp>();
   step.addPass(createDifferentiate());
@@ -28,7 +28,7 @@ static void buildStep(OpPassManager &passes) {
                                                     "nn.prelu_backward", "nn.broadcast"}));
 }
 
-/// How the ranks agree: which gradients travel together, and when.
+/// The communication: which gradients share a message, by which scheme, and when it is sent.
 static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<nn::StepOp>().addPass(createCost());
   passes.nest<nn::StepOp>().addPass(createInsertGradients());
@@ -41,7 +41,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   passes.addPass(barrier("merge", {"sync.gradient"}));
 }
 
-/// When and where: issue order, buffers, transport calls; what that takes.
+/// The program: issue order, memory, transport calls, and the prediction of its times.
 static void buildPlan(OpPassManager &passes) {
   passes.addPass(createLowerToPlan());
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));

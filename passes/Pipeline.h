@@ -11,13 +11,13 @@ class OpPassManager;
 namespace syncline {
 
 struct PipelineOptions {
-  std::string planner = "optimal"; ///< as parsePlanner reads it
+  std::string planner = "optimal"; ///< planner's name, as parsePlanner reads it
   /// Schemes requested by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
   std::vector<std::string> requested;
 };
 
-/// Appends every pass, in order, with a barrier after each phase. The module holds an `nn.step` (or
-/// a `sync.trace`, which only the middle phase concerns) and has `cluster.spec`.
+/// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and
+/// holds an `nn.step`, or a `sync.trace`, which only the middle phase changes.
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// Makes the pipeline available to syncline-opt as `--compile`.

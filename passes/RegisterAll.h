@@ -1,4 +1,5 @@
-// What a tool needs to read our files: every dialect, with the interfaces our passes ask of them.
+// Registers every dialect that a tool needs to read our files, with the interfaces that our
+// passes use.
 #pragma once
 
 namespace mlir {
@@ -7,7 +8,7 @@ class DialectRegistry;
 
 namespace syncline {
 
-/// Dialects of Syncline, the MLIR dialects that bodies of fused loops are written in, and the rules
+/// Registers the dialects of Syncline, the MLIR dialects of fused loops' bodies, and the rules
 /// of differentiation.
 void registerAllDialects(mlir::DialectRegistry &registry);
 

@@ -6,8 +6,8 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
-/// Whether every bracket and quote in `text` is closed. MLIR's parser of list options looks for the
-/// closing one for ever.
+/// Whether every bracket and quote in `text` is closed. MLIR's parser of list options never returns
+/// where a closing one is missing.
 static bool isClosed(llvm::StringRef text) {
   llvm::SmallVector<char> awaited;
   for (const char c : text) {

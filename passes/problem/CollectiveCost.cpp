@@ -66,15 +66,15 @@ double TableCost::seconds(std::int64_t bytes) const {
 
 namespace {
 
-/// The ranks halved again and again, as recursive doubling and halving-doubling do. A group of odd
-/// size has one rank, the host, that serves two of the other half: it sends twice.
+/// The rounds of recursive doubling and halving-doubling, which halve the ranks again and again. In
+/// a group of odd size one rank, the host, serves two ranks of the other half and so sends twice.
 struct Halvings {
   double levels = 0; ///< ceil(log2 P)
-  double sends = 0;  ///< the same, levels with hosts counted twice
-  double share = 0;  ///< of the message that the busiest rank receives when levels exchange halves
+  double sends = 0;  ///< messages that the busiest rank sends: a level with a host counts twice
+  double share = 0;  ///< part of the message that the busiest rank receives, in halving-doubling
 };
 
-Halvings halvingsOf(std::int64_t ranks) { // groups may be twice as many as any int
+Halvings halvingsOf(std::int64_t ranks) { // 64 bits: the number of groups may exceed an int
   Halvings sum;
   for (std::int64_t groups = 1; groups < ranks; groups *= 2) {
     std::int64_t sends = 1, blocks = 0;
@@ -94,17 +94,17 @@ Halvings halvingsOf(std::int64_t ranks) { // groups may be twice as many as any 
 
 namespace {
 
-/// What a rank moves at one level, both ways: most exchange with one partner; of an odd group's
-/// ranks the host serves two, and the guest is served.
+/// Bytes that a rank moves at one level, both directions. A regular rank has one partner. In an odd
+/// group the host serves two ranks; the guest is the second of these.
 struct LevelLoad {
   double regular = 0, host = 0, guest = 0;
 };
 
-/// The most that a rank of a group moves at this level and all below: its first, its last, and the
-/// busiest between them. Ranks are host or guest of a group as its upper half's first and its lower
-/// half's last.
+/// The maximum bytes that ranks of a group move at this level and all below: the first rank, the
+/// last rank, and the busiest between them. The host is the upper half's first rank, the guest the
+/// lower half's last.
 struct GroupLoad {
-  double first = 0, last = 0, inner = 0; ///< of one rank: first and last are the same
+  double first = 0, last = 0, inner = 0; ///< bytes; a lone rank is first and last
 
   double most() const { return std::max({first, last, inner}); }
 };
@@ -114,7 +114,7 @@ template <typename LoadOf> GroupLoad loadOf(std::int64_t size, const LoadOf &lev
     return {};
   const std::int64_t lower = size - size / 2, upper = size / 2;
   const bool isOdd = lower > upper;
-  // Halves of different sizes differ by one, so that one of them has equal halves.
+  // Halves of different sizes differ by one, so one of them is even and has equal halves itself.
   const GroupLoad low = loadOf(lower, level), high = isOdd ? loadOf(upper, level) : low;
   const LevelLoad own = level(size);
   GroupLoad load;
@@ -131,12 +131,13 @@ template <typename LoadOf> GroupLoad loadOf(std::int64_t size, const LoadOf &lev
   return load;
 }
 
-/// Whole messages to and from a partner a level.
+/// Traffic of recursive doubling: at each level a rank exchanges whole messages with its partner.
 double doublingTraffic(std::int64_t ranks) {
   return loadOf(ranks, [](std::int64_t) { return LevelLoad{2, 3, 1}; }).most();
 }
 
-/// Blocks: a rank gets its own half's and gives the other half's, then the way back.
+/// Traffic of halving-doubling: at each level a rank receives its own half's blocks and sends the
+/// other half's; the gather then moves as many back.
 double halvingDoublingTraffic(std::int64_t ranks) {
   const double block = 2 / static_cast<double>(ranks);
   return loadOf(ranks,

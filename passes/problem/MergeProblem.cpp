@@ -1,4 +1,4 @@
-// What can be said about a merge problem without solving it.
+// Functions of MergeProblem that need no solver.
 #include "passes/problem/MergeProblem.h"
 
 namespace syncline::problem {

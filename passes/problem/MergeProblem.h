@@ -1,9 +1,9 @@
-// MergeProblem: which gradients travel together, in one in-order channel: the problem that merging
-// alone poses (see plainProblem in joint/Problem.h), and the certificate of its bound;
-// README.md has the mathematics.
+// MergeProblem: the problem of merging alone, where the only question is which gradients share a
+// message on one in-order channel (see plainProblem in Problem.h), and the certificate of its
+// bound. README.md has the mathematics.
 //
-// Nothing here searches or judges: see FinishTimes.h, Coarsen.h and ComparisonPlanners.h for
-// algorithms and MergeChecker.h for the judge.
+// This file neither searches nor judges: FinishTimes.h, Coarsen.h and ComparisonPlanners.h hold the
+// algorithms, MergeChecker.h the judge.
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"
@@ -21,17 +21,18 @@ struct MergeLayer {
   double ready = 0; ///< seconds from the start of the step
 };
 
-/// Sound when the Problem it is a view of is valid. Copyable; costs are shared and immutable.
+/// A view of a Problem, valid when that problem is. Copyable; costs are shared and immutable.
 /// Thread-safe to read.
 struct MergeProblem {
   std::vector<MergeLayer> layers;
   std::vector<SchemeOption> options;
 
-  /// The fastest option for so many bytes; the first of equals. Precondition: there is an option.
+  /// The index of the fastest option for `bytes`; the first wins a tie. Precondition: there is
+  /// an option.
   std::size_t bestOption(std::int64_t bytes) const;
-  /// Its time in seconds: T(bytes) = min over options.
+  /// The fastest option's time in seconds: T(bytes) = min over options.
   double seconds(std::int64_t bytes) const;
-  /// Entry k is the bytes of the first k layers; one entry more than there are layers.
+  /// Sums of bytes: entry k holds the bytes of the first k layers, k = 0..n.
   std::vector<std::int64_t> prefixBytes() const;
 };
 

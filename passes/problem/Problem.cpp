@@ -1,4 +1,4 @@
-// What can be said about a problem without solving it.
+// Functions of a problem that need no solver, and its validation.
 #include "passes/problem/Problem.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace syncline::problem {
 
 namespace {
 
-/// Doubles hold every integer up to here.
+/// Doubles represent every integer up to here.
 constexpr std::int64_t maxBytes = std::int64_t{1} << 53;
 
 Status layerError(std::size_t index, const std::string &what) {
@@ -188,7 +188,7 @@ PairBits::PairBits(const Problem &problem) : ofLayer(problem.layers.size()) {
       piggybacksOf[*problem.layers[k].carrier].push_back(k);
 
   std::vector<std::size_t> bitOfPiggyback(n);
-  std::vector<std::size_t> spare; // bits given back
+  std::vector<std::size_t> spare; // bits that are free again
   std::size_t used = 0;
   auto visit = [&](std::size_t k, std::size_t piggyback, bool carries, bool opens) {
     if (opens && spare.empty())
@@ -203,7 +203,7 @@ PairBits::PairBits(const Problem &problem) : ofLayer(problem.layers.size()) {
     return bit;
   };
   for (std::size_t k = 0; k < n; ++k) {
-    std::vector<std::size_t> closing; // given back only once this layer's own pairs are open
+    std::vector<std::size_t> closing; // bits to free once this layer's own pairs are open
     if (std::optional<std::size_t> carrier = problem.layers[k].carrier)
       if (std::size_t bit = visit(k, k, false, k < *carrier); *carrier < k)
         closing.push_back(bit);
@@ -217,8 +217,7 @@ PairBits::PairBits(const Problem &problem) : ofLayer(problem.layers.size()) {
 
 bool PairBits::settle(std::uint64_t &freedom, std::size_t k, Choice::Kind kind) const {
   for (const Pair &pair : ofLayer[k]) {
-    // Of carrier and piggyback, only "the piggyback rides, the carrier has no message of factors"
-    // is forbidden.
+    // A pair forbids only that the layer piggybacks while its carrier sends no factors.
     bool harmless = pair.carries ? kind == Choice::Kind::factors : kind != Choice::Kind::piggyback;
     if (pair.opens) {
       freedom |= harmless ? pair.bit : 0;

@@ -1,9 +1,9 @@
-// Problem: by which scheme every gradient travels and which gradients travel together, decided
-// at once, on one in-order channel beside one computing device. The problem, a plan and the
-// certificate of a bound; README.md ("The sync problem") has the mathematics.
+// Problem: which scheme each gradient travels by and which gradients share a message, decided at
+// once, on one in-order channel beside one computing device. This file declares the problem, a
+// solution and the certificate of a bound; README.md ("The sync problem") has the mathematics.
 //
-// Nothing here searches or judges: see Solver.h and SchemePlanners.h for algorithms,
-// Replay.h for the clock and SolutionChecker.h for the judge. Units: seconds and bytes.
+// This file neither searches nor judges: solver/Solver.h and SchemePlanners.h hold the algorithms,
+// solver/Replay.h the clock, proof/SolutionChecker.h the judge. Units: seconds and bytes.
 #pragma once
 
 #include "passes/problem/MergeProblem.h"
@@ -23,41 +23,40 @@ namespace syncline::problem {
 inline constexpr std::size_t maxMergeClasses = 3;
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// Schemes that merge gradients and share one open bucket. A closed bucket takes any option of its
-/// merge class, best the fastest for its size. Merge classes of their own are for schemes that only
-/// some layers allow or that are limited: their buckets may be open at the same time, and cost the
-/// solver the more.
+/// Schemes that share one open bucket. A closed bucket may use any option of its class; the fastest
+/// for its size is best. Schemes that only some layers allow, or that have a limit, form classes of
+/// their own: several buckets are then open at the same time, which makes the search larger.
 struct MergeClass {
   std::vector<SchemeOption> options;
-  std::int64_t largestMessage = unlimited; ///< a bucket never holds more bytes
-  std::int64_t capacity =
-      unlimited; ///< all gradients of the merge class together (servers' memory)
+  std::int64_t largestMessage = unlimited; ///< bytes that one bucket may hold
+  /// Bytes that all gradients of the merge class may have together (servers' memory).
+  std::int64_t capacity = unlimited;
 
-  /// The fastest option for so many bytes; the first of equals.
+  /// The index of the fastest option for `bytes`; the first wins a tie.
   std::size_t bestOption(std::int64_t bytes) const;
-  /// Its time in seconds.
+  /// The fastest option's time in seconds.
   double seconds(std::int64_t bytes) const;
 };
 
-/// A way for one gradient to travel alone.
+/// A way for one layer's gradient to travel as factors, in a message of its own.
 struct FactorOption {
   Scheme scheme = Scheme::factors;
-  double seconds = 0;     ///< on the channel
-  double reconstruct = 0; ///< computation once it has arrived
-  double traffic = 0;     ///< bytes a node moves for it, both directions
-  /// What one rank contributes, where the scheme is factors; no planner reads it. It is what it
-  /// takes to pose the problem anew for another cluster.
+  double seconds = 0;     ///< time on the channel
+  double reconstruct = 0; ///< seconds of computation once the factors have arrived
+  double traffic = 0;     ///< bytes that a node moves for it, both directions
+  /// Bytes that one rank contributes where the scheme is factors. Planners ignore it; it is needed
+  /// to pose the problem again for another cluster.
   std::int64_t factorBytes = 0;
 };
 
 /// One gradient. Layers stand in backward order, so ready times ascend.
 struct Layer {
   std::int64_t bytes = 0;
-  double ready = 0;
-  std::uint32_t mergeClasses = 0; ///< bit l: may travel in merge class l
+  double ready = 0;               ///< seconds from the start of the step
+  std::uint32_t mergeClasses = 0; ///< bit l is set where the layer may use merge class l
   std::vector<FactorOption> factorOptions;
-  /// A layer whose message of factors brings this gradient too: a bias is the sum of the gathered
-  /// dy. It then needs no message.
+  /// The layer whose factor message also brings this gradient: a bias's gradient is the sum of the
+  /// gathered dy. A piggyback needs no message of its own.
   std::optional<std::size_t> carrier;
 };
 
@@ -65,42 +64,45 @@ struct Layer {
 struct Problem {
   std::vector<Layer> layers;
   std::vector<MergeClass> mergeClasses;
-  double computeFree = 0; ///< when the backward pass is over and reconstruction may begin
-  bool onGpus = false;    ///< what other systems send messages by depends on it
+  double computeFree = 0; ///< seconds; the backward pass ends here and reconstruction may begin
+  bool onGpus = false;    ///< devices are GPUs; planners that imitate other systems need it
 
-  /// The merge class whose capacity may bind, if any.
+  /// The merge class whose capacity may bind, if there is one.
   std::optional<std::size_t> limitedMergeClass() const;
-  /// Whether a layer alone fits into a merge class it may travel in.
+  /// Whether the layer alone fits into a merge class that it may use.
   bool allows(std::size_t layer, std::size_t mergeClass) const;
-  /// Whether no merge class takes a layer. Where it has no factor options either it must ride.
+  /// Whether no merge class takes the layer. Without factor options it must then be a piggyback.
   bool hasNoMergeClass(std::size_t layer) const;
 };
 
-/// The same problem as merging alone, where it is no more than that: one merge class that takes
-/// every layer, no limit on messages or capacity, no ways to travel alone. Its finish leaves out
-/// computeFree. Precondition: the problem is valid.
+/// The problem as a MergeProblem, where it is nothing more: one merge class takes every layer,
+/// there is no limit on messages or capacity, and there are no factor options. The result's finish
+/// leaves out computeFree. Precondition: the problem is valid.
 std::optional<MergeProblem> plainProblem(const Problem &problem);
 
-/// badInput unless merge classes are 1..maxLanes with options that have costs, at most one merge
-/// class has a capacity, layers are as MergeProblem's, computeFree is no earlier than the last of
-/// them, factor options' numbers are finite and >= 0, carriers exist, are other layers and have a
-/// factor option, fewer than 64 carriers' pairs overlap, and every layer can travel somehow without
-/// the limited merge class, unless all that cannot fit into it together. A layer may have no way
-/// but to ride where its carrier has none but to travel alone. Messages count layers from 1, in
-/// backward order.
+/// Returns badInput unless all of these hold. Messages count layers from 1, in backward order.
+///   - There are 1..maxMergeClasses merge classes; their options have costs; at most one has a
+///     capacity.
+///   - Layers are as MergeProblem's, and computeFree is no earlier than the last of them.
+///   - Factor options' numbers are finite and >= 0.
+///   - Carriers exist, are other layers and have a factor option; fewer than 64 carriers' pairs
+///     overlap.
+///   - Every layer can travel without the limited merge class, unless all layers that cannot fit
+///     into it together. A layer may have no way but to piggyback where its carrier has none but
+///     its factor options.
 Status validate(const Problem &problem);
 
 /// What is decided for one layer.
 struct Choice {
   enum class Kind : std::uint8_t {
-    join,      ///< into the merge class's bucket, which stays open
-    close,     ///< into the merge class's bucket, which then goes
-    factors,   ///< alone
-    piggyback, ///< with its carrier's message of factors
+    join,      ///< the layer goes into the merge class's bucket, which stays open
+    close,     ///< the layer goes into the merge class's bucket, which is then sent
+    factors,   ///< the layer's factors go in a message of their own
+    piggyback, ///< the gradient travels inside its carrier's factor message
   };
   Kind kind = Kind::close;
-  std::uint8_t index = 0;        ///< of the merge class or of the factor option; 0 for ride
-  std::uint8_t option = fastest; ///< of the merge class, for close: by which the bucket travels
+  std::uint8_t index = 0;        ///< merge class or factor option; 0 for a piggyback
+  std::uint8_t option = fastest; ///< where the bucket closes: the merge class's option that it uses
 
   static constexpr std::uint8_t fastest = 255;
 
@@ -109,75 +111,75 @@ struct Choice {
 
 /// One message.
 struct Message {
-  std::vector<std::size_t> layers; ///< ascending
+  std::vector<std::size_t> layers; ///< layers in the message, ascending
   bool isFactors = false;
-  std::size_t mergeClass = 0; ///< where !isFactors
-  std::size_t option = 0;     ///< of the merge class, or of its layer's factor options
-  std::int64_t bytes = 0;     ///< of the gradients it stands for, piggybacks not counted
-  double ready = 0;           ///< when its last member is
-  double start = 0;           ///< when it takes the channel
-  double end = 0;             ///< when it frees the channel
-  double reconstructed = 0;   ///< when its gradients exist: end, or the end of its reconstruction
+  std::size_t mergeClass = 0; ///< number of the merge class, where !isFactors
+  std::size_t option = 0;     ///< number of the merge class's or the layer's factor option
+  std::int64_t bytes = 0;     ///< bytes of its layers' gradients, without piggybacks
+  double ready = 0;           ///< seconds when its last member is ready
+  double start = 0;           ///< seconds when it takes the channel
+  double end = 0;             ///< seconds when it frees the channel
+  double reconstructed = 0;   ///< seconds when its gradients exist, reconstructed if need be
 };
 
-/// Messages in issue order: by their last member.
+/// A solution: messages in issue order, which is the order of their last members.
 struct Solution {
   std::vector<Message> messages;
   std::vector<std::size_t> piggybacks; ///< layers without a message, ascending
   double communicationEnd = 0;
-  double computeEnd = 0; ///< of the backward pass and all reconstruction
-  double finish = 0;     ///< the later of the two
+  double computeEnd = 0; ///< end of the backward pass and of all reconstruction
+  double finish = 0;     ///< the later of the two ends
 
-  /// Bytes a node moves, both directions.
+  /// Bytes that a node moves, both directions.
   double traffic(const Problem &problem) const;
   Scheme scheme(const Problem &problem, const Message &message) const;
 };
 
-/// How far a partial plan has come after some layer: nothing that can follow needs more.
+/// The state of a partial solution after some layer: all that later choices depend on.
 struct PlanState {
-  double free = 0; ///< the channel is free for the next message, not before the next layer is ready
-  double compute = 0; ///< the device is free for the next reconstruction
-  std::int64_t held =
-      0; ///< bytes of the limited merge class so far; 0 where no merge class is limited
-  /// Bytes in the merge class's open bucket; closed where it has no members.
+  double free = 0;    ///< when the channel is free, at the earliest when the next layer is ready
+  double compute = 0; ///< when the device is free for the next reconstruction
+  /// Bytes in the limited merge class so far; 0 where no merge class is limited.
+  std::int64_t held = 0;
+  /// Bytes in each merge class's open bucket; `closed` where it has no open bucket.
   std::array<std::int64_t, maxMergeClasses> open{closed, closed, closed};
-  /// A bit per carrier's pair of which one member is decided (see PairBits): set when the other
-  /// may choose freely.
+  /// One bit for each pair of carrier and piggyback of which one layer is decided (see PairBits):
+  /// set when the other layer may choose freely.
   std::uint64_t freedom = 0;
 
   static constexpr std::int64_t closed = -1;
 };
 
-/// A line under every cost of every merge class, and a weight: what PlanStates are bounded by
+/// A line under every cost of every merge class, and weights; it bounds PlanStates
 /// (passes/proof/README.md, "The bound").
 struct Relaxation {
-  double channelWeight = 1; ///< w; the device's is 1 - w
-  double heldWeight = 0;    ///< seconds per byte in the limited merge class
+  double channelWeight = 1; ///< w, the channel's weight; the device's is 1 - w
+  double heldWeight = 0;    ///< u, seconds per byte in the limited merge class
   struct Line {
     double latency = 0, secondsPerByte = 0;
   };
   std::array<Line, maxMergeClasses> lines;
 };
 
-/// Proof that no plan finishes before `bound`: after layer k every plan is in a state that one of
-/// states[k] is no worse than, or that some relaxation shows to finish no earlier than `bound`.
-/// Planners list no states: a judge derives those that no relaxation shows to be late about as fast
-/// as it reads them.
+/// Proof that no solution finishes before `bound`: after layer k every partial solution is in a
+/// state that some entry of states[k] is no worse than, or that some relaxation shows to finish no
+/// earlier than `bound`. Planners list no states, since a judge derives them about as fast as it
+/// reads them.
 struct Certificate {
   double bound = 0;
   std::vector<Relaxation> relaxations;
-  std::vector<std::vector<PlanState>> states; ///< none, or one list more than layers
+  std::vector<std::vector<PlanState>> states; ///< empty, or one list more than there are layers
 };
 
-/// Proof of a bound: a plain problem's (see plainProblem) is the array f.
+/// Proof of a bound. A plain problem (see plainProblem) has a MergeCertificate, its array f.
 using BoundProof = std::variant<MergeCertificate, Certificate>;
 
-/// What the proof proves, seconds: no plan of the problem finishes earlier. Preconditions: the
-/// array has an entry.
+/// The bound that the proof proves, in seconds: no solution finishes earlier. Precondition: a
+/// MergeCertificate has an entry.
 double boundOf(const Problem &problem, const BoundProof &proof);
 
-/// Which bit of PlanState::freedom belongs to which pair of a piggyback and its carrier; bits are
-/// reused once both are decided.
+/// Assigns each pair of a piggyback and its carrier a bit of PlanState::freedom. A bit is reused
+/// once both layers are decided.
 struct PairBits {
   struct Pair {
     std::size_t other = 0; ///< the layer at the pair's other end
@@ -186,11 +188,12 @@ struct PairBits {
     bool carries = false; ///< this layer is the carrier
   };
   std::vector<std::vector<Pair>> ofLayer;
-  std::size_t most = 0; ///< bits in use at the same time
+  std::size_t most = 0; ///< maximum number of bits in use at the same time
 
   explicit PairBits(const Problem &problem);
 
-  /// Whether a plan with these bits may decide so for layer k; then the bits are those afterwards.
+  /// Whether layer k may be decided as `kind` in a solution with the bits `freedom`; if so,
+  /// `freedom` becomes the bits after that decision.
   bool settle(std::uint64_t &freedom, std::size_t k, Choice::Kind kind) const;
 };
 

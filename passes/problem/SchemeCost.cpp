@@ -1,4 +1,4 @@
-// The schemes' formulas.
+// Formulas of the schemes' costs.
 #include "passes/problem/SchemeCost.h"
 
 #include "passes/problem/TreeCost.h"
@@ -9,8 +9,8 @@ namespace syncline::problem {
 
 namespace {
 
-/// A server on every rank: each sends every other its block, then the sum of its own. 2(P-1)
-/// messages and the bytes of a ring; the two rounds do not overlap.
+/// The cost of a server on every rank. Each rank sends every other its block, then the sum of its
+/// own block: 2(P-1) messages and the bytes of a ring. The two rounds do not overlap.
 AffineCost symmetricCost(const ServerLayout &layout) {
   LinkRates link = layout.worker;
   if (layout.duplex == Duplex::half)
@@ -18,8 +18,9 @@ AffineCost symmetricCost(const ServerLayout &layout) {
   return formulaLine(Scheme::ring, layout.workers, link);
 }
 
-/// Servers on the first S < P ranks, in two rounds that do not overlap. Ranks that only work push
-/// everything, to S servers; servers keep their own block, sum P-1 and answer P-1.
+/// The cost of servers on the first S < P ranks, in two rounds that do not overlap. A rank
+/// without a server pushes everything, to S servers; a server keeps its own block, sums P-1 and
+/// answers P-1.
 AffineCost colocatedCost(const ServerLayout &layout) {
   double p = layout.workers, s = layout.servers;
   double serverOut = (s - 1) / s, serverIn = (p - 1) / s;
@@ -30,7 +31,8 @@ AffineCost colocatedCost(const ServerLayout &layout) {
           2 * busiest * link.secondsPerByte + serverIn * link.reduceSecondsPerByte};
 }
 
-/// A worker pushes to S servers, a server answers P workers; the push's bytes are the pull's.
+/// The cost of dedicated servers. A worker pushes to S servers, a server answers P workers; pull
+/// moves as many bytes as push.
 std::shared_ptr<const CollectiveCost> dedicatedCost(const ServerLayout &layout) {
   double p = layout.workers, s = layout.servers;
   double phase = std::max(layout.worker.secondsPerByte, p / s * layout.server.secondsPerByte);
@@ -39,16 +41,17 @@ std::shared_ptr<const CollectiveCost> dedicatedCost(const ServerLayout &layout) 
   double slope = 2 * phase + summed;
   if (layout.pieceBytes <= 0)
     return std::make_shared<AffineCost>(latency, slope);
-  // Opposite directions of full duplex links carry both at once.
+  // Full duplex links carry both directions at once.
   double paced = std::max(layout.duplex == Duplex::full ? phase : 2 * phase, summed);
-  std::int64_t piece = layout.pieceBytes * layout.servers; // of every server's block
+  std::int64_t piece = layout.pieceBytes * layout.servers; // one piece of every server's block
   double first = latency + slope * static_cast<double>(piece);
   CostPoint points[] = {
       {0, latency}, {piece, first}, {2 * piece, first + paced * static_cast<double>(piece)}};
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
-constexpr std::int64_t longBytes = oneTreeBytes + 1; ///< of every message that is not short
+/// The size of a message that stands for all that are not short.
+constexpr std::int64_t longBytes = oneTreeBytes + 1;
 
 AffineCost sum(const AffineCost &a, const AffineCost &b) {
   return {a.latency() + b.latency(), a.secondsPerByte() + b.secondsPerByte()};
@@ -78,8 +81,8 @@ HierarchicalCost hierarchicalCost(const NodeLayout &layout) {
   AffineCost scatter((d - 1) * in.latency,
                      (d - 1) / d * (in.secondsPerByte + in.reduceSecondsPerByte));
   AffineCost gather((d - 1) * in.latency, (d - 1) / d * in.secondsPerByte);
-  // Each of the d devices exchanges N/d bytes; d / linksPerNode of them share a card. Each reduces
-  // its own part.
+  // Each of the d devices exchanges N/d bytes; d / linksPerNode devices share a card. Each device
+  // reduces its own part.
   double wire = 2 * (n - 1) / n / layout.linksPerNode * out.secondsPerByte;
   double reduce = (n - 1) / n / d * out.reduceSecondsPerByte;
   return {scatter, AffineCost(2 * (n - 1) * out.latency, wire + reduce), gather};

@@ -9,12 +9,12 @@ namespace syncline::problem {
 
 namespace {
 
-// The runtime's constants (Transport::bufferedBytes, TreeAllReduce's longest segment); a test
-// compares what follows from them.
-constexpr std::int64_t wholeBytes = 64 << 10; ///< a half up to here goes in one segment
+// The runtime's constants (Transport::bufferedBytes, the longest segment of TreeAllReduce). A test
+// compares the results that follow from them.
+constexpr std::int64_t wholeBytes = 64 << 10; ///< the largest half that goes in one segment
 constexpr std::int64_t segmentBytes = 128 << 10;
 
-/// The root of the subtree over positions [first, last); -1 when it is empty.
+/// The root of the subtree over positions [first, last); -1 when the subtree is empty.
 int rootOf(int first, int last) {
   return last > first ? first + (1 << treeHeight(last - first)) - 1 : -1;
 }
@@ -49,7 +49,7 @@ TreePlace treePlace(int tree, int rank, int ranks) {
 
 namespace {
 
-/// What a message's time is made of; README.md, "The tree", derives it.
+/// The terms of a message's time; README.md, "The tree", derives them.
 class TreeTimes {
 public:
   TreeTimes(int ranks, const LinkRates &rates) : rates(rates) {
@@ -65,7 +65,7 @@ public:
   double seconds(std::int64_t bytes, TreeCut cut) const {
     return latency + slope(cut) * static_cast<double>(bytes);
   }
-  /// The first size that takes `level` seconds in this cut.
+  /// The smallest size that takes `level` seconds in this cut.
   std::int64_t sizeAt(double level, TreeCut cut) const {
     return static_cast<std::int64_t>(std::ceil((level - latency) / slope(cut)));
   }
@@ -78,7 +78,7 @@ private:
   }
 
   LinkRates rates;
-  int way = 0;        ///< F: segments that pass the links on the first one's way
+  int way = 0;        ///< F: segments sent, one after the other, along the first one's path
   double latency = 0; ///< seconds
   double beat = 0;    ///< seconds per byte of a segment
 };
@@ -93,28 +93,29 @@ std::shared_ptr<const CollectiveCost> treeCost(int ranks, const LinkRates &rates
   auto add = [&](std::int64_t bytes) {
     points.push_back({bytes, times.seconds(bytes, treeCut(bytes))});
   };
-  // The last sizes of one tree, of two with one segment each, of two with two.
+  // The largest sizes of one tree, of two trees with one segment each, and of two with
+  // two segments.
   for (std::int64_t end : {oneTreeBytes, 2 * wholeBytes, 4 * segmentBytes}) {
     const CostPoint before = points.back();
-    // Where the finer cut is faster, the cost waits until the bytes have made up for that.
+    // Where the finer cut is faster, the cost stays level until the bytes have made up for that.
     if (const TreeCut cut = treeCut(end); times.seconds(before.bytes + 1, cut) < before.seconds)
       points.push_back({times.sizeAt(before.seconds, cut), before.seconds});
     add(end);
   }
-  add(8 * segmentBytes); // from here on a segment more every 256 KiB: one line
+  add(8 * segmentBytes); // beyond, one more segment every 256 KiB, which makes one line
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
 double treeTraffic(int ranks, std::int64_t bytes) {
   if (ranks <= 1)
     return 0;
-  // Of one tree: a parent and two children, both ways. Of two, with half of the bytes each: those,
-  // and of the other tree, where the same rank is a leaf, a parent.
+  // In one tree the busiest rank has a parent and two children, both directions. In two trees, each
+  // with half of the bytes, it also has a parent in the other tree, where it is a leaf.
   return treeCut(bytes).trees == 1 ? 2 * std::min(ranks - 1, 3) : std::min(ranks, 4);
 }
 
 double treeCardLoad(int nodes, int devices) {
-  // More nodes or devices than these have no more edges between them, or few.
+  // More nodes or devices than these have no, or few, more edges between nodes.
   constexpr int maxNodes = 8, maxDevices = 64;
   nodes = std::min(nodes, maxNodes);
   devices = std::min(devices, maxDevices);
