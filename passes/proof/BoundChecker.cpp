@@ -1,5 +1,6 @@
-// Checks certificates of joint bounds: that every plan is in a listed state or provably late, or
-// where no states are listed, that none of those the judge derives ends before the bound.
+// Checks certificates of the sync problem's bounds. Where states are listed, every solution must be
+// in a listed state or provably late; where none are, no solution that the judge derives may end
+// before the bound.
 #include "passes/proof/BoundLimits.h"
 #include "passes/proof/MergeChecker.h"
 #include "passes/proof/Rejections.h"
@@ -15,7 +16,7 @@ using Verdict = std::optional<Rejection>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What the judge knows of a merge class.
+/// Facts about one merge class that the judge computes itself.
 struct MergeClassFacts {
   bool nondecreasing = true;
   std::size_t lastMember = 0; ///< one past the last layer that fits
@@ -96,7 +97,7 @@ private:
     return good;
   }
 
-  /// Every step from the listed states leads to a listed or a late one.
+  /// Checks that every step from a listed state leads to a listed or a late state.
   Verdict checkLists(const PlanState &start) const {
     if (!isCovered(start, 0))
       return reject(Kind::startNotCovered, "the state before layer 1 is not covered");
@@ -132,8 +133,8 @@ private:
     return verdict;
   }
 
-  /// Follows every plan that is not late, layer by layer, and drops those that another is no worse
-  /// than.
+  /// Follows every solution that is not late, layer by layer, and drops states that another state
+  /// is no worse than.
   Verdict derive(const PlanState &start) const {
     std::vector<PlanState> states{start}, next;
     for (std::size_t k = 0; k < n; ++k) {
@@ -158,7 +159,7 @@ private:
     return std::nullopt;
   }
 
-  /// Those with the least times first; a state is compared with the latest few that stay.
+  /// Sorts states by time and drops each that one of the last few kept states is no worse than.
   void dropWorse(std::vector<PlanState> &states) const {
     std::ranges::sort(states, {}, [](const PlanState &s) {
       return std::tie(s.free, s.compute, s.open, s.held, s.freedom);
@@ -176,8 +177,8 @@ private:
     states.resize(kept);
   }
 
-  /// Calls visit(state after layer k) for all that layer k may do, unless a bucket is left open
-  /// that nobody can close.
+  /// Calls visit(state after layer k) for every choice of layer k, but for choices that leave a
+  /// bucket open that no later layer can close.
   template <typename Visit>
   void forEachStep(const PlanState &state, std::size_t k, const Visit &visit) const {
     const Layer &layer = problem.layers[k];
@@ -223,7 +224,7 @@ private:
     }
   }
 
-  /// More would take longer to check than to plan.
+  /// The maximum number of states after a layer; a check with more would take longer than planning.
   static constexpr std::size_t maxDerived = 10'000;
 
   const Problem &problem;

@@ -1,4 +1,4 @@
-// Relaxations and what they prove, computed from the problem alone.
+// Checks relaxations and computes their limits from the problem alone.
 #include "passes/proof/BoundLimits.h"
 
 #include "passes/proof/Rejections.h"
@@ -43,7 +43,8 @@ Verdict BoundLimits::prepare() {
   return std::nullopt;
 }
 
-/// A line under a cost's corners is under the cost, as far as messages go.
+/// Checks each line at the corners of its costs, up to the largest message: a line that is under a
+/// cost's corners is under the cost.
 Verdict BoundLimits::checkRelaxation(std::size_t index) const {
   const Relaxation &relaxation = proof.relaxations[index];
   if (!(relaxation.channelWeight >= 0 && relaxation.channelWeight <= 1))
@@ -69,16 +70,17 @@ Verdict BoundLimits::checkRelaxation(std::size_t index) const {
   return std::nullopt;
 }
 
-/// Solvers drop what cannot improve by 1e-12; rounding on the way to either side is far less.
+/// Allows 4e-12 of the bound: solvers drop what cannot improve by 1e-12, and rounding on either
+/// side is far less.
 bool BoundLimits::isTooLate(double reached, double limit) const {
   return reached >= limit - 4e-12 * proof.bound;
 }
 
-/// Where pairs never overlap, one bit of freedom says all about them, and limits depend on it.
+/// Where pairs never overlap, one bit of freedom describes them, and limits depend on that bit.
 std::size_t BoundLimits::freedoms() const { return pairs.most == 1 ? 2 : 1; }
 
-/// Per layer count, set of open merge classes and freedom: at which weighted time a plan is late
-/// for the bound, whatever it does next. README.md, "The bound".
+/// The limit for each number of layers, set of open merge classes and freedom: a partial solution
+/// whose weighted time reaches it finishes no earlier than the bound (README.md, "The bound").
 std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
   double w = relaxation.channelWeight;
   std::size_t width = freedoms() << mergeClasses;
@@ -114,7 +116,7 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
           const Relaxation::Line &line = relaxation.lines[mergeClass];
           double body = line.secondsPerByte * static_cast<double>(layer.bytes);
           std::size_t bit = std::size_t{1} << mergeClass;
-          // Bytes in a bucket that stays open are owed, but do not occupy the channel yet.
+          // The bytes of an open bucket count in `body`, but do not occupy the channel yet.
           double price =
               limited == mergeClass ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
           most = std::max(most, through(set | bit, 0, 0, false, false) - w * body - price);

@@ -1,5 +1,5 @@
-// BoundLimits: the judge's half of a bound: whether relaxations are ones, and which partial
-// plans they show to be late (README.md, "The bound").
+// BoundLimits: the part of the bound's check that reads relaxations: whether they are valid, and
+// which partial solutions they show to be late (README.md, "The bound").
 #pragma once
 
 #include "passes/proof/SolutionChecker.h"
@@ -11,26 +11,26 @@ namespace syncline::proof {
 
 using namespace problem;
 
-/// Reads problem and certificate, which must outlive it. Immutable after prepare().
+/// Keeps references to problem and certificate, which must outlive it. Immutable after prepare().
 class BoundLimits {
 public:
   BoundLimits(const Problem &problem, const Certificate &certificate);
 
-  /// Checks the relaxations, then computes their limits. Call it before isLate.
+  /// Checks the relaxations, then computes their limits. Call it once, before isLate.
   std::optional<Rejection> prepare();
 
-  /// Whether no plan that is in this state after k layers finishes before the bound.
+  /// Whether no solution that is in this state after k layers finishes before the bound.
   bool isLate(const PlanState &state, std::size_t k) const;
 
-  /// Whether layer k alone fits into a merge class it may use.
+  /// Whether layer k alone fits into a merge class that it may use.
   bool fits(std::size_t k, std::size_t mergeClass) const {
     return (problem.layers[k].mergeClasses & (1u << mergeClass)) &&
            problem.layers[k].bytes <= problem.mergeClasses[mergeClass].largestMessage;
   }
 
-  /// A piggyback rides only with a carrier that travels alone, whichever of the two comes first:
-  /// false when layer k may not travel so after what was decided; else the state's freedom is
-  /// updated.
+  /// Updates the state's freedom by layer k's choice. Returns false, and leaves the choice out,
+  /// where it breaks a pair: a piggyback needs a carrier that sends factors, whichever of the two
+  /// is decided first.
   bool settlePairs(PlanState &state, std::size_t k, bool isFactors, bool isPiggyback) const;
 
 private:
@@ -44,7 +44,7 @@ private:
   PairBits pairs;
   std::size_t n, mergeClasses;
   std::optional<std::size_t> limited;
-  std::vector<std::vector<double>> limits; ///< per relaxation
+  std::vector<std::vector<double>> limits; ///< per relaxation, see limitsOf
 };
 
 } // namespace syncline::proof

@@ -1,4 +1,4 @@
-// Checks certificates pair by pair.
+// Checks certificates of merging alone, pair by pair.
 #include "passes/proof/MergeChecker.h"
 
 #include "passes/problem/Rounding.h"
@@ -28,14 +28,14 @@ template <typename... Parts> MergeRejection reject(MergeRejectionKind kind, cons
   return {kind, text.str()};
 }
 
-/// The bound's inequality for one j, against all i < j at a time.
+/// Checks the bound's inequality for one j against all i < j.
 class PairCheck {
 public:
   PairCheck(const MergeProblem &problem, std::span<const double> finish)
       : problem(problem), finish(finish), prefix(problem.prefixBytes()),
         prefixBytes(prefix.begin(), prefix.end()) {}
 
-  /// The least max(f(i), r_j) + T(i+1..j) over i < j; may stop at any value that is not below f(j).
+  /// The least max(f(i), r_j) + T(i+1..j) over i < j. May stop at any value that is not below f(j).
   double minEnd(std::size_t j) const {
     double least = infinity;
     for (const SchemeOption &option : problem.options)
@@ -44,7 +44,7 @@ public:
     return least;
   }
 
-  /// An i that attains leastEnd(j), for the message.
+  /// An i that attains minEnd(j), for the message.
   std::size_t culprit(std::size_t j, double least) const {
     std::size_t best = 0;
     double bestDistance = infinity;
@@ -71,14 +71,14 @@ private:
   double minByPieces(const CollectiveCost &cost, std::size_t j) const {
     std::span<const CostSegment> segments = cost.segments();
     double least = infinity;
-    std::size_t end = j; // starts from here on fall on earlier pieces
+    std::size_t end = j; // starts from here on belong to earlier pieces
     for (std::size_t s = 0; s < segments.size() && end > 0; ++s) {
       double minTime = segments[s].base;
       std::size_t begin = 0;
       if (s + 1 < segments.size()) {
         std::int64_t nextByte = segments[s + 1].firstByte;
         minTime = std::min(minTime, cost.seconds(nextByte - 1));
-        // Starts whose message is shorter than the next piece's first byte.
+        // Starts whose message is shorter than the next piece's first byte begin here.
         begin = static_cast<std::size_t>(
             std::upper_bound(prefix.begin(), prefix.begin() + static_cast<std::ptrdiff_t>(end),
                              prefix[j] - nextByte) -
@@ -91,7 +91,7 @@ private:
     return least;
   }
 
-  /// The inner loop of all verification: no branches, so that it runs in vector registers.
+  /// The inner loop of all verification. It has no branches, so that it uses vector registers.
   double minOnPiece(const CostSegment &segment, std::size_t j, std::size_t begin,
                     std::size_t end) const {
     const double *f = finish.data();
@@ -111,7 +111,7 @@ private:
   const MergeProblem &problem;
   std::span<const double> finish;
   std::vector<std::int64_t> prefix;
-  std::vector<double> prefixBytes; ///< the same as doubles, exact below 2^53
+  std::vector<double> prefixBytes; ///< prefix as doubles, exact below 2^53
 };
 
 } // namespace

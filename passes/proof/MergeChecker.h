@@ -1,9 +1,9 @@
-// MergeChecker: the judge of certificates of merging alone (see checkSolution for plans). Shares
-// no code with any planner, runs in release builds and stands in a library of its own
-// (SynclineMergeCheck), so that a plan can be verified without the solver.
+// MergeChecker: the judge of certificates of merging alone (see checkSolution for solutions). It
+// shares no code with any planner, runs in release builds and is part of SynclineProof, so a plan
+// can be verified without the solver.
 //
 // Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
-// Thread-safe.
+// Functions are pure and thread-safe.
 #pragma once
 
 #include "passes/problem/MergeProblem.h"
@@ -28,10 +28,10 @@ struct MergeRejection {
   std::string message; ///< "M23: entry 3: ...", layers counted from 1
 };
 
-/// Nothing when no plan can finish before the certificate's last entry: entry 0 is 0 and entry j is
-/// at most max(entry i, r_j) + T(i+1..j) for all i < j. Looks at every pair, except where r_j plus
-/// the least time of a straight piece already settles it: n^2/2 at worst. Precondition: the
-/// problem is valid.
+/// Returns nothing when no solution can finish before the certificate's last entry: entry 0 is 0
+/// and entry j is at most max(entry i, r_j) + T(i+1..j) for all i < j. Otherwise returns the first
+/// reason. Looks at every pair, n^2/2 at worst, but skips those that r_j plus the least time of a
+/// straight piece settles. Precondition: the problem is valid.
 std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
                                               const MergeCertificate &certificate);
 

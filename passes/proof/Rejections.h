@@ -1,4 +1,4 @@
-// JointRejections: what the two halves of the checker share: tolerances and messages.
+// Rejections: tolerances and messages that the checkers of solutions and bounds share.
 #pragma once
 
 #include "passes/problem/Rounding.h"

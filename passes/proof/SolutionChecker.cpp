@@ -1,4 +1,4 @@
-// Checks solutions, message by message.
+// Checks a solution, message by message.
 #include "passes/proof/Rejections.h"
 
 namespace syncline::proof {

@@ -1,8 +1,8 @@
-// SolutionChecker: the judge of solutions and of the certificates of their bounds. Shares no code
-// with any solver (it stands in SynclineMergeCheck) and runs in release builds.
+// SolutionChecker: the judge of solutions and of the certificates of their bounds. It shares no
+// code with any solver, is part of SynclineProof and runs in release builds.
 //
 // Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
-// Thread-safe.
+// Functions are pure and thread-safe.
 #pragma once
 
 #include "passes/problem/Problem.h"
@@ -14,66 +14,67 @@ namespace syncline::proof {
 
 using namespace problem;
 
-/// Why a plan (1..) or a certificate (30..) is rejected. The numbers are stable; README.md lists
-/// them.
+/// Why a solution (1 to 18) or a certificate (30 to 40) is rejected. The numbers are stable;
+/// README.md lists them.
 enum class RejectionKind {
   emptyMessage = 1,         ///< a message has no layers
-  layerMissing = 2,         ///< a layer is in no message and does not ride
-  layerTwice = 3,           ///< a layer is in two messages, or rides and is in one
+  layerMissing = 2,         ///< a layer is in no message and is no piggyback
+  layerTwice = 3,           ///< a layer is in two messages, or in one and a piggyback
   layerUnknown = 4,         ///< a layer does not exist
-  schemeNotAllowed = 5,     ///< a layer may not travel that way
+  schemeNotAllowed = 5,     ///< a layer may not use its message's scheme
   wrongBytes = 6,           ///< a message's bytes are not its members' sum
   notATime = 7,             ///< a time is negative or not finite
   wrongReady = 8,           ///< a message's ready time is not its last member's
   startsBeforeReady = 9,    ///< a message starts before it is ready
   channelBusy = 10,         ///< a message starts before the one before it has ended
   wrongDuration = 11,       ///< a message does not take its scheme's time
-  wrongFinish = 12,         ///< the plan's end times do not follow from its messages
-  carrierNotByFactors = 13, ///< a layer rides, but its carrier does not travel alone
+  wrongFinish = 12,         ///< the solution's end times do not follow from its messages
+  carrierNotByFactors = 13, ///< a piggyback's carrier does not send factors
   messageTooLarge = 14,     ///< a bucket is larger than its merge class allows
-  capacityExceeded = 15,    ///< a merge class's gradients are more than it can hold
+  capacityExceeded = 15,    ///< a merge class's gradients exceed its capacity
   outOfOrder = 16,          ///< members, messages or piggybacks do not ascend
   wrongReconstruction = 17, ///< gradients exist before the device can have reconstructed them
   bucketsInterleave = 18,   ///< a merge class has two buckets open at the same time
-  statesCount = 30,         ///< some lists of states, but not one more than layers
-  notARelaxation = 31,      ///< a line is not under a cost, or a weight not within [0, 1]
+  statesCount = 30,         ///< states are listed, but not one list more than layers
+  notARelaxation = 31,      ///< a line is not under a cost, or a weight is not within [0, 1]
   boundNotATime = 32,       ///< the bound is negative or not finite
   startNotCovered = 33,     ///< the state before the first layer is not covered
   stepNotCovered = 34,      ///< a state that follows from a listed one is not covered
-  boundBeaten = 35,     ///< a complete plan that follows from a listed state ends before the bound
-  boundNotReached = 36, ///< the plan is called optimal, but ends later than the bound
-  boundUndercut = 37,   ///< the plan ends earlier than the bound
-  notAState = 38,       ///< a listed state has no finite times, or negative bytes
-  notPlain = 39,        ///< an array of finish times cannot prove a problem with more choice
-  tooManyStates = 40,   ///< none are listed, and too many are neither late nor worse than another
+  boundBeaten = 35,         ///< a complete solution ends before the bound
+  boundNotReached = 36,     ///< a solution called optimal ends later than the bound
+  boundUndercut = 37,       ///< the solution ends earlier than the bound
+  notAState = 38,           ///< a listed state has a time that is not finite, or negative bytes
+  notPlain = 39,            ///< an array of finish times cannot prove more than merging alone
+  tooManyStates = 40,       ///< no states are listed, and the judge derives too many
 };
 
 struct Rejection {
   RejectionKind kind;
-  std::string message; ///< opens with the number: "J10: message 3: starts at ..."
+  std::string message; ///< begins with the number: "J10: message 3: starts at ..."
 };
 
-/// Nothing when the plan is a valid one for the problem. Starting later than necessary is valid.
-/// Precondition: the problem is valid. Linear time.
+/// Returns nothing when the solution is valid for the problem, else the first reason against it. A
+/// message may start later than it could. Precondition: the problem is valid. Linear time.
 std::optional<Rejection> checkSolution(const Problem &problem, const Solution &plan);
 
-/// Nothing when the certificate proves that no plan finishes before its bound (up to 1e-12 of it
-/// per layer). Where it lists no states the judge derives them, with up to 10,000 after a layer.
-/// Time: states times choices, times states that a step is compared with.
+/// Returns nothing when the certificate proves that no solution finishes before its bound (up to
+/// 1e-12 of it per layer), else the reason. Where it lists no states the judge derives them, up
+/// to 10,000 after a layer. Time: states times choices, times the states that each step is
+/// compared with.
 std::optional<Rejection> checkBound(const Problem &problem, const Certificate &certificate);
 
-/// checkBound, and that the plan's finish is not below the bound; where `optimal`, also that
-/// it is the bound (up to 1e-11 of it).
+/// As checkBound; also, the solution's finish is not below the bound, and where `optimal` it equals
+/// the bound (both up to 1e-11 of it).
 std::optional<Rejection> checkCertificate(const Problem &problem, const Certificate &certificate,
                                           double finish, bool optimal);
 
-/// Nothing when the proof proves its bound (see boundOf): by checkMergeBound where it is an array,
-/// which only a plain problem's can be, else by checkBound. Otherwise what is wrong, opening with
-/// its number.
+/// Returns nothing when the proof proves its bound (see boundOf), else a message that begins with
+/// the rejection's number. A MergeCertificate, which only a plain problem may have, goes to
+/// checkMergeBound, a Certificate to checkBound.
 std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof);
 
-/// checkProof, and that a plan with this finish agrees with it: not earlier than the bound; where
-/// `optimal`, not later either (both up to 1e-11 of it).
+/// As checkProof; also, `finish` is not below the bound, and where `optimal` it is not above it
+/// either (both up to 1e-11 of the bound).
 std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof,
                                       double finish, bool optimal);
 
