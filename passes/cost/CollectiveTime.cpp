@@ -1,4 +1,4 @@
-// Conversion of cost attributes.
+// Conversion between cost attributes and cost functions.
 #include "passes/cost/CollectiveTime.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Attribute costAttr(MLIRContext *context, const problem::CollectiveCost &cost,
   };
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const std::int64_t first = pieces[i].firstByte;
-    // Where a piece does not end where the next begins, its last byte is a point of its own.
+    // Where a piece does not end at the beginning of the next, its last byte is a point of its own.
     if (i > 0) {
       const double line = secondsAt(first - 1) + pieces[i - 1].slope + secondsPerByte;
       if (std::abs(secondsAt(first) - line) > 1e-12 * std::abs(line))
@@ -63,7 +63,7 @@ Attribute costAttr(MLIRContext *context, const problem::CollectiveCost &cost,
     }
     add(first);
   }
-  // The last line goes on; a long stretch of it keeps its slope to the last digits.
+  // The last line continues for ever; a long stretch of it keeps its slope to the last digits.
   const std::int64_t last = pieces.back().firstByte,
                      stretch = std::max(last, std::int64_t{1} << 20);
   add(last + std::min(stretch, std::numeric_limits<std::int64_t>::max() - last));
@@ -72,7 +72,7 @@ Attribute costAttr(MLIRContext *context, const problem::CollectiveCost &cost,
 
 double extraPerByte(const problem::CollectiveCost &whole,
                     const problem::CollectiveCost &collective) {
-  constexpr std::int64_t large = std::int64_t{1} << 40; // latencies, which both have, round little
+  constexpr std::int64_t large = std::int64_t{1} << 40; // the shared latency then rounds little
   return std::max(0.0, (whole.seconds(large) - collective.seconds(large)) / large);
 }
 

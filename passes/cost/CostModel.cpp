@@ -28,7 +28,8 @@ double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
 
 namespace {
 
-/// Ten operations per byte: between the machines whose profiles come without rates.
+/// The balance of the device that weighs operations where rates are unknown; it lies between those
+/// of the machines that most profiles come from.
 constexpr double nominalFlopsPerByte = 10;
 
 struct TimedOp {
@@ -36,7 +37,7 @@ struct TimedOp {
   Counts counts;
   std::optional<double> predicted;
 
-  /// What decides its share of a measured time.
+  /// The operation's share of a measured time is in proportion to this.
   double weight() const {
     return predicted.value_or(std::max(counts.flops / nominalFlopsPerByte, counts.bytes));
   }
@@ -130,7 +131,7 @@ private:
   cluster::DeviceAttr device;
   DictionaryAttr profile;
   double slowdown;
-  std::optional<double> updateRate; ///< on the slowest node
+  std::optional<double> updateRate; ///< seconds a byte, on the slowest node
   std::map<std::pair<StringRef, bool>, Group> groups;
   SmallVector<TimedOp> unmeasured;
 };

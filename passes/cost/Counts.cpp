@@ -37,7 +37,8 @@ static double movedBytes(Operation *op) {
   return total;
 }
 
-/// Each of the outputs' elements is a sum over C/groups · kernel products: w has M times as many.
+/// Operations of a convolution: each element of `output` is a sum over C/groups · kernel products,
+/// and `weights` has M times as many elements.
 static double convolution(Value output, Value weights) {
   const auto outputChannels = cast<ShapedType>(weights.getType()).getShape()[0];
   return 2 * elements(output) * elements(weights) / static_cast<double>(outputChannels);
@@ -57,9 +58,9 @@ static double pointwise(nn::PointwiseOp op) {
   return bodyOps * elements(op.getOutputs().front());
 }
 
-/// Estimates per element, from the textbook forms: batch normalisation is a mean, a variance and a
-/// scaling forward, two reductions and a combination backward; softmax a maximum, an exponential, a
-/// sum and a division.
+/// Estimated operations of the textbook forms, by element. Batch normalisation is a mean, a
+/// variance and a scaling forward, two reductions and a combination backward. Softmax is a maximum,
+/// an exponential, a sum and a division.
 static double flopsOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([](nn::ConvOp o) {

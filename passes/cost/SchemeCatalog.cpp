@@ -1,4 +1,4 @@
-// From a cluster to what it offers.
+// Derives the schemes and their costs from a cluster's description.
 #include "passes/cost/SchemeCatalog.h"
 
 #include "passes/cost/CollectiveTime.h"
@@ -19,7 +19,8 @@ using cluster::Scheme;
 
 namespace {
 
-/// As servers cut a message: pulling a piece overlaps pushing the next.
+/// The largest piece that the servers' formula assumes: pulling a piece overlaps pushing the next.
+/// The runtime cuts finer (passes/problem/README.md, "Schemes").
 constexpr std::int64_t serverPieceBytes = std::int64_t{1} << 20;
 
 class CatalogBuilder {
@@ -54,7 +55,7 @@ public:
   }
 
 private:
-  /// An all-reduce, unless NCCL carries the messages and has none such.
+  /// Adds an all-reduce, unless NCCL carries the messages and does not have it.
   void add(Scheme scheme, Attribute cost) {
     if (spec.getNccl() && !cluster::ncclHas(scheme))
       catalog.unsupported.push_back(scheme);
@@ -62,7 +63,8 @@ private:
       catalog.collectives.push_back(option(scheme, cost));
   }
 
-  /// A formula over the network's own constants is what is derived from the network.
+  /// The cost that the cluster states for a scheme, or null. A formula over the network's own
+  /// constants is derived from the network again.
   Attribute stated(Scheme scheme) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
       if (collective.getScheme() == scheme)
@@ -74,15 +76,16 @@ private:
     return {link.getAlpha(), link.getBeta(), link.getGamma()};
   }
 
-  /// Of one network card. Both ways at once: of a scheme whose ranks send and receive together.
+  /// Rates of one network card. `bothWays` says that ranks send and receive at the same time, which
+  /// halves the bandwidth of a half duplex link.
   problem::LinkRates card(bool bothWays) const {
     problem::LinkRates one = rates(link);
     one.secondsPerByte *= bothWays && spec.getHalfDuplex() ? 2 : 1;
     return one;
   }
 
-  /// Of one of `sharers` ranks of a node that send over its cards at the same time, through what is
-  /// inside the node.
+  /// Rates of one rank where `sharers` ranks of a node send at the same time over the node's cards
+  /// and the links inside the node.
   problem::LinkRates share(bool bothWays, double sharers) const {
     problem::LinkRates one = card(bothWays);
     one.secondsPerByte *= sharers / static_cast<double>(spec.getCardsPerNode());
@@ -104,7 +107,7 @@ private:
       return problem::parameterServerTraffic(serverLayout());
     case Scheme::ring:
     case Scheme::reduceScatter:
-    case Scheme::hierarchical: // (d-1)/d inside and (n-1)/n of 1/d between come to the same
+    case Scheme::hierarchical: // (d-1)/d inside, and (n-1)/n of 1/d between: the ring's sum
       return problem::ringTraffic(ranks);
     case Scheme::factors:
       return problem::allGatherTraffic(ranks);
@@ -116,9 +119,10 @@ private:
     return sync::OptionAttr::get(context, scheme, cost, traffic(scheme));
   }
 
-  /// Around a ring one message at a time leaves a node; the doubling schemes' ranks have partners
-  /// on other nodes all at once. Trees of nodes of several devices have more edges between nodes
-  /// than those of as many ranks alone.
+  /// The formula of a scheme over the cluster's links. Around a ring one message at a time leaves
+  /// a node; in the doubling schemes all ranks of a node have partners on other nodes at once.
+  /// Trees over nodes of several devices have more edges between nodes than trees over as many
+  /// single ranks.
   Attribute formula(Scheme scheme) const {
     if (scheme == Scheme::tree && spec.getNccl())
       return ncclTree();
@@ -133,8 +137,8 @@ private:
                                      of.reduceSecondsPerByte);
   }
 
-  /// NCCL's Tree is two trees over the nodes, each for half of the bytes in a pipeline, and chains
-  /// inside them: every byte goes up and down every link once.
+  /// The cost of NCCL's Tree: two trees over the nodes, each for half of the bytes in a pipeline,
+  /// and chains inside the nodes. Every byte goes up and down every link once.
   Attribute ncclTree() const {
     if (ranks == 1)
       return cluster::AffineAttr::get(context, 0.0, 0.0);
@@ -171,10 +175,10 @@ private:
       catalog.reduceScatter = option(Scheme::reduceScatter, cost);
   }
 
-  /// One server beside every rank where the cluster does not say otherwise.
+  /// The servers of the cluster; one beside every rank where the cluster does not say otherwise.
   problem::ServerLayout serverLayout() const {
     problem::ServerLayout layout{.workers = ranks, .servers = ranks};
-    if (link) // servers halve what is half duplex
+    if (link) // parameterServerCost itself accounts for half duplex
       layout.worker = layout.server = share(false, spec.getDevicesPerNode());
     if (cluster::ServersAttr servers = spec.getServers()) {
       layout.servers = static_cast<int>(servers.getCount());

@@ -19,7 +19,7 @@ static void sortByReady(Timeline &timeline) {
       [](const ReadyGradient &a, const ReadyGradient &b) { return a.ready < b.ready; });
 }
 
-/// When the last operation that reads the value, or another shape of it, has ended.
+/// The end of the last operation that reads the value or a reshape of it; updates do not count.
 static double lastRead(Value value, const llvm::DenseMap<Operation *, double> &endOf) {
   double last = 0;
   for (Operation *reader : value.getUsers())

@@ -1,4 +1,4 @@
-// Timeline: when each gradient of a step exists, from the predicted times of its operations.
+// Timeline: when each gradient of a step is ready, from the predicted times of its operations.
 #pragma once
 
 #include "ir/nn/NN.h"
@@ -10,10 +10,10 @@
 
 namespace syncline::cost {
 
-/// One gradient, as the merge problem sees it.
+/// One gradient, as the sync problem sees it.
 struct ReadyGradient {
-  std::string name;       ///< the parameter's, or the trace's layer's
-  std::int64_t bytes = 0; ///< dense
+  std::string name;       ///< name of the parameter, or of the trace's layer
+  std::int64_t bytes = 0; ///< bytes of the dense gradient
   double ready = 0;       ///< seconds from the step's beginning
   double lastRead = 0;    ///< when the last operation that reads its parameter has ended
   double backward = 0;    ///< seconds of its layer's backward, in a trace
@@ -29,17 +29,17 @@ struct Timeline {
   std::vector<ReadyGradient> gradients; ///< ready ascending, ties in program order
 };
 
-/// One stream, operations in program order, updates not among them: a gradient is ready when the
-/// operation that makes it ends. Looks through `sync.gradient`. Fails, with a diagnostic at the
-/// operation, where one that takes time has no `nn.seconds`.
+/// The timeline of a step: operations run in program order on one stream, without updates, and a
+/// gradient is ready when the operation that makes it ends. Looks through `sync.gradient`. Fails,
+/// with a diagnostic at the operation, where one that takes time has no `nn.seconds`.
 mlir::FailureOr<Timeline> timelineOf(nn::StepOp step);
 
-/// Seconds of a trace's layer's update; 0 where the trace does not say.
+/// Seconds to update a trace's layer; 0 where the trace does not say.
 double updateOf(sync::LayerOp layer);
 
-/// Forward in the trace's order, then backward in the reverse; layers of zero bytes have no
-/// gradient.
-/// Updates are those that the trace states. Every time is `slowdown` times the trace's.
+/// The timeline of a trace: forward in the trace's order, then backward in reverse order, and the
+/// updates that the trace states. Layers of zero bytes have no gradient. Every time is `slowdown`
+/// times the trace's.
 Timeline timelineOf(sync::TraceOp trace, double slowdown = 1);
 
 } // namespace syncline::cost

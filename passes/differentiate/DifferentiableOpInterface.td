@@ -1,4 +1,4 @@
-// The interface behind which each operation keeps its rule of differentiation.
+// The interface of an operation's rule of differentiation.
 #ifndef SYNCLINE_PASSES_DIFFERENTIABLE_OP_INTERFACE_TD
 #define SYNCLINE_PASSES_DIFFERENTIABLE_OP_INTERFACE_TD
 
@@ -6,14 +6,15 @@ include "mlir/IR/OpBase.td"
 
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let description = [{
-    Implemented by external models, attached by `registerDifferentiationRules`, so that the dialect knows nothing of
-    differentiation.
+    External models implement this interface and `registerDifferentiationRules` attaches them, so
+    the dialect does not depend on differentiation.
   }];
   let cppNamespace = "::syncline";
   let methods = [InterfaceMethod<[{
-      Adds to the gradients of the operands what flows back from the gradients of the results. Called once an operation, in
-      reverse program order, when at least one result has a gradient and all of the results' uses have been visited. Operands
-      that are not wanted may be skipped. On failure it has emitted an error at the operation.
+      Adds to the gradients of the operands what flows back from the gradients of the results. The
+      pass calls it once per operation, in reverse program order, when at least one result has a
+      gradient and all of the results' uses have been visited. A rule may skip operands that are
+      not wanted. A rule that fails emits an error at the operation.
     }], "::llvm::LogicalResult", "differentiate", (ins "::syncline::Gradients &":$gradients)>];
 }
 

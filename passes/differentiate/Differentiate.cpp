@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
 
-/// The one loss of a step that was not differentiated before; null after an error.
+/// The loss of a step that has one loss and was not differentiated before; null after an error.
 static LossOp findLoss(StepOp step) {
   LossOp loss;
   for (Operation &op : step.getBody().front()) {
@@ -47,7 +47,7 @@ struct Update {
 };
 } // namespace
 
-/// Every parameter with its gradient; an error for one that has none.
+/// Every parameter's update with its gradient; fails at a parameter without a gradient.
 static FailureOr<SmallVector<Update>> collectUpdates(StepOp step, Gradients &gradients) {
   SmallVector<Update> updates;
   for (auto parameter : step.getBody().getOps<ParameterOp>()) {
@@ -61,8 +61,8 @@ static FailureOr<SmallVector<Update>> collectUpdates(StepOp step, Gradients &gra
   return updates;
 }
 
-/// A bucket is summed in place, so nobody else may read a gradient in it: gradients that are read
-/// elsewhere are copied as soon as they are complete.
+/// Copies gradients that have another reader, as soon as they are complete. A bucket is summed in
+/// place, so a gradient inside it may have no other reader.
 static void ownGradients(MutableArrayRef<Update> updates, Operation *lastForward) {
   llvm::DenseMap<Value, int> claims;
   for (const Update &update : updates)
@@ -81,7 +81,7 @@ static void ownGradients(MutableArrayRef<Update> updates, Operation *lastForward
   }
 }
 
-/// Is `a` complete before `b`?
+/// Whether `a` is complete before `b`.
 static bool readyBefore(Value a, Value b) {
   Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
   if (first != second)
@@ -104,7 +104,7 @@ static LogicalResult appendUpdates(StepOp step, Gradients &gradients, Operation 
   return success();
 }
 
-/// The barrier after this phase: what the pass ensures (Passes.td), checked in release builds too.
+/// Checks what the pass ensures (Passes.td), in release builds too.
 static LogicalResult verifyDifferentiated(StepOp step) {
   llvm::DenseSet<Value> updated;
   Value last;

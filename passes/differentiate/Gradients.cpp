@@ -1,4 +1,4 @@
-// Collecting gradients: activity, accumulation, and sums over what was broadcast.
+// Collects gradients: which values are active, accumulation, and sums over broadcast dimensions.
 #include "passes/differentiate/Gradients.h"
 
 #include "ir/nn/Shapes.h"

@@ -1,5 +1,5 @@
-// What rules of differentiation see: the gradients collected so far, and a place to put new
-// operations.
+// Gradients: what rules of differentiation read and write: the gradients collected so far, and a
+// place for new operations.
 #pragma once
 
 #include "ir/nn/NN.h"
@@ -19,18 +19,18 @@ public:
   /// Precondition: the step has one loss.
   Gradients(nn::StepOp step, nn::LossOp loss);
 
-  /// The operation whose rule creates what follows.
+  /// Sets the operation whose rule creates the operations that follow.
   void enter(mlir::Operation *forward) { current = forward; }
 
-  /// Does `value` depend on a parameter? Others need no gradient.
+  /// Whether `value` depends on a parameter. Other values need no gradient.
   bool wanted(mlir::Value value) const { return active.contains(value); }
 
-  /// The gradient with respect to `value`, of its type; null when nothing flowed back to it.
+  /// The gradient with respect to `value`, with its type; null when no gradient has reached it.
   mlir::Value of(mlir::Value value) const { return gradients.lookup(value); }
 
-  /// Adds to the gradient of `value`, at once. `gradient` has the type of `value`, or a type that
-  /// `value` broadcasts to: then it is summed over what was broadcast. Does nothing for values that
-  /// are not wanted.
+  /// Adds to the gradient of `value` at once. `gradient` has the type of `value`, or a type that
+  /// `value` broadcasts to and is then summed over the broadcast dimensions. Does nothing for
+  /// values that are not wanted.
   void add(mlir::Value value, mlir::Value gradient);
 
   template <typename Op, typename... Args> Op create(Args &&...args) {
@@ -39,7 +39,7 @@ public:
     return op;
   }
 
-  /// a ∘ b of the type that both broadcast to.
+  /// Appends a ∘ b, with the type that both broadcast to.
   mlir::Value binary(nn::BinaryKind kind, mlir::Value a, mlir::Value b);
 
   mlir::Value negate(mlir::Value value);
@@ -47,13 +47,13 @@ public:
   /// A scalar constant of `element` type.
   mlir::Value scalar(double value, mlir::Type element);
 
-  /// `value` in another shape with as many elements; itself when it has that shape already.
+  /// Appends a reshape of `value` to `type`; returns `value` itself when it has that type already.
   mlir::Value reshape(mlir::Value value, mlir::RankedTensorType type);
 
-  /// Is `gradient` the loss's own: the constant one?
+  /// Whether `gradient` is the loss's own, the constant one.
   bool isOne(mlir::Value gradient) const { return gradient == seed; }
 
-  /// Removes the constant one where nobody used it. To be called when all rules have run.
+  /// Removes the constant one where it has no use. Call this after all rules have run.
   void finish();
 
 private:
@@ -68,7 +68,7 @@ private:
   llvm::DenseSet<mlir::Value> active;
 };
 
-/// The value's type; every value of nn is a ranked tensor.
+/// The value's type. Every value of the nn dialect is a ranked tensor.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }

@@ -7,14 +7,15 @@ using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
 
-/// Fused activations come after differentiation: their derivative would need the value before.
+/// Fails where an activation is fused. Activations are fused after differentiation, since their
+/// derivative would need the value before the activation.
 template <typename Op> static LogicalResult expectNoActivation(Op op) {
   if (op.getActivation() == Activation::none)
     return success();
   return op.emitOpError("no derivative for a fused activation; fuse after differentiating");
 }
 
-/// Sum over everything but the channels.
+/// The sum of `dy` over all dimensions but the channels.
 static Value channelSum(Gradients &g, Value dy, Type type) {
   Dims axes;
   for (std::int64_t i = 0; i < tensorType(dy).getRank(); ++i)
@@ -52,7 +53,7 @@ static Value product(Gradients &g, Value a, bool transposeA, Value b, bool trans
   return g.create<MatmulOp>(type, a, b, Value(), transposeA, transposeB, Activation::none);
 }
 
-/// [.., m, n] as [..·m, n].
+/// Reshapes [.., m, n] to [..·m, n].
 static Value asMatrix(Gradients &g, Value value) {
   RankedTensorType type = tensorType(value);
   std::int64_t columns = type.getShape().back();
@@ -60,11 +61,11 @@ static Value asMatrix(Gradients &g, Value value) {
                                                 type.getElementType()));
 }
 
-/// d(b) of y = op(a)·op(b); an a that is not transposed transposes in the product, so that no
-/// transposed tensor is ever stored.
+/// d(b) of y = op(a)·op(b). Where a is not transposed, the product transposes it, so no transposed
+/// tensor is ever stored.
 static Value rightGradient(Gradients &g, MatmulOp op, Value dy) {
   Value a = op.getA();
-  // One matrix for a whole batch: sum over the batch inside one product.
+  // One b for a whole batch: a single product also sums over the batch.
   if (tensorType(op.getB()).getRank() == 2 && !op.getTransposeA()) {
     a = asMatrix(g, a);
     dy = asMatrix(g, dy);

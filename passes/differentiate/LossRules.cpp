@@ -1,11 +1,11 @@
-// Rules for losses: their gradient was computed along with them.
+// Rules for losses. The forward operation of a loss also computes its gradient.
 #include "passes/differentiate/Rules.h"
 
 using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
 
-/// Shared by all losses with a scalar result and a ready gradient with respect to `value`.
+/// The rule of all losses with a scalar result and a ready gradient with respect to `value`.
 static LogicalResult useReadyGradient(Operation *op, Value value, Value target, Value ready,
                                       Value loss, Gradients &g) {
   if (g.of(ready))

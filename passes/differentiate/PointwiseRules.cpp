@@ -1,7 +1,7 @@
 // Rules for elementwise operations.
 //
-// Products come before the sums that reduce them: they stay neighbours, and fusion can make one
-// loop of them.
+// A rule creates a product right before the sum that reduces it, so that fusion can make one loop
+// of both.
 #include "passes/differentiate/Rules.h"
 
 #include "ir/Refusal.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
 
-/// Does the derivative read forward's result (NN21)?
+/// Whether the derivative reads forward's result (NN21).
 static bool refersToResult(UnaryKind kind) {
   switch (kind) {
   case UnaryKind::relu:
@@ -36,7 +36,7 @@ static bool refersToResult(UnaryKind kind) {
 static LogicalResult differentiateUnary(UnaryOp op, Gradients &g) {
   Value dy = g.of(op.getY()), x = op.getX();
   UnaryKind kind = op.getKind();
-  if (kind == UnaryKind::neg) { // needs no reference, which would stay alive for nothing
+  if (kind == UnaryKind::neg) { // a reference to the operand would keep it alive for nothing
     g.add(x, g.negate(dy));
     return success();
   }

@@ -1,4 +1,4 @@
-// Registration of all rules of differentiation.
+// Registers all rules of differentiation.
 #include "passes/differentiate/Rules.h"
 
 #include "mlir/IR/DialectRegistry.h"

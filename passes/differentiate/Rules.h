@@ -1,4 +1,4 @@
-// Attaching rules of differentiation to operations.
+// Attaches rules of differentiation to operations.
 #pragma once
 
 #include "passes/differentiate/Gradients.h"
@@ -11,7 +11,7 @@ class DialectRegistry;
 
 namespace syncline {
 
-/// Makes nn's operations differentiable in every context that `registry` is given to.
+/// Makes the operations of nn differentiable in every context that `registry` is given to.
 void registerDifferentiationRules(mlir::DialectRegistry &registry);
 
 /// A rule as a plain function of the operation.
@@ -27,7 +27,7 @@ void attachRule(mlir::MLIRContext *context) {
   Op::template attachInterface<RuleModel<Op, rule>>(*context);
 }
 
-// One function a file of rules.
+// Each file of rules has one function that attaches them.
 void attachLinearRules(mlir::MLIRContext *context);
 void attachLossRules(mlir::MLIRContext *context);
 void attachNormalizationRules(mlir::MLIRContext *context);

@@ -36,7 +36,8 @@ static LogicalResult differentiateSlice(SliceOp op, Gradients &g) {
   return success();
 }
 
-/// Padding that only grows is undone by a slice, anything else by the opposite padding.
+/// The rule of padding. Padding that only grows is undone by a slice, any other by the
+/// opposite padding.
 static LogicalResult differentiatePad(PadOp op, Gradients &g) {
   RankedTensorType x = tensorType(op.getX()), y = tensorType(op.getY());
   Dims back;
@@ -53,7 +54,7 @@ static LogicalResult differentiatePad(PadOp op, Gradients &g) {
   return success();
 }
 
-/// The gradient is scaled while it is small, then repeated.
+/// The rule of reductions. The gradient is scaled while it is small, then repeated.
 static LogicalResult differentiateReduce(ReduceOp op, Gradients &g) {
   RankedTensorType x = tensorType(op.getX());
   Value dy = g.of(op.getY());

@@ -1,4 +1,4 @@
-// Replays a plan with one message changed, and searches anew with one scheme given.
+// Replays a plan with one message changed, and solves the problem again with one scheme requested.
 #include "passes/explain/Alternatives.h"
 
 #include "passes/explain/Forcing.h"
@@ -13,8 +13,7 @@ using namespace solver;
 
 namespace {
 
-/// What the layer may travel by in this scheme: a merge class's option, or one of its ways to go
-/// alone.
+/// The merge class's option by which the layer may use this scheme; null where there is none.
 const SchemeOption *mergeClassOption(const Problem &problem, std::size_t layer, Scheme scheme) {
   for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
     if (problem.allows(layer, mergeClass))
@@ -31,7 +30,8 @@ const FactorOption *optionByFactors(const Problem &problem, std::size_t layer, S
   return nullptr;
 }
 
-/// Takes layers out of their buckets: the last member that stays closes what a leaving one closed.
+/// Takes layers out of their buckets. Where such a layer closed its bucket, the last member that
+/// stays closes it instead.
 void leaveBuckets(std::vector<Choice> &choices, const std::vector<std::size_t> &leaving) {
   for (std::size_t layer : leaving) {
     const Choice left = choices[layer];
@@ -46,23 +46,23 @@ void leaveBuckets(std::vector<Choice> &choices, const std::vector<std::size_t> &
         continue;
       if (choices[k].kind == Choice::Kind::join)
         choices[k] = left;
-      break; // a bucket that is closed already had lost all its members
+      break; // a bucket that is closed before has lost all its members
     }
   }
 }
 
-/// The plan with these layers (ascending) in a message of their own, and when they exist then.
+/// The cost of the plan with these layers (ascending) in a message of their own.
 MessageCost sendTogether(Problem problem, const Solution &plan, std::vector<std::size_t> layers,
                          const FactorOption &how) {
   std::vector<Choice> choices = choicesOf(problem, plan);
-  // Whoever rode with one of them needs a message now; a piggyback by factors rides on.
+  // A piggyback of one of these layers needs a message now, unless the carrier still sends factors.
   if (how.scheme != Scheme::factors)
     for (std::size_t piggyback : plan.piggybacks)
       if (std::ranges::binary_search(layers, *problem.layers[piggyback].carrier))
         layers.push_back(piggyback);
   std::ranges::sort(layers);
   leaveBuckets(choices, layers);
-  // Those that ride need no clock: the last of them stands for all.
+  // The last layer's message stands for all; the replay counts the others as piggybacks.
   const std::size_t last = layers.back();
   choices[last] = {Choice::Kind::factors,
                    static_cast<std::uint8_t>(problem.layers[last].factorOptions.size())};
@@ -72,12 +72,12 @@ MessageCost sendTogether(Problem problem, const Solution &plan, std::vector<std:
           messageOf(problem, changed, last).reconstructed};
 }
 
-/// A merging scheme as a way to send so many bytes at once.
+/// A merging scheme as a way to send so many bytes in one message.
 FactorOption asFactors(const SchemeOption &option, std::int64_t bytes) {
   return {option.scheme, option.cost->seconds(bytes), 0, option.bytesMoved(bytes)};
 }
 
-/// The bytes of the layer and of those that ride with it.
+/// The bytes of the layer and of its piggybacks.
 std::int64_t bytesWithPiggybacks(const Problem &problem, const Solution &plan, std::size_t layer) {
   std::int64_t bytes = problem.layers[layer].bytes;
   for (std::size_t piggyback : plan.piggybacks)
@@ -93,7 +93,8 @@ MessageCost costAlone(const Problem &problem, const Solution &plan, std::size_t 
                         asFactors(*option, bytesWithPiggybacks(problem, plan, layer)));
   if (const FactorOption *factorOption = optionByFactors(problem, layer, scheme))
     return sendTogether(problem, plan, {layer}, *factorOption);
-  // A piggyback: with its carrier, which is sent so if it was not.
+  // A piggyback goes with its carrier, whose factors are sent even where the plan did not
+  // send them.
   return costAlone(problem, plan, *problem.layers[layer].carrier, scheme);
 }
 

@@ -1,4 +1,4 @@
-// Which values are requested.
+// Chooses the values that a search for crossovers tries.
 #include "passes/explain/Crossovers.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ std::vector<double> gridOf(const Range &range, bool upwards) {
   std::vector<double> values;
   const double end = upwards ? range.most : range.least;
   double value = range.planned;
-  while (upwards ? value < end : value > end) { // also where an end is no number
+  while (upwards ? value < end : value > end) { // ends at once where an end is NaN
     value = upwards ? std::min(value * range.factor, end) : std::max(value / range.factor, end);
     if (range.step > 0)
       value = upwards ? std::ceil(value / range.step) * range.step

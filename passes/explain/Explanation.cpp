@@ -1,4 +1,4 @@
-// What an explanation knows of itself.
+// Look-ups in an explanation's alternatives.
 #include "passes/explain/Explanation.h"
 
 #include <algorithm>

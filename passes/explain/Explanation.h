@@ -1,4 +1,4 @@
-// Explanation: what is to be said about one gradient of a plan.
+// Explanation: the facts that `syncline why` reports about one gradient of a plan.
 #pragma once
 
 #include "passes/explain/Alternatives.h"
@@ -9,18 +9,20 @@
 
 namespace syncline::explain {
 
-/// Poseidon's rule: by factors where they move no more bytes than servers, both directions.
+/// Poseidon's rule: a layer uses factors where they move no more bytes than servers,
+/// both directions.
 struct ByteRule {
   double factorBytes = 0, serverBytes = 0;
-  Scheme scheme = Scheme::parameterServer; ///< what it says
+  Scheme scheme = Scheme::parameterServer; ///< scheme that the rule chooses
 };
 
-/// One thing that is varied while all else stays, and from where on another scheme is chosen.
+/// One parameter that is varied while all else stays, with the crossovers to other schemes.
 struct Axis {
   enum class Kind { bandwidth, batch, nodes };
   Kind kind = Kind::bandwidth;
-  /// Bandwidth: bytes per second of a node's link, or a multiple of the planned where the cluster
-  /// has no link. Batch: samples per rank, or a multiple where they are not known. Nodes: count.
+  /// Bandwidth: bytes per second of a node's link, or a multiple of the planned bandwidth where
+  /// the cluster has no link. Batch: samples per rank, or a multiple where they are not known.
+  /// Nodes: count.
   Range range = {};
   bool isMultiple = false;
   Crossovers<Scheme> crossovers = {};
@@ -28,16 +30,16 @@ struct Axis {
 
 struct Explanation {
   Scheme chosen = Scheme::ring;
-  bool isPiggyback = false; ///< it needs no message: its carrier's brings it
-  problem::Message message; ///< that brings it
+  bool isPiggyback = false; ///< the carrier's message brings the gradient
+  problem::Message message; ///< message that brings the gradient
   std::vector<Alternative> alternatives;
-  /// Absent where the gradient has no factors, or the cluster no servers to compare them with.
+  /// Absent where the gradient has no factors, or the cluster has no servers to compare them with.
   std::optional<ByteRule> byteRule;
-  std::vector<Axis> axes; ///< none for a lone rank
-  /// Where these are not empty, bandwidth and nodes are not varied: their times are measured.
+  std::vector<Axis> axes; ///< empty for a single rank
+  /// Schemes with measured times. Where there are any, bandwidth and nodes are not varied.
   std::vector<Scheme> measured;
 
-  /// The entry of the chosen scheme, and of the best of the others; null where there is none.
+  /// The entry of the chosen scheme, and the best other entry; null where there is none.
   const Alternative *chosenOne() const;
   const Alternative *nextBest() const;
 };

@@ -1,4 +1,4 @@
-// Takes the choice from one gradient.
+// Forces a scheme on one gradient.
 #include "passes/explain/Forcing.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ using namespace problem;
 
 namespace {
 
-/// Where a layer finds a scheme: an option of a merge class.
+/// A merge class's option by which a layer can use a scheme.
 struct Route {
   std::size_t mergeClass = 0;
   std::size_t option = 0;
@@ -30,13 +30,13 @@ bool goesAloneBy(const Layer &layer, Scheme scheme) {
          layer.factorOptions.end();
 }
 
-/// The merge class in which only this scheme is left; a new one, open to all who may use the old,
-/// where the old has others too.
+/// A merge class that has only the route's scheme: the route's own where it has no other, else a
+/// new class that every layer of the old one may use. Nothing where no class can be added.
 std::optional<std::size_t> mergeClassOfItsOwn(Problem &problem, Route route) {
   const MergeClass &old = problem.mergeClasses[route.mergeClass];
   if (old.options.size() == 1)
     return route.mergeClass;
-  // What two merge classes hold together no solver counts.
+  // Solvers cannot count a capacity that two merge classes share.
   if (problem.mergeClasses.size() == maxMergeClasses || old.capacity != unlimited)
     return std::nullopt;
   const std::size_t created = problem.mergeClasses.size();

@@ -1,4 +1,4 @@
-// Attributes of combined operations.
+// Combines attributes of fused operations.
 #include "passes/fuse/Combine.h"
 
 #include "mlir/IR/Builders.h"

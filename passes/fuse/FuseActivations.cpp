@@ -14,14 +14,15 @@ using namespace syncline;
 using namespace syncline::nn;
 
 namespace {
-/// The backward half of a batch_norm followed by relu; both null when the step has none.
+/// The backward half of a batch_norm followed by relu; both are null when the step has none.
 struct BackwardPair {
   BatchNormBackwardOp norm;
   UnaryBackwardOp relu;
 };
 } // namespace
 
-/// The backward half, or failure when it is not exactly relu's derivative followed by batch_norm's.
+/// Finds the backward half; fails when it is not exactly relu's derivative followed
+/// by batch_norm's.
 static FailureOr<BackwardPair> findBackward(BatchNormOp norm, UnaryOp relu) {
   BackwardPair pair;
   for (Operation *user : norm.getMean().getUsers()) {
@@ -77,7 +78,8 @@ static void fuseBatchNorm(BatchNormOp norm, UnaryOp relu) {
   norm.erase();
 }
 
-/// The derivative keeps working on the result, which is the same before and after.
+/// Fuses relu into a convolution or product. Relu's derivative reads the result, which stays
+/// the same.
 template <typename Op> static void fuseLinear(Op op, UnaryOp relu) {
   combineAttributes(op, {relu, op});
   op.setActivation(Activation::relu);

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace syncline;
 using namespace syncline::nn;
 
-/// Fills the loop's body: the members one after the other, on scalars.
+/// Fills the loop's body with the members' scalar operations, one after the other.
 static void buildBody(PointwiseOp loop, const PointwiseGroup &group, ArrayRef<Value> outputs) {
   Block &body = loop.getBody().emplaceBlock();
   OpBuilder builder = OpBuilder::atBlockEnd(&body);
@@ -76,7 +76,7 @@ static LogicalResult fuseStep(StepOp step) {
   for (auto constant : llvm::make_early_inc_range(step.getBody().getOps<ConstantOp>()))
     if (constant->use_empty())
       constant->erase();
-  // The barrier after this phase.
+  // This is the barrier after the phase.
   for (Operation &op : step.getBody().front())
     if (isElementwise(&op))
       return op.emitOpError("expected all elementwise operations to be fused");

@@ -1,4 +1,4 @@
-// Grouping of elementwise operations.
+// Groups elementwise operations.
 #include "passes/fuse/PointwiseGroups.h"
 
 #include "passes/fuse/ScalarBody.h"
@@ -16,7 +16,7 @@ static ArrayRef<std::int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// The constant's elements, when they are floats and all the same; null otherwise.
+/// The elements of a constant, when they are floats and all equal; null otherwise.
 static SplatElementsAttr splatOf(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   auto elements = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
@@ -32,7 +32,7 @@ ArrayRef<std::int64_t> PointwiseGroup::shape() const {
   return shapeOf(members.front()->getResult(0));
 }
 
-/// The members for look-ups.
+/// The members as a set, for look-ups.
 static llvm::SmallPtrSet<Operation *, maxMembers> setOf(const PointwiseGroup &group) {
   return {group.members.begin(), group.members.end()};
 }
@@ -61,24 +61,24 @@ bool PointwiseGroup::isFlat() const {
   return llvm::all_of(inputs(), [&](Value input) { return shapeOf(input) == shape(); });
 }
 
-/// Tensors of the loop's full shape that it reads or writes.
+/// The number of tensors of the loop's full shape that it reads or writes.
 static std::size_t bigTensors(const PointwiseGroup &group) {
   return group.outputs().size() + llvm::count_if(group.inputs(), [&](Value input) {
            return shapeOf(input) == group.shape();
          });
 }
 
-/// Does something that is not computation read the value: an update, a synchronisation?
+/// Whether the reader is no computation but an update or a synchronisation.
 static bool leavesComputation(Operation *user) {
   return isa<UpdateOp>(user) || !isa<NNDialect>(user->getDialect());
 }
 
 namespace {
 
-/// Who reads a value.
+/// The operations that read one value.
 struct Readers {
   llvm::SmallVector<Operation *, 2> inOrder; ///< elementwise or not, in program order
-  bool leaves = false;                       ///< one of them is no computation
+  bool leaves = false;                       ///< whether a reader is an update or a synchronisation
 };
 
 class Grouping {
@@ -99,13 +99,13 @@ public:
 
   std::vector<PointwiseGroup> take();
 
-  std::size_t attempts = 0; ///< of two groups to become one
+  std::size_t attempts = 0; ///< how often two groups were tried for joining
 
 private:
   void place(Operation *op);
   bool joinProducers(Operation *op);
   void joinReaders(Operation *op);
-  /// Moves the group of `earlier` to `op` and makes it one with the group there, if rules allow.
+  /// Moves the group of `earlier` to `op` and joins it with the group there, if the rules allow it.
   bool join(Operation *earlier, Operation *op);
   bool canMove(const PointwiseGroup &group, const PointwiseGroup &target) const;
   bool isBefore(Operation *a, Operation *b) const { return order.lookup(a) < order.lookup(b); }
@@ -113,7 +113,7 @@ private:
   llvm::DenseMap<Operation *, std::size_t> order;
   llvm::DenseMap<Value, Readers> readersOf;
   llvm::DenseMap<Operation *, PointwiseGroup *> groupOf;
-  std::vector<std::unique_ptr<PointwiseGroup>> groups; ///< those that were joined are empty
+  std::vector<std::unique_ptr<PointwiseGroup>> groups; ///< a group that joined another is empty
 };
 
 } // namespace
@@ -122,7 +122,7 @@ void Grouping::place(Operation *op) {
   groups.push_back(std::make_unique<PointwiseGroup>());
   groups.back()->members.push_back(op);
   groupOf[op] = groups.back().get();
-  while (joinProducers(op)) // what joined may allow another to follow
+  while (joinProducers(op)) // a group that joined may allow another to join
     ;
   joinReaders(op);
 }
@@ -138,7 +138,7 @@ void Grouping::joinReaders(Operation *op) {
   for (Value input : groupOf[op]->inputs()) {
     if (shapeOf(input) != groupOf[op]->shape())
       continue;
-    // The last of those before the operation, in program order.
+    // The last readers before the operation, in program order.
     llvm::ArrayRef<Operation *> readers = readersOf.find(input)->second.inOrder;
     readers = readers.take_front(
         llvm::partition_point(readers, [&](Operation *reader) { return isBefore(reader, op); }) -
@@ -149,7 +149,7 @@ void Grouping::joinReaders(Operation *op) {
   }
 }
 
-/// Rules 1 and 2: may `group` be computed where `target` is?
+/// Rules 1 and 2: whether `group` may be computed where `target` is.
 bool Grouping::canMove(const PointwiseGroup &group, const PointwiseGroup &target) const {
   Operation *last = target.members.back();
   for (Operation *op : group.members)

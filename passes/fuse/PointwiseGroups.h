@@ -1,4 +1,4 @@
-// Which elementwise operations become one loop.
+// Decides which elementwise operations become one loop.
 #pragma once
 
 #include "ir/nn/NN.h"
@@ -10,43 +10,43 @@
 
 namespace syncline {
 
-/// Elementwise operations that become one `nn.pointwise`, in program order; it takes the place of
+/// Elementwise operations, in program order, that become one `nn.pointwise` in the place of
 /// the last.
 struct PointwiseGroup {
   llvm::SmallVector<mlir::Operation *> members;
 
-  /// What the loop reads from memory: operands made outside, in order of first use, without those
-  /// that are constants of one value.
+  /// The values that the loop reads from memory: operands made outside of it, in order of first
+  /// use, without constants of one value.
   llvm::SmallVector<mlir::Value> inputs() const;
-  /// What it writes: results that are used outside.
+  /// The values that the loop writes: results that are used outside of it.
   llvm::SmallVector<mlir::Value> outputs() const;
   /// The common shape of all results.
   mlir::ArrayRef<std::int64_t> shape() const;
-  /// Do all inputs have the loop's shape? Then any memory layout common to all will do.
+  /// Whether all inputs have the loop's shape. Any memory layout that they share then serves
+  /// the loop.
   bool isFlat() const;
 };
 
-/// The constant that every element of `value` has, when it is an 'nn.constant' of one value.
+/// The value of every element of `value`, when it is an `nn.constant` of one value; null otherwise.
 mlir::FloatAttr splatValue(mlir::Value value);
 
-/// Groups a step's elementwise operations so that each tensor is read and written by few loops.
+/// Groups a step's elementwise operations so that few loops read and write each tensor.
 ///
-/// Walks in program order. A group is moved down to a later operation and joins it when one reads
-/// the other's result, or both read the same tensor, and
+/// The algorithm walks in program order. It moves a group down to a later operation and joins the
+/// two when one reads the other's result, or both read the same tensor, and
 ///   1. nothing in between, outside the group, reads what the group makes, so that order is kept;
 ///   2. no update or synchronisation reads it either, so that no gradient is ready later;
 ///   3. both belong to the forward pass, or both to the backward pass, and have one shape;
-///   4. a flat group does not become part of one that broadcasts if more big tensors would then
-///   have
-///      to be in plain layout: one broadcast operand makes a whole loop walk plain, row-major
-///      memory. (Tensors of rank 2 or less are plain anyway.)
-///   5. the loop reads no more than `maxInputs` tensors: beyond, hardware prefetchers lose track;
-///   6. it has no more than `maxMembers` operations: what a C++ compiler takes for a loop grows
-///      faster than the loop.
-/// Of those that read the same tensor, the last `maxReaders` before an operation are tried. Greedy,
-/// not optimal: the number of loops is not minimised over all choices. Groups are ordered by their
-/// last members. The time is linear in operations and uses: the bounds limit what each operation
-/// is tried with, and `attempts`, where given, counts these.
+///   4. a flat group does not become part of a group that broadcasts if more big tensors would
+///      then need plain layout: one broadcast operand makes a whole loop walk plain, row-major
+///      memory (tensors of rank 2 or less are plain anyway);
+///   5. the loop reads at most `maxInputs` tensors: hardware prefetchers lose track of more;
+///   6. the loop has at most `maxMembers` operations: a C++ compiler's time grows faster than the
+///      loop.
+/// An operation tries to join the last `maxReaders` operations before it that read the same tensor.
+/// The algorithm is greedy and does not minimise the number of loops over all choices. Groups are
+/// ordered by their last members. Time is linear in operations and uses, since the limits bound the
+/// attempts per operation; `attempts`, where given, counts them.
 std::vector<PointwiseGroup> groupPointwise(nn::StepOp step, std::size_t *attempts = nullptr);
 
 inline constexpr std::size_t maxInputs = 12, maxMembers = 32, maxReaders = 64;

@@ -1,4 +1,4 @@
-// Scalar code of elementwise operations.
+// Scalar code of each elementwise operation.
 #include "passes/fuse/ScalarBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,13 +14,13 @@ bool syncline::isElementwise(Operation *op) {
 
 namespace {
 
-/// Short names for the handful of scalar operations.
+/// Short names for building scalar operations.
 struct Scalars {
   OpBuilder &builder;
   Location loc;
   Type type;
 
-  /// One constant a value in the whole body.
+  /// The constant with this value; the whole body has one for each value.
   Value number(double value) {
     FloatAttr attribute = builder.getFloatAttr(type, value);
     for (auto constant : builder.getBlock()->getOps<arith::ConstantOp>())
@@ -35,7 +35,7 @@ struct Scalars {
   Value neg(Value a) { return builder.create<arith::NegFOp>(loc, a); }
   template <typename Op> Value math(Value a) { return builder.create<Op>(loc, a); }
 
-  /// a ∘ b ? yes : no
+  /// The value of (a ∘ b ? yes : no).
   Value choose(Value a, arith::CmpFPredicate relation, Value b, Value yes, Value no) {
     Value condition = builder.create<arith::CmpFOp>(loc, relation, a, b);
     return builder.create<arith::SelectOp>(loc, condition, yes, no);
@@ -48,7 +48,7 @@ struct Scalars {
     Value raised = choose(a, arith::CmpFPredicate::OLT, least, least, a);
     return choose(raised, arith::CmpFPredicate::OGT, most, most, raised);
   }
-  /// value where low < a < high, otherwise zero.
+  /// `value` where low < a < high, otherwise zero.
   Value within(Value a, double low, double high, Value value) {
     Value zero = number(0);
     Value above = choose(a, arith::CmpFPredicate::OGT, number(low), value, zero);
@@ -92,11 +92,11 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
   llvm_unreachable("all kinds are listed");
 }
 
-/// `r` is forward's result or operand, as NN21 says.
+/// The derivative of a unary operation. `r` is forward's result or operand, as NN21 says.
 static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double alpha,
                            double beta) {
   switch (kind) {
-  case UnaryKind::relu: // lets the gradient of NaN through, as PyTorch
+  case UnaryKind::relu: // lets the gradient of NaN through, as PyTorch does
     return s.choose(r, arith::CmpFPredicate::OLE, s.number(0), s.number(0), dy);
   case UnaryKind::leaky_relu:
     return s.ifPositive(r, dy, s.mul(s.number(alpha), dy));

@@ -1,4 +1,4 @@
-// What an elementwise operation computes, for one element, in the arith and math dialects.
+// Writes what an elementwise operation computes for one element, in the arith and math dialects.
 #pragma once
 
 #include "ir/nn/NN.h"
@@ -7,10 +7,11 @@
 
 namespace syncline {
 
-/// Is `op` elementwise by kind: unary, unary_backward, binary, prelu_backward or broadcast?
+/// Whether `op` is of an elementwise kind: unary, unary_backward, binary, prelu_backward
+/// or broadcast.
 bool isElementwise(mlir::Operation *op);
 
-/// Appends scalar code for `op`, given one scalar an operand; returns one scalar a result.
+/// Appends scalar code for `op`, given one scalar per operand; returns one scalar per result.
 ///
 /// Bodies use these operations only: arith.{constant, addf, subf, mulf, divf, negf, cmpf, select}
 /// with the ordered comparisons olt, ole, ogt and oge, and math.{exp, expm1, log, sqrt, tanh,

@@ -1,4 +1,4 @@
-// Asks planners what they would do elsewhere.
+// Solves a planned problem again with other bandwidths, batches and numbers of nodes.
 #include "passes/explain/ir/Explain.h"
 
 #include "passes/explain/Forcing.h"
@@ -15,31 +15,31 @@ using namespace solver;
 
 namespace {
 
-/// Narrower than a plan's own search, the more so the more layers there are: many are made, and
-/// none of them is run.
+/// Options of a search that is narrower than a plan's own, more so for more layers: an explanation
+/// needs many searches, and none of their plans is run.
 SolverOptions quick(const Problem &problem) {
   const std::size_t layers = std::max<std::size_t>(1, problem.layers.size());
   return {.width = std::clamp<std::size_t>(100'000 / layers, 24, 100)};
 }
 
-/// Searches of thousands of layers take long: fewer values are requested then.
+/// The factor between tried values. Searches of thousands of layers take long, so fewer are tried.
 double gridFactor(const Problem &problem) { return problem.layers.size() > 2000 ? 8 : 2; }
 
-/// Two finishes that differ by no more are equal.
+/// Two finishes are equal when they differ by at most this share.
 constexpr double tolerance = 1e-9;
 
-/// How far is looked, as a multiple of what was planned.
+/// How far the search goes, as a multiple of the planned value.
 constexpr double furthestBandwidth = 64, furthestBatch = 32;
 constexpr std::int64_t maxNodes = 1024;
 
-/// What a planner chooses for one layer on changed clusters.
+/// The scheme that a planner chooses for one layer on changed clusters.
 class Elsewhere {
 public:
   Elsewhere(const merge::PlannedProblem &problem, const Planner &planner, std::size_t layer,
             Scheme planned)
       : problem(problem), planner(planner), layer(layer), planned(planned) {}
 
-  /// The scheme there, if it is another; nothing where there is no plan there.
+  /// The scheme on the changed cluster, if it differs; nothing where that cluster has no plan.
   std::optional<Scheme> otherAt(const merge::Change &change) const {
     Result<Problem> there = problem.pose(change);
     if (!there)
@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  /// Whether the planned scheme could still be part of a plan that ends as early.
+  /// Whether a plan with the planned scheme could end as early as the best one.
   bool isAsGood(const Problem &there, const PlanResult &best) const {
     std::optional<Problem> requested = forceScheme(there, layer, planned);
     if (!requested)
@@ -112,7 +112,7 @@ Axis nodesAxis(const merge::PlannedProblem &problem, const Elsewhere &elsewhere)
   return axis;
 }
 
-/// A piggyback's bytes are its carrier's.
+/// The byte rule of a layer; a piggyback has its carrier's.
 std::optional<ByteRule> byteRuleOf(const merge::PlannedProblem &problem, std::size_t layer) {
   const Layer &requested = problem.asPlanned().layers[layer];
   const Layer &sent = requested.factorOptions.empty() && requested.carrier
@@ -143,7 +143,7 @@ Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution
   explanation.message = messageOf(planned, plan, layer);
   explanation.alternatives = alternativesOf(planned, plan, layer, quick(planned));
   explanation.byteRule = byteRuleOf(problem, layer);
-  if (problem.cluster().getRanks() == 1) // nothing is sent, and factors are not even offered
+  if (problem.cluster().getRanks() == 1) // a single rank sends nothing and has no factors
     return explanation;
   explanation.measured = problem.measured();
   const Elsewhere elsewhere(problem, **planner, layer, explanation.chosen);
