@@ -9,7 +9,7 @@ namespace syncline::check {
 
 namespace {
 
-/// A bucket's member, both halves.
+/// A member of a bucket, with its parameter and its gradient.
 struct Member {
   plan::BucketOp bucket;
   plan::TensorOp parameter, gradient;
@@ -36,7 +36,7 @@ private:
     return diagnostic;
   }
 
-  /// P8: names pair up parameters, gradients and the buckets' lists.
+  /// Rule P8: names pair up parameters, gradients and the buckets' lists.
   LogicalResult matchMembers() {
     llvm::StringMap<plan::TensorOp> parameters, gradients;
     for (plan::TensorOp tensor : facts.tensors) {
@@ -96,8 +96,8 @@ private:
     return success();
   }
 
-  /// P7, P11: one issue, one wait, one update a bucket, in this order. P17: no update where the
-  /// message is one.
+  /// Rules P7 and P11: a bucket has one issue, one wait and one update, in this order. Rule P17: it
+  /// has no update where the message updates.
   LogicalResult checkEachOnce() const {
     for (auto [number, bucket] : facts.buckets) {
       if (failed(checkOnce(facts.issues, number, "P7", "issued")) ||
@@ -126,7 +126,7 @@ private:
     return success();
   }
 
-  /// P7: a channel's buckets are issued in the order of their numbers.
+  /// Rule P7: a channel's buckets are issued in the order of their numbers.
   LogicalResult checkOrder() const {
     std::map<std::uint64_t, std::int64_t> lastOnChannel;
     for (auto [number, bucket] : facts.buckets) {
@@ -142,11 +142,11 @@ private:
     return success();
   }
 
-  /// P7: every member is written before the issue and not after it.
+  /// Rule P7: every member is written before the issue and not after it.
   LogicalResult checkComplete() const {
     for (Member member : members) {
       if (plan::travelsByFactors(member.bucket))
-        continue; // P16
+        continue; // P16 judges these
       plan::TensorOp gradient = member.gradient;
       const std::int64_t number = member.bucket.getId();
       const auto issue = PlanFacts::only(facts.issues, number);
@@ -158,7 +158,7 @@ private:
                       gradient, "this gradient");
       const auto wait = PlanFacts::only(facts.waits, number);
       const std::int64_t last = written->second.back();
-      // Between issue and wait it is P5 that is broken.
+      // A write between issue and wait breaks P5 instead.
       if (last > issue && (last > wait || written->second.front() > issue))
         return reject(facts.steps[issue].op,
                       "P7: issues bucket " + llvm::Twine(number) + " before '" +
@@ -168,8 +168,8 @@ private:
     return success();
   }
 
-  /// P5: nobody touches a gradient in flight, nor reads a parameter that has been updated. P17 is
-  /// about those that a message updates.
+  /// Rule P5: no step touches a gradient in flight, and none reads a parameter after its update.
+  /// P17 judges parameters that a message updates.
   LogicalResult checkUndisturbed() const {
     for (Member member : members) {
       const std::int64_t number = member.bucket.getId();
@@ -179,7 +179,7 @@ private:
       for (const auto *accesses : {&facts.readers, &facts.writers}) {
         auto found = accesses->find(member.gradient);
         if (found == accesses->end() || plan::travelsByFactors(member.bucket))
-          continue; // not the gradients are in flight then, but P15's factors
+          continue; // factors are in flight instead of the gradients; P15 judges them
         for (std::int64_t step : found->second)
           if (step > issue && step < wait)
             return reject(facts.steps[step].op,
@@ -196,7 +196,7 @@ private:
     return success();
   }
 
-  /// P12: intervals, members and parameters.
+  /// Rule P12: the places of intervals, members and parameters.
   LogicalResult checkLayout() {
     std::map<std::int64_t, std::int64_t> bytes;
     for (Member member : members) {

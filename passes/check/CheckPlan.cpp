@@ -1,4 +1,4 @@
-// Pass `check-plan`: judges a plan by the rules of ir/plan/SPEC.md.
+// The pass `check-plan`: judges a plan by the rules of ir/plan/SPEC.md.
 #include "passes/Passes.h"
 #include "passes/check/PlanFacts.h"
 

@@ -1,5 +1,5 @@
-// Pass `check-runnable`: judges whether a run takes the plan, by the rules of ir/plan/SPEC.md that
-// speak of what a runtime needs besides a valid program.
+// The pass `check-runnable`: judges whether a run accepts the plan, by the rules of ir/plan/SPEC.md
+// about what a runtime needs besides a valid program.
 #include "passes/Passes.h"
 #include "passes/check/PlanFacts.h"
 

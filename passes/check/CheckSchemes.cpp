@@ -22,7 +22,7 @@ namespace {
 
 using cluster::Scheme;
 
-/// The merge classes that a layer may take, as a set.
+/// The set of merge classes that a layer may use, as bits.
 std::int64_t mergeClassesFor(sync::ProblemOp problem, std::size_t layer) {
   return problem.getOnly() ? (*problem.getOnly())[layer]
                            : (std::int64_t{1} << problem.getMergeClasses().size()) - 1;
@@ -51,7 +51,8 @@ public:
   }
 
 private:
-  /// Every all-reduce, and the servers where they have room.
+  /// Whether the merge class holds every all-reduce, and the servers where they can hold
+  /// all gradients.
   bool isShared(sync::MergeClassAttr mergeClass) const {
     llvm::SmallVector<sync::OptionAttr> shared(catalog.collectives);
     if (catalog.servers && !isTight)
@@ -59,7 +60,8 @@ private:
     return llvm::equal(mergeClass.getOptions(), shared, isSameOption);
   }
 
-  /// A reduce-scatter's message also updates its rank's share of the parameters.
+  /// Whether the cluster offers the claimed option. A reduce-scatter's message may take longer,
+  /// since it also updates its rank's share of the parameters.
   bool isOffered(sync::OptionAttr claimed) const {
     sync::OptionAttr option = catalog.option(claimed.getScheme());
     if (!option || claimed.getScheme() != Scheme::reduceScatter)
@@ -113,7 +115,7 @@ private:
     return success();
   }
 
-  /// The set of merge classes that any layer may take; nothing where they are not there.
+  /// The set of merge classes that any layer may use; nothing where the problem lacks one of them.
   std::optional<std::int64_t> sharedMergeClasses() const {
     const bool hasServers = catalog.servers && isTight,
                hasOthers = !catalog.collectives.empty() || (catalog.servers && !isTight);
@@ -129,7 +131,8 @@ private:
     return (std::int64_t{1} << count) - 1;
   }
 
-  /// Whether the layer may travel as it was requested, or by all that is offered, and no other way.
+  /// Whether the layer may use exactly its requested scheme, or without a request all
+  /// shared classes.
   bool travels(std::size_t layer, std::optional<Scheme> way) {
     const std::int64_t mergeClasses = mergeClassesFor(problem, layer);
     if (!way)
@@ -161,16 +164,16 @@ private:
 
   sync::ProblemOp problem;
   const cost::SchemeCatalog &catalog;
-  ArrayRef<std::optional<Scheme>> requested; ///< by layer
+  ArrayRef<std::optional<Scheme>> requested; ///< scheme of each layer, where one is requested
   std::optional<double> shardUpdate;         ///< seconds per byte of a reduce-scatter, where known
-  llvm::DenseSet<std::int64_t> alone;        ///< layers that have a factor option, or ride
-  bool isTight = false;                      ///< servers cannot hold every gradient
+  llvm::DenseSet<std::int64_t> alone;        ///< layers that have a factor option or are piggybacks
+  bool isTight = false;                      ///< whether servers cannot hold every gradient
 };
 
 } // namespace
 
-/// S15: merge classes and sets of them, factor options and piggybacks are those that the trace
-/// gives.
+/// Rule S15: merge classes, the classes of each layer, factor options and piggybacks are
+/// the trace's.
 static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expected) {
   const auto factorOptions = problem.factorOptionList();
   const bool isSame = llvm::equal(factorOptions, expected.factorOptions,
@@ -200,14 +203,14 @@ static LogicalResult checkInstance(sync::ProblemOp problem, const Instance &expe
   return success();
 }
 
-/// As the cost model has it, of a parameter of f32.
+/// Seconds to update a parameter of f32 by the cost model.
 static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional<double> rate) {
   const auto size = static_cast<double>(bytes);
   return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate);
 }
 
-/// What all updates of the layers that are requested to go by reduce-scatter take, as the step, the
-/// trace or the cost model of a program beside the problem say; nothing where there is none.
+/// Seconds to update all layers that are requested to use reduce-scatter, from the step, the trace,
+/// or the cost model of a program beside the problem; nothing where there is none of these.
 static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::SpecAttr spec,
                                           ArrayRef<std::optional<Scheme>> requested) {
   auto module = problem->getParentOfType<ModuleOp>();
@@ -260,7 +263,7 @@ LogicalResult checkSchemes(sync::ProblemOp problem, cluster::SpecAttr spec) {
 LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace, cluster::SpecAttr spec) {
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
   if (!catalog)
-    return failure(); // checkSchemes said why, and read what was requested
+    return failure(); // checkSchemes has reported why, and has read the requests
   llvm::SmallVector<RequestedScheme> requested;
   if (problem.getRequested())
     for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>())

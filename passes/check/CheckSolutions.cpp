@@ -1,5 +1,4 @@
-// Pass `check-solutions`: judges claimed solutions and their certificates without any solver's
-// code.
+// The pass `check-solutions`: judges solutions and their certificates without any solver's code.
 #include "passes/Passes.h"
 #include "passes/check/CheckSchemes.h"
 #include "passes/check/SameCost.h"
@@ -18,7 +17,7 @@ using namespace syncline;
 
 namespace {
 
-/// Whether both say the same: schemes and layers of every message, and who rides.
+/// Whether two solutions have the same messages, with equal schemes and layers, and piggybacks.
 bool isSame(const problem::Problem &problem, const problem::Solution &a,
             const problem::Solution &b) {
   const auto sameMessage = [&](const problem::Message &x, const problem::Message &y) {
@@ -28,8 +27,8 @@ bool isSame(const problem::Problem &problem, const problem::Solution &a,
   return a.piggybacks == b.piggybacks && std::ranges::equal(a.messages, b.messages, sameMessage);
 }
 
-/// S17: what bears a planner's name could be that planner's. Whoever writes solutions by hand calls
-/// himself otherwise.
+/// Rule S17: a solution that names a planner must be one that this planner could give. A solution
+/// written by hand must name another planner.
 LogicalResult checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
                            const problem::Solution &plan) {
   Result<std::shared_ptr<const solver::Planner>> planner =
@@ -43,7 +42,7 @@ LogicalResult checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
     return success();
   }
   if (!differ(plan.finish, op.getBound().convertToDouble()))
-    return success(); // proved to be the best, by the certificate
+    return success(); // the certificate proves that no solution is better
   std::optional<problem::Solution> ruled = solver::bestRuledSolution(problem);
   if (ruled && differ(plan.finish, ruled->finish) && plan.finish > ruled->finish)
     return op.emitOpError("S17: planner 'optimal' finishes at ")
@@ -79,8 +78,8 @@ LogicalResult check(sync::SolutionOp op) {
   return success();
 }
 
-/// Whether the problem is that of the cluster and the trace beside it. What states no cluster is no
-/// plan.
+/// Checks that the problem belongs to the cluster and the trace beside it. A module without a
+/// cluster is no plan and passes.
 LogicalResult checkProblem(ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   const auto problems = module.getOps<sync::ProblemOp>();

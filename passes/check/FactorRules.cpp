@@ -1,5 +1,5 @@
-// Rule about the ways that gradients have to travel alone: those that the program's own products
-// give, no fewer. P23.
+// Rule P23: the problem's factor options are those that the program's own products give, and none
+// is missing.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
@@ -22,11 +22,11 @@ namespace {
 
 using cluster::Scheme;
 
-/// What a gradient is made of by the program, over one rank's samples.
+/// The product that makes a gradient in the program, over one rank's samples.
 struct Product {
-  std::int64_t step = 0;  ///< its number
-  std::int64_t bytes = 0; ///< of both factors
-  double seconds = 0;     ///< of the product, and of the sums that ride with it
+  std::int64_t step = 0;  ///< number of the step that computes it
+  std::int64_t bytes = 0; ///< bytes of both factors
+  double seconds = 0;     ///< seconds of the product and of its piggybacks' sums
 };
 
 class FactorRules {
@@ -78,8 +78,8 @@ private:
     return requested[layer].value_or(Scheme::factors) == Scheme::factors;
   }
 
-  /// Whether the layer may travel alone by factors. A lone rank has nothing to gather, unless
-  /// asked.
+  /// Whether the layer may send factors. A single rank has nothing to gather, so it needs
+  /// a request.
   bool hasFactorOption(std::size_t layer) const {
     return products[layer] && catalog.gather && (catalog.ranks > 1 || requested[layer]) &&
            mayTakeFactors(layer);
@@ -109,7 +109,7 @@ private:
     return success();
   }
 
-  /// What the gradient is at the end of the step, whatever way it was brought there.
+  /// The gradient's version at the end of the step, whichever way it was computed.
   Version finalOf(std::size_t layer) const {
     return facts.readBy(static_cast<std::int64_t>(facts.steps.size()), gradients[layer]);
   }
@@ -117,7 +117,7 @@ private:
     return facts.sourceOf(finalOf(layer), {.transposes = true, .gathers = true});
   }
 
-  /// What an operand is of one rank, in whatever shape.
+  /// One rank's own version of an operand, in whatever shape.
   Version ownOf(std::int64_t step, plan::TensorOp operand) const {
     return facts.sourceOf(facts.readBy(step, operand), {.gathers = true});
   }
@@ -141,13 +141,13 @@ private:
            (!activation || activation.getValue() == nn::Activation::none);
   }
 
-  /// Updates may write it while it travels.
+  /// Whether the factor is stored: updates may then write it while it travels.
   bool isStored(Version factor) const {
     const plan::Space space = factor.tensor.getSpace();
     return space == plan::Space::parameters || space == plan::Space::state;
   }
 
-  /// Of one rank's samples, where a product or a sum may be of all ranks'.
+  /// Seconds of the step for one rank's samples; a product or a sum may be over all ranks' samples.
   double ownSeconds(std::int64_t step) const {
     auto call = dyn_cast<plan::CallOp>(facts.steps[step].op);
     const bool isOfSamples = call && call.getCallee() != plan::Kernel::reshape &&
@@ -179,8 +179,8 @@ private:
     return product;
   }
 
-  /// Remembers by its source a gradient that is a sum over dimension 0, and others; a convolution's
-  /// bias by the convolution.
+  /// Records a layer whose gradient is a sum over dimension 0 (and maybe others) by the sum's
+  /// source, and a convolution's bias by the convolution.
   void indexSum(std::size_t layer) {
     const Version sum = computedOf(layer);
     plan::CallOp writer = facts.writerOf(sum);
@@ -198,8 +198,9 @@ private:
       sums[ownOf(sum.writer, facts.steps[sum.writer].reads.front()).key()].push_back(layer);
   }
 
-  /// Lets ride with a product what could and does not yet. The first product takes all sums of a
-  /// source, so that no other need look at them.
+  /// Makes the layer the carrier of every gradient that can piggyback on its product and has
+  /// no carrier yet. The first product takes all sums of a source, so that no other product
+  /// visits them.
   void carry(std::size_t layer) {
     Product &product = *products[layer];
     llvm::SmallVector<std::size_t> piggybacks = std::exchange(biases[product.step], {});
@@ -207,7 +208,7 @@ private:
       llvm::append_range(piggybacks, std::exchange(sums[ownOf(product.step, factor).key()], {}));
     llvm::DenseSet<std::int64_t> counted{product.step};
     for (std::size_t piggyback : piggybacks) {
-      // Who schedules may copy a gradient that somebody else reads as well: that is not timed.
+      // Lowering may copy a gradient that has another reader; such a copy has no time.
       const std::int64_t writer = timedWriterOf(piggyback);
       carriers[piggyback] = layer;
       product.seconds += writer >= 0 && counted.insert(writer).second ? ownSeconds(writer) : 0;
@@ -229,12 +230,14 @@ private:
   sync::ProblemOp problem;
   const cost::SchemeCatalog &catalog;
   llvm::ArrayRef<std::optional<Scheme>> requested;
-  llvm::SmallVector<plan::TensorOp> gradients; ///< by layer of the problem
+  llvm::SmallVector<plan::TensorOp> gradients; ///< gradient of each of the problem's layers
   using Layers = llvm::SmallVector<std::size_t>;
-  llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> sums; ///< by what they are sums of
-  llvm::DenseMap<std::int64_t, Layers> biases;                       ///< by the convolution's step
+  llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> sums; ///< keyed by the version that
+                                                                     ///< is summed
+  llvm::DenseMap<std::int64_t, Layers> biases;                       ///< keyed by the
+                                                                     ///< convolution's step
   std::vector<std::optional<Product>> products;
-  std::vector<std::optional<std::size_t>> carriers; ///< by piggyback
+  std::vector<std::optional<std::size_t>> carriers; ///< carrier of each piggyback
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Rules about memory: P9, P10.
+// Rules about memory: P9 and P10.
 #include "passes/check/PlanFacts.h"
 
 #include <map>
@@ -21,7 +21,7 @@ static bool isFilledOutside(plan::Space space) {
   return false;
 }
 
-/// P9 for one access of a step.
+/// Rule P9 for one access of a step.
 static LogicalResult checkAccess(const PlanFacts &facts, std::int64_t number, plan::TensorOp tensor,
                                  bool isWrite) {
   Operation *op = facts.steps[number].op;
@@ -62,8 +62,8 @@ static LogicalResult checkAccesses(const PlanFacts &facts) {
   return success();
 }
 
-/// P10's exception: `later` is a result of the flat loop in which `earlier` dies, and takes exactly
-/// its place.
+/// The exception of P10: `later` is a result of the flat loop in which `earlier` dies, and takes
+/// exactly its place.
 static bool takesPlace(const PlanFacts &facts, plan::TensorOp earlier, plan::TensorOp later) {
   const std::int64_t shared = (*earlier.getLive())[1];
   if ((*later.getLive())[0] != shared || earlier.getOffset() != later.getOffset() ||
@@ -88,9 +88,9 @@ static LogicalResult rejectOverlap(plan::TensorOp a, plan::TensorOp b) {
   return diagnostic;
 }
 
-/// P10 in the arena: a sweep over time keeps the tensors that are alive, by offset. They do not
-/// overlap, or are equally placed, so that their ends are in the order of their offsets and only
-/// neighbours must be looked at.
+/// Rule P10 in the arena. A sweep over time keeps the live tensors, ordered by offset. They are
+/// disjoint or equally placed, so their ends have the order of their offsets and only neighbours
+/// need comparing.
 static LogicalResult checkArena(const PlanFacts &facts) {
   llvm::SmallVector<plan::TensorOp, 0> tensors;
   for (plan::TensorOp tensor : facts.tensors)
@@ -101,7 +101,7 @@ static LogicalResult checkArena(const PlanFacts &facts) {
   });
   using Alive = std::multimap<std::int64_t, plan::TensorOp>;
   Alive alive;
-  std::multimap<std::int64_t, Alive::iterator> deaths; // by the last operation of a lifetime
+  std::multimap<std::int64_t, Alive::iterator> deaths; // keyed by the lifetime's last operation
   for (plan::TensorOp tensor : tensors) {
     const std::int64_t now = (*tensor.getLive())[0], offset = tensor.getOffset(),
                        end = offset + tensor.getReserve();
@@ -127,7 +127,7 @@ static LogicalResult checkArena(const PlanFacts &facts) {
   return success();
 }
 
-/// P10 in the spaces that live as long as the run. Parameters and gradients are P12's.
+/// Rule P10 in the spaces that live as long as the run. P12 judges parameters and gradients.
 static LogicalResult checkFixed(const PlanFacts &facts, plan::Space space) {
   llvm::SmallVector<plan::TensorOp, 0> tensors;
   for (plan::TensorOp tensor : facts.tensors)

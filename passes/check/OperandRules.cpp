@@ -1,6 +1,6 @@
-// Rules about what an operation computes from: P28. A call is judged by the verifier of the nn
-// operation that it comes from, made again from the call's operands and attributes: the rules of
-// ir/nn/SPEC.md are written once.
+// Rule P28: the operands of each operation fit together. The verifier of the nn operation that a
+// call comes from judges the call: this file builds that operation again from the call's operands
+// and attributes, so that the rules of ir/nn/SPEC.md are written once.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/nn/NN.h"
@@ -17,8 +17,9 @@ namespace syncline::check {
 
 namespace {
 
-/// The nn operation that becomes a kernel, and its operands and results in that operation's order.
-/// A name that ends in '?' may be missing; one that ends in '*' stands for any number of operands.
+/// The nn operation that becomes a kernel, with the names of its operands and results in that
+/// operation's order. A name that ends in '?' is optional; one that ends in '*' stands for any
+/// number of operands.
 struct KernelForm {
   StringRef operation;
   llvm::SmallVector<StringRef, 6> ins, outs;
@@ -106,7 +107,7 @@ public:
         failed(assign(form.outs, call.getOuts(), role)) || failed(checkTypes()) ||
         failed(checkWindow()))
       return failure();
-    // Without dw nothing says how large the kernel is.
+    // Only dw tells how large the kernel is.
     if (call.getCallee() == plan::Kernel::convBackwardWeights && !find("dw"))
       return checkBiasGradient();
     return verifyOperation();
@@ -125,7 +126,7 @@ private:
     return {};
   }
 
-  /// Gives operands their roles, which are names of the list in its order.
+  /// Assigns roles to operands; roles must be names of the list, in the list's order.
   template <typename Roles>
   LogicalResult assign(llvm::ArrayRef<StringRef> names, OperandRange operands, Roles &role) {
     for (Value operand : operands) {
@@ -144,7 +145,8 @@ private:
     return success();
   }
 
-  /// What backends compute with: f32, labels of i64, masks and workspaces of ui8 or i32.
+  /// Checks the types that backends compute with: f32, labels of i64, masks and workspaces of ui8
+  /// or i32.
   LogicalResult checkTypes() {
     for (const auto &[role, operand] : byRole) {
       const Type type = elementOf(operand);
@@ -168,7 +170,8 @@ private:
     return attribute ? attribute.asArrayRef() : llvm::ArrayRef<std::int64_t>();
   }
 
-  /// Libraries count a window's places in 32 bits, and a pooling needs an element in every window.
+  /// Checks windows: libraries count a window's positions in 32 bits, and a pooling needs an
+  /// element in every window.
   LogicalResult checkWindow() {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     for (StringRef name : {"kernel", "strides", "dilations", "pads_begin", "pads_end"})
@@ -191,10 +194,11 @@ private:
     return success();
   }
 
-  /// The type of a result that nobody requested.
+  /// The type of an optional result that the call does not have.
   Type typeOfMissing(StringRef role) const { return tensorOf(find(role == "dx" ? "x" : "scale")); }
 
-  /// The operation's operands are states, which batch normalization asks of some.
+  /// Builds the operation and verifies it. Its operands are states, since batch normalization
+  /// requires states for some.
   LogicalResult verifyOperation() {
     Block scratch;
     OpBuilder builder(call.getContext());
@@ -220,7 +224,7 @@ private:
       if (succeeded(verify(builder.create(state))))
         return success();
     }
-    constexpr StringRef after = "' op "; // what follows the name of an operation that is not there
+    constexpr StringRef after = "' op "; // follows the operation's name, which is cut off
     return reject()
            << StringRef(reason).substr(StringRef(reason).find(after)).drop_front(after.size());
   }
@@ -230,7 +234,7 @@ private:
   llvm::SmallVector<std::pair<StringRef, Value>, 8> byRole;
 };
 
-/// P28 for a loop: operands broadcast to the results' one shape, and the body has their types.
+/// Rule P28 for a loop: operands broadcast to the results' one shape, and the body has their types.
 LogicalResult checkLoop(plan::PointwiseOp loop) {
   const nn::DimsRef shape = shapeOf(loop.getOuts().front());
   Block &body = loop.getBody().front();

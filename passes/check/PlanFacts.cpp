@@ -1,11 +1,11 @@
-// Gathers a plan's facts; what cannot be gathered breaks P13, P9, P4 or P7.
+// Gathers a plan's facts. Facts that cannot be gathered break P13, P9, P4 or P7.
 #include "passes/check/PlanFacts.h"
 
 using namespace mlir;
 
 namespace syncline::check {
 
-// P13: a body computes from its arguments and its own constants.
+// Rule P13: a body computes from its arguments and its own constants.
 static LogicalResult checkBody(plan::PointwiseOp loop) {
   Block &body = loop.getBody().front();
   for (Operation &op : body)

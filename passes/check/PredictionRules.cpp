@@ -1,4 +1,4 @@
-// Rules about what a plan says that it takes: P22.
+// Rule P22: a plan's prediction is what a simulation gives.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
@@ -37,7 +37,8 @@ public:
   }
 
 private:
-  /// To rounding of the step, since waiting is what is left of it; not where either is no number.
+  /// Whether two times agree up to rounding of the step's time, since waiting is a difference of
+  /// times. False where either is NaN.
   bool agree(double got, double expected) const {
     return std::abs(got - expected) <= problem::sumRounding * simulated.step;
   }
@@ -79,7 +80,7 @@ private:
     return checkAlone();
   }
 
-  /// A prediction may leave it out.
+  /// Checks the time of one device by itself, which a prediction may leave out.
   LogicalResult checkAlone() {
     const Attribute alone = claimed->getAttr(sync::aloneAttr);
     if (!alone)

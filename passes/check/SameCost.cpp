@@ -1,4 +1,4 @@
-// Comparisons up to rounding.
+// Compares costs, options and merge classes up to rounding.
 #include "passes/check/SameCost.h"
 
 using namespace mlir;

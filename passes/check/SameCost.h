@@ -1,5 +1,4 @@
-// Whether attributes of problems state the same, up to rounding: another machine may round
-// otherwise.
+// Compares attributes of problems up to rounding, since another machine may round differently.
 #pragma once
 
 #include "ir/sync/Sync.h"
@@ -10,9 +9,9 @@ namespace syncline {
 using problem::differ;
 
 bool isSameCost(mlir::Attribute a, mlir::Attribute b);
-/// Whether both are there, with the same scheme, cost and traffic.
+/// Whether both exist and have the same scheme, cost and traffic.
 bool isSameOption(sync::OptionAttr a, sync::OptionAttr b);
-/// Whether they have the same options in the same order, and the same limits.
+/// Whether both have the same options in the same order, and the same limits.
 bool isSameMergeClass(sync::MergeClassAttr a, sync::MergeClassAttr b);
 
 } // namespace syncline

@@ -1,5 +1,4 @@
-// Rules about schemes by which gradients do not simply become sums, and about where messages stand:
-// P14 to P18, P24.
+// Rules P14 to P18 and P24: schemes whose messages are no plain sums, and where messages stand.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
@@ -47,7 +46,7 @@ private:
     return found == accesses.end() ? llvm::ArrayRef<std::int64_t>() : found->second;
   }
 
-  /// The first of the steps that lies between gather and wait; -1 for none.
+  /// The first of the steps that lies between gather and wait; -1 where none does.
   std::int64_t inFlight(llvm::ArrayRef<std::int64_t> steps) const {
     for (std::int64_t step : steps)
       if (step > issue && step < wait)
@@ -55,7 +54,8 @@ private:
     return -1;
   }
 
-  /// P15. That both live from gather to wait is P9's: the two read and write them.
+  /// Rule P15. P9 ensures that factors and gathered tensors live from gather to wait, since both
+  /// operations read and write them.
   LogicalResult checkFactors() const {
     const Step &gather = facts.steps[issue];
     for (plan::TensorOp factor : gather.reads) {
@@ -90,7 +90,7 @@ private:
            static_cast<std::int64_t>(tensor.getBucket().value_or(-1)) == number;
   }
 
-  /// Calls `judge` with the bucket's members' tensors in a space until one fails.
+  /// Calls `judge` with the bucket's members' tensors in a space until one call fails.
   template <typename Judge> LogicalResult forTensors(plan::Space space, Judge judge) const {
     for (plan::TensorOp tensor : facts.tensors)
       if (isMember(tensor, space) && failed(judge(tensor)))
@@ -98,7 +98,7 @@ private:
     return success();
   }
 
-  /// P16: between wait and update, and from nothing that is one rank's alone.
+  /// Rule P16: gradients are computed between wait and update, and only from gathered tensors.
   LogicalResult checkReconstructed() const {
     llvm::DenseSet<Operation *> ofAllRanks;
     for (plan::TensorOp all : facts.steps[issue].writes)
@@ -121,7 +121,8 @@ private:
     return checkReconstructedInTime();
   }
 
-  /// P16; `own`, which is this rank's alone, is null where the step reads nothing at all.
+  /// Reports a breach of P16. `own`, the tensor that only this rank has, is null where the step
+  /// reads nothing.
   LogicalResult rejectReconstructed(std::int64_t step, plan::TensorOp gradient,
                                     plan::TensorOp own) const {
     if (!own)
@@ -155,8 +156,8 @@ private:
     });
   }
 
-  /// P17: the message may write parameters as soon as it is issued, and leaves of the gradients
-  /// only a share of the sum on each rank.
+  /// Rule P17: from the issue on, the message may write parameters and leaves only a share of the
+  /// summed gradients on each rank, so no step may read them.
   LogicalResult checkUnread() const {
     const auto judge = [&](plan::TensorOp tensor) -> LogicalResult {
       auto readers = stepsOf(facts.readers, tensor);
@@ -181,7 +182,7 @@ private:
 
 } // namespace
 
-/// P18.
+/// Rule P18: the forward phase has no messages.
 static LogicalResult checkForward(const PlanFacts &facts) {
   for (const Step &step : facts.steps)
     if (step.phase == plan::Phase::forward &&
@@ -190,7 +191,7 @@ static LogicalResult checkForward(const PlanFacts &facts) {
   return success();
 }
 
-/// P24.
+/// Rule P24: where NCCL carries the messages, the program uses only what NCCL has.
 static LogicalResult checkCarrier(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
   auto spec =

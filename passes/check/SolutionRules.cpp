@@ -1,4 +1,4 @@
-// Rules about the solution that stands beside a program, which carries it out: P19. P20 follows.
+// Rule P19: a program carries out the solution that stands beside it. P20 follows.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
@@ -41,7 +41,7 @@ private:
     return cast<StringAttr>(problem.getLayers()[layer]).getValue();
   }
 
-  /// P19: ranks and servers.
+  /// Rule P19: the ranks and the servers.
   LogicalResult checkCluster() {
     plan::ProgramOp program = facts.program;
     if (!spec)
@@ -62,7 +62,7 @@ private:
     return success();
   }
 
-  /// P19: message N is bucket N.
+  /// Rule P19: message N is bucket N.
   LogicalResult checkBuckets() {
     const auto count = static_cast<std::int64_t>(solution.getMessages().size());
     if (static_cast<std::int64_t>(facts.buckets.size()) != count)
@@ -95,7 +95,7 @@ private:
                    failed(checkGathered(number, bucket, message)));
   }
 
-  /// The message's layers and those that ride with it.
+  /// The message's layers and their piggybacks.
   FailureOr<llvm::SmallVector<std::int64_t>> layersOf(sync::MessageAttr message) {
     llvm::SmallVector<std::int64_t> layers(message.getLayers());
     const auto pairs = problem.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
@@ -131,8 +131,8 @@ private:
     return success();
   }
 
-  /// P19: a rank gathers as many bytes as the problem prices. P23 prices what the gradient is a
-  /// product of, and only where a cluster is known.
+  /// Rule P19: a rank gathers as many bytes as the problem says. P23 judges the factors themselves,
+  /// but only where a cluster is known.
   LogicalResult checkGathered(std::int64_t number, plan::BucketOp bucket,
                               sync::MessageAttr message) {
     if (!plan::travelsByFactors(bucket))
@@ -156,7 +156,7 @@ private:
   const PlanFacts &facts;
   sync::ProblemOp problem;
   sync::SolutionOp solution;
-  cluster::SpecAttr spec; ///< null where there is none
+  cluster::SpecAttr spec; ///< null where the module has no cluster
   llvm::StringMap<plan::TensorOp> gradients;
 };
 

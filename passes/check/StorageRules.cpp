@@ -1,5 +1,5 @@
-// Rules about what is stored and sampled: P25 to P27. A run reads samples, values and predictions
-// by them.
+// Rules P25 to P27, about stored values and samples: a run reads samples, values and predictions
+// by these.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/Refusal.h"
@@ -22,7 +22,7 @@ llvm::ArrayRef<std::int64_t> shapeOf(plan::TensorOp tensor) {
 
 std::int64_t end(plan::TensorOp tensor) { return tensor.getOffset() + tensor.getReserve(); }
 
-/// P25: inputs, targets and the output hold the batch.
+/// Rule P25: inputs, targets and the output hold the batch.
 LogicalResult checkBatch(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
   for (plan::TensorOp tensor : facts.tensors) {
@@ -32,7 +32,7 @@ LogicalResult checkBatch(const PlanFacts &facts) {
     if (!shapeOf(tensor).empty() &&
         shapeOf(tensor)[0] == static_cast<std::int64_t>(program.getBatch()))
       continue;
-    InFlightDiagnostic diagnostic = refuseOp(tensor) // a model may mix its samples
+    InFlightDiagnostic diagnostic = refuseOp(tensor) // the user's model may mix its samples
                                     << "P25: expected the batch, " << program.getBatch()
                                     << ", as first dimension of '" << tensor.getName() << "', got "
                                     << tensor.getType();
@@ -42,7 +42,7 @@ LogicalResult checkBatch(const PlanFacts &facts) {
   return success();
 }
 
-/// The operand of a softmax that makes the version, itself where there is none.
+/// The operand of the softmax that makes the version; the version itself where no softmax does.
 Version beneathSoftmax(const PlanFacts &facts, Version version) {
   plan::CallOp writer = facts.writerOf(version);
   if (!writer || writer.getCallee() != plan::Kernel::softmax)
@@ -51,12 +51,12 @@ Version beneathSoftmax(const PlanFacts &facts, Version version) {
   return facts.sourceOf(facts.readBy(version.writer, step.reads.front()));
 }
 
-/// P25: the output is what the loss compares with the target, or a softmax of it, and has as many
-/// predictions as there are targets.
+/// Rule P25: the output is the value that the loss compares with the target, or a softmax of it,
+/// and has as many predictions as there are targets.
 LogicalResult checkCompared(const PlanFacts &facts, std::int64_t step, plan::TensorOp output) {
   auto loss = cast<plan::CallOp>(facts.steps[step].op);
   const auto reject = [&](const llvm::Twine &what) {
-    InFlightDiagnostic diagnostic = refuseOp(output) << "P25: " << what; // so may its output
+    InFlightDiagnostic diagnostic = refuseOp(output) << "P25: " << what; // the model may cause this
     diagnostic.attachNote(loss.getLoc()) << "the loss";
     return diagnostic;
   };
@@ -76,7 +76,7 @@ LogicalResult checkCompared(const PlanFacts &facts, std::int64_t step, plan::Ten
   return success();
 }
 
-/// P25: a program with a loss has one output.
+/// Rule P25: a program with a loss has one output.
 LogicalResult checkOutput(const PlanFacts &facts) {
   plan::TensorOp output;
   for (plan::TensorOp tensor : facts.tensors) {
@@ -103,7 +103,7 @@ LogicalResult checkOutput(const PlanFacts &facts) {
   return success();
 }
 
-/// P25: every step tells its loss, once.
+/// Rule P25: a step reports one loss.
 LogicalResult checkReported(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
   std::int64_t losses = 0;
@@ -114,7 +114,7 @@ LogicalResult checkReported(const PlanFacts &facts) {
   return success();
 }
 
-/// P26: a space ends where what lies in it ends.
+/// Rule P26: a space ends where its last tensor ends.
 LogicalResult checkSpaces(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
   std::int64_t ends[plan::getMaxEnumValForSpace() + 1] = {};
@@ -132,7 +132,7 @@ LogicalResult checkSpaces(const PlanFacts &facts) {
   return success();
 }
 
-/// P26: lifetimes are of operations that there are.
+/// Rule P26: lifetimes name operations that exist.
 LogicalResult checkLifetimes(const PlanFacts &facts) {
   const auto steps = static_cast<std::int64_t>(facts.steps.size());
   for (plan::TensorOp tensor : facts.tensors)
@@ -143,7 +143,7 @@ LogicalResult checkLifetimes(const PlanFacts &facts) {
   return success();
 }
 
-/// P26: a bucket's interval is filled by its members, each reserved to the next aligned place.
+/// Rule P26: its members fill a bucket's interval, each reserved up to the next aligned offset.
 LogicalResult checkIntervals(const PlanFacts &facts) {
   std::map<std::int64_t, std::int64_t> reserved;
   for (plan::TensorOp tensor : facts.tensors) {
@@ -168,7 +168,7 @@ bool isStored(plan::TensorOp tensor) {
   return tensor.getSpace() == plan::Space::parameters || tensor.getSpace() == plan::Space::state;
 }
 
-/// P27: how one tensor begins.
+/// Rule P27: the initial value of one tensor.
 LogicalResult checkBeginning(plan::TensorOp tensor) {
   const auto reject = [&](const llvm::Twine &what) {
     return tensor.emitOpError("P27: '") << tensor.getName() << "' " << what;
@@ -193,7 +193,7 @@ LogicalResult checkBeginning(plan::TensorOp tensor) {
   return success();
 }
 
-/// P27: names and places in the file of values.
+/// Rule P27: names and offsets in the file of values.
 LogicalResult checkStored(const PlanFacts &facts) {
   llvm::StringMap<plan::TensorOp> names;
   llvm::SmallVector<plan::TensorOp, 0> inFile;

@@ -1,4 +1,4 @@
-// Rules about the problem that stands beside a program: it speaks of its operations. P20.
+// Rule P20: the problem beside a program has the times of the program's operations.
 #include "passes/check/PlanFacts.h"
 
 #include "passes/check/SameCost.h"
@@ -15,7 +15,7 @@ namespace syncline::check {
 
 namespace {
 
-/// Up to rounding. What is no number is neither before nor after, but differs.
+/// Whether a is less than b by more than rounding. A NaN is neither before nor after a time.
 bool isBefore(double a, double b) { return a < b && differ(a, b); }
 bool isWithin(double time, double earliest, double latest) {
   return std::isfinite(time) && !isBefore(time, earliest) && !isBefore(latest, time);
@@ -47,11 +47,11 @@ private:
     return cast<StringAttr>(problem.getLayers()[layer]).getValue();
   }
 
-  /// When each operation ends by the seconds written at it; what is computed after a message stood
-  /// in the backward pass of the problem, for one rank's samples.
+  /// Computes when each operation ends, from the seconds written at it. The problem counts
+  /// computation after a message as part of the backward pass, for one rank's samples.
   void runClock() {
     plan::ProgramOp program = facts.program;
-    llvm::DenseMap<Operation *, std::int64_t> gathered; // all ranks' factors, and their bucket
+    llvm::DenseMap<Operation *, std::int64_t> gathered; // the bucket of each gathered tensor
     for (const auto &[bucket, steps] : facts.issues)
       for (plan::TensorOp all : facts.steps[steps.front()].writes)
         gathered[all] = bucket;
@@ -81,7 +81,7 @@ private:
     return call && call.getCallee() == kernel;
   }
 
-  /// What a step reads, without reshapes of it.
+  /// The tensors that a step reads, looking through reshapes.
   llvm::SmallVector<plan::TensorOp> unshaped(std::int64_t step) const {
     llvm::SmallVector<plan::TensorOp> sources;
     for (plan::TensorOp read : facts.steps[step].reads)
@@ -112,7 +112,7 @@ private:
     return reject(std::move(diagnostic));
   }
 
-  /// P20: the ends of forward and backward.
+  /// Rule P20: the ends of forward and backward.
   LogicalResult checkEnds() {
     const double backward = ends.empty() ? 0 : ends.back();
     const double claimed = problem.getForwardEnd().convertToDouble();
@@ -122,7 +122,7 @@ private:
                  backward + moved);
   }
 
-  /// P20: all updates; those that reduce-scatters take over are in their messages.
+  /// Rule P20: the seconds of all updates, without those that reduce-scatters take over.
   LogicalResult checkUpdates() {
     const double claimed = problem.getUpdates().convertToDouble();
     if (!differ(claimed, updates))
@@ -133,7 +133,7 @@ private:
     return reject(std::move(diagnostic));
   }
 
-  /// P20: every gradient's ready time.
+  /// Rule P20: every gradient's ready time.
   LogicalResult checkReady() {
     const double backwardEnd = problem.getBackwardEnd().convertToDouble();
     for (auto [number, bucket] : facts.buckets)
@@ -149,7 +149,7 @@ private:
         }
         if (plan::updatesItself(bucket)) {
           earliest = std::max(earliest, endOf(facts.readers.lookup(parameters.lookup(name))));
-          latest = backwardEnd; // a copy of the parameter may have readers of its own
+          latest = backwardEnd; // copies of the parameter may have readers too
         }
         if (failed(judge("gradient '" + name + "' is ready at",
                          problem.getReady().getValues()[layer], earliest, latest)))
@@ -158,7 +158,8 @@ private:
     return success();
   }
 
-  /// P20: a rank's own share of a product stood in the backward pass, the others' come after.
+  /// Rule P20: reconstruction takes the other ranks' shares of a product; the rank's own share is
+  /// part of the backward pass.
   LogicalResult checkReconstruction() {
     const auto ranks = static_cast<double>(plan::ProgramOp(facts.program).getRanks());
     for (auto [number, bucket] : facts.buckets) {
@@ -178,8 +179,8 @@ private:
     return success();
   }
 
-  /// Seconds of sums of a bucket's factors that are this rank's alone: gradients that could ride
-  /// with it, but travel otherwise.
+  /// Seconds of sums of a bucket's factors over this rank's samples alone: gradients that could be
+  /// its piggybacks, but travel in other messages.
   double sumsOf(std::int64_t bucket) const {
     llvm::DenseSet<Operation *> factors;
     for (plan::TensorOp factor : unshaped(PlanFacts::only(facts.issues, bucket)))
@@ -196,9 +197,10 @@ private:
   sync::ProblemOp problem;
   sync::SolutionOp solution;
   llvm::StringMap<plan::TensorOp> gradients, parameters;
-  std::vector<double> ends;      ///< by step, seconds from the first one's beginning
-  double forward = 0, moved = 0; ///< seconds of the forward pass, and of what follows messages
-  double updates = 0;            ///< seconds
+  std::vector<double> ends;      ///< end of each step in seconds from the first one's beginning
+  double forward = 0, moved = 0; ///< seconds of the forward pass; seconds of computation
+                                 ///< after messages
+  double updates = 0;            ///< seconds of all updates
   llvm::DenseMap<std::int64_t, double> reconstruction; ///< seconds of all ranks' shares, by bucket
 };
 
