@@ -1,4 +1,4 @@
-// Pass `barrier`: closes a phase by refusing operations that it should have removed.
+// The pass `barrier`: closes a phase by refusing operations that the phase should have removed.
 #include "passes/Passes.h"
 
 #include "llvm/ADT/StringSet.h"

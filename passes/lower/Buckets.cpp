@@ -65,8 +65,8 @@ private:
     return success();
   }
 
-  /// Operations that depend on what a message gathered. They run once it has arrived, so one
-  /// depends on one message.
+  /// Finds the operations that depend on gathered factors. Each may depend on one message only,
+  /// since it runs once that message has arrived.
   LogicalResult collectRebuilders() {
     for (Operation &op : step.getBody().front())
       for (Value operand : op.getOperands()) {
@@ -86,7 +86,7 @@ private:
     return success();
   }
 
-  /// The message that the agreed gradient comes from; -1 for none.
+  /// The number of the message that the summed gradient comes from; -1 where it comes from none.
   std::int64_t messageOf(Value agreed) const {
     Operation *source = agreed.getDefiningOp();
     if (isa_and_nonnull<sync::AllReduceOp>(source))
@@ -112,7 +112,7 @@ private:
     return success();
   }
 
-  /// Names lead from messages to updates; every update must be found so, by one message.
+  /// Finds the updates of each message's members by name. Every update must belong to one message.
   LogicalResult collectMembers() {
     for (Bucket &bucket : messages.buckets) {
       auto names = bucket.message->getAttrOfType<ArrayAttr>("members");
@@ -164,8 +164,8 @@ private:
 
   nn::StepOp step;
   Messages messages;
-  llvm::DenseMap<Operation *, std::int64_t> numbers; ///< of messages
-  /// By bucket and parameter: updates whose gradient is not found in a message's list yet.
+  llvm::DenseMap<Operation *, std::int64_t> numbers; ///< number of each message
+  /// Updates that no message's list of members has named yet, by bucket and parameter.
   llvm::DenseMap<std::pair<std::int64_t, Attribute>, nn::UpdateOp> updates;
 };
 

@@ -1,4 +1,4 @@
-// The messages of a step: which gradients travel together, how, and where they lie.
+// The messages of a step: their members, their schemes, and the places of parameters and gradients.
 #pragma once
 
 #include "ir/cluster/Cluster.h"
@@ -11,41 +11,43 @@
 
 namespace syncline::lower {
 
-/// One gradient of a bucket and its parameter. Both spaces are laid out alike.
+/// One gradient of a bucket and its parameter. The two spaces have one layout.
 struct Member {
   nn::ParameterOp parameter;
-  mlir::Value gradient; ///< this rank's; by factors, the one computed from what was gathered
-  std::int64_t offset = 0, reserve = 0; ///< bytes, in the spaces of parameters and of gradients
-  /// The operation that makes the gradient cannot write straight to its place: somebody else reads
-  /// the value too, or no operation makes it.
+  /// This rank's gradient; where factors travel, the gradient computed from the gathered factors.
+  mlir::Value gradient;
+  std::int64_t offset = 0, reserve = 0; ///< bytes, in both spaces
+  /// Whether the gradient must be copied to its place, since the value has another reader, or no
+  /// operation makes it.
   bool isCopied = false;
 };
 
 struct Bucket {
-  mlir::Operation *message = nullptr; ///< sync.all_reduce or sync.all_gather
+  mlir::Operation *message = nullptr; ///< a sync.all_reduce or sync.all_gather
   cluster::Scheme scheme = cluster::Scheme::ring;
   std::int64_t number = 0, channel = 0;
-  mlir::FloatAttr ready = {}, start = {}, end = {}; ///< predicted seconds
+  mlir::FloatAttr ready = {}, start = {}, end = {}; ///< seconds, predicted
   std::vector<Member> members = {};
-  std::int64_t offset = 0, extent = 0, bytes = 0;
+  std::int64_t offset = 0, extent = 0, bytes = 0; ///< its interval; its gradients' dense bytes
 
   bool isGathered() const { return scheme == cluster::Scheme::factors; }
-  /// Whether the message writes the parameters, so that there is no update.
+  /// Whether the message writes the parameters, so that the bucket has no update.
   bool updatesItself() const { return scheme == cluster::Scheme::reduceScatter; }
 
-  /// What is gathered, and into what; empty unless isGathered().
+  /// One rank's factors, and all ranks' factors; empty unless isGathered().
   mlir::ValueRange factors() const;
   mlir::ValueRange gathered() const;
 };
 
 struct Messages {
-  std::vector<Bucket> buckets; ///< by number
-  /// Operations that compute gradients from what a bucket gathered, with that bucket's number.
+  std::vector<Bucket> buckets; ///< ordered by number
+  /// The operations that compute gradients from gathered factors, with the number of their bucket.
   llvm::DenseMap<mlir::Operation *, std::int64_t> rebuilders;
 };
 
-/// The step's messages; members placed one after another, aligned, buckets likewise. Fails where a
-/// parameter has no update, or its update does not come from a message that names it.
+/// Collects the step's messages and places buckets, and members inside them, one after another and
+/// aligned. Fails where a parameter has no update, or where its update's gradient does not come
+/// from a message that names the parameter.
 mlir::FailureOr<Messages> collectMessages(nn::StepOp step);
 
 } // namespace syncline::lower

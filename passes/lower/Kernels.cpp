@@ -12,7 +12,7 @@ namespace syncline::lower {
 using plan::Kernel;
 using Names = llvm::ArrayRef<llvm::StringRef>;
 
-/// Takes the first names: optional operands and results come last.
+/// Takes the first names of each list, since optional operands and results come last.
 static KernelUse use(Operation *op, Kernel kernel, Names ins, Names outs) {
   KernelUse result{kernel, {}, {}};
   ins = ins.take_front(op->getNumOperands());

@@ -1,4 +1,4 @@
-// Which kernel carries out an nn operation, and what its operands are called there.
+// Chooses the kernel that carries out an nn operation, and the names of its arguments.
 #pragma once
 
 #include "ir/plan/Plan.h"
@@ -9,15 +9,15 @@
 
 namespace syncline::lower {
 
-/// Operand and result names as the runtime's step builder names its arguments.
+/// A kernel with the names that the runtime's step builder gives its arguments.
 struct KernelUse {
   plan::Kernel kernel;
-  llvm::SmallVector<llvm::StringRef, 6> ins;  ///< one an operand that is present
-  llvm::SmallVector<llvm::StringRef, 4> outs; ///< one a result that is present
+  llvm::SmallVector<llvm::StringRef, 6> ins;  ///< one name for each operand that is present
+  llvm::SmallVector<llvm::StringRef, 4> outs; ///< one name for each result that is present
 };
 
-/// Nothing for operations that are no kernel: pointwise ones, sources, and those of another
-/// dialect.
+/// The kernel of an operation. Nothing for operations without a kernel: pointwise operations,
+/// sources, and operations of other dialects.
 std::optional<KernelUse> kernelOf(mlir::Operation *op);
 
 } // namespace syncline::lower

@@ -1,4 +1,4 @@
-// Computes lifetimes, shares places in flat loops, and calls the placement.
+// Computes lifetimes, shares places in flat loops, and places the buffers.
 #include "passes/lower/Lifetimes.h"
 
 #include "ir/Refusal.h"
@@ -43,7 +43,7 @@ public:
     for (const Bucket &bucket : buckets)
       for (const Member &member : bucket.members)
         if (!member.isCopied)
-          written.insert(member.gradient); // straight to the gradients' space
+          written.insert(member.gradient); // kernels write it into the gradients' space
   }
 
   void collect() {
@@ -120,7 +120,8 @@ private:
     tensor.reserve = arenaReserve(cast<RankedTensorType>(result.getType()));
   }
 
-  /// The channel reads factors and writes what they are gathered into until the wait is over.
+  /// Extends lifetimes over a message: until the wait ends, the channel reads factors and writes
+  /// the gathered tensors.
   void travel(const Bucket &bucket, ActionKind kind, std::int64_t now) {
     for (Value factor : bucket.factors())
       touch(factor, now);
@@ -137,7 +138,7 @@ private:
       found->second.last = now;
   }
 
-  /// For flat loops: which result takes which dying operand's place.
+  /// Decides for flat loops which result takes which dying operand's place.
   void sharePlaces() {
     for (auto [number, action] : llvm::enumerate(actions)) {
       auto loop = action.kind == ActionKind::compute ? dyn_cast<nn::PointwiseOp>(action.op)
@@ -161,8 +162,8 @@ private:
            from->second.reserve == to->second.reserve && operand.getType() == result.getType();
   }
 
-  /// "conv1" for a result, "conv1.mean" for what comes with it, "conv1.dx" in backward,
-  /// "conv1.gathered" for all ranks' "conv1".
+  /// A tensor's name: "conv1" for a result, "conv1.mean" for a second result, "conv1.dx" in
+  /// backward, "conv1.gathered" for all ranks' "conv1".
   std::string describe(OpResult result) const {
     Operation *op = result.getOwner();
     if (auto gather = dyn_cast<sync::AllGatherOp>(op)) {
@@ -189,7 +190,8 @@ private:
   llvm::DenseSet<Value> written;
   llvm::DenseMap<Value, Value> placeOf; ///< result → the operand whose place it takes
   llvm::StringSet<> names;
-  llvm::StringMap<unsigned> nextNumber; ///< by wanted name: what to tell the next apart with
+  llvm::StringMap<unsigned> nextNumber; ///< for each wanted name, the number that makes the next
+                                        ///< one unique
   std::int64_t forwardEnd = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which tensors live in the arena, from when to when, and where.
+// The tensors in the arena, with their lifetimes and places.
 #pragma once
 
 #include "passes/lower/Schedule.h"
@@ -10,33 +10,34 @@
 namespace syncline::lower {
 
 struct ArenaTensor {
-  std::string name;                 ///< unique: layer and role, or the model's name of its output
+  std::string name;                 ///< unique: layer and role, or the name of the model's output
   std::int64_t first = 0, last = 0; ///< numbers of the first and last action that touch it
-  std::int64_t reserve = 0, offset = 0;
+  std::int64_t reserve = 0, offset = 0; ///< bytes
   bool isOutput = false;
 };
 
 struct Arena {
-  llvm::MapVector<mlir::Value, ArenaTensor> tensors; ///< in order of production
+  llvm::MapVector<mlir::Value, ArenaTensor> tensors; ///< in the order in which they are produced
   std::int64_t bytes = 0;
 };
 
-/// Bytes that a tensor of this type reserves in the arena: dense, but with channels (dimension 1)
-/// in whole blocks of 16 from three dimensions on, which is the widest a kernel's own layout pads
-/// them to.
+/// Bytes that a tensor of this type reserves in the arena. It is dense, but from three dimensions
+/// on its channels (dimension 1) fill whole blocks of 16, the widest block to which a kernel's own
+/// layout pads them.
 std::int64_t arenaReserve(mlir::RankedTensorType type);
 
-/// Whether all operands have the results' shape, so that one loop over any common layout will do.
+/// Whether all operands have the results' shape, so that one loop works in any layout that
+/// they share.
 bool isFlat(nn::PointwiseOp op);
 
-/// Results that a kernel skips when nobody reads them: a backward operation's.
+/// Whether a kernel skips the result: a backward operation's result that has no reader.
 bool isSkipped(mlir::OpResult result);
 
-/// Lifetimes run from the producing action to the last reader; the model's output stays to the end
-/// of the forward phase, factors until their message has arrived, what they are gathered into from
-/// the gather on. A flat pointwise result takes the place of an operand that dies there and
-/// reserves as much: element i is read before it is written. Fails when the output is computed by
-/// no operation.
+/// Computes lifetimes and places. A tensor lives from the action that produces it to its last
+/// reader, the model's output to the end of the forward phase, factors until their message has
+/// arrived, and gathered tensors from the gather on. A flat pointwise result takes the place of an
+/// operand that dies there and reserves as many bytes, since the loop reads element i before it
+/// writes it. Fails when no operation computes the output.
 mlir::FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,
                                  const std::vector<Bucket> &buckets);
 

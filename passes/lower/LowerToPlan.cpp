@@ -1,4 +1,4 @@
-// Pass `lower-to-plan`: from what to agree on to when and where everything happens.
+// The pass `lower-to-plan`: from the messages of a step to a program with order and memory.
 #include "ir/cluster/Cluster.h"
 #include "passes/Passes.h"
 #include "passes/lower/PlanWriter.h"
@@ -15,15 +15,15 @@ using namespace syncline;
 
 namespace {
 
-/// Nothing that is computed for nobody gets a place.
+/// Erases operations whose results have no use, so that they get no place.
 void eraseDeadOperations(nn::StepOp step) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
 }
 
-/// Processes that the plan needs besides the ranks: servers of their own, where anything travels by
-/// them.
+/// The number of processes besides the ranks: dedicated servers, where any message goes
+/// through them.
 std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucket> &buckets) {
   cluster::ServersAttr servers = cluster.getServers();
   const bool used = llvm::any_of(buckets, [](const lower::Bucket &bucket) {
@@ -56,7 +56,7 @@ struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
     ModuleOp module = getOperation();
     llvm::SmallVector<nn::StepOp> steps(module.getOps<nn::StepOp>());
     if (steps.empty())
-      return; // a trace: nothing to run
+      return; // a module with a trace has no step to lower
     auto cluster = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
     if (!cluster) {
       module.emitError("expected attribute '") << cluster::specAttr << "' on the module";

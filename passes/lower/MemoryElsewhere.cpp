@@ -17,14 +17,14 @@ namespace syncline::lower {
 
 namespace {
 
-/// What a kernel gives of its weights or channels: no samples, whatever it reads.
+/// Whether a kernel's result belongs to weights or channels, so that it has no samples.
 bool isSummed(StringRef role) {
   constexpr std::array<StringLiteral, 6> summed = {"dw",     "dbias", "dscale",
                                                    "dshift", "mean",  "variance"};
   return llvm::is_contained(summed, role);
 }
 
-/// A product that sums over the samples, as a weight's gradient does.
+/// Whether a product sums over the samples, as a weight's gradient does.
 bool sumsSamples(plan::CallOp call) {
   return call.getCallee() == plan::Kernel::matmul && call->hasAttr("transpose_a");
 }
@@ -89,7 +89,7 @@ private:
     return llvm::any_of(values, [&](Value value) { return sampled.contains(value); });
   }
 
-  /// As the program has them: P10's exception.
+  /// Shares places as the program does, by the exception of P10.
   void sharePlaces(plan::PointwiseOp loop) {
     for (Value out : loop.getOuts())
       for (Value in : loop.getIns()) {
@@ -100,7 +100,7 @@ private:
       }
   }
 
-  /// The first dimension that counts the program's samples counts those there.
+  /// The value's type with the samples of `there` in the first dimension that counts samples.
   RankedTensorType scaled(Value value) const {
     auto type = cast<MemRefType>(value.getType());
     llvm::SmallVector<std::int64_t> shape(type.getShape());
@@ -121,7 +121,7 @@ private:
     return total;
   }
 
-  /// The parameter that the bucket's factors give: the first of its members.
+  /// The parameter whose factors the bucket gathers: the first of its members.
   std::string carrierOf(plan::GatherOp gather) {
     for (auto bucket : program.getOps<plan::BucketOp>())
       if (bucket.getId() == gather.getBucket() && !bucket.getMembers().empty())
@@ -129,7 +129,7 @@ private:
     return {};
   }
 
-  /// What the program gathers of gradients that do not travel by factors there.
+  /// Gathered tensors of gradients that travel by factors in the program, but not in `there`.
   llvm::DenseSet<Value> dropped() {
     llvm::DenseSet<Value> values;
     for (plan::GatherOp gather : gathers)
@@ -177,13 +177,13 @@ private:
 
   plan::ProgramOp program;
   const MemoryNeed &there;
-  std::int64_t batch, ranks; ///< the program's
+  std::int64_t batch, ranks; ///< the program's samples per rank and ranks
   std::int64_t executed = 0;
-  llvm::DenseSet<Value> sampled;  ///< with a dimension that counts samples
-  llvm::DenseSet<Value> gathered; ///< from all ranks
+  llvm::DenseSet<Value> sampled;  ///< values with a dimension that counts samples
+  llvm::DenseSet<Value> gathered; ///< values gathered from all ranks
   llvm::SmallVector<plan::GatherOp> gathers;
-  llvm::DenseMap<Value, Value> placeOf; ///< result of a loop → the operand whose place it has
-  std::map<std::string, std::int64_t> written; ///< gradient → the number of who writes it first
+  llvm::DenseMap<Value, Value> placeOf; ///< result of a loop → the operand whose place it takes
+  std::map<std::string, std::int64_t> written; ///< gradient → number of its first writer
 };
 
 } // namespace

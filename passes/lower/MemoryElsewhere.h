@@ -1,4 +1,5 @@
-// What a program's tensors take on a device with another batch, on other ranks, with other factors.
+// Predicts a program's memory with another batch, on other ranks, or with other gradients
+// by factors.
 #pragma once
 
 #include "ir/plan/Plan.h"
@@ -9,19 +10,20 @@
 
 namespace syncline::lower {
 
-/// What the program would be compiled for instead.
+/// The batch, ranks and factors for which memory is wanted.
 struct MemoryNeed {
-  std::int64_t batch = 1; ///< samples a rank
+  std::int64_t batch = 1; ///< samples per rank
   std::int64_t ranks = 1;
-  /// By parameter: the bytes of one rank's factors, for every gradient that travels by factors.
+  /// Bytes of one rank's factors, by parameter, for every gradient that travels by factors.
   std::map<std::string, std::int64_t> factors = {};
 };
 
-/// Bytes of all spaces together. Tensors that hold samples grow with the batch, what is gathered
-/// with the ranks too, and all are placed anew by their lifetimes, so that with the program's own
-/// batch, ranks and factors it is what the program says. Idealised: operations keep their order
-/// and lifetimes; a gradient that travels by factors there and not in the program has them and what
-/// they are gathered into alive from where the program computes it to the step's end.
+/// Bytes of all spaces together. Tensors that hold samples grow with the batch, gathered
+/// tensors with the ranks too, and all are placed anew by their lifetimes. With the program's
+/// own batch, ranks and factors the result is the program's memory. Idealised: operations keep
+/// their order and lifetimes; a gradient that travels by factors in `there` but not in the
+/// program keeps its factors and the gathered tensors alive from where the program computes it
+/// to the end of the step.
 std::int64_t memoryElsewhere(plan::ProgramOp program, const MemoryNeed &there);
 
 } // namespace syncline::lower

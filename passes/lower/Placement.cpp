@@ -1,4 +1,4 @@
-// First fit over several orders.
+// First fit, tried in several orders.
 #include "passes/lower/Placement.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ bool overlapInTime(const Buffer &a, const Buffer &b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// Puts buffers one after another into the lowest gap between those placed already.
+/// Puts buffers, in this order, into the lowest gap between the buffers placed before.
 Placement firstFit(const std::vector<Buffer> &buffers, const std::vector<std::size_t> &order) {
   Placement result;
   result.offsets.assign(buffers.size(), 0);
-  std::vector<std::size_t> placed; // by offset
+  std::vector<std::size_t> placed; // ordered by offset
   placed.reserve(buffers.size());
   for (std::size_t index : order) {
     const Buffer &buffer = buffers[index];

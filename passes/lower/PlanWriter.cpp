@@ -1,4 +1,4 @@
-// Declarations first (spaces in the order of their enum), then one plan operation an action.
+// Writes declarations, ordered by space, then one plan operation for each action.
 #include "passes/lower/PlanWriter.h"
 
 #include "ir/Refusal.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace syncline::lower {
 
-/// Whether the body gives zeroes for zeroes; when folding cannot tell, it does not.
+/// Whether the body yields zeroes for zeroes; false where folding cannot tell.
 static bool keepsZero(nn::PointwiseOp op) {
   Block &body = op.getBody().front();
   llvm::DenseMap<Value, Attribute> known;
@@ -22,7 +22,7 @@ static bool keepsZero(nn::PointwiseOp op) {
     known[argument] = builder.getZeroAttr(argument.getType());
   for (Operation &inner : body.without_terminator()) {
     llvm::SmallVector<OpFoldResult> folded;
-    // A first attempt may only put a constant operand last.
+    // The first attempt may only move a constant operand to the last place.
     for (int attempt = 0; attempt < 2 && folded.empty(); ++attempt) {
       llvm::SmallVector<Attribute> operands;
       for (Value operand : inner.getOperands())
@@ -94,7 +94,7 @@ private:
     return success();
   }
 
-  /// At the next free place of a space that is not overlaid.
+  /// Declares the value at the next free place of a space whose tensors do not share places.
   LogicalResult declareNext(Value value, Declaration what) {
     auto type = cast<RankedTensorType>(value.getType());
     what.reserve = static_cast<std::int64_t>(
@@ -211,7 +211,7 @@ private:
     }
   }
 
-  /// Takes what the updates of all members take; unknown where one is.
+  /// Appends the update with the sum of its members' seconds, or without seconds if one is unknown.
   void appendUpdate(std::int64_t bucket) {
     auto update = builder.create<plan::UpdateOp>(step.getLoc(), builder.getI64IntegerAttr(bucket));
     double seconds = 0;
@@ -238,8 +238,8 @@ private:
                                    builder.getI64IntegerAttr(bucket.number), ins, outs);
   }
 
-  /// Where an operation writes a result: its place in the gradients or the arena; null when
-  /// skipped.
+  /// The tensor that an operation writes a result to, in the gradients or the arena; null when the
+  /// result is skipped.
   Value placeOf(OpResult result) const {
     if (Value tensor = tensors.lookup(result))
       return tensor;
@@ -272,7 +272,7 @@ private:
         op->getLoc(), plan::KernelAttr::get(builder.getContext(), kernel), labelOf(op),
         builder.getStrArrayAttr(roles), ins, outs);
     if (call.getCallee() == plan::Kernel::reshape && !isa<nn::ReshapeOp>(op))
-      return; // a copy: the operation's attributes are not its own
+      return; // a copy does not have the attributes of the operation
     for (NamedAttribute attribute : op->getAttrs())
       if (attribute.getName() != nn::layerAttr && attribute.getName() != nn::backwardAttr)
         call->setAttr(attribute.getName() == nn::secondsAttr ? builder.getStringAttr("seconds")
@@ -324,8 +324,10 @@ private:
   nn::StepOp step;
   const Decisions &decisions;
   OpBuilder builder;
-  llvm::DenseMap<Value, Value> tensors;                         ///< where a value is read
-  llvm::DenseMap<Value, llvm::SmallVector<Value, 1>> gradients; ///< where members are written
+  llvm::DenseMap<Value, Value> tensors;                         ///< the tensor from which a value
+                                                                ///< is read
+  llvm::DenseMap<Value, llvm::SmallVector<Value, 1>> gradients; ///< the tensors to which a member
+                                                                ///< is written
   std::int64_t sizes[plan::getMaxEnumValForSpace() + 1] = {};
   std::optional<plan::Phase> phase;
 };

@@ -5,7 +5,7 @@
 
 namespace syncline::lower {
 
-/// Everything that lowering has decided about a step.
+/// All decisions of lowering about a step.
 struct Decisions {
   std::int64_t ranks = 1;
   std::int64_t servers = 0; ///< processes besides the ranks
@@ -14,8 +14,8 @@ struct Decisions {
   Arena arena;
 };
 
-/// Creates the program in front of the step, which stays as it is. Fails on an element type that
-/// plans do not know.
+/// Creates the program before the step, which stays unchanged. Fails on an element type that plans
+/// do not support.
 mlir::FailureOr<plan::ProgramOp> writePlan(nn::StepOp step, const Decisions &decisions);
 
 } // namespace syncline::lower

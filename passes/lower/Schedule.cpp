@@ -1,4 +1,4 @@
-// Builds the issue order.
+// Builds the order of a step's operations.
 #include "passes/lower/Schedule.h"
 
 #include "passes/lower/Kernels.h"
@@ -43,7 +43,7 @@ public:
       return success();
     }
     if (phase == plan::Phase::backward)
-      handOver(); // what the forward pass completed
+      handOver(); // issues what the forward pass completed
     if (!isa<nn::PointwiseOp>(op) && !kernelOf(&op))
       return op.emitError("no kernel carries out '")
              << op.getName() << "'; elementwise operations must be fused before";
@@ -75,7 +75,7 @@ public:
   }
 
 private:
-  /// The bucket's message waits for everybody who reads the parameter before it is updated.
+  /// Makes the bucket's message wait for all readers of a parameter that it updates.
   void awaitReaders(nn::ParameterOp parameter, std::int64_t bucket) {
     for (Operation *user : parameter.getResult().getUsers())
       if (!isa<nn::UpdateOp>(user)) {
@@ -84,7 +84,8 @@ private:
       }
   }
 
-  /// Copies what must be copied of the operation's results, and hands over what is complete.
+  /// Schedules copies of the operation's results where needed, and issues the buckets that
+  /// are complete.
   void complete(Operation &op, plan::Phase phase) {
     for (Value result : op.getResults()) {
       for (std::int64_t bucket : copyMembers(result, phase))
@@ -98,7 +99,8 @@ private:
       handOver();
   }
 
-  /// Messages leave in the backward pass: the forward pass alone is what evaluation runs.
+  /// Issues complete buckets. This begins in the backward pass, since evaluation runs
+  /// forward alone.
   void handOver() {
     for (auto &[channel, queue] : channels)
       while (!queue.empty() && missing[queue.front()] == 0) {
@@ -109,7 +111,7 @@ private:
       }
   }
 
-  /// Returns the buckets whose members the value is.
+  /// Schedules copies of the value where needed; returns the buckets that have it as a member.
   llvm::SmallVector<std::int64_t, 1> copyMembers(Value value, plan::Phase phase) {
     llvm::SmallVector<std::int64_t, 1> completed;
     for (auto [bucket, member] : places.lookup(value)) {
@@ -125,11 +127,13 @@ private:
   const Messages &messages;
   const std::vector<Bucket> &buckets;
   std::vector<std::vector<Operation *>> rebuilds;            ///< by bucket, in program order
-  std::vector<std::size_t> missing;                          ///< by bucket: what it waits for
-  std::map<std::int64_t, std::deque<std::int64_t>> channels; ///< buckets to issue, in order
+  std::vector<std::size_t> missing;                          ///< by bucket: how many values or
+                                                             ///< readers it still waits for
+  std::map<std::int64_t, std::deque<std::int64_t>> channels; ///< by channel: buckets to issue,
+                                                             ///< in order
   llvm::DenseMap<Value, llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 1>> places;
-  llvm::DenseMap<Value, Numbers> factors;       ///< the buckets that gather a value
-  llvm::DenseMap<Operation *, Numbers> readers; ///< the buckets that wait for a reader
+  llvm::DenseMap<Value, Numbers> factors;       ///< buckets that gather a value
+  llvm::DenseMap<Operation *, Numbers> readers; ///< buckets that wait for a reader
   std::vector<Action> actions;
 };
 

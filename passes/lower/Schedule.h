@@ -8,20 +8,21 @@ namespace syncline::lower {
 
 enum class ActionKind { compute, copy, loss, issue, gather, wait, update };
 
-/// One operation of the plan that executes. Its number is its place in the schedule.
+/// One operation of the plan that executes. Its number is its index in the schedule.
 struct Action {
   ActionKind kind;
   plan::Phase phase;
-  mlir::Operation *op = nullptr; ///< of compute and loss: the nn operation
-  std::int64_t bucket = -1;      ///< of copy, issue, gather, wait and update
-  std::int64_t member = -1;      ///< of copy: whose gradient is copied to its place
+  mlir::Operation *op = nullptr; ///< the nn operation, for compute and loss
+  std::int64_t bucket = -1;      ///< for copy, issue, gather, wait and update
+  std::int64_t member = -1;      ///< for copy: the member whose gradient is copied
 };
 
-/// Forward and backward in program order. A bucket is issued (or its factors gathered) right after
-/// the operation that completes it, but in the backward phase, which evaluation leaves out, and
-/// after the buckets before it on its channel; a bucket whose message writes its parameters also
-/// after the last operation that reads one of them. At the end, in bucket order: wait, computation
-/// of gradients from what was gathered, update. Fails on an operation that no kernel carries out.
+/// Orders a step's operations. Forward and backward keep their program order. A bucket is issued
+/// (or its factors gathered) right after the operation that completes it, but after the buckets
+/// before it on its channel, and never in the forward phase, which evaluation runs alone. A bucket
+/// whose message writes its parameters also follows the last operation that reads one of them. At
+/// the end, in bucket order, stand the wait, the computation of gradients from gathered factors,
+/// and the update. Fails on an operation without a kernel.
 mlir::FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages);
 
 } // namespace syncline::lower
