@@ -1,4 +1,4 @@
-// Finds gradients that are products over samples, and the sums that ride with them.
+// Finds gradients that are products over samples, and their piggybacks.
 #include "passes/merge/Factors.h"
 
 #include "ir/plan/Plan.h"
@@ -28,7 +28,7 @@ static bool isStored(Value value) {
   return isa_and_nonnull<nn::ParameterOp, nn::StateOp, nn::ConstantOp>(source);
 }
 
-/// Does the operation sum over dimension 0 of both operands, and do nothing else with it?
+/// Whether the operation sums a product over dimension 0 of both operands, and does nothing else.
 static bool sumsOverSamples(Value product) {
   if (auto weights = product.getDefiningOp<nn::ConvBackwardWeightsOp>())
     return product == weights.getDw();
@@ -41,8 +41,9 @@ static bool sumsOverSamples(Value product) {
          matmul.getActivation() == nn::Activation::none;
 }
 
-/// What the gradient is a sum of over, at least, the dimension that is gathered: a tensor, or the
-/// bias's gradient that a convolution sums itself. Null where it is no such sum.
+/// The value that the gradient is a sum of over, at least, the dimension that is gathered: a
+/// tensor, or the bias's gradient that a convolution sums itself. Null where the gradient is no
+/// such sum.
 static Value summedBy(sync::GradientOp gradient) {
   const Value sum = withoutCopies(gradient.getLocal());
   if (auto weights = sum.getDefiningOp<nn::ConvBackwardWeightsOp>())
@@ -54,7 +55,7 @@ static Value summedBy(sync::GradientOp gradient) {
   return source.getDefiningOp<nn::ConvBackwardWeightsOp>() ? Value() : source;
 }
 
-/// What the gradients that ride with the pair are sums of.
+/// The values whose sums can be piggybacks of the pair.
 static llvm::SmallVector<Value, 3> summedBeside(const FactorPair &pair) {
   llvm::SmallVector<Value, 3> sources{withoutReshapes(pair.left)};
   if (Value right = withoutReshapes(pair.right); right != sources.front())

@@ -1,4 +1,4 @@
-// Sufficient factors: gradients that are a product over samples of two smaller tensors.
+// Sufficient factors: gradients that are a product, summed over samples, of two smaller tensors.
 #pragma once
 
 #include "ir/nn/NN.h"
@@ -12,50 +12,50 @@
 
 namespace syncline {
 
-/// What a gradient is made from, so that the ranks may exchange that instead of the gradient.
-///
-/// Sum over ranks r of product(left_r, right_r) = product(left_0 .. left_P-1, right_0 ..
-/// right_P-1), the factors one behind the other along dimension 0: the product sums over that
-/// dimension.
+/// The two factors of a gradient. Ranks may exchange them instead of the gradient, since the sum
+/// over ranks r of product(left_r, right_r) equals product(left_0 .. left_P-1, right_0 ..
+/// right_P-1): the factors stand one behind the other along dimension 0, and the product sums over
+/// that dimension.
 struct FactorPair {
   mlir::Operation *product = nullptr; ///< nn.matmul {transpose_a} or nn.conv_backward_weights
-  mlir::Value left, right;            ///< its operands
-  std::int64_t bytes = 0;             ///< of both, of one rank, dense
+  mlir::Value left, right;            ///< operands of the product
+  std::int64_t bytes = 0;             ///< bytes of both factors of one rank, dense
 };
 
 /// The factors of a gradient that is, up to reshapes and transposes, one 2-D matrix product that
-/// contracts dimension 0 of both operands, or the dw of a convolution. Nothing where it is not:
-/// where several products are added (tied weights), where it is read elsewhere and therefore
-/// copied, or where a factor is no tensor of the samples but a stored one, which an update may
-/// overwrite while the factor travels.
-/// Linear in the copies that it is behind.
+/// contracts dimension 0 of both operands, or the dw of a convolution. Nothing where several
+/// products are added (tied weights), where the gradient has another reader and is therefore
+/// copied, or where a factor is a stored tensor, which an update may overwrite while the factor
+/// travels. Time is linear in the copies between gradient and product.
 std::optional<FactorPair> factorsOf(sync::GradientOp gradient);
 
-/// Is the gradient a sum of a factor over its samples, as a bias's is of dy? Whoever has the
-/// gathered factors has it too.
+/// Whether the gradient is a sum of a factor over its samples, as a bias's is of dy. A rank with
+/// the gathered factors can then compute it too.
 bool ridesWith(sync::GradientOp gradient, const FactorPair &pair);
 
-/// The gradients of a step that may ride, by what they are sums of: who rides with a pair is found
-/// without a look at the others. Valid while the step stays as it is.
+/// The gradients of a step that may be piggybacks, indexed by the value that they sum, so that a
+/// pair's piggybacks are found without visiting all gradients. Valid while the step is unchanged.
 class Piggybacks {
 public:
   explicit Piggybacks(nn::StepOp step);
 
-  /// All that ride with the carrier, in program order. `pair`: the carrier's factors.
+  /// The carrier's possible piggybacks in program order. `pair` holds the carrier's factors.
   llvm::SmallVector<sync::GradientOp> of(sync::GradientOp carrier, const FactorPair &pair) const;
 
 private:
   struct Sum {
-    std::size_t place; ///< among the step's gradients
+    std::size_t place; ///< index among the step's gradients
     sync::GradientOp gradient;
   };
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Sum, 1>> sumsOf; ///< by what is summed
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Sum, 1>> sumsOf; ///< keyed by the value that
+                                                                 ///< is summed
 };
 
-/// The value that `value` is a reshaped or transposed copy of; itself when it is no copy.
+/// The value of which `value` is a reshaped or transposed copy; `value` itself when it is no copy.
 mlir::Value withoutCopies(mlir::Value value);
 
-/// The same through reshapes alone: the result has the value's elements in the same order.
+/// The value of which `value` is a reshape, so that elements have the same order; or
+/// `value` itself.
 mlir::Value withoutReshapes(mlir::Value value);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Pass `form-buckets`: carries a solution out. Each of its messages becomes one collective.
+// The pass `form-buckets`: carries a solution out. Each of its messages becomes one collective.
 #include "ir/cluster/Cluster.h"
 #include "passes/Passes.h"
 #include "passes/merge/GatherFactors.h"
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// Updates go last, so that every message can stand between its members and them.
+  /// Moves updates to the end, so that every message fits between its members and their updates.
   void moveUpdatesToEnd() {
     Block &body = step.getBody().front();
     llvm::SmallVector<nn::UpdateOp> updates(step.getOps<nn::UpdateOp>());
@@ -58,7 +58,7 @@ private:
       builder.setInsertionPoint(updates.front());
   }
 
-  /// The layers' gradients, which no other message can take then.
+  /// Takes the layers' gradients from `waiting`, so that no other message can take them.
   FailureOr<Gradients> take(llvm::ArrayRef<std::int64_t> layers) {
     Gradients members;
     const auto count = static_cast<std::int64_t>(problem.getLayers().size());
@@ -75,7 +75,7 @@ private:
     return members;
   }
 
-  /// One message in place of its members' `sync.gradient` operations.
+  /// Replaces the `sync.gradient` operations of a message's members by one all-reduce.
   LogicalResult formBucket(sync::MessageAttr message,
                            llvm::MutableArrayRef<sync::GradientOp> members, std::int64_t number) {
     llvm::SmallVector<Value> local;
@@ -122,7 +122,7 @@ private:
                          cluster.getRanks());
   }
 
-  /// Layers that the solution lets ride and whose carrier this is.
+  /// The layers that the solution makes piggybacks of this carrier.
   llvm::SmallVector<std::int64_t> piggybacksOf(std::int64_t carrier) {
     llvm::SmallVector<std::int64_t> piggybacks;
     auto pairs = problem.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
@@ -137,7 +137,7 @@ private:
   sync::SolutionOp solution;
   sync::ProblemOp problem;
   OpBuilder builder;
-  llvm::StringMap<sync::GradientOp> waiting; ///< by parameter: not yet in a message
+  llvm::StringMap<sync::GradientOp> waiting; ///< by parameter: gradients that are in no message yet
 };
 
 struct FormBuckets : syncline::impl::FormBucketsBase<FormBuckets> {
@@ -145,7 +145,7 @@ struct FormBuckets : syncline::impl::FormBucketsBase<FormBuckets> {
     auto steps = getOperation().getOps<nn::StepOp>();
     auto solutions = getOperation().getOps<sync::SolutionOp>();
     if (steps.empty())
-      return; // a trace has nothing to carry out
+      return; // a trace has no step to rewrite
     if (solutions.empty()) {
       (*steps.begin()).emitError("expected a 'sync.solution' beside the step");
       return signalPassFailure();

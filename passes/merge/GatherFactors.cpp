@@ -18,14 +18,15 @@ RankedTensorType ofAllRanks(Value value, std::int64_t ranks) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-/// Makes gradients anew from gathered factors.
+/// Builds gradients again from gathered factors.
 class Rebuilder {
 public:
   Rebuilder(OpBuilder &builder, const FactorPair &pair, sync::AllGatherOp gather,
             std::int64_t ranks)
       : builder(builder), pair(pair), ranks(ranks), gathered(gather.getGathered()) {}
 
-  /// The product over all ranks' samples; of a convolution, with its bias where somebody wants it.
+  /// Builds the product over all ranks' samples; a convolution also gives the bias
+  /// where `withBias`.
   void reconstructProduct(bool withBias) {
     Location place = pair.product->getLoc();
     if (auto matmul = dyn_cast<nn::MatmulOp>(pair.product)) {
@@ -45,7 +46,7 @@ public:
       known.map(conv.getDbias(), all.getDbias());
   }
 
-  /// What `local`, a copy of the product or of a sum of a factor, is over all ranks.
+  /// The value over all ranks of `local`, which is a copy of the product or of a sum of a factor.
   Value reconstruct(Value local) {
     if (Value done = known.lookupOrNull(local))
       return done;
@@ -62,8 +63,8 @@ public:
   }
 
 private:
-  /// All ranks' samples in the shape that the sum takes one rank's in. Reshapes keep the order of
-  /// elements, so the ranks' samples are one behind the other in it as well.
+  /// All ranks' samples in the shape in which the sum takes one rank's samples. Reshapes keep the
+  /// order of elements, so the ranks' samples stand one behind the other here as well.
   Value factorShapedAs(nn::ReduceOp reduce) {
     const bool isLeft = withoutReshapes(reduce.getX()) == withoutReshapes(pair.left);
     Value factor = gathered[isLeft ? 0 : 1];
@@ -83,7 +84,7 @@ private:
     known.map(local, all);
   }
 
-  /// As many samples as all ranks have take as much longer.
+  /// Multiplies the operation's seconds by the ranks, whose samples it now computes.
   void scaleTime(Operation *op) const {
     if (auto seconds = op->getAttrOfType<FloatAttr>(nn::secondsAttr))
       op->setAttr(nn::secondsAttr,
@@ -95,10 +96,10 @@ private:
   const FactorPair &pair;
   std::int64_t ranks;
   ValueRange gathered;
-  IRMapping known; ///< local values to what they are over all ranks
+  IRMapping known; ///< values of this rank → values over all ranks
 };
 
-/// The operations from `local` back to the product or the factor that it is made of.
+/// Collects the operations from `local` back to the product or the factor that it comes from.
 void collectChain(Value local, llvm::SetVector<Operation *> &chain) {
   for (;;) {
     Operation *op = local.getDefiningOp();
@@ -109,7 +110,7 @@ void collectChain(Value local, llvm::SetVector<Operation *> &chain) {
   }
 }
 
-/// A convolution of which only the bias is still needed here becomes the sum that the bias is.
+/// Replaces a convolution of which only the bias gradient is still needed by a sum.
 void keepOnlyBias(Operation *product) {
   auto conv = dyn_cast<nn::ConvBackwardWeightsOp>(product);
   if (!conv || !conv.getDw().use_empty() || !conv.getDbias() || conv.getDbias().use_empty())
@@ -122,12 +123,12 @@ void keepOnlyBias(Operation *product) {
   auto sum = builder.create<nn::ReduceOp>(conv.getLoc(), conv.getDbias().getType(),
                                           nn::Reduction::sum, conv.getDy(), axes);
   sum->setDiscardableAttrs(conv->getDiscardableAttrDictionary());
-  sum->removeAttr(nn::secondsAttr); // the product's time is not the sum's
+  sum->removeAttr(nn::secondsAttr); // these were the product's seconds
   conv.getDbias().replaceAllUsesWith(sum.getY());
   conv.erase();
 }
 
-/// Erases what only these gradients needed.
+/// Erases the operations that only these gradients needed.
 void eraseDead(const llvm::SetVector<Operation *> &chain, Operation *product) {
   llvm::SmallVector<Operation *> lastFirst(chain.begin(), chain.end());
   llvm::sort(lastFirst, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });

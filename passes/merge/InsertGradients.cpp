@@ -1,5 +1,5 @@
-// Pass `insert-gradients`: between every gradient and its update stands its synchronisation,
-// unchosen.
+// The pass `insert-gradients`: puts a `sync.gradient`, whose scheme is not chosen yet, between
+// every gradient and its update.
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
 

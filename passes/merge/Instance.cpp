@@ -58,12 +58,12 @@ private:
     return matched.status();
   }
 
-  /// Who must travel how. A reduce-scatter's message writes parameters, so it waits for their
-  /// readers and takes their updates over.
+  /// Reads the requests. A reduce-scatter's message writes parameters, so it waits for their
+  /// readers and takes over their updates.
   Status force(ArrayRef<RequestedScheme> patterns) {
     if (Status status = match(patterns); !status)
       return status;
-    // A sum of what is left: a difference would leave a residue where nothing is.
+    // Adds up the updates that remain: a difference would leave a residue where nothing remains.
     instance.timeline.updates = 0;
     for (std::size_t k = 0; k < requested.size(); ++k) {
       cost::ReadyGradient &gradient = gradients()[k];
@@ -79,7 +79,7 @@ private:
     return match(patterns);
   }
 
-  /// Why the cluster does not offer the scheme.
+  /// The reason why the cluster does not offer the scheme.
   std::string whyNot(Scheme scheme) const {
     if (catalog.byNccl && !cluster::ncclHas(scheme))
       return "NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server "
@@ -124,7 +124,7 @@ private:
     return Status::ok();
   }
 
-  /// One rank's share of the product, and of the sums that ride with this one.
+  /// Seconds of one rank's share of the product, and of the sums of its piggybacks.
   double reconstructOf(std::size_t k) const {
     double seconds = factors[k]->reconstruct;
     for (const TimedFactors::Piggyback &piggyback : factors[k]->piggybacks)
@@ -167,7 +167,7 @@ private:
         return refuse(k, whyNot(*requested[k]));
       instance.only.push_back(std::int64_t{1} << mergeClassOf(withUpdates(option)));
     }
-    if (instance.mergeClasses.empty()) // every layer goes by factors
+    if (instance.mergeClasses.empty()) // every layer must send factors
       addSharedMergeClasses();
     if (instance.mergeClasses.size() > sync::maxMergeClasses)
       return Status::badInput(
@@ -178,7 +178,7 @@ private:
     return Status::ok();
   }
 
-  /// What any layer may take; returns the set of merge classes.
+  /// Adds the merge classes that any layer may use; returns their set.
   std::int64_t addSharedMergeClasses() {
     llvm::SmallVector<sync::OptionAttr> shared(catalog.collectives);
     if (catalog.servers && !isTight)
@@ -197,7 +197,7 @@ private:
                                   isServers && isTight ? catalog.serverMemory : std::nullopt));
   }
 
-  /// The merge class of this option alone.
+  /// The merge class that has this option alone; added where it does not exist.
   std::size_t mergeClassOf(sync::OptionAttr option) {
     auto *found = llvm::find_if(instance.mergeClasses, [&](sync::MergeClassAttr mergeClass) {
       return mergeClass.getOptions().size() == 1 && mergeClass.getOptions().front() == option;
@@ -209,7 +209,8 @@ private:
     return static_cast<std::size_t>(found - instance.mergeClasses.begin());
   }
 
-  /// A reduce-scatter's message also updates its rank's share of the parameters.
+  /// The option with the seconds in which a reduce-scatter's message updates a rank's share of
+  /// the parameters.
   sync::OptionAttr withUpdates(sync::OptionAttr option) const {
     if (option.getScheme() != Scheme::reduceScatter || shardUpdates == 0)
       return option;
@@ -219,7 +220,8 @@ private:
     return sync::OptionAttr::get(context, option.getScheme(), cost, option.getTraffic());
   }
 
-  /// Every gradient must have a way that takes it, and servers room for what only they can take.
+  /// Checks that every gradient fits one of its options, and that servers can hold the gradients
+  /// that only they can take.
   Status checkSizes() {
     std::int64_t captive = 0;
     for (std::size_t k = 0; k < requested.size(); ++k) {
@@ -247,13 +249,13 @@ private:
   cluster::DeviceAttr device;
   const cost::SchemeCatalog &catalog;
   Instance instance;
-  std::vector<std::optional<Scheme>> requested;     ///< by gradient, as the next three
+  std::vector<std::optional<Scheme>> requested;     ///< by gradient, like the next three lists
   std::vector<std::optional<TimedFactors>> factors; ///< also where they are not offered
   std::vector<std::optional<std::size_t>> carriers;
   std::vector<bool> hasFactorOption;
   double shardUpdates = 0;     ///< seconds of the updates that reduce-scatters take over
-  std::int64_t shardBytes = 0; ///< of their gradients
-  bool isTight = false;        ///< servers cannot hold every gradient
+  std::int64_t shardBytes = 0; ///< bytes of the gradients of these updates
+  bool isTight = false;        ///< whether servers cannot hold every gradient
 };
 
 } // namespace

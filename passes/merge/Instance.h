@@ -1,5 +1,4 @@
-// From timed gradients and a cluster's offer to merge classes, ways to travel alone, and
-// piggybacks.
+// Derives merge classes, factor options and piggybacks from timed gradients and a scheme catalog.
 #pragma once
 
 #include "passes/cost/SchemeCatalog.h"
@@ -9,27 +8,30 @@
 
 namespace syncline {
 
-/// What a `sync.problem` says; indices are into timeline.gradients.
+/// The contents of a `sync.problem`; indices count timeline.gradients.
 struct Instance {
-  cost::Timeline timeline; ///< with the ready times and updates that the schemes imply
+  cost::Timeline timeline; ///< with the ready times and updates that requests imply
   llvm::SmallVector<sync::MergeClassAttr> mergeClasses;
   llvm::SmallVector<sync::FactorOptionAttr> factorOptions;
-  llvm::SmallVector<std::int64_t> piggybacks; ///< pairs of piggyback and carrier
-  llvm::SmallVector<std::int64_t> only;       ///< a set of merge classes each
+  llvm::SmallVector<std::int64_t> piggybacks; ///< pairs: a piggyback, then its carrier
+  llvm::SmallVector<std::int64_t> only;       ///< for each layer, the set of merge classes that it
+                                              ///< may use
 };
 
-/// What every gradient may do on the cluster.
+/// States what every gradient may do on the cluster.
 ///
-/// A gradient that nothing forces may travel by every all-reduce and through the servers, all in
-/// one merge class, and by factors where it has them; servers whose memory does not take every
-/// gradient are a merge class of their own. Where several patterns match a layer, the last counts.
-/// Forced layers travel in a merge class of their scheme alone, or by factors alone, a bias that
-/// rides without a message. Layers that travel by reduce-scatter are ready once nothing reads their
-/// parameters any more, and their messages update them.
+///   - A layer without a request may use all all-reduces and the servers, in one merge class, and
+///     its factors where it has them. Servers that cannot hold every gradient are a merge class of
+///     their own.
+///   - A layer with a request uses a merge class of that scheme alone, or its factors alone; a bias
+///     is then a piggyback. Where several patterns match a layer, the last counts.
+///   - A layer that is requested to use reduce-scatter is ready once no operation reads its
+///     parameters any more, and its message updates them.
 ///
-/// badInput, naming layer, scheme and reason: a pattern matches no layer; a forced scheme is not
-/// offered, or the layer has no factors; more than three merge classes come of it; a layer is
-/// larger than the cluster's largest message; servers cannot hold what only they can take.
+/// Returns badInput, naming layer, scheme and reason, where a pattern matches no layer; a requested
+/// scheme is not offered, or the layer has no factors; more than three merge classes would be
+/// needed; a layer is larger than the cluster's largest message; or the servers cannot hold the
+/// gradients that only they can take.
 Result<Instance> poseInstance(mlir::MLIRContext *context, cost::Timeline timeline,
                               cluster::DeviceAttr device, const cost::SchemeCatalog &catalog,
                               llvm::ArrayRef<RequestedScheme> requested);

@@ -1,4 +1,4 @@
-// Names of gradients: their parameters', and those of the layers that read them.
+// Names of gradients: the parameter's, and those of the layers that read it.
 #include "passes/merge/LayerNames.h"
 
 #include "ir/nn/NN.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace syncline {
 
-/// The parameter, and what it is of: "fc.weight", "fc".
+/// The parameter's name, and the name without its last part: "fc.weight", "fc".
 static GradientNames withStem(StringRef parameter) {
   return {parameter.str(), parameter.rsplit('.').first.str()};
 }

@@ -1,4 +1,4 @@
-// What gradients may be called when somebody asks for a scheme by name.
+// The names by which a request may mean a gradient.
 #pragma once
 
 #include "ir/sync/Sync.h"
@@ -9,12 +9,12 @@
 
 namespace syncline {
 
-/// Of a gradient of a step or of a trace.
+/// The names of a gradient of a step or of a trace.
 GradientNames namesOf(cost::ReadyGradient gradient);
 
-/// The schemes that the problem's `requested` gives its layers. Layers that read a parameter are
-/// those of the step or the program beside the problem, if there is one. badInput for a pattern
-/// that is none or matches nothing.
+/// The schemes that the problem's `requested` gives its layers. The layers that read a parameter
+/// come from the step or the program beside the problem, if there is one. Returns badInput for a
+/// pattern that is invalid or matches nothing.
 Result<std::vector<std::optional<cluster::Scheme>>> requestedSchemes(sync::ProblemOp problem);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Problems and solutions: from operations to structs and back.
+// Converts problems and solutions from operations to structs and back.
 #include "passes/merge/MergeOps.h"
 
 #include "ir/plan/Plan.h"
@@ -71,8 +71,8 @@ FailureOr<sync::ProblemOp> syncline::problemOf(sync::SolutionOp op) {
   return problem;
 }
 
-/// Where `scheme` stands among what the message's merge class or layer offers, or one past the
-/// last.
+/// The index of `scheme` among the options of the message's merge class or layer, or one past the
+/// last index.
 static std::size_t optionOf(const problem::Problem &problem, const problem::Message &message,
                             Scheme scheme) {
   auto place = [&](const auto &options) {
@@ -89,7 +89,7 @@ static std::size_t optionOf(const problem::Problem &problem, const problem::Mess
   return isKnown ? place(problem.layers[message.layers.front()].factorOptions) : 0;
 }
 
-/// Whether the device computes the message's gradient once it has arrived.
+/// Whether the device reconstructs the message's gradient once it has arrived.
 static bool isReconstructed(const problem::Problem &problem, const problem::Message &message) {
   if (!message.isFactors || message.layers.empty() ||
       message.layers.front() >= problem.layers.size())

@@ -1,4 +1,4 @@
-// Between sync's problems and solutions as operations and the solver's as structs.
+// Converts problems and solutions between operations of sync and structs of the solver.
 #pragma once
 
 #include "ir/sync/Sync.h"
@@ -9,27 +9,27 @@
 
 namespace syncline {
 
-/// Whether a cluster's devices are taken for GPUs: NCCL carries the messages, or a rank's device
-/// computes at least 1 TFLOP/s, as every GPU in the kinds of cluster files does and no processor's
-/// thread, which is what a rank has on CPUs. Other systems' planners depend on it, nothing else.
+/// Whether a cluster's devices count as GPUs: NCCL carries the messages, or a rank's device
+/// computes at least 1 TFLOP/s. Every GPU in the kinds of cluster files does; a processor's
+/// thread, which is what a rank has on CPUs, does not. Only planners that imitate other systems
+/// depend on it.
 bool hasGpus(cluster::SpecAttr spec);
 
-/// The instance that the operation states; a diagnostic at it where it is not a valid one. Layers,
-/// merge classes and factor options stand in the operation's order; a layer's factor options in the
-/// order of `factor_options`.
+/// The problem that the operation states. Layers, merge classes and factor options keep the
+/// operation's order. Fails, with a diagnostic at the operation, where the problem is not valid.
 mlir::FailureOr<problem::Problem> toProblem(sync::ProblemOp op);
 
-/// The claimed plan, for a checker to judge: nothing is judged here. Messages take merge class,
-/// times and bytes from the operation; a scheme that merge class or layer does not offer becomes an
-/// option that does not exist. The ends of channel and device, which the text leaves out, are those
-/// of the messages. Precondition: `problem` is the one that the solution answers.
+/// The solution that the operation claims, which a checker has yet to judge. Messages take merge
+/// class, times and bytes from the operation. A scheme that the merge class or the layer does not
+/// offer becomes an option that does not exist. The ends of channel and device are computed from
+/// the messages, since the text leaves them out. Precondition: `problem` is the one that the
+/// solution answers.
 mlir::FailureOr<problem::Solution> toPlan(sync::SolutionOp op, const problem::Problem &problem);
 
-/// The certificate with the bound that it is claimed to prove; nothing where there is none.
+/// The certificate with the bound that it claims to prove; nothing where there is none.
 std::optional<problem::BoundProof> toProof(sync::SolutionOp op);
 
-/// Writes a planner's answer and its certificate, which proves the bound whichever planner it is,
-/// at the builder's place.
+/// Writes a planner's solution, with the certificate that proves its bound, at the builder's place.
 sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
                                 const problem::Problem &problem, llvm::StringRef planner,
                                 const solver::PlanResult &result);
@@ -37,11 +37,11 @@ sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
 /// Seconds as an attribute.
 sync::TimesAttr timesAttr(mlir::OpBuilder &builder, llvm::ArrayRef<double> seconds);
 
-/// The problem a solution answers; a diagnostic at the solution when there is none of that name.
+/// The problem that a solution answers; a diagnostic at the solution when no problem has that name.
 mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
 
-/// Samples a rank, of a module with a plan; of one with a trace K, where its fully connected layers
-/// agree on it.
+/// Samples per rank: the batch of a module's plan, or the K of a trace where all its fully
+/// connected layers have the same.
 std::optional<std::int64_t> samplesOf(mlir::ModuleOp module);
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// The same problem at other costs.
+// Poses a planned problem at other costs.
 #include "passes/merge/PlannedProblem.h"
 
 #include "ir/cluster/SpecFields.h"
@@ -22,21 +22,21 @@ cluster::LinkAttr faster(cluster::LinkAttr link, double times) {
                                 link.getGamma());
 }
 
-/// From the planned cluster's costs to the changed one's.
+/// Converts costs of the planned cluster to costs of the changed one.
 class Repricing {
 public:
-  /// `slower`: how many times as long operations take.
+  /// `slower` is the factor by which operations take longer.
   Repricing(const cost::SchemeCatalog &before, const cost::SchemeCatalog &after, double slower)
       : before(before), after(after), slower(slower) {}
 
-  /// Of a merging scheme. The same cost where nothing has changed, to the last bit.
+  /// The cost of a merging scheme; equal to the last bit where nothing has changed.
   Result<problem::SchemeOption> option(const problem::SchemeOption &planned) const {
     const cluster::Scheme scheme = planned.scheme;
     sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
     if (!from || !to)
       return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
                               "' is not offered there");
-    // A shard is 1/P of the bytes.
+    // Updates take less on more ranks, since a shard is 1/P of the bytes.
     const double updates =
         scheme == cluster::Scheme::reduceScatter
             ? slower * static_cast<double>(before.ranks) / static_cast<double>(after.ranks)
@@ -56,7 +56,7 @@ public:
     return result;
   }
 
-  /// Of a gradient of so many bytes, which travels alone.
+  /// The cost of a factor option of a gradient of `bytes`.
   Result<problem::FactorOption> price(const problem::FactorOption &planned, std::int64_t bytes,
                                       double batch) const {
     problem::FactorOption result = planned;
@@ -142,9 +142,9 @@ Result<problem::Problem> PlannedProblem::pose(const Change &change) const {
   return there ? poseOn(*there, change.batch) : there.status();
 }
 
-/// The limits that merge classes have there. Servers that cannot hold all gradients there, but
-/// could where the problem was posed, would need a merge class of their own, so that no choice
-/// would mean what it did.
+/// Sets the merge classes' limits on the changed cluster. Fails where servers can no longer
+/// hold all gradients: they would need a merge class of their own, and choices would change
+/// their meaning.
 static Status limitMergeClasses(problem::Problem &problem, const cost::SchemeCatalog &catalog) {
   std::int64_t total = 0;
   for (const problem::Layer &layer : problem.layers)

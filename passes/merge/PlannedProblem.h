@@ -1,4 +1,4 @@
-// Reposing: a planned problem on another cluster or with another batch.
+// PlannedProblem: a planned problem, and the same layers on another cluster or with another batch.
 #pragma once
 
 #include "ir/cluster/Cluster.h"
@@ -12,40 +12,43 @@
 
 namespace syncline::merge {
 
-/// What is different; as planned where it is 1 or absent.
+/// A change to the planned cluster and batch; a default means no change.
 struct Change {
-  double bandwidth = 1; ///< of every link, as a multiple
-  double batch = 1;     ///< samples per rank, as a multiple
+  double bandwidth = 1; ///< of every link, as a multiple of the planned
+  double batch = 1;     ///< samples per rank, as a multiple of the planned
   std::optional<std::int64_t> ranks = std::nullopt;
 };
 
-/// A problem that has been planned, and the cluster that it was posed for. Copyable; refers to
-/// attributes, so it lives no longer than their context.
+/// A problem that has been planned, with the cluster that it was posed for. Copyable. It refers to
+/// attributes, so it must not outlive their context.
 class PlannedProblem {
 public:
-  /// A diagnostic at the problem where it is no valid one, or where the cluster offers nothing.
+  /// Fails, with a diagnostic at the problem, where it is not valid or the cluster offers
+  /// no scheme.
   static mlir::FailureOr<PlannedProblem> create(sync::ProblemOp op, cluster::SpecAttr spec);
 
   const problem::Problem &asPlanned() const { return problem; }
   const cost::SchemeCatalog &catalog() const { return planned; }
   cluster::SpecAttr cluster() const { return spec; }
 
-  /// The same layers with the same choices, at the costs and within the limits that the changed
-  /// cluster has. Compute times, factors and reconstruction grow with the batch, updates do not;
-  /// all but factors grow with the slowest node's slowdown, which the problem's times thus contain.
-  /// With no change it is the problem as planned. Idealised: a batch's time is proportional to its
-  /// samples; but for slowdowns, ready times and compute stay the same on other ranks and devices.
-  /// badInput where the changed cluster offers less than the planned one, where its servers can no
-  /// longer hold what shares a merge class with all-reduces, or see changed(). Precondition:
-  /// bandwidth and ranks change only where there is nothing measured.
+  /// The problem with the same layers and choices, at the costs and within the limits of the
+  /// changed cluster; with no change, the problem as planned. Compute times, factors and
+  /// reconstruction grow with the batch, updates do not. All but factors grow with the slowest
+  /// node's slowdown, so the problem's times contain it.
+  ///
+  /// Idealised: a batch's time is proportional to its samples; but for slowdowns, ready times and
+  /// compute stay the same on other ranks and devices. Returns badInput where the changed cluster
+  /// lacks a planned scheme, where its servers can no longer hold all gradients that share a merge
+  /// class with all-reduces, or where changed() fails. Precondition: bandwidth and ranks change
+  /// only where measured() is empty.
   Result<problem::Problem> pose(const Change &change) const;
-  /// The same on any cluster, with so many times the samples; batch > 0.
+  /// As pose(), on any cluster, with `batch` times the samples. Precondition: batch > 0.
   Result<problem::Problem> poseOn(cluster::SpecAttr other, double batch) const;
-  /// How many times as long as planned an operation takes on the other cluster's slowest node.
+  /// The factor by which operations take longer than planned on the other cluster's slowest node.
   double slowerOn(cluster::SpecAttr other) const;
 
-  /// Schemes whose times the cluster file states as measured (a line or a table). They hold for its
-  /// links and ranks only.
+  /// Schemes whose times the cluster file states as measured (a line or a table). Such times hold
+  /// only for the cluster's own links and ranks.
   std::vector<Scheme> measured() const;
 
 private:
@@ -57,12 +60,12 @@ private:
   cost::SchemeCatalog planned;
 };
 
-/// The cluster with faster links and other ranks; formulas that the file states, too. Fewer ranks
-/// than a node has devices are one node with so many devices. badInput where so few ranks have no
-/// room for a colocated server, or none of an overridden node.
+/// The cluster with faster links and other ranks; formulas that the file states change too. Fewer
+/// ranks than a node has devices become one node with so many devices. Returns badInput where so
+/// few ranks leave no room for a colocated server or for an overridden node.
 Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change);
 
-/// The fewest ranks for which `changed` finds room.
+/// The minimum number of ranks that `changed` accepts.
 std::int64_t fewestRanks(cluster::SpecAttr spec);
 
 } // namespace syncline::merge

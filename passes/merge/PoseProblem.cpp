@@ -1,5 +1,4 @@
-// Pass `pose-problem`: from a timed step or a trace, and a cluster, to the problem that planners
-// answer.
+// The pass `pose-problem`: states the sync problem of a cluster and a timed step or a trace.
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
@@ -19,7 +18,7 @@ using namespace syncline;
 
 namespace {
 
-/// A step's times are already those of the slowest node.
+/// The timeline of a step or a trace. A step's times are already those of the slowest node.
 FailureOr<cost::Timeline> timelineOf(Operation *source, double slowdown) {
   if (auto step = dyn_cast<nn::StepOp>(source))
     return cost::timelineOf(step);
@@ -30,7 +29,7 @@ template <typename Attr> ArrayAttr arrayAttr(OpBuilder &builder, llvm::ArrayRef<
   return builder.getArrayAttr(llvm::SmallVector<Attribute>(list.begin(), list.end()));
 }
 
-/// `requested`: the schemes requested by name, as they were written.
+/// Writes the instance; `requested` are the schemes requested by name, as the user wrote them.
 void createProblem(OpBuilder &builder, Location place, const Instance &instance,
                    llvm::ArrayRef<StringRef> requested) {
   llvm::SmallVector<StringRef> names;

@@ -1,4 +1,4 @@
-// Patterns of layers and the schemes they ask for.
+// Reads and matches requests of schemes.
 #include "passes/merge/RequestedSchemes.h"
 
 #include "syncline/Suggestion.h"
@@ -45,7 +45,7 @@ Result<RequestedScheme> parseRequestedScheme(StringRef text) {
                           suggestion(std::string_view(name), known));
 }
 
-/// What else could have been meant, among all names of all gradients.
+/// A suggestion of similar names among all names of all gradients.
 static std::string namesNear(const std::string &glob, ArrayRef<GradientNames> gradients) {
   std::vector<std::string_view> names;
   for (const GradientNames &gradient : gradients)

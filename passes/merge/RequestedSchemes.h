@@ -1,4 +1,4 @@
-// Schemes that somebody requested by name: "fc*=factors".
+// Schemes that the user requests by name, such as "fc*=factors".
 #pragma once
 
 #include "ir/cluster/Cluster.h"
@@ -10,22 +10,22 @@
 
 namespace syncline {
 
-/// Gradients of which a name matches must travel by a scheme.
+/// A request: gradients with a matching name must use the scheme.
 struct RequestedScheme {
-  std::string glob; ///< as llvm::GlobPattern: * ? [a-z] {a,b}
+  std::string glob; ///< pattern as of llvm::GlobPattern: * ? [a-z] {a,b}
   cluster::Scheme scheme = cluster::Scheme::ring;
 };
 
-/// Reads "GLOB=SCHEME"; besides the schemes' names, `ps` is parameter-server and `sfb` factors. The
-/// last '=' divides. badInput, naming what was given.
+/// Reads "GLOB=SCHEME", split at the last '='. Besides the schemes' names, `ps` means
+/// parameter-server and `sfb` factors. Returns badInput, naming what was given.
 Result<RequestedScheme> parseRequestedScheme(llvm::StringRef text);
 
-/// What one gradient is called: its parameter "fc.weight", that without its last part "fc", and the
-/// layers that read it "/fc/Gemm"; of a trace only its layer.
+/// The names of one gradient: its parameter "fc.weight", that without its last part "fc", and the
+/// layers that read it, "/fc/Gemm". A gradient of a trace has only its layer's name.
 using GradientNames = llvm::SmallVector<std::string>;
 
-/// The scheme that each gradient must travel by, nothing where no pattern matches one of its names;
-/// where several match, the last counts. badInput for a pattern that matches nothing, or that
+/// The requested scheme of each gradient, nothing where no pattern matches one of its names; where
+/// several match, the last counts. Returns badInput for a pattern that matches no gradient, or that
 /// parseRequestedScheme refuses.
 Result<std::vector<std::optional<cluster::Scheme>>>
 requestedSchemes(llvm::ArrayRef<GradientNames> gradients, llvm::ArrayRef<RequestedScheme> patterns);

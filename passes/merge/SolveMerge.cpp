@@ -1,5 +1,5 @@
-// Pass `solve-merge`: a planner answers every problem of the module, and the checker judges the
-// answer.
+// The pass `solve-merge`: a planner solves every problem of the module, and the checker judges
+// the solution.
 #include "ir/Refusal.h"
 #include "passes/Passes.h"
 #include "passes/merge/MergeOps.h"

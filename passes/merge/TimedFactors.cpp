@@ -1,4 +1,4 @@
-// Factors of steps and of traces.
+// Finds and times the factors of steps and of traces.
 #include "passes/merge/TimedFactors.h"
 
 #include "passes/merge/Factors.h"
@@ -15,7 +15,7 @@ static double seconds(Operation *op) {
   return predicted ? predicted.getValueAsDouble() : 0;
 }
 
-/// Where each `sync.gradient` of a step stands in the timeline.
+/// The index in the timeline of each `sync.gradient` of a step.
 using Places = llvm::DenseMap<Operation *, std::size_t>;
 
 static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const Places &places,
@@ -40,7 +40,8 @@ static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
   sync::LayerOp layer = gradient.layer;
   if (!layer.getMatmul())
     return std::nullopt;
-  // Doubles: products of a trace's numbers may exceed any integer, but then match no bytes.
+  // These are doubles: products of a trace's numbers may exceed any integer, but then match
+  // no bytes.
   const auto m = static_cast<double>((*layer.getMatmul())[0]),
              n = static_cast<double>((*layer.getMatmul())[1]),
              k = static_cast<double>((*layer.getMatmul())[2]),
@@ -73,7 +74,7 @@ std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &time
     if (gradient.layer) {
       factors = ofLayer(gradient, device);
     } else if (auto op = gradientOf(gradient)) {
-      if (!piggybacks) // all of a timeline are one step's
+      if (!piggybacks) // all gradients of a timeline belong to one step
         piggybacks.emplace(op->getParentOfType<nn::StepOp>());
       factors = ofGradient(op, places, *piggybacks);
     }
