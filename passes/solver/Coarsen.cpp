@@ -1,4 +1,4 @@
-// Walks back from the last layer with a deadline per group.
+// Walks back from the last layer with a deadline for each group.
 #include "passes/solver/Coarsen.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@ namespace syncline::solver {
 
 namespace {
 
-/// How many starts that do not work are tried past the last one that does.
+/// The number of starts that are tried past the last one that works.
 constexpr std::size_t patience = 4096;
 
-/// What the finish may give up, relatively: sums of the same times in another order differ by as
-/// much, and must count as equal.
+/// The relative amount by which the finish may grow: sums of the same times in another order differ
+/// by as much and must count as equal.
 constexpr double roundingAllowance = 1e-13;
 
 /// A line below T: T(x) >= base + slope * x. It ends the search for earlier starts.
@@ -22,7 +22,8 @@ struct Floor {
   double slope = 0;
 };
 
-/// Exact for one affine cost; otherwise the steepest line through the origin that stays below.
+/// A line below the cost: the cost itself where it is one line, else the steepest line through the
+/// origin that stays below it.
 Floor costFloor(const MergeProblem &problem) {
   if (problem.options.size() == 1 && problem.options[0].cost->segments().size() == 1) {
     const CostSegment &line = problem.options[0].cost->segments()[0];
@@ -48,8 +49,8 @@ Floor costFloor(const MergeProblem &problem) {
   return {0, std::max(0.0, slope)};
 }
 
-/// The latest time at which the layers before `group` may end, when the group has to end by
-/// `deadline`; rounded so that starting then does meet it.
+/// The latest time at which the layers before a group may end, when the group takes `seconds` and
+/// must end by `deadline`; rounded so that starting then does meet it.
 double latestStart(double deadline, double seconds) {
   double start = deadline - seconds;
   while (start + seconds > deadline)
@@ -57,7 +58,7 @@ double latestStart(double deadline, double seconds) {
   return start;
 }
 
-/// Looks for the earliest start of the group that ends before layer j.
+/// Finds the earliest start of the group that ends with layer j.
 class StartSearch {
 public:
   StartSearch(const MergeProblem &problem, std::span<const double> earliestFinish)
@@ -73,8 +74,8 @@ public:
     return problem.seconds(prefix[j] - prefix[i]);
   }
 
-  /// The earliest start found of a group that ends by `deadline`. One exists when `deadline` is not
-  /// before earliestFinish[j].
+  /// The earliest start that is found for a group that ends by `deadline`. One exists when
+  /// `deadline` is not before earliestFinish[j].
   std::size_t earliest(std::size_t j, double deadline) const {
     double ready = problem.layers[j - 1].ready;
     std::size_t found = j;
@@ -84,12 +85,13 @@ public:
       if (std::max(earliestFinish[i], ready) + seconds(i, j) <= deadline)
         found = i;
     }
-    // Always moving back keeps a wrong earliestFinish from looping; the checker then refuses it.
+    // The result is below j even for a wrong earliestFinish, so no caller loops; the checker
+    // refuses it.
     return std::min(found, j - 1);
   }
 
 private:
-  /// Neither i nor any earlier start can meet the deadline. The slack covers rounding.
+  /// Whether neither i nor any earlier start can meet the deadline. The slack covers rounding.
   bool isHopeless(std::size_t i, std::size_t j, double deadline) const {
     double limit = deadline + 1e-9 * deadline - floor.base;
     double total = floor.slope * static_cast<double>(prefix[j]);

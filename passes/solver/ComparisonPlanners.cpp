@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::int64_t ddpFirstCap = 1 << 20;
 
-/// The line MG-WFBP believes in. The sizes are those its profiler measures: 1 to 63 times 8,192
-/// floats.
+/// The line that MG-WFBP fits. Its profiler measures sizes of 1 to 63 times 8,192 floats.
 AffineFit believedLine(const CollectiveCost &cost) {
   if (cost.segments().size() == 1)
     return {cost.segments()[0].base, cost.segments()[0].slope};
@@ -39,14 +38,14 @@ std::vector<std::size_t> singleGroup(const MergeProblem &problem) {
 std::vector<std::size_t> mgWfbpGroups(const MergeProblem &problem) {
   AffineFit line = believedLine(*problem.options.front().cost);
   std::vector<std::size_t> ends;
-  double channelFree = 0; // when the closed groups have been sent
-  std::int64_t bytes = 0; // of the open group
+  double channelFree = 0; // seconds when the closed groups have been sent
+  std::int64_t bytes = 0; // bytes of the open group
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
     bytes += problem.layers[k].bytes;
     double start = std::max(channelFree, problem.layers[k].ready);
     double time = std::max(0.0, line.latency + line.secondsPerByte * static_cast<double>(bytes));
     bool last = k + 1 == problem.layers.size();
-    // A fitted latency may be negative or exceed the whole time; neither makes waiting pay.
+    // A fitted latency may be negative or exceed the whole time; waiting pays in neither case.
     double worthWaiting = std::clamp(line.latency, 0.0, time);
     if (!last && problem.layers[k + 1].ready < start + worthWaiting)
       continue;
@@ -78,7 +77,7 @@ std::vector<std::size_t> horovodGroups(const MergeProblem &problem, std::int64_t
   for (double wake = 0; next < problem.layers.size();) {
     if (double wait = problem.layers[next].ready - wake; wait > 0)
       wake += std::ceil(wait / cycle) * cycle;
-    // Rounding may leave the wake-up just before the layer it waited for.
+    // Rounding may put the wake-up just before the layer that it waited for.
     double now = std::max(wake, problem.layers[next].ready);
     double sent = now;
     while (next < problem.layers.size() && problem.layers[next].ready <= now) {

@@ -1,6 +1,6 @@
-// The recursion f, answered piece by piece. README.md proves what is used here: "early" starts
-// (f(i) <= r_j) stay early, and within one straight piece the best early and the best late start
-// are found without looking at the others.
+// Computes the recursion f piece by piece. README.md proves the two facts that it uses: "early"
+// starts (f(i) <= r_j) stay early, and within one straight piece the best early and the best late
+// start are found without looking at the others.
 #include "passes/solver/FinishTimes.h"
 
 #include "passes/solver/IndexSet.h"
@@ -19,24 +19,24 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <typename Key> struct Candidate {
   Key key;
-  std::size_t start; ///< i: the group would be layers i+1..j
+  std::size_t start; ///< i: the group is layers i+1..j
 
   auto operator<=>(const Candidate &) const = default;
 };
 
-/// The comparison that keeps the least candidate on top of a heap.
+/// A comparison that keeps the least candidate on top of a heap.
 constexpr std::greater<> minOnTop;
 
-/// What every piece reads: the recursion's state before f(j) is known.
+/// The recursion's state before f(j) is known, which every piece reads.
 struct State {
   const std::vector<std::int64_t> &prefix;
   std::vector<double> finish; ///< f(0..j-1)
-  IndexSet early;             ///< i with f(i) <= r_j
+  IndexSet early;             ///< the i with f(i) <= r_j
   double ready = 0;           ///< r_j
 };
 
 /// One straight piece of one option's cost. The starts i whose message to j falls on the piece are
-/// a window of indices that only ever moves right, so each i enters the queue at most once.
+/// a window of indices that only moves right, so each i enters the heap at most once.
 class Piece {
 public:
   Piece(const CollectiveCost &cost, std::size_t index) : cost(cost) {
@@ -50,10 +50,10 @@ public:
     }
   }
 
-  /// The least time a message on this piece takes.
+  /// The least seconds of a message on this piece.
   double minSeconds() const { return least; }
 
-  /// The least max(f(i), r_j) + T over the window, infinity when the window is empty.
+  /// The least max(f(i), r_j) + T over the window; infinity when the window is empty.
   double best(const State &state) {
     moveWindow(state);
     double value = infinity;
@@ -77,15 +77,15 @@ private:
       ++end;
   }
 
-  /// All early starts wait for r_j, so only the message's length counts.
+  /// The best early start. All early starts wait for r_j, so only the message's length matters.
   std::optional<std::size_t> bestEarly(const State &state) const {
     auto start = slope >= 0 ? state.early.lastBelow(end) : state.early.firstFrom(begin);
     return start && *start >= begin && *start < end ? start : std::nullopt;
   }
 
-  /// Late starts compare by f(i) - slope * prefix(i), whatever j is. Starts that have become early
-  /// or have left the window never come back: they are dropped when they surface, or all at once
-  /// when they are the most of the heap.
+  /// The best late start. Late starts compare by f(i) - slope * prefix(i), which does not depend on
+  /// j. A start that has become early or has left the window never comes back; it is dropped when
+  /// it reaches the top, or with all such starts when they are the majority of the heap.
   std::optional<std::size_t> bestLate(const State &state) {
     auto isGone = [&](const Candidate<long double> &candidate) {
       return candidate.start < begin || state.finish[candidate.start] <= state.ready;
@@ -107,7 +107,7 @@ private:
     return late.empty() ? std::nullopt : std::optional(late.front().start);
   }
 
-  /// Extended precision: slope * prefix may be far larger than f where a piece is steep.
+  /// The key in extended precision, since slope * prefix may far exceed f where a piece is steep.
   long double lateKey(const State &state, std::size_t start) const {
     return state.finish[start] -
            static_cast<long double>(slope) * static_cast<double>(state.prefix[start]);
@@ -124,8 +124,8 @@ private:
   double slope = 0;
   double least = 0;
   std::size_t begin = 0, end = 0;           ///< the window
-  std::size_t added = 0;                    ///< starts below it have been queued or skipped
-  std::vector<Candidate<long double>> late; ///< a heap
+  std::size_t added = 0;                    ///< starts below this have been queued or skipped
+  std::vector<Candidate<long double>> late; ///< a heap of late starts
 };
 
 std::vector<double> finishTimesByPieces(const MergeProblem &problem) {

@@ -9,11 +9,12 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// Entry j is the earliest time at which the first j layers can be synchronised. Exact for any cost
-/// up to rounding; every entry is the bits of max(f(i), r_j) + T for some i.
+/// The earliest finish times: entry j is the earliest time at which the first j layers can be
+/// synchronised. Exact for any cost up to rounding; every entry has the bits of max(f(i), r_j) + T
+/// for some i.
 ///
-/// With straight pieces for every option: O(n K log n) for K pieces in all. Otherwise O(n^2) calls
-/// of the costs. Precondition: the problem is valid.
+/// Time: O(n K log n) for K straight pieces in all, where every option has pieces; otherwise O(n^2)
+/// calls of the costs. Precondition: the problem is valid.
 std::vector<double> earliestFinishTimes(const MergeProblem &problem);
 
 } // namespace syncline::solver

@@ -9,8 +9,15 @@
 
 namespace syncline::solver {
 
+<<<<<<< HEAD
 /// A subset of [0, size). Bits in words, and a bit per word that is not empty, level upon level:
 /// every operation takes O(log64 size). Not thread-safe.
+=======
+using namespace problem;
+
+/// A subset of [0, size), stored as bits in words. A bit of the level above marks each word that is
+/// not empty, so every operation takes O(log64 size). Not thread-safe.
+>>>>>>> 2cd4c28 ([solver] Write whole sentences about the search)
 class IndexSet {
 public:
   explicit IndexSet(std::size_t size) {
@@ -57,7 +64,7 @@ public:
 private:
   static int highestBit(std::uint64_t word) { return 63 - std::countl_zero(word); }
 
-  /// From a set bit of a level to the member under it on the wanted side.
+  /// Descends from a set bit of a level to the member below it on the wanted side.
   template <typename Pick>
   std::size_t descend(std::size_t depth, std::size_t index, Pick pick) const {
     while (depth-- > 0)

@@ -1,4 +1,4 @@
-// Plain plans and the search in one merge class.
+// Simple solutions, and the search with all schemes in one merge class.
 #include "passes/solver/InitialSolution.h"
 
 #include "passes/solver/Labels.h"
@@ -12,8 +12,8 @@ namespace syncline::solver {
 
 namespace {
 
-/// Neighbouring layers of a merge class in one bucket, as far as its limit allows: choices that
-/// send every layer alone become ones that send as few messages as they can.
+/// Turns choices that send every layer alone into choices that send few messages: neighbouring
+/// layers of a merge class share a bucket, as far as the class's limit allows.
 std::vector<Choice> joined(const Problem &problem, std::vector<Choice> choices) {
   std::array<std::optional<std::size_t>, maxMergeClasses> last;
   std::array<std::int64_t, maxMergeClasses> bytes{};
@@ -33,7 +33,7 @@ std::vector<Choice> joined(const Problem &problem, std::vector<Choice> choices) 
   return choices;
 }
 
-/// The best of a few plain plans.
+/// The best of a few simple solutions.
 Solution plainPlan(const Problem &problem) {
   Solution best;
   best.finish = std::numeric_limits<double>::infinity();
@@ -61,8 +61,8 @@ Solution plainPlan(const Problem &problem) {
   return best;
 }
 
-/// All merge classes' schemes in one merge class, where every layer may use every merge class and
-/// any bucket may be as large in each.
+/// The problem with all schemes in one merge class. Nothing unless every layer may use every merge
+/// class and all classes allow equally large buckets.
 std::optional<Problem> inOneMergeClass(const Problem &problem) {
   std::uint32_t all = (1u << problem.mergeClasses.size()) - 1;
   if (problem.mergeClasses.size() == 1 ||
@@ -83,7 +83,7 @@ std::optional<Problem> inOneMergeClass(const Problem &problem) {
   return merged;
 }
 
-/// Each bucket back to the merge class that offers its scheme.
+/// Moves each bucket back to the merge class that has its scheme.
 void returnToMergeClasses(const Problem &problem, Solution &plan) {
   for (Message &message : plan.messages)
     for (; !message.isFactors &&

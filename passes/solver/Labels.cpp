@@ -13,11 +13,11 @@ namespace {
 struct Label {
   PlanState state;
   double slack = 0;
-  std::uint32_t parent = 0; ///< among the labels of the layer before
+  std::uint32_t parent = 0; ///< index among the labels of the layer before
   Choice choice;
 };
 
-/// How a label came about; all that is needed once its layer is done.
+/// The choice that made a label, which is all that is needed once the label's layer is done.
 struct Step {
   std::uint32_t parent;
   Choice choice;
@@ -35,7 +35,7 @@ bool isNondecreasing(const CollectiveCost &cost) {
   return !segments.empty();
 }
 
-/// Whether whatever can follow one state can follow another too, and ends no later.
+/// Whether every completion of one state also completes another, which then ends no later.
 class Dominance {
 public:
   explicit Dominance(const Problem &problem) : mergeClasses(problem.mergeClasses.size()) {
@@ -65,7 +65,7 @@ auto sortKey(const PlanState &s) {
   return std::tie(s.free, s.compute, s.open[0], s.open[1], s.open[2], s.held);
 }
 
-/// The least of every number over some states: a state that has less in one is worse than none.
+/// The minimum of each number over some states. No kept state dominates a state below a minimum.
 class Floor {
 public:
   bool isAbove(const PlanState &state) const {
@@ -87,13 +87,13 @@ private:
   std::array<std::int64_t, maxMergeClasses> open{unlimited, unlimited, unlimited};
 };
 
-/// Keeps, of labels equal in what follows, the first found: factor options, then closed buckets,
-/// then open.
+/// Drops labels that another label dominates. Of labels that dominate each other the first stays,
+/// so factor options win over closed buckets, and these over open ones.
 void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   std::ranges::stable_sort(
       labels, [](const Label &a, const Label &b) { return sortKey(a.state) < sortKey(b.state); });
-  // A late label's dominator is likely among the latest kept; further back, comparing costs
-  // more than carrying a superfluous label.
+  // A late label's dominator is likely among the latest kept. Further back, comparing costs more
+  // than carrying a superfluous label.
   constexpr std::size_t window = 200;
   std::size_t kept = 0;
   Floor floor;
@@ -114,7 +114,7 @@ void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   labels.resize(kept);
 }
 
-/// Keeps those with the most slack; whether any had to go.
+/// Keeps the `most` labels with the most slack; returns whether any was dropped.
 bool cutDown(std::vector<Label> &labels, std::size_t most) {
   if (labels.size() <= most)
     return false;

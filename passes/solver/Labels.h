@@ -1,5 +1,5 @@
-// Labels: the forward search over states of partial plans, layer by layer, that keeps only states
-// which no other is at least as good as and which may still beat a target.
+// Labels: the forward search over states of partial solutions, layer by layer. It keeps a state
+// only if no other state is at least as good and the state may still beat a target.
 #pragma once
 
 #include "passes/problem/Problem.h"
@@ -13,22 +13,25 @@ namespace syncline::solver {
 
 using namespace problem;
 
+/// The result of a search.
 struct LabelSearch {
-  /// The choices of a plan that finishes first, where one beats the target.
+  /// The choices of the solution that finishes first, where one beats the target.
   std::optional<std::vector<Choice>> choices;
-  double finish = 0; ///< of that plan, seconds
-  /// More states were alive than allowed, and those with the least slack were cut: then nothing is
-  /// proved.
+  double finish = 0; ///< seconds, of that solution
+  /// Whether more states were alive than allowed, so that those with the least slack were cut.
+  /// Nothing is proved then.
   bool isCut = false;
-  std::size_t labels = 0; ///< kept, over all layers
+  std::size_t labels = 0; ///< states kept, over all layers
 };
 
-/// Objective: the earliest finish before `target`. Guarantee: where nothing was cut, no plan
-/// finishes earlier than the one found, or none before the target where none was (up to 1e-12 of
-/// it). Where `proving`, the search gives up at the first cut. Deterministic. Time: layers times
-/// kept states times those compared with them. `bound` must be of the same problem and target.
-/// Where `kept` is given it gets the states, one list more than layers: a certificate's, where
-/// nothing was cut. Precondition: valid, at least one layer, most >= 1.
+/// Objective: the earliest finish before `target`. Guarantee: where nothing was cut, no solution
+/// finishes earlier than the one that was found, or than the target where none was found (up to
+/// 1e-12 of it). With `proving` the search gives up at the first cut. Deterministic. Time: layers
+/// times kept states times the states each is compared with.
+///
+/// `bound` must belong to the same problem and target. `kept`, where given, receives the states,
+/// one list more than layers; where nothing was cut they make a certificate. Precondition: the
+/// problem is valid and has a layer; most >= 1.
 LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double target,
                          std::size_t most, bool proving = false,
                          std::vector<std::vector<PlanState>> *kept = nullptr);

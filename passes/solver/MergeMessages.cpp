@@ -1,4 +1,4 @@
-// Merges buckets while there is time to spare.
+// Merges buckets while the deadline leaves time.
 #include "passes/solver/MergeMessages.h"
 
 #include "passes/solver/Replay.h"
@@ -23,7 +23,7 @@ public:
     for (std::size_t later = messages.size(); later-- > 0;) {
       if (messages[later].isFactors)
         continue;
-      // The nearest earlier bucket of the merge class, again and again.
+      // Merges the nearest earlier bucket of the class, and repeats while that works.
       for (std::size_t earlier = later; earlier-- > 0;) {
         if (messages[earlier].isFactors ||
             messages[earlier].mergeClass != messages[later].mergeClass)
@@ -50,7 +50,7 @@ private:
                      message.bytes);
   }
 
-  /// When each message may end at the latest, all later ones unchanged.
+  /// Computes the latest end of each message for which all later messages stay in time.
   void setLatest() {
     latest.resize(plan.messages.size());
     double channel = deadline, device = deadline;
@@ -65,8 +65,8 @@ private:
     }
   }
 
-  /// Whether message `later` ends in time when `earlier` goes as part of it. Those between start no
-  /// later than before.
+  /// Whether message `later` ends in time when `earlier` becomes part of it. The messages between
+  /// them start no later than before.
   bool endsInTime(std::size_t earlier, std::size_t later, std::int64_t bytes) const {
     const std::vector<Message> &messages = plan.messages;
     double free = earlier > 0 ? messages[earlier - 1].end : 0;

@@ -1,4 +1,4 @@
-// MergeMessages: of plans that finish equally early, one with fewer messages.
+// MergeMessages: turns a solution into one that finishes as early with fewer messages.
 #pragma once
 
 #include "passes/problem/Problem.h"
@@ -7,10 +7,10 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// Merges neighbouring buckets of a merge class, last ones first, wherever the plan then still ends
-/// by `deadline` (up to 1e-13 of it) and keeps to the merge class's limit. Schemes stay. Each merge
-/// looks only at the messages after the earlier bucket. Precondition: the plan is one that replay
-/// made, and ends by the deadline.
+/// Merges neighbouring buckets of a merge class, last ones first, wherever the solution then still
+/// ends by `deadline` (up to 1e-13 of it) and the merged bucket keeps to the class's limit. Schemes
+/// stay. The time of each merge is linear in the messages after the earlier bucket. Precondition:
+/// `plan` comes from replay and ends by the deadline.
 Solution mergeMessages(const Problem &problem, Solution plan, double deadline);
 
 } // namespace syncline::solver

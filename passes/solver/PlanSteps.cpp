@@ -1,4 +1,4 @@
-// What PlanSteps knows before the first step.
+// Prepares PlanSteps for a problem.
 #include "passes/solver/PlanSteps.h"
 
 namespace syncline::solver {

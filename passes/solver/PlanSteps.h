@@ -1,5 +1,5 @@
-// PlanSteps: how one more decision changes the state of a partial plan. What the label search and
-// the exhaustive search walk along.
+// PlanSteps: how one more choice changes the state of a partial solution. The label search and the
+// exhaustive search follow these steps.
 #pragma once
 
 #include "passes/problem/Problem.h"
@@ -15,23 +15,23 @@ public:
   /// Keeps a reference to the problem, which must be valid.
   explicit PlanSteps(const Problem &problem);
 
-  /// Before the first layer.
+  /// The state before the first layer.
   PlanState root() const;
 
   /// Calls visit(choice, state after layer k) for every choice that layer k has in `before`, the
-  /// state after the layers before it. States that can never be completed because a bucket has no
-  /// layer left to close it are passed over. Factor options and rides first, then closing, then
-  /// joining.
+  /// state after the layers before it. Skips states that cannot be completed because no layer is
+  /// left to close a bucket. Factor options and piggybacks come first, then closing a bucket, then
+  /// joining one.
   template <typename Visit> void forEach(const PlanState &before, std::size_t k, Visit visit) const;
 
-  /// When a complete plan's state is over: the later of channel and device.
+  /// The finish of a complete solution in this state: the later of channel and device.
   static double finish(const PlanState &state) { return std::max(state.free, state.compute); }
 
 private:
   template <typename Visit>
   void tryMergeClass(const PlanState &before, std::size_t k, std::size_t mergeClass,
                      Visit &visit) const;
-  /// The channel waits for the next layer at least: no message can close before it.
+  /// Delays the channel until the next layer is ready, since no message can close before.
   void waitForNext(PlanState &state, std::size_t k) const {
     if (k + 1 < problem.layers.size())
       state.free = std::max(state.free, problem.layers[k + 1].ready);
@@ -40,8 +40,8 @@ private:
   const Problem &problem;
   PairBits pairs;
   std::size_t limited;
-  std::array<std::size_t, maxMergeClasses>
-      lastOfMergeClass{}; ///< one past the last layer that may travel there
+  /// For each merge class, one past the last layer that may use it.
+  std::array<std::size_t, maxMergeClasses> lastOfMergeClass{};
 };
 
 template <typename Visit>

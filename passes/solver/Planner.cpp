@@ -19,7 +19,7 @@ namespace syncline::solver {
 namespace {
 
 using Choices = Result<std::vector<Choice>>;
-/// Choices for a problem, given f where it is plain.
+/// A rule makes the choices for a problem; it is given f where the problem is plain.
 using Rule = std::function<Choices(const Problem &, std::span<const double>)>;
 
 class RulePlanner final : public Planner {
@@ -34,7 +34,7 @@ private:
   Rule rule;
 };
 
-/// One line of the registry; exactly one of the two makers is set.
+/// One line of the registry. Exactly one of the two makers is set.
 struct Entry {
   std::string_view name;
   Rule plain;
@@ -47,8 +47,9 @@ Rule merging(MergeClassGroups groups) {
   };
 }
 
-/// As PyTorch DDP and Horovod send messages: on GPUs by NCCL, which takes its ring or its tree; on
-/// CPUs by Gloo, whose all-reduce is a ring unless told otherwise, and neither tells it.
+/// A rule that sends messages as PyTorch DDP and Horovod do. On GPUs they use NCCL, which takes its
+/// ring or its tree. On CPUs they use Gloo, whose all-reduce is a ring by default, and both keep
+/// the default.
 Rule mergingBySystem(MergeClassGroups groups) {
   static constexpr Scheme nccl[] = {Scheme::ring, Scheme::tree}, gloo[] = {Scheme::ring};
   return [groups](const Problem &problem, std::span<const double>) {
@@ -57,7 +58,7 @@ Rule mergingBySystem(MergeClassGroups groups) {
   };
 }
 
-/// For plain problems; Planner::plan asks solve for others.
+/// The choices of "optimal" for plain problems; Planner::plan calls solve for others.
 Choices optimalChoices(const Problem &problem, std::span<const double> earliestFinish) {
   return choicesInFirstMergeClass(
       problem, [&](const MergeProblem &plain) { return coarsestGroups(plain, earliestFinish); });
@@ -116,7 +117,7 @@ std::string knownForms() {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-/// The form whose name is near, or all of them.
+/// A hint at the form with a similar name, or else at all forms.
 std::string hintAt(std::string_view name) {
   std::vector<std::string_view> names;
   for (const PlannerUsage &usage : usages)
@@ -128,7 +129,7 @@ std::string hintAt(std::string_view name) {
   return ", expected one of " + knownForms();
 }
 
-/// A positive whole number of bytes below 2^53, written with its unit.
+/// Parses a whole number of bytes with its unit, from 1 to below 2^53.
 std::optional<std::int64_t> parseSize(std::string_view text) {
   constexpr struct {
     std::string_view unit;

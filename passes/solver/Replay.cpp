@@ -1,4 +1,4 @@
-// Plays messages on one channel and reconstruction on one device, one after the other.
+// Times messages on one channel and reconstruction on one device.
 #include "passes/solver/Replay.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace syncline::solver {
 
 namespace {
 
-/// Closes buckets and sends factor options in the order in which layers ask for it.
+/// Closes buckets and sends factors in the order of the layers.
 class Clock {
 public:
   explicit Clock(const Problem &problem) : problem(problem) {

@@ -1,4 +1,5 @@
-// Poseidon, servers only, factors wherever possible, merging in one merge class.
+// The rules of Poseidon, of servers only, of factors wherever possible, and of merging in
+// one class.
 #include "passes/solver/SchemePlanners.h"
 
 #include "passes/solver/Replay.h"
@@ -45,14 +46,15 @@ Status apart(std::size_t k) {
                           "same way; planner 'optimal' does not");
 }
 
-/// `held` is what the merge class is to carry.
+/// An error: the merge class would have to hold `held` bytes.
 Status tooMuch(const MergeClass &mergeClass, std::int64_t held) {
   return Status::badInput("expected '" + std::string(schemeName(mergeClass.options[0].scheme)) +
                           "' to hold " + std::to_string(held) + " B, got room for " +
                           std::to_string(mergeClass.capacity) + " B");
 }
 
-/// One rule for all three: by factors where `byFactors`, else alone by `route`.
+/// The rule that the planners share: factors where `byFactors` says so, else `route`, each
+/// layer alone.
 Result<std::vector<Choice>>
 chooseAll(const Problem &problem, Route route,
           const std::function<bool(std::size_t, const FactorOption &)> &byFactors) {
@@ -87,7 +89,7 @@ Status noServers() {
   return Status::badInput("needs parameter servers, which this cluster does not offer");
 }
 
-/// The merge class's options that a system has; all where it may use any.
+/// The merge class's options that a system has; all options where `system` is empty.
 std::vector<std::size_t> optionsOf(const MergeClass &mergeClass, std::span<const Scheme> system) {
   std::vector<std::size_t> usable;
   const bool isOnly = mergeClass.options.size() == 1;
@@ -108,7 +110,7 @@ Status lacksAllReduce(std::span<const Scheme> system) {
                           ", which is what it has, got a cluster that does not offer it");
 }
 
-/// The same groups, none larger than a message may be.
+/// Cuts groups so that none is larger than a message may be.
 std::vector<std::size_t> cutToSize(const Problem &problem, const std::vector<std::size_t> &ends) {
   std::vector<std::size_t> cut;
   std::size_t k = 0;
@@ -203,7 +205,7 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
     return Choice{Choice::Kind::factors,
                   static_cast<std::uint8_t>(fastest - factorOptions.begin())};
   };
-  // Room that is left once the layers that have no other way are in.
+  // The room that remains beside the layers that have no other merge class or option.
   std::int64_t room = limited ? problem.mergeClasses[*limited].capacity : 0;
   std::vector<bool> alone(n);
   for (std::size_t k = 0; k < n; ++k) {
@@ -225,7 +227,7 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
       choices[k] = fastestFactorOption(k);
     else if (problem.allows(k, mergeClass) && mergeClass != limited)
       choices[k] = inMergeClass(mergeClass);
-    else if (isCaptive) // piggybacks without a merge class: their carrier travels alone
+    else if (isCaptive) // a piggyback without a merge class: its carrier sends factors
       choices[k] =
           problem.hasNoMergeClass(k) ? Choice{Choice::Kind::piggyback, 0} : inMergeClass(*limited);
     else if (mergeClass == limited && problem.allows(k, mergeClass) && layer.bytes <= room) {

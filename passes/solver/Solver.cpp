@@ -1,4 +1,4 @@
-// Narrow label searches for a good plan, then a wide one for the proof.
+// Narrow label searches find a good solution, then a wide one proves the bound.
 #include "passes/solver/Solver.h"
 
 #include "passes/solver/InitialSolution.h"
@@ -23,14 +23,14 @@ double greatestProved(double proved, double open, int steps, Proves proves) {
   return proved;
 }
 
-/// States a search may keep after a layer: more where there are few layers.
+/// The number of states that a search may keep after a layer; more where there are few layers.
 std::size_t widestSearch(const Problem &problem, const SolverOptions &options) {
   std::size_t layers = problem.layers.size() + 1;
   std::size_t wide = std::max(options.width, options.labels / layers) / problem.mergeClasses.size();
   return std::max<std::size_t>(1, std::min(wide, options.maxLabels / layers));
 }
 
-/// One run: the best plan so far and the best bound so far.
+/// One run: the best solution so far and the best bound so far.
 class Search {
 public:
   Search(const Problem &problem, const SolverOptions &options)
@@ -44,7 +44,7 @@ public:
     for (std::size_t width : {std::size_t{24}, std::size_t{160}, widest})
       if (!result.optimal() && width <= widest)
         improve(width);
-    // What the wide search had to cut leaves a gap; lower targets leave fewer states alive.
+    // If the wide search had to cut states, a gap remains; lower targets leave fewer states alive.
     for (int step = 0; step < 6 && !result.optimal(); ++step)
       if (double target = (certificate().bound + unproved()) / 2; !prove(target))
         tooHard = target;
@@ -62,7 +62,7 @@ private:
     result.labels += search.labels;
   }
 
-  /// What the relaxations prove without any search.
+  /// The bound that the relaxations prove without a search.
   double boundAtRoot() const {
     PlanState root;
     root.free = problem.layers.front().ready;
@@ -76,7 +76,7 @@ private:
     return greatestProved(problem.computeFree, result.plan.finish, 40, isHopeless);
   }
 
-  /// A search for anything better; optimal when nothing is cut.
+  /// Searches for a better solution. The best one is optimal when the search cuts nothing.
   void improve(std::size_t width) {
     double target = result.plan.finish;
     StateBound bound(problem, certificate().relaxations, target);
@@ -86,7 +86,8 @@ private:
       certificate().bound = result.plan.finish;
   }
 
-  /// A search that shows that nothing ends before the target, or what does.
+  /// Searches below the target. Returns whether that proves a bound: the target, or the finish that
+  /// was found below it.
   bool prove(double target) {
     StateBound bound(problem, certificate().relaxations, target);
     LabelSearch search = searchLabels(problem, bound, target, widest, true);
@@ -99,7 +100,8 @@ private:
 
   const Problem &problem;
   std::size_t widest;
-  double tooHard = std::numeric_limits<double>::infinity(); ///< the least target that prove missed
+  double tooHard = std::numeric_limits<double>::infinity(); ///< the least target that prove() did
+                                                            ///< not settle
   SolverResult result;
 };
 

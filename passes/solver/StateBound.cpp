@@ -1,4 +1,4 @@
-// The relaxed recursion, backwards from the target, and the choice of relaxations.
+// Computes the relaxed recursion backwards from the target, and chooses relaxations.
 #include "passes/solver/StateBound.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ struct Point {
   double bytes, seconds;
 };
 
-/// Corners of the merge class's cost up to `most` bytes; none where an option does not show its
-/// pieces.
+/// Corners of the merge class's cost up to `most` bytes; empty where an option has no
+/// straight pieces.
 std::vector<Point> corners(const MergeClass &mergeClass, std::int64_t most) {
   std::vector<Point> points;
   for (const SchemeOption &option : mergeClass.options) {
@@ -52,7 +52,7 @@ std::vector<Point> lowerHull(std::span<const Point> points) {
   return hull;
 }
 
-/// The steepest line through the origin under all points: every byte bears its share of a message.
+/// The steepest line through the origin under all points: each byte pays its share of a message.
 Relaxation::Line ray(std::span<const Point> points) {
   double slope = infinity;
   for (const Point &point : points)
@@ -61,7 +61,7 @@ Relaxation::Line ray(std::span<const Point> points) {
   return {0, std::isfinite(slope) ? slope : 0};
 }
 
-/// The line along the hull at `bytes`, turned where one of its numbers would be negative.
+/// The line along the hull at `bytes`, turned where its slope or latency would be negative.
 Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
   if (hull.empty())
     return {};
@@ -78,7 +78,8 @@ Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
   return latency < 0 ? ray(hull) : Relaxation::Line{latency, slope};
 }
 
-/// Lines for all merge classes: tangents at the largest message, at 1/16 and 1/256 of it; rays.
+/// Lines for all merge classes: tangents at the largest message, at 1/16 and at 1/256 of it,
+/// and rays.
 std::vector<Relaxation> lineSets(const Problem &problem) {
   std::vector<Relaxation> sets(3);
   Relaxation rays;
@@ -109,7 +110,7 @@ std::vector<Relaxation> lineSets(const Problem &problem) {
   return sets;
 }
 
-/// What the work alone, weighted, takes at least: concave in either weight.
+/// The least weighted work of all layers; it is concave in either weight.
 double weightedWork(const Problem &problem, const Relaxation &relaxation) {
   double weight = relaxation.channelWeight;
   double work = (1 - weight) * problem.computeFree;
@@ -132,7 +133,7 @@ double weightedWork(const Problem &problem, const Relaxation &relaxation) {
   return work;
 }
 
-/// Sets `weight`, a field of `relaxation`, to where the work is greatest within [0, most].
+/// Sets `weight`, a field of `relaxation`, to the value within [0, most] with the greatest work.
 void maximize(const Problem &problem, Relaxation &relaxation, double &weight, double most) {
   double low = 0, high = most;
   auto workAt = [&](double value) {
@@ -147,7 +148,8 @@ void maximize(const Problem &problem, Relaxation &relaxation, double &weight, do
   weight = (low + high) / 2;
 }
 
-/// A byte in the limited merge class cannot be worth more than the dearest way around it.
+/// The greatest useful weight of a byte in the limited merge class: the most that any way around
+/// the class costs per byte.
 double dearestByte(const Problem &problem, const Relaxation &relaxation) {
   double dearest = 0;
   for (const Relaxation::Line &line : relaxation.lines)
@@ -201,7 +203,7 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
   std::size_t n = problem.layers.size();
   std::vector<double> &table = latest[index];
   table.assign((n + 1) * masks * freedoms, -infinity);
-  // At the end the limited merge class holds its capacity at most.
+  // At the end the limited merge class holds at most its capacity.
   table[entry(n, 0, 0)] = target;
   if (limited < maxMergeClasses)
     table[entry(n, 0, 0)] +=
@@ -212,7 +214,7 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
     for (std::size_t now = 0; now < masks * freedoms; ++now) {
       std::size_t mask = now / freedoms;
       double best = -infinity;
-      // `work` is what the choice adds; `free` and `compute` are the least it leaves behind.
+      // `work` is what the choice adds; `free` and `compute` are the earliest times after it.
       auto consider = [&](Choice::Kind kind, std::size_t after, double work, double free,
                           double compute) {
         std::uint64_t freedom = now % freedoms;

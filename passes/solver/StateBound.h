@@ -1,5 +1,5 @@
-// StateBound: which partial plans can still finish before a target time, by relaxation (README.md,
-// "The bound").
+// StateBound: which partial solutions can still finish before a target time, by relaxation
+// (README.md, "The bound").
 #pragma once
 
 #include "passes/problem/Problem.h"
@@ -12,19 +12,21 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// Relaxations worth trying: lines that touch the merge classes' costs from below at large, medium
-/// and small messages; where reconstruction costs time, also weights between the channel and the
-/// device, one of them the weight that bounds best from the start. Precondition: valid.
+/// Chooses relaxations to try: lines that touch the merge classes' costs from below at large,
+/// medium and small messages. Where reconstruction costs time there are also weights between the
+/// channel and the device, one of them the weight that gives the best bound at the start.
+/// Precondition: the problem is valid.
 std::vector<Relaxation> chooseRelaxations(const Problem &problem);
 
-/// Immutable, thread-safe.
+/// The bound of states for one target. Immutable and thread-safe.
 class StateBound {
 public:
-  /// Linear time. Precondition: the problem is valid, the relaxations' lines lie under its costs.
+  /// Takes linear time. Precondition: the problem is valid, and the relaxations' lines lie under
+  /// its costs.
   StateBound(const Problem &problem, std::span<const Relaxation> relaxations, double target);
 
-  /// No plan that passes through `state` after k layers finishes before target - slack. Negative
-  /// infinity where no plan that does can finish before the target at all.
+  /// The slack of a state: no solution that passes through `state` after k layers finishes before
+  /// target - slack. Negative infinity where no such solution can finish before the target.
   double slack(const PlanState &state, std::size_t k) const;
 
   /// Whether the slack is more than rounding.
@@ -32,7 +34,7 @@ public:
 
 private:
   void fill(const Problem &problem, std::size_t relaxation);
-  /// Which entry after k layers stands for these open merge classes and this freedom.
+  /// The index of the entry after k layers for these open merge classes and this freedom.
   std::size_t entry(std::size_t k, std::size_t open, std::uint64_t freedom) const {
     return (k * masks + open) * freedoms + (freedom & (freedoms - 1));
   }
@@ -40,13 +42,13 @@ private:
   std::vector<Relaxation> relaxations;
   double target;
   PairBits pairs;
-  std::size_t masks; ///< sets of open merge classes
-  std::size_t
-      freedoms; ///< 2 where one bit says all about pairs; else 1, and piggybacks always may ride
+  std::size_t masks; ///< number of sets of open merge classes
+  /// 2 where one bit describes all pairs; else 1, and any layer with a carrier may piggyback.
+  std::size_t freedoms;
   std::size_t mergeClassCount;
-  std::size_t limited; ///< the merge class with a capacity; maxLanes where there is none
-  /// Per relaxation and entry: the most that weighted time and committed
-  /// work may come to.
+  std::size_t limited; ///< the merge class with a capacity; maxMergeClasses where none has one
+  /// For each relaxation and entry, the greatest weighted time and committed work from which the
+  /// target can still be reached.
   std::vector<std::vector<double>> latest;
 };
 
