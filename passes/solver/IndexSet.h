@@ -9,15 +9,8 @@
 
 namespace syncline::solver {
 
-<<<<<<< HEAD
-/// A subset of [0, size). Bits in words, and a bit per word that is not empty, level upon level:
-/// every operation takes O(log64 size). Not thread-safe.
-=======
-using namespace problem;
-
 /// A subset of [0, size), stored as bits in words. A bit of the level above marks each word that is
 /// not empty, so every operation takes O(log64 size). Not thread-safe.
->>>>>>> 2cd4c28 ([solver] Write whole sentences about the search)
 class IndexSet {
 public:
   explicit IndexSet(std::size_t size) {
