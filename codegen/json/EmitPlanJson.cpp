@@ -4,6 +4,7 @@
 #include "codegen/json/ProvenanceJson.h"
 #include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
+#include "ir/FirstOf.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 
@@ -157,11 +158,6 @@ Status checkCarrier(const PlanInfo &info, cluster::SpecAttr spec) {
                           (target->usesNccl
                                ? "', expected messages planned for NCCL"
                                : "', expected messages that are not planned for NCCL"));
-}
-
-template <typename Op> Op firstOf(ModuleOp module) {
-  auto range = module.getOps<Op>();
-  return range.empty() ? Op() : *range.begin();
 }
 
 } // namespace

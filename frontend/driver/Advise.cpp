@@ -2,10 +2,10 @@
 #include "frontend/driver/Advise.h"
 
 #include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/AdviceReport.h"
 #include "frontend/sweep/SweepRun.h"
-#include "passes/RegisterAll.h"
 
 using namespace mlir;
 
@@ -28,10 +28,7 @@ Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
 } // namespace
 
 Result<std::string> adviseDdp(const std::string &folder) {
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  PlanContext context;
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();

@@ -7,6 +7,7 @@
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
+#include "frontend/driver/PlanContext.h"
 #include "frontend/driver/RunPipeline.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/FormatUnits.h"
@@ -20,7 +21,6 @@
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
-#include "passes/RegisterAll.h"
 #include "passes/merge/RequestedSchemes.h"
 #include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
@@ -255,10 +255,7 @@ Status compile(const CompileOptions &options) {
     return planner.status();
   if (Status s = checkSchemes(options); !s)
     return s;
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  PlanContext context;
 
   Result<PlanInfo> info = describe(options);
   if (!info)

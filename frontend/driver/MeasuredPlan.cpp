@@ -2,9 +2,9 @@
 #include "frontend/driver/MeasuredPlan.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "ir/plan/Plan.h"
-#include "passes/RegisterAll.h"
 
 #include <charconv>
 #include <cmath>
@@ -35,10 +35,7 @@ Result<report::Comparison> measurePlan(const std::string &folder, const std::str
   Result<files::ChromeTrace> read = files::readChromeTrace(trace);
   if (!read)
     return read.status();
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  PlanContext context;
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();

@@ -4,6 +4,7 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/json/SyncJson.h"
 #include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/ir/ToAttr.h"
@@ -13,7 +14,6 @@
 #include "frontend/report/SimulationTrace.h"
 #include "frontend/report/SweepReport.h"
 #include "frontend/sweep/SweepRun.h"
-#include "passes/RegisterAll.h"
 #include "passes/simulate/SimulationSize.h"
 #include "passes/simulate/ir/ReadScenario.h"
 #include "syncline/OutputFile.h"
@@ -143,10 +143,7 @@ Status simulatePlan(const SimulateOptions &options) {
   for (const std::string &output : {options.trace, options.csv, options.plot})
     if (Status writable = output.empty() ? Status::ok() : expectWritableFile(output); !writable)
       return writable;
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  PlanContext context;
   Result<nlohmann::json> document = readPlanJson(options.plan);
   if (!document)
     return document.status();

@@ -1,12 +1,12 @@
 // `syncline verify`: a plan's files, checks and proofs, without the solver.
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/PlanContext.h"
 #include "frontend/files/Paths.h"
 
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/PlanFolder.h"
 #include "passes/Passes.h"
-#include "passes/RegisterAll.h"
 #include "passes/solver/Planner.h"
 #include "runtime/launch/CliChecks.h"
 
@@ -73,10 +73,7 @@ Status verify(const VerifyOptions &options) {
   const std::string &folder = options.plan;
   if (Status s = checkOrigin(options); !s)
     return s;
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  PlanContext context;
   DiagnosticCollector diagnostics(&context);
   Result<OwningOpRef<ModuleOp>> module = verifyPlanFolder(folder, context);
   if (!module)

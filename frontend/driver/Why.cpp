@@ -2,11 +2,12 @@
 #include "frontend/driver/Why.h"
 
 #include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/GradientName.h"
 #include "frontend/report/WhyReport.h"
+#include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
-#include "passes/RegisterAll.h"
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/MergeOps.h"
 #include "passes/problem/Rounding.h"
@@ -40,11 +41,6 @@ std::vector<report::GradientName> namesOf(ModuleOp module, sync::ProblemOp probl
     gradients.push_back({name.str(), {}, bytes});
   addLayerNames(module, gradients);
   return gradients;
-}
-
-template <typename Op> Op firstOf(ModuleOp module) {
-  auto range = module.getOps<Op>();
-  return range.empty() ? Op() : *range.begin();
 }
 
 report::WhyContext contextOf(const std::vector<report::GradientName> &names, std::size_t layer,
@@ -97,10 +93,7 @@ std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, const proble
 } // namespace
 
 Result<std::string> whyGradient(const std::string &folder, const std::string &name) {
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  PlanContext context;
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();

@@ -1,6 +1,7 @@
 // Plans' modules, by MLIR.
 #include "passes/simulate/ir/ReadScenario.h"
 
+#include "ir/FirstOf.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/plan/Plan.h"
 #include "passes/cost/CollectiveTime.h"
@@ -25,11 +26,6 @@ using cluster::Scheme;
 
 problem::LinkRates rates(cluster::LinkAttr link) {
   return {link.getAlpha(), link.getBeta(), link.getGamma()};
-}
-
-template <typename Op> Op firstOf(ModuleOp module) {
-  auto range = module.getOps<Op>();
-  return range.empty() ? Op() : *range.begin();
 }
 
 /// A line, a table, or a formula with constants of its own: a time that the network does not
