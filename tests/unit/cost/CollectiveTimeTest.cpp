@@ -17,12 +17,12 @@ double seconds(llvm::StringRef text, std::int64_t bytes) {
 }
 
 // A line is a + b·n.
-TEST(CollectiveTime, affine) {
+TEST(CollectiveTime, Affine) {
   EXPECT_DOUBLE_EQ(seconds("#cluster.affine<a = 2.0, b = 0.5>", 10), 7);
 }
 
 // Each algorithm is its formula of passes/problem/README.md, here for P = 4.
-TEST(CollectiveTime, formulas) {
+TEST(CollectiveTime, Formulas) {
   auto formula = [](const std::string &algorithm) {
     return seconds("#cluster.formula<algorithm = " + algorithm +
                        ", ranks = 4, alpha = 1.0, beta = 2.0, gamma = 3.0>",
@@ -36,7 +36,7 @@ TEST(CollectiveTime, formulas) {
 }
 
 // A table is linear between its points.
-TEST(CollectiveTime, table) {
+TEST(CollectiveTime, Table) {
   constexpr llvm::StringLiteral table = "#cluster.table<[10, 1.0], [20, 3.0]>";
   EXPECT_EQ(seconds(table, 1), 1);
   EXPECT_EQ(seconds(table, 15), 2);
@@ -53,13 +53,13 @@ std::string again(llvm::StringRef text, double secondsPerByte = 0) {
 }
 
 // A line becomes a line; a formula is one.
-TEST(CostAttr, line) {
+TEST(CostAttr, Line) {
   EXPECT_EQ(again("#cluster.affine<a = 2.0, b = 0.5>"), "#cluster.affine<a = 2.0, b = 0.5>");
   EXPECT_EQ(again("#cluster.affine<a = 2.0, b = 0.5>", 0.25), "#cluster.affine<a = 2.0, b = 0.75>");
 }
 
 // Pieces keep every value: bends, jumps of one byte, falls, and the slope beyond the last point.
-TEST(CostAttr, pieces) {
+TEST(CostAttr, Pieces) {
   for (llvm::StringRef text :
        {"#cluster.table<[10, 1.0], [20, 3.0]>", "#cluster.table<[10, 1.0], [11, 8.0], [20, 9.0]>",
         "#cluster.table<[0, 5.0], [10, 1.0], [20, 1.0]>", "#cluster.table<[7, 2.0]>",
@@ -77,13 +77,13 @@ TEST(CostAttr, pieces) {
 
 // Another attribute is no cost.
 // Near the most bytes that there are the last piece is as long as it can be.
-TEST(CostAttr, largestSizes) {
+TEST(CostAttr, LargestSizes) {
   constexpr llvm::StringLiteral falling = "#cluster.table<[0, 2.0], [4611686018427387909, 1.0]>";
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_NEAR(seconds(again(falling, 1e-18), most), 1 + 1e-18 * static_cast<double>(most), 1e-9);
 }
 
-TEST(CollectiveTime, otherAttribute) {
+TEST(CollectiveTime, OtherAttribute) {
   Parsed parsed("");
   EXPECT_EQ(collectiveTime(parsed.attr("3 : i64")).status().message(),
             "expected #cluster.formula, #cluster.affine or #cluster.table, got 3 : i64");

@@ -32,7 +32,7 @@ cluster::DeviceAttr device(Parsed &parsed, std::optional<cluster::Real> compute,
 }
 
 // The larger of computing and moving, and the launch on top.
-TEST(CostModel, roofline) {
+TEST(CostModel, Roofline) {
   Parsed parsed("");
   const auto fast = device(parsed, cluster::Real(100), cluster::Real(10), 1);
   EXPECT_EQ(roofline({1000, 50}, fast), 11);
@@ -44,7 +44,7 @@ TEST(CostModel, roofline) {
 }
 
 // Without a profile every operation is predicted.
-TEST(CostModel, predictsEveryOperation) {
+TEST(CostModel, PredictsEveryOperation) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   ASSERT_TRUE(succeeded(
@@ -53,7 +53,7 @@ TEST(CostModel, predictsEveryOperation) {
 }
 
 // A layer's measured time is shared out among its operations of the phase, and nothing is lost.
-TEST(CostModel, sharesMeasuredTimes) {
+TEST(CostModel, SharesMeasuredTimes) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile = mlir::cast<mlir::DictionaryAttr>(
@@ -64,7 +64,7 @@ TEST(CostModel, sharesMeasuredTimes) {
 }
 
 // A measured update counts by the parameter's bytes, on the slowest node.
-TEST(CostModel, measuredUpdates) {
+TEST(CostModel, MeasuredUpdates) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   ASSERT_TRUE(succeeded(
@@ -73,7 +73,7 @@ TEST(CostModel, measuredUpdates) {
 }
 
 // Measured times are those of a node without slowdown.
-TEST(CostModel, slowdown) {
+TEST(CostModel, Slowdown) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile = mlir::cast<mlir::DictionaryAttr>(
@@ -84,7 +84,7 @@ TEST(CostModel, slowdown) {
 }
 
 // A profile alone is enough: shares then follow a nominal device, updates cost nothing known.
-TEST(CostModel, profileWithoutRates) {
+TEST(CostModel, ProfileWithoutRates) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile = mlir::cast<mlir::DictionaryAttr>(
@@ -100,7 +100,7 @@ TEST(CostModel, profileWithoutRates) {
 }
 
 // Where neither profile nor rates give a time, the operation's layer is named.
-TEST(CostModel, missingTimes) {
+TEST(CostModel, MissingTimes) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile =
@@ -112,7 +112,7 @@ TEST(CostModel, missingTimes) {
 }
 
 // A profile of another model is refused.
-TEST(CostModel, foreignProfile) {
+TEST(CostModel, ForeignProfile) {
   Parsed parsed(stepName);
   ASSERT_TRUE(parsed.module) << parsed.error;
   auto profile =

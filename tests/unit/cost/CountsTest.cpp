@@ -26,7 +26,7 @@ constexpr llvm::StringLiteral window =
 
 // A grouped 3x3 convolution of 8 to 16 channels on 10x10: 2·4·16·100·4·9 operations in each of its
 // three directions.
-TEST(Counts, convolution) {
+TEST(Counts, Convolution) {
   const std::string body = R"(
     %x = nn.input "x" : tensor<4x8x10x10xf32>
     %w = nn.parameter "w" at 0 : tensor<16x4x3x3xf32>
@@ -50,7 +50,7 @@ TEST(Counts, convolution) {
 }
 
 // A matrix product with bias: 2·rows·columns·inner and one add an element, transposed or not.
-TEST(Counts, matmul) {
+TEST(Counts, Matmul) {
   const auto got = counts(R"(
     %x = nn.input "x" : tensor<4x8xf32>
     %w = nn.parameter "w" at 0 : tensor<3x8xf32>
@@ -71,7 +71,7 @@ TEST(Counts, matmul) {
 }
 
 // Bytes follow the element type.
-TEST(Counts, elementTypes) {
+TEST(Counts, ElementTypes) {
   const std::string half = "%x = nn.input \"x\" : tensor<4x8xf16>\n"
                            "%y = nn.unary relu %x : tensor<4x8xf16>";
   EXPECT_EQ(counts(half, "nn.unary")->bytes, 2 * 2 * 32);
@@ -79,7 +79,7 @@ TEST(Counts, elementTypes) {
 }
 
 // What holds or names data takes no time; a reshape moves nothing; an update moves five tensors.
-TEST(Counts, structure) {
+TEST(Counts, Structure) {
   const std::string body = R"(
     %x = nn.input "x" : tensor<4x2xf32>
     %r = nn.reshape %x : (tensor<4x2xf32>) -> tensor<8xf32>

@@ -42,7 +42,7 @@ const std::string insideLink = ", inside = <alpha = 0.0, beta = 0.125, gamma = 0
 
 // Around a ring one message at a time leaves a node; the doubling schemes' four devices share its
 // card, and so do workers. Trees have three edges' halves between two nodes of four.
-TEST(SchemeCatalog, devicesShareACard) {
+TEST(SchemeCatalog, DevicesShareACard) {
   Lab lab("");
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::ring), 2 * n * 7 / 8);
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::reduceScatter), 2 * n * 7 / 8);
@@ -54,7 +54,7 @@ TEST(SchemeCatalog, devicesShareACard) {
 }
 
 // Cards of a node carry its messages together.
-TEST(SchemeCatalog, cards) {
+TEST(SchemeCatalog, Cards) {
   Lab lab(", cardsPerNode = 4");
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::ring), 2 * n * 7 / 8 / 4);
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::tree), 1.5 * tree / 4);
@@ -64,7 +64,7 @@ TEST(SchemeCatalog, cards) {
 }
 
 // Hierarchical all-reduces divide what goes between the nodes among the cards.
-TEST(SchemeCatalog, cardsHierarchical) {
+TEST(SchemeCatalog, CardsHierarchical) {
   const double inside = 2 * 0.75 * 0.125 * n;
   EXPECT_DOUBLE_EQ(Lab(insideLink).seconds(Scheme::hierarchical), inside + n);
   EXPECT_DOUBLE_EQ(Lab(insideLink + ", cardsPerNode = 4").seconds(Scheme::hierarchical),
@@ -72,13 +72,13 @@ TEST(SchemeCatalog, cardsHierarchical) {
 }
 
 // Cards are of no more use than what is inside the node lets through.
-TEST(SchemeCatalog, insideLimitsCards) {
+TEST(SchemeCatalog, InsideLimitsCards) {
   EXPECT_DOUBLE_EQ(Lab(insideLink + ", cardsPerNode = 64").seconds(Scheme::ring),
                    2 * n * 7 / 8 * 0.125);
 }
 
 // Half duplex doubles what the cards carry, not what is inside.
-TEST(SchemeCatalog, halfDuplex) {
+TEST(SchemeCatalog, HalfDuplex) {
   EXPECT_DOUBLE_EQ(Lab(", cardsPerNode = 4, halfDuplex = true").seconds(Scheme::ring),
                    2 * 2 * n * 7 / 8 / 4);
   EXPECT_DOUBLE_EQ(Lab(", halfDuplex = true").seconds(Scheme::tree), 2 * 1.5 * tree);
@@ -87,7 +87,7 @@ TEST(SchemeCatalog, halfDuplex) {
 }
 
 // The slowest link sets the pace of all; a faster one is of no use unless every node has it.
-TEST(SchemeCatalog, slowestLink) {
+TEST(SchemeCatalog, SlowestLink) {
   auto override = [](std::string_view nodes, std::string_view beta) {
     return ", overrides = [<nodes = " + std::string(nodes) +
            ", link = <alpha = 0.0, beta = " + std::string(beta) + ", gamma = 0.0>>]";
@@ -102,7 +102,7 @@ TEST(SchemeCatalog, slowestLink) {
 
 // A stated formula over the network's own constants is what the network gives; other constants are
 // taken as they stand.
-TEST(SchemeCatalog, statedFormula) {
+TEST(SchemeCatalog, StatedFormula) {
   auto ring = [](std::string_view beta) {
     return Lab(", cardsPerNode = 2, collectives = [<ring, #cluster.formula<algorithm = ring, ranks "
                "= 8, alpha = 0.0, beta = " +
@@ -114,7 +114,7 @@ TEST(SchemeCatalog, statedFormula) {
 }
 
 // The slowest device computes for all; every value is of the nodes that there are.
-TEST(Slowest, deviceAndLink) {
+TEST(Slowest, DeviceAndLink) {
   Parsed parsed("");
   auto spec = [&](std::string_view overrides) {
     return mlir::cast<cluster::SpecAttr>(parsed.attr(

@@ -9,7 +9,7 @@ namespace {
 
 // Operations run one after the other; a gradient is ready when the operation that makes it ends,
 // whatever stands between it and its update. Updates are no part of the clock.
-TEST(Timeline, step) {
+TEST(Timeline, Step) {
   Parsed parsed(R"(nn.step @s batch 4 {
     %x = nn.input "x" : tensor<4x8xf32>
     %w = nn.parameter "w" at 0 : tensor<4x8xf32>
@@ -37,7 +37,7 @@ TEST(Timeline, step) {
 }
 
 // A step that was not predicted is told which pass is missing.
-TEST(Timeline, notPredicted) {
+TEST(Timeline, NotPredicted) {
   Parsed parsed(R"(nn.step @s batch 4 {
     %x = nn.input "x" : tensor<4x8xf32>
     %y = nn.unary relu %x : tensor<4x8xf32>
@@ -49,7 +49,7 @@ TEST(Timeline, notPredicted) {
 }
 
 // A trace runs forward in order and backward in reverse; layers without parameters only take time.
-TEST(Timeline, trace) {
+TEST(Timeline, Trace) {
   Parsed parsed(R"(sync.trace @t {
     sync.layer "a" bytes 100 forward 1.0 backward 2.0
     sync.layer "relu" bytes 0 forward 0.5 backward 0.5
@@ -67,7 +67,7 @@ TEST(Timeline, trace) {
 }
 
 // Where nodes are slower, every time of a trace is longer.
-TEST(Timeline, slowTrace) {
+TEST(Timeline, SlowTrace) {
   Parsed parsed(R"(sync.trace @t {
     sync.layer "a" bytes 100 forward 1.0 backward 2.0
     sync.layer "b" bytes 200 forward 3.0 backward 4.0

@@ -19,7 +19,7 @@ std::string attrText(std::string_view yaml) {
 }
 
 // A file's values arrive, and the attribute's text reads back to the same attribute.
-TEST(ToAttr, cluster) {
+TEST(ToAttr, Cluster) {
   EXPECT_EQ(
       attrText("{name: \"a \\\"b\\\"\", nodes: 2, devices-per-node: 2, device: {compute: 50 "
                "GFLOP/s, launch-overhead: 5us}, network: {bandwidth: 10 Gb/s, latency: "
@@ -30,7 +30,7 @@ TEST(ToAttr, cluster) {
 }
 
 // Links, servers, limits and interference arrive as they are.
-TEST(ToAttr, linksAndServers) {
+TEST(ToAttr, LinksAndServers) {
   EXPECT_EQ(
       attrText("{name: n, nodes: 2, devices-per-node: 2, network: {bandwidth: 8 Mb/s, "
                "latency: 1s, duplex: half}, inside: {bandwidth: 4 MB/s, latency: 2s, "
@@ -45,7 +45,7 @@ TEST(ToAttr, linksAndServers) {
 }
 
 // Cards, memory and what differs on some nodes arrive; links of overrides are whole.
-TEST(ToAttr, nodes) {
+TEST(ToAttr, Nodes) {
   EXPECT_EQ(
       attrText("{name: n, nodes: 2, devices-per-node: 2, device: {memory-size: 1GB}, network: "
                "{bandwidth: 8 Mb/s, latency: 1s, cards: 3}, overrides: [{nodes: [1], device: "
@@ -57,7 +57,7 @@ TEST(ToAttr, nodes) {
 }
 
 // Every scheme whose cost is stated keeps it.
-TEST(ToAttr, costsByScheme) {
+TEST(ToAttr, CostsByScheme) {
   EXPECT_NE(
       attrText("{name: n, ranks: 4, collectives: {all-reduce: {hierarchical: {a: 1s, b: 0 s/B}}, "
                "parameter-server: {a: 2s, b: 0 s/B}, all-gather: {a: 3s, b: 0 s/B}, "
@@ -71,7 +71,7 @@ TEST(ToAttr, costsByScheme) {
 }
 
 // Every algorithm, a line and a table keep their meaning.
-TEST(ToAttr, collectives) {
+TEST(ToAttr, Collectives) {
   for (std::string_view algorithm : {"ring", "recursive-doubling", "halving-doubling", "tree"}) {
     const std::string text = attrText("{name: n, ranks: 4, collectives: {all-reduce: {formula: " +
                                       std::string(algorithm) + ", alpha: 1s, beta: 1 s/B}}}");
@@ -88,7 +88,7 @@ TEST(ToAttr, collectives) {
 }
 
 // A profile becomes times by operation; names need not be identifiers.
-TEST(ToAttr, profile) {
+TEST(ToAttr, Profile) {
   Parsed parsed("");
   const auto profile =
       parseProfile(R"({"schema": 1, "operations": {"/a/Conv": {"forward": "1s", "backward": "2s"},

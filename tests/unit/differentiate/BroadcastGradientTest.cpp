@@ -29,11 +29,11 @@ void expectRightBinary(const std::string &kind, DimsRef a, DimsRef b) {
 
 } // namespace
 
-TEST_P(BinaryGradient, ofOneShape) { expectRightBinary(GetParam(), {2, 3}, {2, 3}); }
-TEST_P(BinaryGradient, ofChannels) { expectRightBinary(GetParam(), {2, 3, 2, 2}, {3, 1, 1}); }
-TEST_P(BinaryGradient, ofScalars) { expectRightBinary(GetParam(), {2, 3}, {}); }
+TEST_P(BinaryGradient, OfOneShape) { expectRightBinary(GetParam(), {2, 3}, {2, 3}); }
+TEST_P(BinaryGradient, OfChannels) { expectRightBinary(GetParam(), {2, 3, 2, 2}, {3, 1, 1}); }
+TEST_P(BinaryGradient, OfScalars) { expectRightBinary(GetParam(), {2, 3}, {}); }
 
-TEST_P(BinaryGradient, ofRandomShapes) {
+TEST_P(BinaryGradient, OfRandomShapes) {
   std::mt19937 random(5);
   for (int i = 0; i < 20; ++i) {
     Dims shape = randomShape(random, 1 + random() % 4, 3);
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BinaryGradient,
                          [](const auto &info) { return std::string(info.param); });
 
 // What is repeated gets the sum of the gradients of its copies.
-TEST(BroadcastGradient, ofRandomShapes) {
+TEST(BroadcastGradient, OfRandomShapes) {
   std::mt19937 random(6);
   for (int i = 0; i < 20; ++i) {
     Dims y = randomShape(random, 1 + random() % 4, 3), x = shrink(random, y);
@@ -57,7 +57,7 @@ TEST(BroadcastGradient, ofRandomShapes) {
 }
 
 // A tensor that is added to itself doubles its gradient.
-TEST(BroadcastGradient, ofOneValueTwice) {
+TEST(BroadcastGradient, OfOneValueTwice) {
   expectRightGradients(parameter("x", {2, 3}) +
                            "%y = nn.binary mul %x, %x : (tensor<2x3xf64>, tensor<2x3xf64>) -> "
                            "tensor<2x3xf64>\n",

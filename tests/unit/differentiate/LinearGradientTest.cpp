@@ -40,19 +40,19 @@ void expectRightMatmul(DimsRef a, bool ta, DimsRef b, bool tb, std::optional<Dim
 
 } // namespace
 
-TEST(ConvGradient, ofUnevenWindow) {
+TEST(ConvGradient, OfUnevenWindow) {
   expectRightConv({2, 2, 5, 4}, {3, 2, 3, 2}, {{}, {2, 1}, {1, 2}, {1, 0}, {0, 2}}, 1, true);
 }
 
-TEST(ConvGradient, ofDepthwise) {
+TEST(ConvGradient, OfDepthwise) {
   expectRightConv({2, 3, 4, 4}, {6, 1, 3, 3}, {{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, 3, false);
 }
 
-TEST(ConvGradient, ofOneDimension) {
+TEST(ConvGradient, OfOneDimension) {
   expectRightConv({2, 2, 6}, {2, 2, 3}, {{}, {1}, {1}, {1}, {1}}, 1, true);
 }
 
-TEST(ConvGradient, ofRandomShapes) {
+TEST(ConvGradient, OfRandomShapes) {
   std::mt19937 random(3);
   for (int i = 0; i < 12; ++i) {
     auto pick = [&](int low, int high) {
@@ -75,7 +75,7 @@ TEST(ConvGradient, ofRandomShapes) {
 }
 
 // A frozen weight leaves the bias a gradient of its own.
-TEST(ConvGradient, ofBiasAlone) {
+TEST(ConvGradient, OfBiasAlone) {
   expectRightGradients(
       "%x = nn.input \"x\" : tensor<2x2x3x3xf64>\n%w = nn.state \"w\" at 0 : "
       "tensor<2x2x1x1xf64>\n" +
@@ -86,14 +86,14 @@ TEST(ConvGradient, ofBiasAlone) {
       {2, 2, 3, 3});
 }
 
-TEST(MatmulGradient, ofAllTransposes) {
+TEST(MatmulGradient, OfAllTransposes) {
   for (bool ta : {false, true})
     for (bool tb : {false, true})
       expectRightMatmul(ta ? Dims{3, 2} : Dims{2, 3}, ta, tb ? Dims{4, 3} : Dims{3, 4}, tb,
                         Dims{4});
 }
 
-TEST(MatmulGradient, ofBatches) {
+TEST(MatmulGradient, OfBatches) {
   for (bool ta : {false, true})
     for (bool tb : {false, true}) {
       Dims a = ta ? Dims{2, 3, 2} : Dims{2, 2, 3}, b = tb ? Dims{4, 3} : Dims{3, 4};
@@ -104,7 +104,7 @@ TEST(MatmulGradient, ofBatches) {
     }
 }
 
-TEST(MatmulGradient, ofOneMatrixOnTheLeft) {
+TEST(MatmulGradient, OfOneMatrixOnTheLeft) {
   expectRightMatmul({2, 3}, false, {2, 3, 4}, false, Dims{2, 4});
   expectRightMatmul({3, 2}, true, {2, 4, 3}, true, Dims{});
 }

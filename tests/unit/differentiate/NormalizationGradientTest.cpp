@@ -20,16 +20,16 @@ std::string batchNorm(DimsRef shape) {
 
 } // namespace
 
-TEST(BatchNormGradient, ofImages) {
+TEST(BatchNormGradient, OfImages) {
   expectRightGradients(batchNorm({2, 3, 2, 3}) + "%y = nn.unary tanh %n : tensor<2x3x2x3xf64>\n",
                        {2, 3, 2, 3});
 }
 
-TEST(BatchNormGradient, ofVectors) {
+TEST(BatchNormGradient, OfVectors) {
   expectRightGradients(batchNorm({5, 3}) + "%y = nn.unary relu %n : tensor<5x3xf64>\n", {5, 3});
 }
 
-TEST(LrnGradient, ofOddAndEvenSizes) {
+TEST(LrnGradient, OfOddAndEvenSizes) {
   for (const char *size : {"1", "3", "4"})
     expectRightGradients(parameter("x", {2, 5, 2}) + "%y = nn.lrn %x {size = " + size +
                              " : i64, alpha = 0.3 : f64, beta = 0.75 : f64, bias = 1.5 : f64} : "
@@ -37,7 +37,7 @@ TEST(LrnGradient, ofOddAndEvenSizes) {
                          {2, 5, 2});
 }
 
-TEST(SoftmaxGradient, ofEveryAxisAndItsLogarithm) {
+TEST(SoftmaxGradient, OfEveryAxisAndItsLogarithm) {
   for (const char *axis : {"0", "1", "2"})
     for (const char *logarithm : {"", ", logarithm"})
       expectRightGradients(parameter("x", {2, 3, 2}) + "%y = nn.softmax %x {axis = " + axis +
@@ -45,7 +45,7 @@ TEST(SoftmaxGradient, ofEveryAxisAndItsLogarithm) {
                            {2, 3, 2});
 }
 
-TEST(DropoutGradient, passesWhatWasKept) {
+TEST(DropoutGradient, PassesWhatWasKept) {
   expectRightGradients(parameter("x", {4, 5}) +
                            "%y, %mask = nn.dropout %x {ratio = 0.4 : f64, nn.layer = \"drop\"} : "
                            "(tensor<4x5xf64>) -> (tensor<4x5xf64>, tensor<4x5xui8>)\n",

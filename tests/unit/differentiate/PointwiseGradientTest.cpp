@@ -15,7 +15,7 @@ class UnaryGradient : public testing::TestWithParam<UnaryCase> {};
 
 } // namespace
 
-TEST_P(UnaryGradient, isRight) {
+TEST_P(UnaryGradient, IsRight) {
   auto [kind, operand, attributes] = GetParam();
   std::string name = operand;
   expectRightGradients(parameter(name, {2, 5}) + "%y = nn.unary " + kind + " %" + name + " " +
@@ -37,14 +37,14 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto &info) { return std::string(info.param.kind); });
 
 // Beyond [-3, 3] hard_swish is zero or the identity.
-TEST(UnaryGradients, hardSwishFarOut) {
+TEST(UnaryGradients, HardSwishFarOut) {
   expectRightGradients(parameter("distinct", {9, 7}) +
                            "%y = nn.unary hard_swish %distinct : " + type({9, 7}) + "\n",
                        {9, 7});
 }
 
 // A gated unit: the value is used by its own gate, so two gradients are added.
-TEST(UnaryGradients, gateAddsBothPaths) {
+TEST(UnaryGradients, GateAddsBothPaths) {
   expectRightGradients(parameter("x", {3, 4}) +
                            "%g = nn.unary sigmoid %x : tensor<3x4xf64>\n"
                            "%y = nn.binary mul %x, %g : (tensor<3x4xf64>, tensor<3x4xf64>) -> "

@@ -25,23 +25,23 @@ void expectRightPool(const std::string &op, DimsRef x, const WindowRef &window,
 
 } // namespace
 
-TEST(MaxPoolGradient, ofOverlappingWindows) {
+TEST(MaxPoolGradient, OfOverlappingWindows) {
   expectRightPool("max_pool", {2, 2, 5, 5}, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}});
 }
 
-TEST(MaxPoolGradient, ofDilatedUnevenWindows) {
+TEST(MaxPoolGradient, OfDilatedUnevenWindows) {
   expectRightPool("max_pool", {1, 2, 6, 5}, {{2, 3}, {1, 2}, {2, 1}, {0, 1}, {1, 0}});
 }
 
-TEST(MaxPoolGradient, ofOneDimension) {
+TEST(MaxPoolGradient, OfOneDimension) {
   expectRightPool("max_pool", {2, 3, 6}, {{2}, {2}, {1}, {0}, {0}});
 }
 
-TEST(AveragePoolGradient, withAndWithoutPadding) {
+TEST(AveragePoolGradient, WithAndWithoutPadding) {
   for (const char *extra : {"", ", count_include_pad"})
     expectRightPool("average_pool", {2, 2, 5, 4}, {{3, 2}, {2, 1}, {1, 1}, {1, 1}, {1, 0}}, extra);
 }
 
-TEST(AveragePoolGradient, ofDilatedWindows) {
+TEST(AveragePoolGradient, OfDilatedWindows) {
   expectRightPool("average_pool", {1, 1, 6, 6}, {{2, 2}, {1, 2}, {2, 2}, {0, 0}, {0, 0}});
 }

@@ -6,13 +6,13 @@
 using namespace syncline::nn;
 using namespace syncline::test;
 
-TEST(ReshapeGradient, isTheReshapeBack) {
+TEST(ReshapeGradient, IsTheReshapeBack) {
   expectRightGradients(parameter("x", {2, 3, 2}) +
                            "%y = nn.reshape %x : (tensor<2x3x2xf64>) -> tensor<4x3xf64>\n",
                        {4, 3});
 }
 
-TEST(TransposeGradient, invertsThePermutation) {
+TEST(TransposeGradient, InvertsThePermutation) {
   expectRightGradients(parameter("x", {2, 3, 4}) +
                            "%y = nn.transpose %x {permutation = array<i64: 2, 0, 1>} : "
                            "(tensor<2x3x4xf64>) -> tensor<4x2x3xf64>\n",
@@ -20,7 +20,7 @@ TEST(TransposeGradient, invertsThePermutation) {
 }
 
 // One operand is used twice, one is not trained.
-TEST(ConcatGradient, goesToEveryOperand) {
+TEST(ConcatGradient, GoesToEveryOperand) {
   expectRightGradients(parameter("a", {2, 3}) + parameter("b", {2, 1}) +
                            "%i = nn.input \"i\" : tensor<2x2xf64>\n"
                            "%y = nn.concat %a, %i, %b, %a {axis = 1 : i64} : (tensor<2x3xf64>, "
@@ -29,28 +29,28 @@ TEST(ConcatGradient, goesToEveryOperand) {
                        {2, 9});
 }
 
-TEST(SliceGradient, withStepsOfBothSigns) {
+TEST(SliceGradient, WithStepsOfBothSigns) {
   expectRightGradients(parameter("x", {5, 6}) +
                            "%y = nn.slice %x {starts = array<i64: 4, 1>, steps = array<i64: -2, 3>}"
                            " : (tensor<5x6xf64>) -> tensor<3x2xf64>\n",
                        {3, 2});
 }
 
-TEST(PadGradient, growing) {
+TEST(PadGradient, Growing) {
   expectRightGradients(parameter("x", {2, 3}) +
                            "%y = nn.pad %x {begins = array<i64: 1, 0>, value = 0.5 : f64} : "
                            "(tensor<2x3xf64>) -> tensor<3x5xf64>\n",
                        {3, 5});
 }
 
-TEST(PadGradient, croppingOneSide) {
+TEST(PadGradient, CroppingOneSide) {
   expectRightGradients(parameter("x", {2, 4}) +
                            "%y = nn.pad %x {begins = array<i64: 1, -1>, value = 0.5 : f64} : "
                            "(tensor<2x4xf64>) -> tensor<4x3xf64>\n",
                        {4, 3});
 }
 
-TEST(ReduceGradient, ofSumsAndMeans) {
+TEST(ReduceGradient, OfSumsAndMeans) {
   for (const char *kind : {"sum", "mean"}) {
     std::string op = std::string("%y = nn.reduce ") + kind + " %x ";
     std::string x = parameter("x", {2, 3, 4});

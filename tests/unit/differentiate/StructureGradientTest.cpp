@@ -19,13 +19,13 @@ std::string crossEntropyStep(const std::string &loss) {
 } // namespace
 
 // A loss that is scaled scales the ready gradient.
-TEST(LossGradient, ofScaledCrossEntropy) {
+TEST(LossGradient, OfScaledCrossEntropy) {
   expectRightGradientsOfStep(
       crossEntropyStep("%l = nn.binary mul %c, %scale : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
                        "nn.loss %l : tensor<f64>\n"));
 }
 
-TEST(LossGradient, ofCrossEntropyAndAPenalty) {
+TEST(LossGradient, OfCrossEntropyAndAPenalty) {
   expectRightGradientsOfStep(crossEntropyStep(
       "%sq = nn.binary mul %scale, %scale : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
       "%l = nn.binary add %c, %sq : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
@@ -33,7 +33,7 @@ TEST(LossGradient, ofCrossEntropyAndAPenalty) {
 }
 
 // A tied weight has one gradient, the sum over its uses; a frozen one in between has none.
-TEST(StepGradient, ofTiedAndFrozenWeights) {
+TEST(StepGradient, OfTiedAndFrozenWeights) {
   expectRightGradients(
       "%x = nn.input \"x\" : tensor<2x3xf64>\n%f = nn.state \"f\" at 0 : tensor<3x3xf64>\n" +
           parameter("w", {3, 3}) +
@@ -46,7 +46,7 @@ TEST(StepGradient, ofTiedAndFrozenWeights) {
 }
 
 // Two parameters that are added share one gradient; each update still has its own.
-TEST(StepGradient, ofSharedGradients) {
+TEST(StepGradient, OfSharedGradients) {
   expectRightGradients(parameter("a", {2, 3}) + parameter("b", {2, 3}) +
                            "%y = nn.binary add %a, %b : (tensor<2x3xf64>, tensor<2x3xf64>) -> "
                            "tensor<2x3xf64>\n",
@@ -54,7 +54,7 @@ TEST(StepGradient, ofSharedGradients) {
 }
 
 // A residual block: the skip's gradient meets the branch's.
-TEST(StepGradient, ofResidualBlock) {
+TEST(StepGradient, OfResidualBlock) {
   expectRightGradients(
       "%x = nn.input \"x\" : tensor<2x3xf64>\n" + parameter("v", {3, 3}) + parameter("w", {3, 3}) +
           "%0 = nn.matmul %x, %v : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>\n"
@@ -67,7 +67,7 @@ TEST(StepGradient, ofResidualBlock) {
 
 // Every kind of fusion at once: batch_norm with relu, convolution with relu, a gate that
 // broadcasts, a residual sum, and a mean over space.
-TEST(StepGradient, ofConvolutionalNetwork) {
+TEST(StepGradient, OfConvolutionalNetwork) {
   const std::string image = "tensor<2x2x3x3xf64>", channels = "tensor<2xf64>";
   const std::string pixelwise = " {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
                                 "pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>} : (" +

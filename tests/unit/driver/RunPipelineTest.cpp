@@ -37,16 +37,16 @@ void expectFailure(const Status &status, int code, const std::string &part) {
   EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
 }
 
-TEST(RunPipeline, plansATrace) { EXPECT_TRUE(planned("")); }
+TEST(RunPipeline, PlansATrace) { EXPECT_TRUE(planned("")); }
 
-TEST(RunPipeline, whatTheUserAskedForIsTheUsersFault) {
+TEST(RunPipeline, WhatTheUserAskedForIsTheUsersFault) {
   expectFailure(planned("", {"optimal", {"third=ring"}}), 1, "no layer matches 'third'");
   expectFailure(planned("", {"sfb", {}}), 1, "planner 'sfb': no layer can travel by 'factors'");
   expectFailure(planned("", {"optimal", {"*=hierarchical"}}), 1, "the cluster does not offer it");
 }
 
 // A solution that no pass of ours made stands for one that a pass made wrongly.
-TEST(RunPipeline, whatTheCompilerMadeItselfIsItsOwnFault) {
+TEST(RunPipeline, WhatTheCompilerMadeItselfIsItsOwnFault) {
   expectFailure(planned(R"(
     sync.problem @stale layers ["first"] bytes [4000] ready <[1.0]>
       merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 2.0>]>]
@@ -55,7 +55,7 @@ TEST(RunPipeline, whatTheCompilerMadeItselfIsItsOwnFault) {
 }
 
 // The mark is not part of what people read, and is found where it is.
-TEST(Refusal, marksALocation) {
+TEST(Refusal, MarksALocation) {
   mlir::MLIRContext context;
   const mlir::Location plain = mlir::FileLineColLoc::get(&context, "model.onnx", 3, 4);
   EXPECT_FALSE(refusedAt(plain));

@@ -13,7 +13,7 @@ std::string failure(std::string_view text) {
 
 // Microseconds become seconds, other kinds of events are left out, the longer of two that begin
 // together comes first.
-TEST(ChromeTrace, reads) {
+TEST(ChromeTrace, Reads) {
   const auto trace = parseChromeTrace(R"({"traceEvents": [
       {"ph": "M", "name": "process_name"},
       {"ph": "X", "name": "in", "pid": 1, "tid": 0, "ts": 5, "dur": 1.5},
@@ -38,7 +38,7 @@ TEST(ChromeTrace, reads) {
 }
 
 // PyTorch built without Kineto writes the bare list, with processes that are names.
-TEST(ChromeTrace, bareList) {
+TEST(ChromeTrace, BareList) {
   const auto trace = parseChromeTrace(
       R"([{"name": "a", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions"}])", "t");
   ASSERT_TRUE(trace);
@@ -46,7 +46,7 @@ TEST(ChromeTrace, bareList) {
   EXPECT_FALSE(trace->events[0].rank);
 }
 
-TEST(ChromeTrace, refuses) {
+TEST(ChromeTrace, Refuses) {
   EXPECT_EQ(failure("{"), "t.json: not valid JSON, as a trace is");
   EXPECT_EQ(failure("{}"), "t.json: expected a trace with 'traceEvents', got none");
   EXPECT_EQ(failure("3"), "t.json: expected a trace with 'traceEvents', got none");
@@ -60,7 +60,7 @@ TEST(ChromeTrace, refuses) {
 
 // What nests deeper than any trace is refused before it is parsed: printing it would end the
 // program. Brackets in texts do not count, and a name that is none is no name.
-TEST(ChromeTrace, limitsDepth) {
+TEST(ChromeTrace, LimitsDepth) {
   const std::string deep(200'000, '['), close(200'000, ']');
   auto named = [](const std::string &name) {
     return R"([{"ph": "X", "ts": 1, "dur": 1, "name": )" + name + "}]";

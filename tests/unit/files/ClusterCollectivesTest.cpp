@@ -25,7 +25,7 @@ std::string failure(const std::string &text) {
 }
 
 // A device is optional; a fitted line needs no network and stands for the ring.
-TEST(ClusterCollectives, fittedLine) {
+TEST(ClusterCollectives, FittedLine) {
   const auto cluster = parseClusterFile(
       "{name: v100, ranks: 16, collectives: {all-reduce: {a: 9.08e-4 s, b: 7.4e-10 s/B}}}", "c");
   ASSERT_TRUE(cluster) << cluster.status().message();
@@ -40,7 +40,7 @@ TEST(ClusterCollectives, fittedLine) {
 }
 
 // A measured table keeps its points.
-TEST(ClusterCollectives, measuredTable) {
+TEST(ClusterCollectives, MeasuredTable) {
   const auto costs = stated("name: t\nranks: 4\ncollectives:\n  all-reduce:\n    table:\n"
                             "      - [4KiB, 0.1ms]\n      - [1MiB, 2ms]\n");
   ASSERT_EQ(costs.size(), 1u);
@@ -52,7 +52,7 @@ TEST(ClusterCollectives, measuredTable) {
 }
 
 // A formula names its scheme and takes constants from the network unless it has its own.
-TEST(ClusterCollectives, formulaConstants) {
+TEST(ClusterCollectives, FormulaConstants) {
   const auto costs = stated(withNetwork("{all-reduce: {formula: halving-doubling, alpha: 1ms}}"));
   ASSERT_EQ(costs.size(), 1u);
   EXPECT_EQ(costs[0].scheme, Scheme::halvingDoubling);
@@ -65,7 +65,7 @@ TEST(ClusterCollectives, formulaConstants) {
 }
 
 // All-reduces may each have a cost; the order is that of the schemes, whatever the file's.
-TEST(ClusterCollectives, costsByScheme) {
+TEST(ClusterCollectives, CostsByScheme) {
   const auto costs = stated(withNetwork("{all-reduce: {hierarchical: {a: 4s, b: 0 s/B}, tree: "
                                         "{formula: tree}, ring: {table: [[0B, 2s]]}}}"));
   ASSERT_EQ(costs.size(), 3u);
@@ -78,7 +78,7 @@ TEST(ClusterCollectives, costsByScheme) {
 }
 
 // Other collectives have keys of their own; an all-gather's cost is that of factors.
-TEST(ClusterCollectives, otherCollectives) {
+TEST(ClusterCollectives, OtherCollectives) {
   const auto costs = stated(withNetwork(
       "{all-gather: {a: 1s, b: 2 s/B}, parameter-server: {table: [[1B, 3s]]}, reduce-scatter: "
       "{formula: reduce-scatter, beta: 4 s/B}}"));
@@ -94,7 +94,7 @@ TEST(ClusterCollectives, otherCollectives) {
 
 // A cost of servers is enough to plan with. A cost of an all-gather is not, because few gradients
 // have factors.
-TEST(ClusterCollectives, enoughWithoutNetwork) {
+TEST(ClusterCollectives, EnoughWithoutNetwork) {
   EXPECT_EQ(
       stated("{name: n, ranks: 4, collectives: {parameter-server: {a: 1s, b: 0 s/B}}}").size(), 1u);
   EXPECT_EQ(
@@ -103,7 +103,7 @@ TEST(ClusterCollectives, enoughWithoutNetwork) {
 }
 
 // Each scheme's name, as the file spells it.
-TEST(ClusterCollectives, names) {
+TEST(ClusterCollectives, Names) {
   std::string names;
   for (int i = 0; i < 8; ++i)
     names += std::string(schemeName(static_cast<Scheme>(i))) + " ";
@@ -112,7 +112,7 @@ TEST(ClusterCollectives, names) {
 }
 
 // An all-reduce's time has one form, complete.
-TEST(ClusterCollectives, oneForm) {
+TEST(ClusterCollectives, OneForm) {
   auto allReduce = [](const std::string &text) {
     return failure("name: lab\nranks: 4\ncollectives: {all-reduce: " + text + "}\n");
   };
@@ -133,7 +133,7 @@ TEST(ClusterCollectives, oneForm) {
 }
 
 // A table has ascending points with units.
-TEST(ClusterCollectives, badTables) {
+TEST(ClusterCollectives, BadTables) {
   auto table = [](const std::string &text) {
     return failure("name: lab\nranks: 4\ncollectives: {all-reduce: {table: " + text + "}}\n");
   };
@@ -152,7 +152,7 @@ TEST(ClusterCollectives, badTables) {
 }
 
 // One cost and costs by scheme do not mix, and each scheme's formula is its own.
-TEST(ClusterCollectives, badCostsByScheme) {
+TEST(ClusterCollectives, BadCostsByScheme) {
   EXPECT_EQ(failure(withNetwork("{all-reduce: {tree: {formula: tree}, a: 1s, b: 1 s/B}}")),
             "c.yaml:4:27: 'collectives.all-reduce': expected one cost, or a cost for each of some "
             "schemes, got both 'a' and 'tree'");
@@ -168,7 +168,7 @@ TEST(ClusterCollectives, badCostsByScheme) {
 }
 
 // Keys and formulas that do not belong where they stand are refused, with what does.
-TEST(ClusterCollectives, wrongPlaces) {
+TEST(ClusterCollectives, WrongPlaces) {
   EXPECT_EQ(failure(withNetwork("{all-reduce: {trie: {formula: tree}}}")),
             "c.yaml:4:28: 'collectives.all-reduce': unknown key 'trie', did you mean 'tree'?");
   EXPECT_EQ(failure(withNetwork("{all-gahter: {a: 1s, b: 0 s/B}}")),

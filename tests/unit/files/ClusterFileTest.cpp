@@ -30,7 +30,7 @@ std::string withNetwork(std::string_view rest) {
 }
 
 // Ranks, device and network are read in base units; nothing else is stated.
-TEST(ClusterFile, ranksDeviceNetwork) {
+TEST(ClusterFile, RanksDeviceNetwork) {
   const Result<ClusterFile> cluster = parseClusterFile(good, "c.yaml");
   ASSERT_TRUE(cluster) << cluster.status().message();
   EXPECT_EQ(cluster->name, "lab");
@@ -52,14 +52,14 @@ TEST(ClusterFile, ranksDeviceNetwork) {
 }
 
 // A bare number is refused with its place and key.
-TEST(ClusterFile, bareNumber) {
+TEST(ClusterFile, BareNumber) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork:\n  bandwidth: 10\n  latency: 1us\n"),
             "c.yaml:4:14: 'network.bandwidth': expected a data rate with a unit such as '10 Gb/s', "
             "got '10'");
 }
 
 // An unknown key is refused with the nearest known one, or with all of them.
-TEST(ClusterFile, unknownKey) {
+TEST(ClusterFile, UnknownKey) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork:\n  bandwith: 10 Gb/s\n"),
             "c.yaml:4:3: 'network': unknown key 'bandwith', did you mean 'bandwidth'?");
   EXPECT_EQ(failure("name: lab\nrnks: 4\n"),
@@ -70,7 +70,7 @@ TEST(ClusterFile, unknownKey) {
 }
 
 // Kernels reach a share of the rates, of a kind's too; without rates it would say nothing.
-TEST(ClusterFile, efficiency) {
+TEST(ClusterFile, Efficiency) {
   Result<ClusterFile> lab =
       parseClusterFile(withNetwork("device: {kind: v100, efficiency: 0.7}"), "c.yaml");
   ASSERT_TRUE(lab) << lab.status().message();
@@ -90,14 +90,14 @@ TEST(ClusterFile, efficiency) {
 }
 
 // An unknown unit is refused with those that are accepted.
-TEST(ClusterFile, unknownUnit) {
+TEST(ClusterFile, UnknownUnit) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: 5 sec}\n"),
             "c.yaml:3:39: 'network.latency': unknown unit 'sec' in '5 sec', expected a time in one "
             "of ns, us, ms, s, min");
 }
 
 // Zero ranks, nodes or devices are refused, and so is what is no whole number.
-TEST(ClusterFile, zeroRanks) {
+TEST(ClusterFile, ZeroRanks) {
   EXPECT_EQ(failure("name: lab\nranks: 0\n"),
             "c.yaml:2:8: 'ranks': expected a whole number of ranks from 1 to 1048576, got '0'");
   EXPECT_NE(failure("name: lab\nnodes: 0\n").find("'nodes': expected a whole number of nodes"),
@@ -112,7 +112,7 @@ TEST(ClusterFile, zeroRanks) {
 }
 
 // Ranks are said one way, and said.
-TEST(ClusterFile, ranksOnce) {
+TEST(ClusterFile, RanksOnce) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnodes: 4\n"),
             "c.yaml:3:8: 'nodes': expected either 'ranks' or 'nodes' with 'devices-per-node', got "
             "both");
@@ -121,12 +121,12 @@ TEST(ClusterFile, ranksOnce) {
 }
 
 // A key that stands twice is refused at its second place.
-TEST(ClusterFile, duplicateKey) {
+TEST(ClusterFile, DuplicateKey) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nranks: 8\n"), "c.yaml:3:1: key 'ranks' is given twice");
 }
 
 // An empty file, one of comments, and text that is no map are told apart from bad values.
-TEST(ClusterFile, emptyOrNoMap) {
+TEST(ClusterFile, EmptyOrNoMap) {
   EXPECT_EQ(failure(""), "c.yaml: expected a YAML document, got an empty file");
   EXPECT_EQ(failure("# nothing\n"), "c.yaml: expected a YAML document, got an empty file");
   EXPECT_EQ(failure("- a\n- b\n"),
@@ -140,7 +140,7 @@ TEST(ClusterFile, emptyOrNoMap) {
 }
 
 // A syntax error has its line and column.
-TEST(ClusterFile, syntaxError) {
+TEST(ClusterFile, SyntaxError) {
   EXPECT_EQ(failure("name: lab\nranks: [4\n").rfind("c.yaml:3:1: not valid YAML: ", 0), 0u)
       << failure("name: lab\nranks: [4\n");
   EXPECT_NE(failure("name: lab\nranks: *nobody\n").find("not valid YAML"), std::string::npos);
@@ -149,7 +149,7 @@ TEST(ClusterFile, syntaxError) {
 }
 
 // Nesting without end and aliases of aliases end in a message, quickly.
-TEST(ClusterFile, hostileYaml) {
+TEST(ClusterFile, HostileYaml) {
   EXPECT_NE(failure(std::string(200000, '[')), "no error");
   EXPECT_NE(failure(std::string(200000, '{')), "no error");
   std::string bomb = "name: &a0 [x]\n";
@@ -164,7 +164,7 @@ TEST(ClusterFile, hostileYaml) {
 }
 
 // Rates of zero, and rates and times below their range, are refused.
-TEST(ClusterFile, zeroRatesNegativeTimes) {
+TEST(ClusterFile, ZeroRatesNegativeTimes) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 0 Gb/s, latency: 1us}\n"),
             "c.yaml:3:22: 'network.bandwidth': expected a data rate above zero, got '0 Gb/s'");
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork: {bandwidth: 1e-315 B/s, latency: 1us}\n"),
@@ -179,7 +179,7 @@ TEST(ClusterFile, zeroRatesNegativeTimes) {
 }
 
 // A network has a bandwidth and a latency; something gives the time of an all-reduce.
-TEST(ClusterFile, missingKeys) {
+TEST(ClusterFile, MissingKeys) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nnetwork:\n  latency: 1us\n"),
             "c.yaml:4:3: 'network': expected the key 'bandwidth', got none");
   EXPECT_EQ(
@@ -191,7 +191,7 @@ TEST(ClusterFile, missingKeys) {
 }
 
 // Windows line ends and a byte order mark change nothing.
-TEST(ClusterFile, windowsText) {
+TEST(ClusterFile, WindowsText) {
   EXPECT_TRUE(parseClusterFile(
       "\xEF\xBB\xBFname: lab\r\nranks: 4\r\nnetwork: {bandwidth: 1 Gb/s, latency: 5us}\r\n", "c"));
 }

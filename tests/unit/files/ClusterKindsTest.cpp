@@ -25,7 +25,7 @@ std::string failure(const std::string &text) {
 }
 
 // A device's kind stands for its data sheet.
-TEST(ClusterKinds, device) {
+TEST(ClusterKinds, Device) {
   const DeviceRates device =
       read(lab("device: {kind: v100}\nnetwork: {kind: ethernet-10g}")).device;
   EXPECT_EQ(device.compute, 15.7e12);
@@ -35,7 +35,7 @@ TEST(ClusterKinds, device) {
 }
 
 // Keys beside a kind replace its values one by one, wherever they stand.
-TEST(ClusterKinds, ownKeys) {
+TEST(ClusterKinds, OwnKeys) {
   const ClusterFile own = read(lab("device: {compute: 9 TFLOP/s, kind: a100, memory-size: 10GiB}\n"
                                    "network: {latency: 7us, kind: infiniband-hdr}\n"
                                    "inside: {kind: nvlink-a100, bandwidth: 1 GB/s}"));
@@ -49,14 +49,14 @@ TEST(ClusterKinds, ownKeys) {
 }
 
 // What a kind does not say is as where it is absent.
-TEST(ClusterKinds, notSaid) {
+TEST(ClusterKinds, NotSaid) {
   const ClusterFile cluster = read(lab("network: {kind: ethernet-1g}"));
   EXPECT_EQ(cluster.network->secondsPerReduce, 0);
   EXPECT_FALSE(cluster.device.memorySize);
 }
 
 // An unknown kind is refused with all there are; a link's where it belongs.
-TEST(ClusterKinds, unknown) {
+TEST(ClusterKinds, Unknown) {
   const std::string device = failure(lab("device: {kind: gaudi-2}\nnetwork: {kind: ethernet-1g}"));
   EXPECT_EQ(
       device.rfind("c.yaml:4:16: 'device.kind': unknown kind of device 'gaudi-2', expected one "
@@ -79,7 +79,7 @@ TEST(ClusterKinds, unknown) {
 }
 
 // Every name in the lists has values, all of them positive, and stands once.
-TEST(ClusterKinds, tables) {
+TEST(ClusterKinds, Tables) {
   std::set<std::string_view> names;
   for (std::string_view kind : deviceKinds()) {
     const auto device = deviceKind(kind);
@@ -102,7 +102,7 @@ TEST(ClusterKinds, tables) {
 }
 
 // Nominal rates: Gb/s of Ethernet, of data on InfiniBand.
-TEST(ClusterKinds, rates) {
+TEST(ClusterKinds, Rates) {
   EXPECT_EQ(linkKind("ethernet-25g", LinkPlace::betweenNodes)->bandwidth, 3.125e9);
   EXPECT_NEAR(linkKind("infiniband-fdr", LinkPlace::betweenNodes)->bandwidth, 56.25e9 * 64 / 66 / 8,
               1e7);

@@ -1,31 +1,13 @@
 // What a cluster file says of servers, of the links inside nodes, of duplex and of limits.
-#include "frontend/files/ClusterFile.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/files/ClusterText.h"
 
 namespace syncline::files {
 namespace {
 
-/// A file of two nodes with two devices and a network, four lines; `rest` follows.
-std::string lab(std::string_view rest) {
-  return "name: lab\nnodes: 2\ndevices-per-node: 2\nnetwork: {bandwidth: 1 Gb/s, latency: 50us, "
-         "reduce-rate: 4 GB/s}\n" +
-         std::string(rest) + "\n";
-}
-
-ClusterFile read(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  EXPECT_TRUE(cluster) << cluster.status().message();
-  return cluster ? *cluster : ClusterFile();
-}
-
-std::string failure(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  return cluster ? "no error" : cluster.status().message();
-}
+std::string lab(std::string_view rest) { return files::lab(2, rest); }
 
 // Dedicated servers have what is said of them and the network's values for the rest.
-TEST(ClusterServers, dedicated) {
+TEST(ClusterServers, Dedicated) {
   const auto servers = read(lab("servers: {count: 5, dedicated: yes, bandwidth: 10 Gb/s, memory: "
                                 "16 GiB}"))
                            .servers;
@@ -48,7 +30,7 @@ TEST(ClusterServers, dedicated) {
 }
 
 // Servers beside the ranks have the network's link; there may be as many as ranks.
-TEST(ClusterServers, colocated) {
+TEST(ClusterServers, Colocated) {
   const auto servers = read(lab("servers: {count: 4, dedicated: no, memory: 1MB}")).servers;
   ASSERT_TRUE(servers);
   EXPECT_FALSE(servers->dedicated);
@@ -59,7 +41,7 @@ TEST(ClusterServers, colocated) {
 }
 
 // Dedicated servers may state their link where there is no network.
-TEST(ClusterServers, withoutNetwork) {
+TEST(ClusterServers, WithoutNetwork) {
   const std::string head = "name: n\nranks: 4\ncollectives: {all-reduce: {a: 1s, b: 0 s/B}}\n";
   const auto servers =
       read(head + "servers: {count: 1, dedicated: yes, bandwidth: 8 b/s, latency: 1s}").servers;
@@ -75,7 +57,7 @@ TEST(ClusterServers, withoutNetwork) {
 }
 
 // How many servers and where must be said, in whole servers and in yes or no.
-TEST(ClusterServers, countAndPlace) {
+TEST(ClusterServers, CountAndPlace) {
   EXPECT_EQ(failure(lab("servers: {dedicated: yes}")),
             "c.yaml:5:10: 'servers': expected the key 'count', got none");
   EXPECT_EQ(failure(lab("servers: {count: 2}")),
@@ -90,7 +72,7 @@ TEST(ClusterServers, countAndPlace) {
 }
 
 // Servers beside the ranks are at most as many, and have no link of their own.
-TEST(ClusterServers, contradictions) {
+TEST(ClusterServers, Contradictions) {
   EXPECT_EQ(failure(lab("servers: {count: 5, dedicated: no}")),
             "c.yaml:5:18: 'servers.count': expected at most one server a rank, for they are not "
             "dedicated, got 5 servers for 4 ranks");
@@ -103,7 +85,7 @@ TEST(ClusterServers, contradictions) {
 }
 
 // A server's rates and memory have units and are above zero.
-TEST(ClusterServers, badValues) {
+TEST(ClusterServers, BadValues) {
   EXPECT_EQ(failure(lab("servers: {count: 2, dedicated: yes, bandwidth: 0 Gb/s}")),
             "c.yaml:5:48: 'servers.bandwidth': expected a data rate above zero, got '0 Gb/s'");
   EXPECT_NE(failure(lab("servers: {count: 2, dedicated: yes, reduce-rate: 5}"))
@@ -122,7 +104,7 @@ TEST(ClusterServers, badValues) {
 }
 
 // Devices of a node are joined by a link of their own.
-TEST(ClusterInside, link) {
+TEST(ClusterInside, Link) {
   const auto inside =
       read(lab("inside: {bandwidth: 8 GB/s, latency: 5us, reduce-rate: 10 GB/s}")).inside;
   ASSERT_TRUE(inside);
@@ -133,7 +115,7 @@ TEST(ClusterInside, link) {
 }
 
 // It needs both values, several devices and a network between the nodes.
-TEST(ClusterInside, errors) {
+TEST(ClusterInside, Errors) {
   EXPECT_EQ(failure(lab("inside: {bandwidth: 8 GB/s}")),
             "c.yaml:5:9: 'inside': expected the key 'latency', got none");
   EXPECT_EQ(failure(lab("inside: {latency: 1us}")),
@@ -152,7 +134,7 @@ TEST(ClusterInside, errors) {
 }
 
 // A link carries both directions at once unless it is said not to.
-TEST(ClusterDuplex, fullOrHalf) {
+TEST(ClusterDuplex, FullOrHalf) {
   auto network = [](std::string_view duplex) {
     return "name: n\nranks: 4\nnetwork: {bandwidth: 1 Gb/s, latency: 1us, duplex: " +
            std::string(duplex) + "}\n";
@@ -166,7 +148,7 @@ TEST(ClusterDuplex, fullOrHalf) {
 }
 
 // A message may have a largest size, of at least a byte.
-TEST(ClusterLimits, message) {
+TEST(ClusterLimits, Message) {
   EXPECT_EQ(read(lab("limits: {message: 64MiB}")).largestMessage, 64 << 20);
   EXPECT_FALSE(read(lab("limits: {}")).largestMessage);
   EXPECT_EQ(failure(lab("limits: {message: 64}")),
@@ -178,7 +160,7 @@ TEST(ClusterLimits, message) {
 }
 
 // Messages make computation slower, never faster.
-TEST(ClusterInterference, computation) {
+TEST(ClusterInterference, Computation) {
   EXPECT_EQ(read(lab("interference: {computation: 1.35}")).interference, 1.35);
   EXPECT_EQ(read(lab("interference: {computation: 1000}")).interference, 1000);
   EXPECT_EQ(read(lab("interference: {}")).interference, 1);
@@ -194,7 +176,7 @@ TEST(ClusterInterference, computation) {
 }
 
 // Several devices a node need no link of their own.
-TEST(ClusterInside, optional) { EXPECT_EQ(read(lab("")).devicesPerNode, 2); }
+TEST(ClusterInside, Optional) { EXPECT_EQ(read(lab("")).devicesPerNode, 2); }
 
 } // namespace
 } // namespace syncline::files

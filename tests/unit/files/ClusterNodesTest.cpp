@@ -1,31 +1,13 @@
 // What a cluster file says of nodes: their network cards, and where one differs from the others.
-#include "frontend/files/ClusterFile.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/files/ClusterText.h"
 
 namespace syncline::files {
 namespace {
 
-/// A file of four nodes with two devices, four lines; `rest` follows.
-std::string lab(std::string_view rest) {
-  return "name: lab\nnodes: 4\ndevices-per-node: 2\nnetwork: {bandwidth: 1 Gb/s, latency: 50us, "
-         "reduce-rate: 4 GB/s}\n" +
-         std::string(rest) + "\n";
-}
-
-ClusterFile read(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  EXPECT_TRUE(cluster) << cluster.status().message();
-  return cluster ? *cluster : ClusterFile();
-}
-
-std::string failure(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  return cluster ? "no error" : cluster.status().message();
-}
+std::string lab(std::string_view rest) { return files::lab(4, rest); }
 
 // A node has one card unless it is said to have more.
-TEST(ClusterCards, count) {
+TEST(ClusterCards, Count) {
   auto network = [](std::string_view rest) {
     return "name: n\nranks: 4\nnetwork: {kind: ethernet-1g" + std::string(rest) + "}\n";
   };
@@ -37,7 +19,7 @@ TEST(ClusterCards, count) {
 }
 
 // A device's memory has a size, of at least a byte.
-TEST(ClusterMemory, size) {
+TEST(ClusterMemory, Size) {
   EXPECT_EQ(read(lab("device: {memory-size: 16GB}")).device.memorySize, 16'000'000'000);
   EXPECT_FALSE(read(lab("device: {memory: 16GB/s}")).device.memorySize);
   EXPECT_EQ(failure(lab("device: {memory-size: 16 GB/s}")),
@@ -47,7 +29,7 @@ TEST(ClusterMemory, size) {
 }
 
 // An override names nodes and what differs there; of the link, the rest stays the network's.
-TEST(ClusterOverrides, deviceAndNetwork) {
+TEST(ClusterOverrides, DeviceAndNetwork) {
   const auto overrides =
       read(lab("overrides:\n- {nodes: [3, 0], device: {slowdown: 1.5}}\n"
                "- {nodes: [2], network: {bandwidth: 100 Mb/s}, device: {slowdown: 0.5}}\n"
@@ -68,7 +50,7 @@ TEST(ClusterOverrides, deviceAndNetwork) {
 }
 
 // Nodes are those of the file, each in one override.
-TEST(ClusterOverrides, nodes) {
+TEST(ClusterOverrides, Nodes) {
   auto nodes = [](std::string_view list) {
     return failure(lab("overrides: [{nodes: " + std::string(list) + ", device: {slowdown: 2}}]"));
   };
@@ -88,7 +70,7 @@ TEST(ClusterOverrides, nodes) {
 }
 
 // Something differs, by keys that may, with values that can be.
-TEST(ClusterOverrides, values) {
+TEST(ClusterOverrides, Values) {
   auto one = [](std::string_view rest) {
     return failure(lab("overrides: [{nodes: [1]" + std::string(rest) + "}]"));
   };
@@ -121,7 +103,7 @@ TEST(ClusterOverrides, values) {
 }
 
 // Without 'devices-per-node' every rank is a node of its own.
-TEST(ClusterOverrides, ranksAreNodes) {
+TEST(ClusterOverrides, RanksAreNodes) {
   EXPECT_EQ(read("{name: n, ranks: 4, network: {kind: ethernet-1g}, overrides: [{nodes: [3], "
                  "device: {slowdown: 2}}]}")
                 .overrides[0]

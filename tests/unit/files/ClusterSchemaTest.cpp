@@ -60,7 +60,7 @@ std::string lab(const std::string &rest) {
 }
 
 // Every map of the schema has the keys of the reader.
-TEST(ClusterSchema, keys) {
+TEST(ClusterSchema, Keys) {
   const nlohmann::json &maps = schema().at("properties");
   EXPECT_EQ(keysOf(schema()), readersKeys("{zzzzzzzzzzzz: 1}"));
   for (const char *key : {"device", "network", "servers", "limits", "interference", "collectives"})
@@ -78,7 +78,7 @@ TEST(ClusterSchema, keys) {
 }
 
 // The schema's kinds are those that there are.
-TEST(ClusterSchema, kinds) {
+TEST(ClusterSchema, Kinds) {
   auto expectKinds = [](const char *definition, std::span<const std::string_view> kinds) {
     EXPECT_EQ(schema().at("definitions").at(definition).at("enum").get<Names>(),
               Names(kinds.begin(), kinds.end()));
@@ -99,7 +99,7 @@ void collectPaths(const nlohmann::json &map, const std::string &prefix, Names &p
 }
 
 // The page's table has a row for every key.
-TEST(ClusterSchema, readmeTable) {
+TEST(ClusterSchema, ReadmeTable) {
   Names paths, rows;
   collectPaths(schema(), "", paths);
   const std::string readme = textOf("README.md");
@@ -113,7 +113,7 @@ TEST(ClusterSchema, readmeTable) {
 }
 
 // The page's tables of kinds name each: whole, or by the end that tells it from its neighbours.
-TEST(ClusterSchema, readmeKinds) {
+TEST(ClusterSchema, ReadmeKinds) {
   const std::string readme = textOf("README.md");
   auto expectNamed = [&](std::span<const std::string_view> kinds) {
     for (std::string_view kind : kinds) {

@@ -23,14 +23,14 @@ std::string failure(std::string_view text) {
 }
 
 // Slots are said as Open MPI or as MPICH does, or not at all; comments and empty lines are nothing.
-TEST(Hostfile, forms) {
+TEST(Hostfile, Forms) {
   EXPECT_EQ(listed("# the lab\nn1 slots=4\n\n  n2.lab\tslots=8 max_slots=16 # big\r\nn3:2\nn4"),
             "n1=4@2 n2.lab=8@4 n3=2@5 n4=?@6 ");
   EXPECT_EQ(listed("root@10.0.0.7 max-slots=3 slots=2\n"), "root@10.0.0.7=2@1 ");
 }
 
 // An IPv6 address has colons that are not MPICH's, unless it stands in brackets.
-TEST(Hostfile, addresses) {
+TEST(Hostfile, Addresses) {
   EXPECT_EQ(listed("fe80::1:2 slots=3\n"), "fe80::1:2=3@1 ");
   EXPECT_EQ(listed("[fe80::1]:4\n[fe80::2] slots=3\nroot@[::3]:2\n"),
             "fe80::1=4@1 fe80::2=3@2 root@::3=2@3 ");
@@ -43,12 +43,12 @@ TEST(Hostfile, addresses) {
 }
 
 // A host's slots add up over its lines; one where a line says none.
-TEST(Hostfile, repeatedHosts) {
+TEST(Hostfile, RepeatedHosts) {
   EXPECT_EQ(listed("a slots=2\nb\na slots=3\nb\nb\n"), "a=5@1 b=3@2 ");
 }
 
 // What is no host or no number of slots is refused with its line.
-TEST(Hostfile, mistakes) {
+TEST(Hostfile, Mistakes) {
   EXPECT_EQ(failure("a slots=2\nb slots=two\n"),
             "hosts:2: expected a whole number of slots from 1 to 1048576, got 'two'");
   EXPECT_EQ(failure("a slots=0"),
@@ -66,7 +66,7 @@ TEST(Hostfile, mistakes) {
 }
 
 // A file without hosts, and one that is no text, are told so.
-TEST(Hostfile, nothing) {
+TEST(Hostfile, Nothing) {
   EXPECT_EQ(failure(""), "hosts: expected at least one host, got none");
   EXPECT_EQ(failure("# a\n\n"), "hosts: expected at least one host, got none");
   EXPECT_NE(failure(std::string_view("a\0b", 3)).find("expected UTF-8 text"), std::string::npos);

@@ -41,7 +41,7 @@ std::string failure(const ClusterSources &sources) {
 }
 
 // A topology gives a node; the reader finds in the file what the topology said.
-TEST(ImportCluster, topology) {
+TEST(ImportCluster, Topology) {
   const ClusterFile cluster = written(ofNodes(3));
   EXPECT_EQ(cluster.name, "t.xml");
   EXPECT_EQ(cluster.ranks, 24);
@@ -55,7 +55,7 @@ TEST(ImportCluster, topology) {
 }
 
 // Options may say all; what the cluster is made of is its name.
-TEST(ImportCluster, optionsAlone) {
+TEST(ImportCluster, OptionsAlone) {
   ClusterSources sources;
   sources.nodes = 8;
   sources.devicesPerNode = 4;
@@ -84,7 +84,7 @@ TEST(ImportCluster, optionsAlone) {
 }
 
 // The text is for people, too: kinds where they say it all, and no rate twice.
-TEST(ImportCluster, text) {
+TEST(ImportCluster, Text) {
   EXPECT_EQ(*importedClusterText(ofNodes(3)),
             "# Written by 'syncline cluster' from t.xml.\n"
             "# Nothing here was measured: rates are nominal, latencies typical.\n"
@@ -94,7 +94,7 @@ TEST(ImportCluster, text) {
 }
 
 // The topology's rate counts more than a kind's, a user's more than both.
-TEST(ImportCluster, precedence) {
+TEST(ImportCluster, Precedence) {
   ClusterSources sources = ofNodes(2);
   sources.network = "infiniband-hdr";
   EXPECT_EQ(written(sources).network->bandwidth, 12.5e9);
@@ -110,7 +110,7 @@ TEST(ImportCluster, precedence) {
 }
 
 // What is not to be said is left out.
-TEST(ImportCluster, none) {
+TEST(ImportCluster, None) {
   ClusterSources sources = ofNodes(2);
   sources.device = "none";
   sources.inside = "none";
@@ -119,7 +119,7 @@ TEST(ImportCluster, none) {
 }
 
 // Devices of one node alone are joined by what is inside; no network is requested.
-TEST(ImportCluster, oneNode) {
+TEST(ImportCluster, OneNode) {
   ClusterSources sources = ofNodes(1);
   sources.network.reset();
   const ClusterFile cluster = written(sources);
@@ -132,7 +132,7 @@ TEST(ImportCluster, oneNode) {
 }
 
 // An option that nothing would come of is refused, not dropped.
-TEST(ImportCluster, withoutEffect) {
+TEST(ImportCluster, WithoutEffect) {
   const std::string oneNode =
       ": would have no effect, as there is one node, whose devices are joined by what is inside";
   EXPECT_EQ(failure(ofNodes(1)), "--network" + oneNode);
@@ -155,7 +155,7 @@ TEST(ImportCluster, withoutEffect) {
 }
 
 // A host file gives nodes and, by its slots, their devices.
-TEST(ImportCluster, hosts) {
+TEST(ImportCluster, Hosts) {
   ClusterSources sources;
   sources.hosts = {{"a", 2, 1}, {"b", 2, 2}, {"c", 2, 3}};
   sources.hostfileName = "hosts";
@@ -171,7 +171,7 @@ TEST(ImportCluster, hosts) {
 }
 
 // Both together: the topology is every host's; hosts that say no slots have its devices.
-TEST(ImportCluster, both) {
+TEST(ImportCluster, Both) {
   ClusterSources sources = ofNodes(1);
   sources.nodes.reset();
   sources.hostfileName = "hosts";
@@ -184,7 +184,7 @@ TEST(ImportCluster, both) {
 }
 
 // Hosts that differ in their slots fit no cluster file.
-TEST(ImportCluster, unequalHosts) {
+TEST(ImportCluster, UnequalHosts) {
   ClusterSources sources;
   sources.hosts = {{"a", 2, 1}, {"b", 3, 4}};
   sources.hostfileName = "hosts";
@@ -193,7 +193,7 @@ TEST(ImportCluster, unequalHosts) {
 }
 
 // Everything that is missing is named at once, with the options that say it.
-TEST(ImportCluster, missing) {
+TEST(ImportCluster, Missing) {
   ClusterSources sources;
   sources.topology = {.devices = 8, .cardBandwidth = {}, .insideBandwidth = {}};
   sources.topologyName = "t.xml";
@@ -212,7 +212,7 @@ TEST(ImportCluster, missing) {
 }
 
 // More ranks than a cluster file may have are refused at once.
-TEST(ImportCluster, tooMany) {
+TEST(ImportCluster, TooMany) {
   EXPECT_NE(failure(ofNodes(1 << 20)).find("expected at most 1048576 ranks in all"),
             std::string::npos);
 }

@@ -16,7 +16,7 @@ std::string rows(std::string_view text) {
 }
 
 // Layers keep their order; units become seconds and bytes.
-TEST(LayerTrace, readsLayers) {
+TEST(LayerTrace, ReadsLayers) {
   const auto trace =
       parseLayerTrace(rows("conv1,4096B,1.5ms,3ms\nrelu1,0B,10us,10us\nfc,1MiB,1ms,2ms"), "t.csv");
   ASSERT_TRUE(trace) << trace.status().message();
@@ -30,7 +30,7 @@ TEST(LayerTrace, readsLayers) {
 }
 
 // M, N, K belong to fully connected layers; others leave all three empty.
-TEST(LayerTrace, readsFactors) {
+TEST(LayerTrace, ReadsFactors) {
   const auto trace = parseLayerTrace("name,bytes,forward,backward,M,N,K\n"
                                      "conv,4KiB,1ms,2ms,,,\nfc,64MiB,1ms,2ms,4096,4096,32\n",
                                      "t.csv");
@@ -43,7 +43,7 @@ TEST(LayerTrace, readsFactors) {
 
 // Quotes, doubled quotes, spaces, CRLF, a byte order mark and blank lines are what RFC 4180 and
 // spreadsheets make of a table.
-TEST(LayerTrace, spreadsheetText) {
+TEST(LayerTrace, SpreadsheetText) {
   const auto trace = parseLayerTrace("\xEF\xBB\xBFname, bytes ,forward,backward\r\n"
                                      "\"a,\"\"b\"\"\", 1KB , \"1 ms\" ,2ms\r\n\r\n",
                                      "t.csv");
@@ -54,7 +54,7 @@ TEST(LayerTrace, spreadsheetText) {
 }
 
 // A NaN, infinite or negative time is refused in its cell.
-TEST(LayerTrace, badTimes) {
+TEST(LayerTrace, BadTimes) {
   EXPECT_EQ(failure(rows("a,1KB,1ms,1ms\nb,1KB,nan ms,1ms\n")),
             "t.csv:3:forward: expected a time that is finite, got 'nan ms'");
   EXPECT_EQ(failure(rows("a,1KB,1ms,-2ms\n")),
@@ -64,7 +64,7 @@ TEST(LayerTrace, badTimes) {
 }
 
 // A bare number, an unknown unit and an empty cell are refused in their cell.
-TEST(LayerTrace, badUnits) {
+TEST(LayerTrace, BadUnits) {
   EXPECT_EQ(failure(rows("a,1024,1ms,1ms\n")),
             "t.csv:2:bytes: expected a size with a unit such as '25MiB', got '1024'");
   EXPECT_EQ(failure(rows("a,1KB,1.5,1ms\n")),
@@ -79,14 +79,14 @@ TEST(LayerTrace, badUnits) {
 }
 
 // Names are there and unique.
-TEST(LayerTrace, names) {
+TEST(LayerTrace, Names) {
   EXPECT_EQ(failure(rows("a,1KB,1ms,1ms\nb,1KB,1ms,1ms\na,2KB,1ms,1ms\n")),
             "t.csv:4:name: expected unique names, got 'a' again (first in line 2)");
   EXPECT_EQ(failure(rows(",1KB,1ms,1ms\n")), "t.csv:2:name: expected a name, got nothing");
 }
 
 // A trace without layers is refused.
-TEST(LayerTrace, empty) {
+TEST(LayerTrace, Empty) {
   EXPECT_EQ(failure(""), "t.csv: expected a layer trace, got an empty file");
   EXPECT_EQ(failure("\n\n"), "t.csv: expected a layer trace, got an empty file");
   EXPECT_EQ(failure("name,bytes,forward,backward\n"),
@@ -94,7 +94,7 @@ TEST(LayerTrace, empty) {
 }
 
 // The header is fixed: columns are not guessed.
-TEST(LayerTrace, header) {
+TEST(LayerTrace, Header) {
   EXPECT_EQ(failure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
                                         "'name,bytes,forward,backward[,M,N,K[,update]]', got "
                                         "'a,1KB,1ms,1ms'");
@@ -103,13 +103,13 @@ TEST(LayerTrace, header) {
 }
 
 // Rows have the header's cells.
-TEST(LayerTrace, rowLength) {
+TEST(LayerTrace, RowLength) {
   EXPECT_EQ(failure(rows("a,1KB,1ms\n")), "t.csv:2: expected 4 cells, got 3");
   EXPECT_EQ(failure(rows("# comment\n")), "t.csv:2: expected 4 cells, got 1");
 }
 
 // Factors come as three whole numbers or not at all.
-TEST(LayerTrace, badFactors) {
+TEST(LayerTrace, BadFactors) {
   const std::string head = "name,bytes,forward,backward,M,N,K\n";
   EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,,2\n").find("t.csv:2:N: expected a whole number"),
             std::string::npos);
@@ -118,7 +118,7 @@ TEST(LayerTrace, badFactors) {
 }
 
 // What is written reads as it was, whatever stands in a name; no update is an empty cell.
-TEST(LayerTrace, writtenAndRead) {
+TEST(LayerTrace, WrittenAndRead) {
   LayerTrace trace;
   trace.layers.push_back({"/conv, \"1\"", 12, 1.5e-3, 0, std::nullopt, 2e-6});
   trace.layers.push_back({" fc\nweight", 4096, 1.0 / 3, 2e-9, FactorShape{32, 32, 7}, 0});
@@ -142,7 +142,7 @@ TEST(LayerTrace, writtenAndRead) {
 }
 
 // Quotes close, and nothing but a comma follows; a quoted line end counts as a line.
-TEST(LayerTrace, quotes) {
+TEST(LayerTrace, Quotes) {
   EXPECT_EQ(failure(rows("\"a,1KB,1ms,1ms\n")),
             "t.csv:2: expected a closing quote, got the end of the file");
   EXPECT_EQ(failure(rows("\"a\"b,1KB,1ms,1ms\n")),
@@ -151,13 +151,13 @@ TEST(LayerTrace, quotes) {
 }
 
 // Bytes that are no UTF-8 are refused before they reach a name.
-TEST(LayerTrace, notText) {
+TEST(LayerTrace, NotText) {
   EXPECT_EQ(failure(rows("a\xFF,1KB,1ms,1ms\n")),
             "t.csv:2: expected UTF-8 text, got a byte of another kind");
 }
 
 // Gradients that do not sum to 63 bits are refused rather than wrapped.
-TEST(LayerTrace, totalBytes) {
+TEST(LayerTrace, TotalBytes) {
   std::string text = rows("");
   for (int i = 0; i < 200; ++i)
     text += "l" + std::to_string(i) + ",8PiB,1ms,1ms\n";

@@ -36,7 +36,7 @@ std::string failure(const std::string &text) {
 
 // NVLinks of a device add up, and the device that has fewest counts; interfaces of the highest
 // speed are the cards.
-TEST(NcclTopology, run) {
+TEST(NcclTopology, Run) {
   const NcclTopology t = read(system(
       gpu("<nvlink target=\"a\" count=\"4\"/><nvlink target=\"b\" count=\"8\"/>") +
       gpu("<nvlink target=\"a\" count=\"10\"/>") + net("200000") + net("10000") + net("200000")));
@@ -48,7 +48,7 @@ TEST(NcclTopology, run) {
 }
 
 // A link's rate follows from the compute capability.
-TEST(NcclTopology, linkRates) {
+TEST(NcclTopology, LinkRates) {
   auto rate = [](std::string_view sm) {
     return read(system(gpu("<nvlink target=\"a\" count=\"1\"/>", sm))).insideBandwidth;
   };
@@ -60,7 +60,7 @@ TEST(NcclTopology, linkRates) {
 }
 
 // Without NVLink devices talk over PCIe, after its encoding; where that is not said, all is open.
-TEST(NcclTopology, pcie) {
+TEST(NcclTopology, Pcie) {
   const NcclTopology t = read(system(gpu("") + gpu("", "80", "8 GT/s")));
   EXPECT_FALSE(t.isNvlink);
   EXPECT_DOUBLE_EQ(*t.insideBandwidth, 8e9 * 16 / 8 * 128 / 130);
@@ -72,14 +72,14 @@ TEST(NcclTopology, pcie) {
 }
 
 // A device without NVLink beside some that have it is reached at a rate that nothing says.
-TEST(NcclTopology, someNvlinks) {
+TEST(NcclTopology, SomeNvlinks) {
   const NcclTopology t = read(system(gpu("<nvlink target=\"a\" count=\"4\"/>") + gpu("")));
   EXPECT_TRUE(t.isNvlink);
   EXPECT_FALSE(t.insideBandwidth);
 }
 
 // RCCL's files are of version 2; its links between devices have rates that nothing here knows.
-TEST(NcclTopology, rccl) {
+TEST(NcclTopology, Rccl) {
   const NcclTopology t =
       read("<system version=\"2\"><cpu numaid=\"0\">" +
            gpu("<xgmi target=\"a\" count=\"1\"/>", "910") + net("200000") + "</cpu></system>");
@@ -89,7 +89,7 @@ TEST(NcclTopology, rccl) {
 }
 
 // A file for a kind of machine has PCI classes only: counts, no rates.
-TEST(NcclTopology, classes) {
+TEST(NcclTopology, Classes) {
   const NcclTopology t = read("<!-- a machine -->\n" +
                               system("<pci class=\"0x060400\" link_speed=\"16 GT/s\" "
                                      "link_width=\"16\">\n<pci class=\"0x030200\"/><pci "
@@ -101,7 +101,7 @@ TEST(NcclTopology, classes) {
 }
 
 // What is no XML is refused with the line where it breaks off.
-TEST(NcclTopology, notXml) {
+TEST(NcclTopology, NotXml) {
   EXPECT_EQ(failure("<system version=\"1\">\n<cpu>\n</system>\n"),
             "t.xml:2: not valid XML: mismatched element");
   EXPECT_EQ(failure(""), "t.xml:1: not valid XML: empty document");
@@ -114,7 +114,7 @@ TEST(NcclTopology, notXml) {
 }
 
 // XML that is no topology of one node with GPUs is told what is missing.
-TEST(NcclTopology, notATopology) {
+TEST(NcclTopology, NotATopology) {
   EXPECT_EQ(failure("\n<graphs version=\"1\"/>"),
             "t.xml:2: 'graphs': expected the element 'system' of an NCCL topology");
   EXPECT_EQ(failure("<system/>"),
@@ -130,7 +130,7 @@ TEST(NcclTopology, notATopology) {
 }
 
 // Numbers are whole and in their range, with the line of their element.
-TEST(NcclTopology, numbers) {
+TEST(NcclTopology, Numbers) {
   EXPECT_EQ(failure(system(gpu("") + "<nic><net name=\"a\"/></nic>")),
             "t.xml:4: 'net': expected 'speed' from 1 to 100000000, got none");
   EXPECT_EQ(failure(system(net("fast"))),

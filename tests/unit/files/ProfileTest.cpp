@@ -12,7 +12,7 @@ std::string failure(std::string_view text) {
 }
 
 // Times are read per operation; backward, name and batch may be absent.
-TEST(Profile, readsTimes) {
+TEST(Profile, ReadsTimes) {
   const auto profile = parseProfile(R"({"schema": 1, "name": "V100", "batch": 32, "operations": {
       "conv1": {"forward": "1.5ms", "backward": "3ms"}, "loss": {"forward": "10us"}}})",
                                     "p.json");
@@ -25,7 +25,7 @@ TEST(Profile, readsTimes) {
 }
 
 // A number without unit, negative or NaN is no time.
-TEST(Profile, badTimes) {
+TEST(Profile, BadTimes) {
   auto forward = [](const std::string &text) {
     return failure(R"({"schema": 1, "operations": {"c": {"forward": )" + text + "}}}");
   };
@@ -40,7 +40,7 @@ TEST(Profile, badTimes) {
 }
 
 // Keys are known, there, and given once.
-TEST(Profile, keys) {
+TEST(Profile, Keys) {
   EXPECT_EQ(failure(R"({"schema": 1, "operatoins": {}})"),
             "p.json: unknown key 'operatoins', did you mean 'operations'?");
   EXPECT_EQ(failure(R"({"schema": 1, "operations": {"c": {"forwards": "1ms"}}})"),
@@ -55,7 +55,7 @@ TEST(Profile, keys) {
 }
 
 // Another schema, a batch of zero and a name that is no string are refused.
-TEST(Profile, head) {
+TEST(Profile, Head) {
   EXPECT_EQ(failure(R"({"schema": 2, "operations": {}})"), "p.json: 'schema': expected 1, got 2");
   EXPECT_EQ(failure(R"({"operations": {}})"), "p.json: 'schema': expected 1, got nothing");
   EXPECT_NE(failure(R"({"schema": 1, "batch": 0, "operations": {}})").find("'batch': expected"),
@@ -65,7 +65,7 @@ TEST(Profile, head) {
 }
 
 // What is no JSON has its line and column; what is no object is said to be none.
-TEST(Profile, notJson) {
+TEST(Profile, NotJson) {
   EXPECT_EQ(failure(""), "p.json: expected a profile, got an empty file");
   EXPECT_EQ(failure("{\"schema\": 1,\n oops}")
                 .rfind("p.json: not valid JSON: parse error at line 2, column 2", 0),
@@ -76,7 +76,7 @@ TEST(Profile, notJson) {
 }
 
 // Nesting without end ends in a message.
-TEST(Profile, deepNesting) {
+TEST(Profile, DeepNesting) {
   std::string deep(100000, '[');
   deep += std::string(100000, ']');
   EXPECT_EQ(failure(deep), "p.json: expected at most 8 levels");
@@ -87,7 +87,7 @@ TEST(Profile, deepNesting) {
 }
 
 // Spread and the optimizer's rate are optional and have units.
-TEST(Profile, spreadAndUpdate) {
+TEST(Profile, SpreadAndUpdate) {
   const auto profile = parseProfile(R"({"schema": 1, "update": "1.5 ns/B", "operations": {
       "c": {"forward": "1ms", "spread": "20us"}}})",
                                     "p.json");
@@ -102,7 +102,7 @@ TEST(Profile, spreadAndUpdate) {
 }
 
 // What is written reads the same to six digits, whatever the names.
-TEST(Profile, writes) {
+TEST(Profile, Writes) {
   Profile profile{"two \"words\"", 4, 1.23456e-9, {}};
   profile.operations["/a/Conv"] = {1.23456e-3, 2.5, 1e-6};
   profile.operations["\n"] = {0, std::nullopt, std::nullopt};

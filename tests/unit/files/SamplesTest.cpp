@@ -15,7 +15,7 @@ namespace {
 const std::filesystem::path samples = SYNCLINE_SAMPLES;
 
 // All of samples/clusters parses, and there are some.
-TEST(Samples, clusters) {
+TEST(Samples, Clusters) {
   int count = 0;
   for (const auto &entry : std::filesystem::directory_iterator(samples / "clusters")) {
     if (entry.path().extension() != ".yaml")
@@ -28,7 +28,7 @@ TEST(Samples, clusters) {
 }
 
 // The cluster file that the README shows, with every key, reads as it says.
-TEST(Samples, readmeCluster) {
+TEST(Samples, ReadmeCluster) {
   std::ifstream file(samples / "../frontend/files/README.md");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::size_t head = text.find("```yaml\n");
@@ -46,7 +46,7 @@ TEST(Samples, readmeCluster) {
 }
 
 // All of samples/traces parses, and there are some.
-TEST(Samples, traces) {
+TEST(Samples, Traces) {
   int count = 0;
   for (const auto &entry : std::filesystem::directory_iterator(samples / "traces")) {
     if (entry.path().extension() != ".csv")
@@ -59,7 +59,7 @@ TEST(Samples, traces) {
 }
 
 // The fitted lines of the MG-WFBP clusters are the published ones, digit by digit.
-TEST(Samples, publishedLines) {
+TEST(Samples, PublishedLines) {
   struct Fit {
     const char *file;
     std::int64_t ranks;

@@ -11,7 +11,7 @@ namespace syncline::files {
 namespace {
 
 // A missing file and a directory are named.
-TEST(TextFile, unreadable) {
+TEST(TextFile, Unreadable) {
   EXPECT_EQ(readTextFile("/nowhere/c.yaml", 10).status().message(),
             "/nowhere/c.yaml: cannot open: No such file or directory");
   EXPECT_EQ(readTextFile("/", 10).status().message(), "/: expected a file, got a directory");
@@ -19,7 +19,7 @@ TEST(TextFile, unreadable) {
 }
 
 // Reading stops at the limit, also in a file without end.
-TEST(TextFile, tooBig) {
+TEST(TextFile, TooBig) {
   const auto path = std::filesystem::temp_directory_path() / "syncline-text-file-test";
   std::ofstream(path) << "0123456789";
   EXPECT_EQ(*readTextFile(path, 10), "0123456789");
@@ -30,7 +30,7 @@ TEST(TextFile, tooBig) {
 }
 
 // UTF-8 passes, whatever its length; broken, overlong and surrogate forms do not.
-TEST(TextFile, utf8) {
+TEST(TextFile, Utf8) {
   EXPECT_TRUE(checkText("a\u00E9\u20AC\U0001F600", "f"));
   EXPECT_EQ(*checkText("\xEF\xBB\xBFx", "f"), "x");
   using namespace std::string_literals;

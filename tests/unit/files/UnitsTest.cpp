@@ -15,7 +15,7 @@ template <typename T> std::string failure(const Result<T> &result) {
 }
 
 // Times scale from their prefix to the nearest double, spaces or not.
-TEST(Units, times) {
+TEST(Units, Times) {
   EXPECT_EQ(*parseSeconds("1.5ms"), 0.0015);
   EXPECT_EQ(*parseSeconds("1.1ms"), 0.0011);
   EXPECT_EQ(*parseSeconds(" 9.08e-4 s "), 9.08e-4);
@@ -28,7 +28,7 @@ TEST(Units, times) {
 }
 
 // Sizes know SI from binary prefixes.
-TEST(Units, bytes) {
+TEST(Units, Bytes) {
   EXPECT_EQ(*parseBytes("4096B"), 4096);
   EXPECT_EQ(*parseBytes("2KB"), 2000);
   EXPECT_EQ(*parseBytes("2kB"), 2000);
@@ -39,7 +39,7 @@ TEST(Units, bytes) {
 }
 
 // Rates know bits from bytes.
-TEST(Units, rates) {
+TEST(Units, Rates) {
   EXPECT_EQ(*parseByteRate("1 Gb/s"), 125e6);
   EXPECT_EQ(*parseByteRate("1Gbit/s"), 125e6);
   EXPECT_EQ(*parseByteRate("1 Gbps"), 125e6);
@@ -51,14 +51,14 @@ TEST(Units, rates) {
 }
 
 // A time per byte, per megabyte, per bit.
-TEST(Units, secondsPerByte) {
+TEST(Units, SecondsPerByte) {
   EXPECT_EQ(*parseSecondsPerByte("7.4e-10 s/B"), 7.4e-10);
   EXPECT_EQ(*parseSecondsPerByte("1 ms/MB"), 1e-9);
   EXPECT_EQ(*parseSecondsPerByte("1 ns/b"), 8e-9);
 }
 
 // A bare number is refused where a dimension is needed.
-TEST(Units, bareNumber) {
+TEST(Units, BareNumber) {
   EXPECT_EQ(failure(parseSeconds("1.5")), "expected a time with a unit such as '1.5ms', got '1.5'");
   EXPECT_EQ(failure(parseBytes("4096")), "expected a size with a unit such as '25MiB', got '4096'");
   EXPECT_EQ(failure(parseByteRate("10")),
@@ -70,7 +70,7 @@ TEST(Units, bareNumber) {
 }
 
 // An unknown unit is named, with those that are accepted.
-TEST(Units, unknownUnit) {
+TEST(Units, UnknownUnit) {
   EXPECT_EQ(failure(parseSeconds("1.5 sec")),
             "unknown unit 'sec' in '1.5 sec', expected a time in one of ns, us, ms, s, min");
   EXPECT_EQ(failure(parseBytes("8 Mb")), "unknown unit 'Mb' in '8 Mb', expected a size in one of "
@@ -82,7 +82,7 @@ TEST(Units, unknownUnit) {
 }
 
 // What is negative, not a number, infinite or out of range is no time.
-TEST(Units, notANumberOrNegative) {
+TEST(Units, NotANumberOrNegative) {
   EXPECT_EQ(failure(parseSeconds("-1ms")), "expected a time of zero or more, got '-1ms'");
   EXPECT_EQ(failure(parseSeconds("nan ms")), "expected a time that is finite, got 'nan ms'");
   EXPECT_EQ(failure(parseSeconds("NaN")), "expected a time that is finite, got 'NaN'");
@@ -97,7 +97,7 @@ TEST(Units, notANumberOrNegative) {
 }
 
 // Rates that no link and no device has are refused; the limits themselves are not.
-TEST(Units, rateLimits) {
+TEST(Units, RateLimits) {
   EXPECT_EQ(*parseByteRate("1 b/s"), 0.125);
   EXPECT_EQ(*parseByteRate("1 EB/s"), 1e18);
   EXPECT_EQ(failure(parseByteRate("0.9 b/s")),
@@ -114,7 +114,7 @@ TEST(Units, rateLimits) {
 }
 
 // So are times that nobody waits for, and links slower than the slowest rate.
-TEST(Units, timeLimits) {
+TEST(Units, TimeLimits) {
   EXPECT_EQ(*parseSeconds("1000000 s"), 1e6);
   EXPECT_EQ(failure(parseSeconds("1e300s")), "expected a time from 0 s to 1000000 s, got '1e300s'");
   EXPECT_FALSE(parseSeconds("1000001 s"));
@@ -124,7 +124,7 @@ TEST(Units, timeLimits) {
 }
 
 // How many times as long something takes: decimal, without a unit, and neither nothing nor forever.
-TEST(Units, factors) {
+TEST(Units, Factors) {
   EXPECT_EQ(*parseFactor("1.5"), 1.5);
   EXPECT_EQ(*parseFactor(" 1e6 "), 1e6);
   EXPECT_EQ(*parseFactor("1e-6"), 1e-6);
@@ -136,7 +136,7 @@ TEST(Units, factors) {
 }
 
 // Bytes are whole and exact.
-TEST(Units, wholeBytes) {
+TEST(Units, WholeBytes) {
   EXPECT_EQ(failure(parseBytes("1.5B")),
             "expected a whole number of bytes up to 8 PiB, got '1.5B'");
   EXPECT_FALSE(parseBytes("9 PiB"));
@@ -144,7 +144,7 @@ TEST(Units, wholeBytes) {
 }
 
 // A count has no unit, no fraction, and is at least one.
-TEST(Units, counts) {
+TEST(Units, Counts) {
   EXPECT_EQ(*parseCount("16", "ranks", 100), 16);
   EXPECT_EQ(failure(parseCount("0", "ranks", 100)),
             "expected a whole number of ranks from 1 to 100, got '0'");
@@ -153,13 +153,13 @@ TEST(Units, counts) {
 }
 
 // A long text is cut in its message, between characters.
-TEST(Units, longTextIsCut) {
+TEST(Units, LongTextIsCut) {
   const std::string message = failure(parseSeconds("1" + std::string(500, 'x')));
   EXPECT_LT(message.size(), 300u);
 }
 
 // Formatting picks the unit after rounding and keeps three digits.
-TEST(FormatUnits, seconds) {
+TEST(FormatUnits, Seconds) {
   EXPECT_EQ(formatSeconds(0), "0 s");
   EXPECT_EQ(formatSeconds(0.0015), "1.50 ms");
   EXPECT_EQ(formatSeconds(12.34e-6), "12.3 us");
@@ -173,7 +173,7 @@ TEST(FormatUnits, seconds) {
 }
 
 // Sizes are exact while short, rates use SI prefixes.
-TEST(FormatUnits, sizesAndRates) {
+TEST(FormatUnits, SizesAndRates) {
   EXPECT_EQ(formatBytes(4096), "4096 B");
   EXPECT_EQ(formatBytes(100000), "97.7 KiB");
   EXPECT_EQ(formatBytes(25 << 20), "25.0 MiB");
@@ -182,7 +182,7 @@ TEST(FormatUnits, sizesAndRates) {
 }
 
 // What is formatted with enough digits parses back.
-TEST(FormatUnits, parsesBack) {
+TEST(FormatUnits, ParsesBack) {
   for (double seconds : {1.0, 0.5, 3.25e-3, 7e-6, 12e-9})
     EXPECT_DOUBLE_EQ(*parseSeconds(formatSeconds(seconds, 17)), seconds);
 }

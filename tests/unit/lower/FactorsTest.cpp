@@ -58,7 +58,7 @@ using Names = std::vector<std::string>;
 } // namespace
 
 // A product that contracts dimension 0 of both operands; bytes are those of both: 4·(2 + 8) floats.
-TEST(Factors, ofAMatrixProduct) {
+TEST(Factors, OfAMatrixProduct) {
   Step step(R"(
     %p = nn.matmul %dy, %x {transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
     %g = sync.gradient %p "g" : tensor<2x8xf32>)");
@@ -72,7 +72,7 @@ TEST(Factors, ofAMatrixProduct) {
 }
 
 // Reshapes and transposes of the result change nothing.
-TEST(Factors, throughCopiesOfTheResult) {
+TEST(Factors, ThroughCopiesOfTheResult) {
   Step step(R"(
     %p = nn.matmul %dy, %x {transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
     %t = nn.transpose %p {permutation = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
@@ -82,7 +82,7 @@ TEST(Factors, throughCopiesOfTheResult) {
 }
 
 // A convolution's weights, grouped or not, with the bias that comes from the same operation.
-TEST(Factors, ofAConvolution) {
+TEST(Factors, OfAConvolution) {
   Step step(R"(
     %dw, %db = nn.conv_backward_weights %image, %dimage {strides = array<i64: 2>, dilations = array<i64: 1>,
       pads_begin = array<i64: 1>, pads_end = array<i64: 0>, groups = 2 : i64}
@@ -96,7 +96,7 @@ TEST(Factors, ofAConvolution) {
 }
 
 // Sums of dy over its samples ride, whatever dy's shape was before it was folded to a matrix.
-TEST(Factors, sumsOfDyRide) {
+TEST(Factors, SumsOfDyRide) {
   Step step(R"(
     %d = nn.reshape %dys : (tensor<4x3x2xf32>) -> tensor<12x2xf32>
     %xs = nn.input "xs" : tensor<12x8xf32>
@@ -118,7 +118,7 @@ TEST(Factors, sumsOfDyRide) {
 
 // A weight that is used twice has a sum of products; a product that contracts anything else, adds
 // a bias or multiplies a stored tensor cannot be reconstructed from what was gathered.
-TEST(Factors, notOfOtherGradients) {
+TEST(Factors, NotOfOtherGradients) {
   Step step(R"(
     %p = nn.matmul %dy, %x {transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
     %tied = nn.binary add %p, %p : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t KiB = 1 << 10, MiB = 1 << 20;
 
 // What is priced is what runs: the cut of every size around its borders, and far beyond.
-TEST(TreeCost, cutsAsTheRuntimeDoes) {
+TEST(TreeCost, CutsAsTheRuntimeDoes) {
   for (std::int64_t border : {32 * KiB, 64 * KiB, 128 * KiB, 256 * KiB, 512 * KiB, MiB, 256 * MiB})
     for (std::int64_t bytes : {border - 128, border, border + 128, border + 4096}) {
       const TreeCut cut = treeCut(bytes);
@@ -24,7 +24,7 @@ TEST(TreeCost, cutsAsTheRuntimeDoes) {
     }
 }
 
-TEST(TreeCost, placesRanksAsTheRuntimeDoes) {
+TEST(TreeCost, PlacesRanksAsTheRuntimeDoes) {
   for (int ranks = 1; ranks <= 70; ++ranks)
     for (int tree : {0, 1})
       for (int rank = 0; rank < ranks; ++rank) {
@@ -39,20 +39,20 @@ TEST(TreeCost, placesRanksAsTheRuntimeDoes) {
 
 // Computed by hand for 4 ranks: the root has one child, which has two. One tree takes 2 latencies
 // up and 3 down, and 3 messages into and out of the ranks on the way.
-TEST(TreeCost, followsTheLongestWayOfOneTree) {
+TEST(TreeCost, FollowsTheLongestWayOfOneTree) {
   const auto cost = treeCost(4, {1, 0.25, 0.5});
   EXPECT_DOUBLE_EQ(cost->seconds(1000), 5 + 1000 * (6 * 0.25 + 3 * 0.5));
 }
 
 // Two trees of one segment each share the bytes, and nothing else.
-TEST(TreeCost, halvesTheBytesOverTwoTrees) {
+TEST(TreeCost, HalvesTheBytesOverTwoTrees) {
   const auto cost = treeCost(4, {1, 0.25, 0});
   EXPECT_DOUBLE_EQ(cost->seconds(128 * KiB), 5 + 128 * KiB * 3 * 0.25);
 }
 
 // Every 256 KiB more is a segment more, whose halves the busiest rank sends four times: twice the
 // bytes; what it adds it adds once.
-TEST(TreeCost, longMessagesPassTheBusiestRankTwice) {
+TEST(TreeCost, LongMessagesPassTheBusiestRankTwice) {
   for (int ranks : {4, 7, 64}) {
     const auto cost = treeCost(ranks, {1, 0.25, 0.5});
     EXPECT_NEAR((cost->seconds(300 * MiB) - cost->seconds(100 * MiB)) / (200 * MiB), 2 * 0.25 + 0.5,
@@ -61,7 +61,7 @@ TEST(TreeCost, longMessagesPassTheBusiestRankTwice) {
 }
 
 // Two ranks send half each, as in a ring.
-TEST(TreeCost, twoRanksHaveTheRingsTime) {
+TEST(TreeCost, TwoRanksHaveTheRingsTime) {
   const LinkRates rates{0, 0.25, 0.5};
   for (std::int64_t bytes : {32 * KiB + 1, 100 * KiB, MiB, 100 * MiB})
     EXPECT_NEAR(treeCost(2, rates)->seconds(std::max(bytes, 64 * KiB)),
@@ -70,7 +70,7 @@ TEST(TreeCost, twoRanksHaveTheRingsTime) {
 
 // The runtime gets faster where one tree becomes two, and one segment two. Its price waits: that
 // labels with more bytes are worse holds, and whoever sends more pays no less.
-TEST(TreeCost, neverFalls) {
+TEST(TreeCost, NeverFalls) {
   for (int ranks : {2, 3, 4, 5, 6, 7, 8, 31, 32, 33, 1000, 1 << 20})
     for (const LinkRates &rates :
          {LinkRates{5e-5, 8e-9, 1e-10}, LinkRates{0, 1e-9, 0}, LinkRates{1e-3, 0, 0},
@@ -85,7 +85,7 @@ TEST(TreeCost, neverFalls) {
 }
 
 // An inner rank of one tree has a parent and two children; over two trees it is a leaf in one.
-TEST(TreeTraffic, dependsOnTheNumberOfTrees) {
+TEST(TreeTraffic, DependsOnTheNumberOfTrees) {
   EXPECT_EQ(treeTraffic(1, 1000), 0);
   EXPECT_EQ(treeTraffic(2, 32 * KiB), 2);
   EXPECT_EQ(treeTraffic(3, 32 * KiB), 4);
@@ -99,7 +99,7 @@ TEST(TreeTraffic, dependsOnTheNumberOfTrees) {
 
 // Counted by hand for nodes of one rank. With nodes of four ranks, both trees have the same five
 // edges between neighbours.
-TEST(TreeTraffic, countsWhatLeavesANode) {
+TEST(TreeTraffic, CountsWhatLeavesANode) {
   EXPECT_EQ(treeCardLoad(2, 1), 1);
   EXPECT_EQ(treeCardLoad(3, 1), 1.5);
   EXPECT_EQ(treeCardLoad(8, 1), 2);

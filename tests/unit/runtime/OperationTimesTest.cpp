@@ -13,7 +13,7 @@ using namespace syncline::testing;
 using nlohmann::json;
 
 // Equal steps are steady after the warm-up and ten more; the warm-up's times do not matter.
-TEST(Steadiness, equalSteps) {
+TEST(Steadiness, EqualSteps) {
   Steadiness steadiness;
   for (std::size_t i = 0; i < Steadiness::warmUp; ++i)
     steadiness.add(5);
@@ -25,7 +25,7 @@ TEST(Steadiness, equalSteps) {
 }
 
 // Quick steps are measured for half a second all the same: a processor takes a while to wake.
-TEST(Steadiness, quickSteps) {
+TEST(Steadiness, QuickSteps) {
   Steadiness steadiness;
   for (int i = 0; i < 400; ++i) {
     EXPECT_FALSE(steadiness.isDone());
@@ -38,7 +38,7 @@ TEST(Steadiness, quickSteps) {
 }
 
 // Steps that become slower are not steady; measuring ends after a minute all the same.
-TEST(Steadiness, drift) {
+TEST(Steadiness, Drift) {
   Steadiness steadiness;
   double step = 1, total = 0;
   for (; total <= Steadiness::longest; step *= 1.05) {
@@ -52,7 +52,7 @@ TEST(Steadiness, drift) {
 
 // A plan of four ranks runs alone, by every scheme; each bucket has one update, with its bytes, and
 // operations add up to the step.
-TEST(OpTimes, measuresOneRankAlone) {
+TEST(OpTimes, MeasuresOneRankAlone) {
   for (const std::string scheme : {"ring", "reduce-scatter", "factors"}) {
     TinyPlan plan(4, 8, "", scheme);
     Outcome run =
@@ -108,7 +108,7 @@ TEST(Alone, ReportsOneRank) {
 }
 
 // What makes no sense alone is refused.
-TEST(OpTimes, usage) {
+TEST(OpTimes, Usage) {
   TinyPlan plan(2);
   EXPECT_EQ(runToEnd({plan.folder(), "--op-times", plan.file("o")}).code, 2);
   for (const char *flag :

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using namespace syncline::testing;
 
 // A full disk leaves neither a file nor pieces of one, nor does a writer that gives up.
-TEST(OutputFile, wholeOrNotThere) {
+TEST(OutputFile, WholeOrNotThere) {
   TemporaryFolder files;
   EXPECT_TRUE(writeWholeFile(files.file("a"), "text").isOk());
   EXPECT_EQ(readFile(files.file("a")), "text");
@@ -43,7 +43,7 @@ TEST(OutputFile, wholeOrNotThere) {
 }
 
 // A link stays, and what it leads to is written, also where nothing is there yet.
-TEST(OutputFile, followsLinks) {
+TEST(OutputFile, FollowsLinks) {
   TemporaryFolder files;
   fs::create_directory(files.file("inner"));
   fs::create_symlink("inner/target", files.file("near"));
@@ -67,7 +67,7 @@ TEST(OutputFile, followsLinks) {
 }
 
 // Who reads a pipe gets the bytes, and the pipe stays one, also behind a link.
-TEST(OutputFile, writesIntoPipes) {
+TEST(OutputFile, WritesIntoPipes) {
   TemporaryFolder files;
   const std::string pipe = files.file("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -88,7 +88,7 @@ TEST(OutputFile, writesIntoPipes) {
 }
 
 // A device is written into; one of our own, as a wrong answer would replace it.
-TEST(OutputFile, writesIntoDevices) {
+TEST(OutputFile, WritesIntoDevices) {
   TemporaryFolder files;
   const std::string full = files.file("full");
   const unsigned major = 1, minor = 7; // as /dev/full
@@ -100,7 +100,7 @@ TEST(OutputFile, writesIntoDevices) {
 }
 
 // Asked before the work that the file holds the results of.
-TEST(OutputFile, expectsAPlace) {
+TEST(OutputFile, ExpectsAPlace) {
   TemporaryFolder files;
   EXPECT_TRUE(expectWritableFile(files.file("a")));
   EXPECT_FALSE(fs::exists(files.file("a")));

@@ -19,7 +19,7 @@ using namespace syncline::testing;
 using nlohmann::json;
 
 // A clock that drifts is corrected by the line through both measurements.
-TEST(ClockAlignment, interpolatesDrift) {
+TEST(ClockAlignment, InterpolatesDrift) {
   const ClockOffset first{100, 5, 1e-5}, second{110, 6, 1e-5};
   EXPECT_DOUBLE_EQ(offsetAt(first, second, 105), 5);
   EXPECT_DOUBLE_EQ(offsetAt(first, second, 116), 6);
@@ -29,7 +29,7 @@ TEST(ClockAlignment, interpolatesDrift) {
 
 // Threads of one host read one clock: what is measured is within its own bound of zero. Whatever
 // carries buckets need not be there.
-TEST(ClockAlignment, boundsItsError) {
+TEST(ClockAlignment, BoundsItsError) {
   runRanks(
       3,
       [](int rank, Group &group) {
@@ -74,7 +74,7 @@ TEST(ClockAlignment, NamesWhoeverIsLost) {
 }
 
 // Records arrive as they were; pieces of one are refused.
-TEST(TraceFile, packsRecords) {
+TEST(TraceFile, PacksRecords) {
   StepRecord record;
   record.step = 7;
   record.operations = {{0.1, 0.2}, {0.2, 0.5}};
@@ -95,7 +95,7 @@ TEST(TraceFile, packsRecords) {
 }
 
 // Another rank's steps move to rank 0's clock.
-TEST(TraceFile, aligns) {
+TEST(TraceFile, Aligns) {
   StepRecord record;
   record.start = Clock::time_point(std::chrono::seconds(50));
   const std::vector<double> numbers = packRecords({&record, 1});
@@ -121,7 +121,7 @@ json tracedRun(int ranks, const std::string &scheme, int servers = 0) {
 }
 
 // The last steps of every rank are there, messages on their channels' lines, within the step.
-TEST(TraceRun, showsTheLastStepsOfAllRanks) {
+TEST(TraceRun, ShowsTheLastStepsOfAllRanks) {
   const json trace = tracedRun(3, "ring");
   std::set<std::pair<int, int>> steps;
   int messages = 0, updates = 0;
@@ -146,7 +146,7 @@ TEST(TraceRun, showsTheLastStepsOfAllRanks) {
 
 // Each flow leads from an operation over one message to an update, or to the wait of a bucket that
 // is updated on the way; no two share an id.
-TEST(TraceRun, linksMessages) {
+TEST(TraceRun, LinksMessages) {
   for (const std::string scheme : {"ring", "factors", "reduce-scatter"}) {
     const json trace = tracedRun(2, scheme);
     std::map<std::int64_t, std::string> flows;

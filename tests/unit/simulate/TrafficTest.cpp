@@ -27,7 +27,7 @@ double busiest(const Scenario &scenario, const std::string &kind) {
 
 } // namespace
 
-TEST(TrafficTest, allReducesMoveWhatTheFormulasSay) {
+TEST(TrafficTest, AllReducesMoveWhatTheFormulasSay) {
   for (Scheme scheme : {Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
                         Scheme::tree, Scheme::reduceScatter})
     for (int ranks = 2; ranks <= 40; ++ranks)
@@ -37,7 +37,7 @@ TEST(TrafficTest, allReducesMoveWhatTheFormulasSay) {
             << schemeName(scheme) << ", " << ranks << " ranks, " << bytes << " bytes";
 }
 
-TEST(TrafficTest, serversMoveWhatTheFormulaSays) {
+TEST(TrafficTest, ServersMoveWhatTheFormulaSays) {
   for (int ranks : {2, 4, 5, 8})
     for (int servers = 1; servers <= ranks; ++servers)
       for (bool dedicated : {false, true}) {
@@ -54,7 +54,7 @@ TEST(TrafficTest, serversMoveWhatTheFormulaSays) {
 }
 
 // A device moves what a rank of a ring moves; its node's cards less.
-TEST(TrafficTest, hierarchicalMovesARingsBytes) {
+TEST(TrafficTest, HierarchicalMovesARingsBytes) {
   for (int devices : {2, 4})
     for (int nodes : {2, 3, 4}) {
       Scenario scenario = oneMessage(Scheme::hierarchical, 1'000'000, devices * nodes);
@@ -65,7 +65,7 @@ TEST(TrafficTest, hierarchicalMovesARingsBytes) {
     }
 }
 
-TEST(TrafficTest, factorsMoveWhatTheFormulaSays) {
+TEST(TrafficTest, FactorsMoveWhatTheFormulaSays) {
   for (int ranks : {2, 3, 8})
     EXPECT_NEAR(busiest(unfolded(oneMessage(Scheme::factors, 5000, ranks)), "node"),
                 problem::allGatherTraffic(ranks), 1e-6);

@@ -45,7 +45,7 @@ constexpr problem::LinkRates gigabit{1e-4, 8e-9, 1e-10}, tenGigabit{5e-5, 8e-10,
 
 // The longest way counts both trees' latencies and bytes as if they never met: exact on powers of
 // two without sums, at most a fifth too long elsewhere.
-TEST(TreeTimeTest, shortMessagesTakeTheFormulasTime) {
+TEST(TreeTimeTest, ShortMessagesTakeTheFormulasTime) {
   for (const problem::LinkRates &rates : {gigabit, tenGigabit, hundredGigabit}) {
     const Ratio one = compare(rates, {KiB, 8 * KiB, 32 * KiB});
     EXPECT_GE(one.least, 0.999);
@@ -57,7 +57,7 @@ TEST(TreeTimeTest, shortMessagesTakeTheFormulasTime) {
 }
 
 // The pipeline's beat sets the pace: what is left is the filling, and sums that hide behind sends.
-TEST(TreeTimeTest, longMessagesTakeTheFormulasTime) {
+TEST(TreeTimeTest, LongMessagesTakeTheFormulasTime) {
   for (const problem::LinkRates &rates : {gigabit, hundredGigabit}) {
     const Ratio ratio = compare(rates, {16 * MiB, 64 * MiB, 256 * MiB});
     EXPECT_GE(ratio.least, 0.98);
@@ -69,7 +69,7 @@ TEST(TreeTimeTest, longMessagesTakeTheFormulasTime) {
 }
 
 // In between a segment more or less counts.
-TEST(TreeTimeTest, mediumMessagesAreNotFar) {
+TEST(TreeTimeTest, MediumMessagesAreNotFar) {
   for (const problem::LinkRates &rates : {gigabit, tenGigabit, hundredGigabit}) {
     const Ratio ratio = compare(rates, {256 * KiB, 512 * KiB, 768 * KiB, MiB, 2 * MiB, 4 * MiB});
     EXPECT_GE(ratio.least, 0.95);
@@ -79,14 +79,14 @@ TEST(TreeTimeTest, mediumMessagesAreNotFar) {
 
 // Just above 32 KiB the runtime takes half as long as just below. The cost stays level until the
 // bytes have doubled.
-TEST(TreeTimeTest, theCostWaitsWhereTheRuntimeGetsFaster) {
+TEST(TreeTimeTest, TheCostWaitsWhereTheRuntimeGetsFaster) {
   const Ratio ratio = compare(gigabit, {32 * KiB + 4, 128 * KiB + 4});
   EXPECT_GT(ratio.most, 1.7);
   EXPECT_LE(ratio.most, 2.2);
 }
 
 // Both directions of a card that carries one at a time.
-TEST(TreeTimeTest, halfDuplexDoublesWhatTheLinksCarry) {
+TEST(TreeTimeTest, HalfDuplexDoublesWhatTheLinksCarry) {
   Scenario scenario = treeOn(gigabit, 64 * MiB, 8);
   scenario.machines.halfDuplex = true;
   problem::LinkRates half = gigabit;
@@ -97,7 +97,7 @@ TEST(TreeTimeTest, halfDuplexDoublesWhatTheLinksCarry) {
 
 // Trees over ranks in nodes of four pass a node's cards five times where the ranks' own links carry
 // them four times: the load that the cost counts.
-TEST(TreeTimeTest, nodesOfSeveralDevicesShareTheirCards) {
+TEST(TreeTimeTest, NodesOfSeveralDevicesShareTheirCards) {
   for (int devices : {2, 4, 8})
     for (int nodes : {2, 4, 8}) {
       Scenario scenario = treeOn(tenGigabit, 32 * MiB, nodes * devices);
