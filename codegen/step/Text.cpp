@@ -4,6 +4,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 
 #include <array>
 #include <charconv>
@@ -41,11 +42,11 @@ std::string braced(llvm::ArrayRef<std::int64_t> values) {
 }
 
 template <typename Real> static std::string shortest(Real value, const char *suffix) {
-  const std::string infinity = std::string("__builtin_inf") + suffix + "()";
+  const std::string infinity = ("__builtin_inf" + llvm::Twine(suffix) + "()").str();
   if (std::isnan(value))
-    return std::string("__builtin_nan") + suffix + "(\"\")";
+    return ("__builtin_nan" + llvm::Twine(suffix) + "(\"\")").str();
   if (std::isinf(value))
-    return value < 0 ? "-" + infinity : infinity;
+    return (llvm::Twine(value < 0 ? "-" : "") + infinity).str();
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   std::string text(buffer.data(), end);

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
 using namespace mlir;
 
 namespace syncline::driver {
