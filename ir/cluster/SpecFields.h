@@ -1,5 +1,5 @@
-// The fields of a #cluster.spec by name, so that a changed spec is made without a call of fifteen
-// arguments.
+// The fields of a #cluster.spec by name. A changed spec is made of them without a call of fifteen
+// positional arguments.
 #pragma once
 
 #include "ir/cluster/Cluster.h"

@@ -74,8 +74,8 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
                        I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready,
                        F64Attr:$start, F64Attr:$end);
   let assemblyFormat = [{
-    $id `members` $members `by` custom<SchemeName>($scheme) `channel` $channel `at` $offset `extent` $extent
-    `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
+    $id `members` $members `by` custom<SchemeName>($scheme) `channel` $channel `at` $offset
+    `extent` $extent `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
   }];
   let hasVerifier = 1;
 }

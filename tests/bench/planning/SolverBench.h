@@ -3,7 +3,6 @@
 
 namespace syncline::solver {
 
-
 /// Prints a table of networks, clusters and planning times; false when a limit is missed, a plan or
 /// a certificate is refused.
 bool benchSolver();

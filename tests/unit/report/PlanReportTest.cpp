@@ -122,7 +122,8 @@ TEST(PlanReport, SaysWhenGradientsAreReconstructed) {
   plan["buckets"][0]["reconstructed"] = 0.0025;
   const std::string report = reportOf(plan);
   EXPECT_TRUE(contains(report, "exposed  reconstructed\n")) << report;
-  EXPECT_TRUE(contains(report, "factors   6144 B  1.00 ms  1.00 ms  1.50 ms      0 s        2.50 ms\n"))
+  EXPECT_TRUE(
+      contains(report, "factors   6144 B  1.00 ms  1.00 ms  1.50 ms      0 s        2.50 ms\n"))
       << report;
   EXPECT_TRUE(contains(report, "3.00 ms   750 us\n")) << report;
   EXPECT_TRUE(contains(report, "communication at 3.00 ms, exposed")) << report;

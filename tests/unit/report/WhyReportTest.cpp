@@ -96,10 +96,11 @@ TEST(WhyReport, TableOfSchemes) {
       << whyReport(byFactors(), context());
   Explanation merged = byFactors();
   merged.alternatives[0].bucket = MessageCost{0.006, 0, 20000, 0.016};
-  EXPECT_TRUE(contains(whyReport(merged, context()),
-                       "exists at   bucket  it exists at  best step\n"
-                       "   ring     5.00 ms               11.7 KiB    15.0 ms  6.00 ms       16.0 ms   "
-                       "25.00 ms\n"))
+  EXPECT_TRUE(
+      contains(whyReport(merged, context()),
+               "exists at   bucket  it exists at  best step\n"
+               "   ring     5.00 ms               11.7 KiB    15.0 ms  6.00 ms       16.0 ms   "
+               "25.00 ms\n"))
       << whyReport(merged, context());
 }
 
