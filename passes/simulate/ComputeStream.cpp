@@ -1,4 +1,4 @@
-// Work that is left, and the pace at which it is done.
+// Tracks the work that is left and the speed at which it is done.
 #include "passes/simulate/ComputeStream.h"
 
 #include <algorithm>

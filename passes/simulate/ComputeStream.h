@@ -1,4 +1,4 @@
-// ComputeStream: what one rank computes, at full speed or, while messages are under way, slower.
+// ComputeStream: one rank's operations, at full speed or, while messages are under way, slower.
 #pragma once
 
 #include <cstdint>
@@ -6,37 +6,37 @@
 
 namespace syncline::simulate {
 
-/// One operation at a time. Messages come and go while it runs; each change is O(1): what is left
-/// of the operation goes on at another pace. Times are seconds and never decrease from call to
-/// call. Not thread-safe.
+/// Runs one operation at a time while messages come and go. Each change takes O(1): the rest of the
+/// operation continues at the new speed. Times are seconds and never decrease from call to call.
+/// Not thread-safe.
 class ComputeStream {
 public:
-  /// Operations take `interference` times as long while any message is under way; >= 1.
+  /// Operations take `interference` (>= 1) times as long while any message is under way.
   explicit ComputeStream(double interference) : interference(interference) {}
 
-  /// Begins an operation that takes `seconds` alone. Returns when it is over unless messages come
-  /// or go until then. Precondition: none is running.
+  /// Begins an operation that takes `seconds` alone. Returns when it ends unless messages come or
+  /// go before. Precondition: no operation is running.
   double begin(double now, double seconds);
-  /// So many messages more (or fewer) are under way. Returns when the running operation is over
-  /// where that has changed; what was said before then holds no more.
+  /// Adds `messages` (negative: removes) to those under way. Returns when the running operation
+  /// ends, where that has changed; earlier results are then void.
   std::optional<double> change(double now, int messages);
-  /// The running operation is over.
+  /// Ends the running operation.
   void finish() { running = false; }
 
   bool isRunning() const { return running; }
-  /// Tells what begin() or change() said last from what was said before.
+  /// The number of the latest result of begin() or change(), which tells it from earlier ones.
   std::uint32_t version() const { return count; }
-  /// Seconds that operations took in all, the running one as far as is known.
+  /// Seconds that all operations took, with what is known of the running one.
   double busy() const { return computed; }
 
 private:
   double pace() const { return underWay > 0 ? interference : 1; }
 
   double interference;
-  int underWay = 0; ///< messages
+  int underWay = 0; ///< number of messages under way
   bool running = false;
   std::uint32_t count = 0;
-  double left = 0, since = 0; ///< what the operation takes alone from `since` on
+  double left = 0, since = 0; ///< seconds left of the operation, alone, from `since` on
   double end = 0, computed = 0;
 };
 

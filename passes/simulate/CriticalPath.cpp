@@ -1,4 +1,4 @@
-// Back from the last event by what each event waited for.
+// Walks back from the last event, each time to the event that it waited for.
 #include "passes/simulate/Simulation.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ public:
   }
 
 private:
-  /// The operation before `next`; false at the very beginning.
+  /// Steps back to the operation before `next`; returns false at the beginning of the first step.
   bool stepBack() {
     if (next == 0) {
       next = scenario.operations.size();
@@ -57,7 +57,8 @@ private:
     return true;
   }
 
-  /// Back through messages on a channel, to the operation that handed the first of them over.
+  /// Follows a message back, over messages before it on its channel, to the issue of the first
+  /// of them.
   void followMessage(std::size_t message) {
     for (;;) {
       const double end = simulation.message(step, rank, message).end;

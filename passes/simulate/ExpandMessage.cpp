@@ -1,4 +1,4 @@
-// From a scheme's rounds to parts on the machines' links.
+// Expands a scheme's rounds into tasks on the machines' links.
 #include "passes/simulate/MessageExpansion.h"
 #include "passes/simulate/Rounds.h"
 
@@ -15,7 +15,7 @@ bool isServerEverywhere(const Machines &machines) {
   return !machines.dedicated && (machines.servers == 0 || machines.servers == machines.ranks);
 }
 
-/// How a hop inside a node adds: as the network does, or as what is inside says.
+/// Which rate a hop inside a node uses for its sums: the network's, or that of `inside`.
 enum class Adder { network, inside };
 
 class RoundUnfolder {
@@ -29,7 +29,7 @@ public:
 
   void add(const Round &round, Adder adder = Adder::network) {
     std::vector<double> latency(ranks(), 0), received(ranks(), 0);
-    std::vector<std::vector<int>> arrivals(ranks()); // parts that end at a rank
+    std::vector<std::vector<int>> arrivals(ranks()); // tasks that end at each rank
     for (const Transfer &transfer : round.transfers)
       latency[transfer.from] += topology.hop(transfer.from, transfer.to).latency;
     for (const Transfer &transfer : round.transfers) {
@@ -73,7 +73,7 @@ private:
 
   const Topology &topology;
   MessageExpansion unfolding;
-  std::vector<int> last; ///< a rank's latest part
+  std::vector<int> last; ///< the latest task of each rank
 };
 
 std::vector<int> everyRank(int ranks) {
@@ -82,8 +82,8 @@ std::vector<int> everyRank(int ranks) {
   return all;
 }
 
-/// Rings of all nodes (or of the devices of the same number on all nodes) move at the same time:
-/// their rounds are put together.
+/// Visits rings that run at the same time, those of all nodes or of equal devices of all nodes:
+/// equal rounds of all rings become one round.
 void ringsTogether(const std::vector<std::vector<int>> &rings, double share, bool adds,
                    const RoundVisitor &visit) {
   std::vector<Round> rounds;
@@ -114,7 +114,7 @@ void hierarchicalRounds(RoundUnfolder &out, const Machines &machines) {
   ringsTogether(inside, 1, false, [&](const Round &round) { out.add(round); });
 }
 
-/// Servers beside the first ranks: all is pushed at once, and answered at once.
+/// Visits the rounds of servers beside the first ranks: one push to all, then one pull from all.
 void serverRounds(const Machines &machines, const RoundVisitor &visit) {
   if (isServerEverywhere(machines)) {
     exchangeRounds(machines.ranks, true, visit);
@@ -132,7 +132,7 @@ void serverRounds(const Machines &machines, const RoundVisitor &visit) {
   visit(pull);
 }
 
-/// Bytes of a server's block, cut into pieces; shares of the message.
+/// The pieces of a server's block, as shares of the message.
 std::vector<double> pieceShares(const Message &message, const Machines &machines) {
   const double block = static_cast<double>(message.bytes) / machines.servers;
   std::vector<double> shares;
@@ -142,8 +142,8 @@ std::vector<double> pieceShares(const Message &message, const Machines &machines
   return shares;
 }
 
-/// Servers of their own: pieces are pushed one behind the other; a piece that every worker has
-/// pushed is summed, then pulled behind the piece before. Latencies are paid once.
+/// Expands a message over dedicated servers. Pieces are pushed one behind the other; a piece that
+/// every worker has pushed is summed, then pulled behind the piece before. Latencies are paid once.
 MessageExpansion dedicatedServers(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   const int ranks = machines.ranks, servers = machines.servers;
@@ -227,7 +227,7 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
   case Scheme::parameterServer:
     serverRounds(machines, visit);
     break;
-  case Scheme::factors: // every rank's share is the size stated
+  case Scheme::factors: // the message's bytes are one rank's share
     ringRounds(everyRank(machines.ranks), machines.ranks, false, visit);
     break;
   }
@@ -255,7 +255,7 @@ double tasksOf(const Message &message, const Machines &machines) {
   }
   if (isServerEverywhere(machines))
     return 4 * p * p;
-  const double flows = p * machines.servers; // each change reaches all others
+  const double flows = p * machines.servers; // each change affects all other flows
   const double pieces =
       machines.dedicated
           ? std::max<double>(1, static_cast<double>(message.bytes) / machines.servers /

@@ -1,4 +1,4 @@
-// The runtime's trees, segment by segment.
+// Expands a message over the runtime's trees, segment by segment.
 #include "passes/simulate/MessageExpansion.h"
 
 #include "passes/problem/TreeCost.h"
@@ -12,9 +12,9 @@ namespace {
 using problem::TreeCut;
 using problem::TreePlace;
 
-/// Follows every rank through its program, beat by beat (runtime/transport/collectives): a rank at
-/// depth d handles segment i on its way up at beat i + H - d and on its way down at beat i + H + d,
-/// H being the trees' height; so whatever a rank receives was sent a beat before.
+/// Follows every rank through its program, beat by beat (runtime/transport/collectives). With H the
+/// trees' height, a rank at depth d handles segment i on its way up at beat i + H - d and on its
+/// way down at beat i + H + d, so each segment that a rank receives was sent one beat before.
 class TreeUnfolder {
 public:
   TreeUnfolder(std::int64_t bytes, const Topology &topology)
@@ -53,9 +53,10 @@ private:
   bool isSegment(std::int64_t segment) const { return segment >= 0 && segment < cut.segments; }
   const TreePlace &placeOf(int rank, int tree) const { return places[rank * cut.trees + tree]; }
 
-  /// The program goes on while a segment leaves; wires carry one segment behind the other, each
-  /// beside the others. The first on a wire pays the latency, and that of the `before` sends that
-  /// its rank begins at the same time; those behind it keep their distance.
+  /// Adds a send. The rank's program continues while a segment leaves. Segments of one wire
+  /// follow each other; wires run beside each other. The first segment on a wire pays the
+  /// latency, and that of the `before` sends that its rank begins at the same time; later ones
+  /// keep their distance.
   void send(int from, int to, int tree, int before = 0) {
     const Topology::Hop hop = topology.hop(from, to);
     std::vector<int> &wire = wires[{from, to, tree}];
@@ -67,7 +68,7 @@ private:
     wire.push_back(task);
   }
 
-  /// The next segment on the wire; summed where `adds`.
+  /// Makes the rank wait for the next segment on the wire, and sum it where `adds`.
   void receive(int from, int to, int tree, bool adds) {
     std::size_t &next = taken[{from, to, tree}];
     const int segment = wires[{from, to, tree}][next++];
@@ -100,12 +101,12 @@ private:
   const Topology &topology;
   const int ranks;
   const TreeCut cut;
-  const double share; ///< of the message, that a segment has
+  const double share; ///< a segment's share of the message
   MessageExpansion unfolding;
   std::vector<TreePlace> places;          ///< by rank and tree
-  std::vector<int> last;                  ///< a rank's latest part
-  std::map<Wire, std::vector<int>> wires; ///< parts sent
-  std::map<Wire, std::size_t> taken;      ///< how many of them have been received
+  std::vector<int> last;                  ///< the latest task of each rank
+  std::map<Wire, std::vector<int>> wires; ///< tasks that send on each wire
+  std::map<Wire, std::size_t> taken;      ///< number of these that have been received
 };
 
 } // namespace

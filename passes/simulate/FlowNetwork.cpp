@@ -1,4 +1,4 @@
-// Max-min fairness by filling: the tightest resource decides first.
+// Max-min fairness by progressive filling: the tightest resource decides first.
 #include "passes/simulate/FlowNetwork.h"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ void FlowNetwork::reach(int first) {
 }
 
 void FlowNetwork::shareOut(double now, const std::function<void(const Ending &)> &predicted) {
-  using Share = std::pair<double, int>; // bytes per second and weight, resource
+  using Share = std::pair<double, int>; // bytes per second and unit of weight; resource
   std::priority_queue<Share, std::vector<Share>, std::greater<>> tightest;
   for (int number : reachedResources) {
     Resource &resource = resources[number];
@@ -114,7 +114,7 @@ void FlowNetwork::shareOut(double now, const std::function<void(const Ending &)>
       resource.weight += flows[flow].path[use].weight;
     tightest.emplace(resource.left / resource.weight, number);
   }
-  double level = 0; // shares only grow while others are fixed: an old entry is a lower bound
+  double level = 0; // shares only grow as others are fixed, so an old entry is a lower bound
   while (!tightest.empty()) {
     auto [share, number] = tightest.top();
     tightest.pop();

@@ -1,4 +1,4 @@
-// Issue as soon as ready, then wait and update in order.
+// Issues each message as soon as it is ready, then waits and updates in order.
 #include "passes/simulate/IssueOrder.h"
 
 #include <algorithm>
@@ -134,7 +134,7 @@ private:
   const std::vector<std::string> &names;
   const Updates &updates;
   Scenario scenario;
-  std::vector<double> ready, weights; ///< by message
+  std::vector<double> ready, weights; ///< of each message
   std::size_t issued = 0;
 };
 
@@ -146,7 +146,7 @@ Scenario issueMessages(std::vector<Operation> operations, const Problem &problem
   return Issuer(problem, decisions, names, updates).issue(std::move(operations));
 }
 
-/// The operation of a pass with whose end the clock reaches `time`; null where none does.
+/// The operation of a pass at whose end the clock reaches `time`; null where there is none.
 static Operation *endingAt(Scenario &scenario, double time) {
   double clock = 0;
   for (Operation &op : scenario.operations)
@@ -158,7 +158,7 @@ static Operation *endingAt(Scenario &scenario, double time) {
   return nullptr;
 }
 
-/// What is computed behind the wait for a message; null where nothing is.
+/// The computation after the wait for a message; null where there is none.
 static Operation *reconstructionOf(Scenario &scenario, int message) {
   for (std::size_t i = 0; i + 1 < scenario.operations.size(); ++i)
     if (scenario.operations[i].kind == Operation::Kind::wait &&
@@ -171,7 +171,7 @@ static Operation *reconstructionOf(Scenario &scenario, int message) {
 
 void moveOwnShares(Scenario &scenario, const Problem &problem, const Solution &decisions,
                    int ranks) {
-  std::vector<std::pair<Operation *, double>> shares; // moved together: clocks are the problem's
+  std::vector<std::pair<Operation *, double>> shares; // applied last, as clocks are the problem's
   for (std::size_t i = 0; i < decisions.messages.size(); ++i) {
     const problem::Message &message = decisions.messages[i];
     if (decisions.scheme(problem, message) != Scheme::factors || ranks < 2)

@@ -1,4 +1,4 @@
-// The graph of a message's parts.
+// The graph of a message's tasks.
 #include "passes/simulate/MessageExpansion.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Parts as events, shares as flows.
+// Runs tasks as events, and their shares of the message as flows.
 #include "passes/simulate/MessageRuns.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace syncline::simulate {
 
 namespace {
 
-/// Every rank does the same at the same time.
+/// Whether every rank does the same at the same time.
 bool areAlike(const Scenario &scenario) {
   const Machines &machines = scenario.machines;
   return scenario.jitter == 0 && machines.nodeNetwork.empty() && machines.share.empty() &&
@@ -118,7 +118,7 @@ void MessageRuns::begin(double now, int run, int task) {
   const Task &what = (*runs[run].shape)[task];
   const double delay = what.delay + what.delayPerByte * runs[run].bytes;
   const Event event{.time = now + delay, .kind = Event::Kind::task, .run = run, .what = task};
-  if (delay > 0 || runs[run].bytes == 0) // what takes no time must not pile up as calls
+  if (delay > 0 || runs[run].bytes == 0) // tasks without time must not nest as calls
     events.push(event);
   else
     onPart(event);

@@ -1,5 +1,5 @@
-// MessageRuns: messages on their way. Ranks enter a message one by one; its parts run as events and
-// flows; it reports when it is over for a rank.
+// MessageRuns: messages under way. Ranks enter a message one by one, its tasks run as events and
+// flows, and each rank is told when the message is over for it.
 #pragma once
 
 #include "passes/simulate/FlowNetwork.h"
@@ -14,14 +14,14 @@
 
 namespace syncline::simulate {
 
-/// What happens at a time; of equal times, what was foreseen first.
+/// An event at a time; of events at equal times the one pushed first comes first.
 struct Event {
   enum class Kind { operation, task, flow };
   double time = 0;
   std::uint64_t order = 0;
   Kind kind = Kind::operation;
-  int run = 0;  ///< of part
-  int what = 0; ///< rank of operation, part, or flow
+  int run = 0;  ///< for a task
+  int what = 0; ///< rank of the operation, number of the task, or flow
   std::uint32_t version = 0;
 
   bool operator>(const Event &other) const {
@@ -46,17 +46,17 @@ private:
 
 class MessageRuns {
 public:
-  /// The message is under way for a rank: from when the rank enters it or, where all ranks wait for
-  /// each other first, from when the last one does.
+  /// Called when the message gets under way for a rank: when the rank enters it or, where all ranks
+  /// wait for each other first, when the last rank enters it.
   using Start = std::function<void(double now, int rank)>;
-  /// The message is over for a rank; `decider` is the rank whose entry decided that.
+  /// Called when the message is over for a rank; `decider` is the rank whose entry decided that.
   using Exit = std::function<void(double now, std::int64_t key, int rank, int decider)>;
 
-  /// Whether one rank stands for all: they are alike, and so does every message treat them, or what
-  /// does not is too long to unfold and takes its cost.
+  /// Whether one rank may stand for all: all ranks are alike, and each message either treats them
+  /// alike or takes its cost because it is too long to expand.
   static bool canFold(const Scenario &scenario);
 
-  /// How each of the scenario's messages runs is decided here. Keeps references.
+  /// Decides how each of the scenario's messages runs. Keeps references to its arguments.
   MessageRuns(const Scenario &scenario, EventQueue &events, Start start, Exit exit);
 
   int ranks() const { return topologyRanks; }
@@ -65,10 +65,10 @@ public:
 
   /// The rank begins the message; `key` is step * messages + message.
   void enter(double now, std::int64_t key, int rank);
-  /// A part's delay is over, or a flow that was foreseen.
+  /// A task's delay is over, or a predicted flow has ended.
   void onPart(const Event &event);
   void onFlow(const Event &event);
-  /// To be called before time goes on: predicts flows anew.
+  /// Predicts flows anew. Call this before time advances.
   void settle(double now);
 
   /// Names, capacities and loads of the links.
@@ -79,7 +79,7 @@ private:
     std::int64_t key = -1;
     const MessageExpansion *shape = nullptr;
     double bytes = 0;
-    std::vector<std::int32_t> waitsFor, decider; ///< by part
+    std::vector<std::int32_t> waitsFor, decider; ///< by task
     int exitsLeft = 0;
   };
 
@@ -99,7 +99,7 @@ private:
   FlowNetwork network;
   Topology topology;
   std::vector<bool> whole;
-  std::map<std::pair<int, double>, MessageExpansion> byScheme; ///< and shard update
+  std::map<std::pair<int, double>, MessageExpansion> byScheme; ///< by scheme and shard update
   std::map<std::size_t, MessageExpansion> byMessage;
   std::vector<Run> runs;
   std::vector<int> freeRuns;

@@ -1,4 +1,4 @@
-// One step in virtual time, read message by message.
+// Simulates one step and reads the result message by message.
 #include "passes/simulate/Prediction.h"
 
 #include "passes/simulate/MessageRuns.h"
@@ -9,10 +9,10 @@ namespace syncline::simulate {
 
 namespace {
 
-/// Parts of messages, and operations of ranks: each takes about 0.2 us and 50 B.
+/// The maximum number of messages' tasks and ranks' operations; each takes about 0.2 us and 50 B.
 constexpr double maxWork = 2e6;
 
-/// What the simulation would have to follow. Precondition: maxTasks is mostWork.
+/// The number of tasks and operations to simulate. Precondition: scenario.maxTasks is maxWork.
 double workOf(const Scenario &scenario) {
   const Machines &machines = scenario.machines;
   const auto operations =
@@ -21,13 +21,14 @@ double workOf(const Scenario &scenario) {
   double work = isFolded ? operations : operations * machines.ranks;
   for (const Message &message : scenario.messages)
     if (message.isStated || machines.ranks == 1 || (isFolded && !isSymmetric(message, machines)))
-      work += 1; // takes its cost
+      work += 1; // the message takes its cost
     else
       work += isFolded ? symmetricTasksOf(message, machines) : tasksOf(message, machines);
   return work;
 }
 
-/// Every rank as the slowest, every message by its cost: then one stands for all.
+/// Makes one rank stand for all: every rank is as slow as the slowest, every message takes
+/// its cost.
 void simplify(Scenario &scenario) {
   Machines &machines = scenario.machines;
   if (!machines.slowdown.empty())
@@ -68,7 +69,7 @@ private:
       message.end = std::max(message.end, span.end);
       message.reconstructed = std::max(message.reconstructed, span.end);
     }
-    int waitedFor = -1; // what is computed then is its gradients
+    int waitedFor = -1; // the message whose gradients the next computation reconstructs
     for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
       const Operation &op = scenario.operations[i];
       const Span &span = simulation.operation(0, rank, i);

@@ -1,4 +1,4 @@
-// Prediction: what is known of a plan before it runs, from one step in virtual time.
+// Prediction: the times of a plan before it runs, from one step in virtual time.
 #pragma once
 
 #include "passes/simulate/Simulation.h"
@@ -7,30 +7,30 @@
 
 namespace syncline::simulate {
 
-/// Seconds from the step's beginning. Of ranks that differ the latest counts, since the others wait
-/// for it.
+/// The times of one message in seconds from the step's beginning. Where ranks differ the latest
+/// counts, since the others wait for it.
 struct PredictedMessage {
-  double ready = 0; ///< all ranks have it at hand
-  double start = 0; ///< all ranks have begun it
-  double end = 0;   ///< it is over on all ranks
-  double reconstructed =
-      0;              ///< all ranks have its gradients: later than `end` where they are computed
-  double exposed = 0; ///< how long computation waits for it, on the rank that waits least in all
+  double ready = 0; ///< when all ranks have its gradients or factors
+  double start = 0; ///< when all ranks have begun it
+  double end = 0;   ///< when it is over on all ranks
+  /// When all ranks have its gradients: at `end`, or later where they are reconstructed.
+  double reconstructed = 0;
+  double exposed = 0; ///< how long computation waits for it, on the rank that waits least
 };
 
 struct Prediction {
   std::vector<PredictedMessage> messages;
   double forwardEnd = 0, backwardEnd = 0;
-  double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 where there is none
-  double updates = 0; ///< seconds in all, on the rank that is done last
-  double step = 0;    ///< when the last rank is done
-  int ranks = 1;      ///< that were followed: one where it stands for all
-  double alone = 0;   ///< what one device's step takes that sends nothing; 0 before predictPlan
+  double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 without any
+  double updates = 0; ///< seconds of all updates, on the rank that ends last
+  double step = 0;    ///< seconds until the last rank is done
+  int ranks = 1;      ///< number of simulated ranks; 1 where one stands for all
+  double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
 };
 
-/// Simulates one step without jitter. Where that would take long (about two million parts and
+/// Simulates one step without jitter. Where that would take long (about two million tasks and
 /// operations: 0.5 s, 100 MB), one rank as slow as the slowest stands for all, and messages take
-/// their cost, as planners see it. badInput as runScenario.
+/// their cost, as planners see it. Returns badInput as runScenario does.
 Result<Prediction> predictStep(Scenario scenario);
 
 } // namespace syncline::simulate

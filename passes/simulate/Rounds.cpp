@@ -1,4 +1,4 @@
-// Who sends to whom, scheme by scheme.
+// The senders and receivers of each scheme.
 #include "passes/simulate/Rounds.h"
 
 namespace syncline::simulate {
@@ -24,8 +24,8 @@ void exchangeRounds(int ranks, bool adds, const RoundVisitor &visit) {
 
 namespace {
 
-/// A group of ranks split in two; the lower half has as many as the upper or one more, whose last
-/// rank is then the guest of the upper half's first.
+/// A group of ranks split in two halves. The lower half has as many ranks as the upper or one more;
+/// then its last rank is the guest of the upper half's first.
 struct Group {
   int first, middle, last;
   int upper() const { return last - middle; }
@@ -74,7 +74,7 @@ void doublingRounds(int ranks, const RoundVisitor &visit) {
 void halvingDoublingRounds(int ranks, const RoundVisitor &visit) {
   const std::vector<std::vector<Group>> levels = levelsOf(ranks);
   const double block = 1.0 / ranks;
-  // Summing, each half's ranks get their own half's blocks; spreading, the way back.
+  // Summing, each half's ranks receive their own half's blocks; spreading runs the other way.
   auto round = [&](const std::vector<Group> &level, bool adds) {
     Round result{{}, adds};
     auto send = [&](int summer, int giver, int blocks) {

@@ -1,5 +1,4 @@
-// Rounds: what an all-reduce does, as lists of who sends how much to whom. Combinatorics alone: no
-// times, no links.
+// Rounds: an all-reduce as lists of which rank sends how much to which. No times and no links.
 #pragma once
 
 #include <functional>
@@ -9,12 +8,12 @@ namespace syncline::simulate {
 
 struct Transfer {
   int from = 0, to = 0;
-  double share = 0; ///< of the message
+  double share = 0; ///< part of the message
 };
 
-/// Transfers that a rank begins together, once it has done with the rounds before that it took part
-/// in, and is done with once all it sends and receives has arrived. What it receives it then adds,
-/// where it adds.
+/// Transfers that begin together. A rank begins its transfers once it is done with the earlier
+/// rounds that it took part in, and is done with them once all that it sends and receives has
+/// arrived. Where `adds`, it then adds what it received.
 struct Round {
   std::vector<Transfer> transfers;
   bool adds = false;
@@ -22,15 +21,15 @@ struct Round {
 
 using RoundVisitor = std::function<void(const Round &)>;
 
-/// A ring of these ranks, in this order: sums (adds) or spreads the sums, in n - 1 rounds of
+/// A ring of these ranks, in this order. It sums (adds), or spreads the sums, in n - 1 rounds of
 /// share / n to the next rank.
 void ringRounds(const std::vector<int> &ranks, double share, bool adds, const RoundVisitor &visit);
 /// Recursive doubling, from pairs to all ranks, as the runtime halves any number of ranks.
 void doublingRounds(int ranks, const RoundVisitor &visit);
-/// Recursive halving that sums, then doubling that spreads.
+/// Recursive halving, which sums, then doubling, which spreads the sums.
 void halvingDoublingRounds(int ranks, const RoundVisitor &visit);
-/// A server on every rank: each sends every other its block (or, spreading, the sum of its own), to
-/// the next rank first.
+/// A server on every rank: each rank sends every other its block (or, spreading, the sum of its
+/// own), beginning with the next rank.
 void exchangeRounds(int ranks, bool adds, const RoundVisitor &visit);
 
 } // namespace syncline::simulate

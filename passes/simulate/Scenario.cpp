@@ -1,4 +1,4 @@
-// What a scenario must be like.
+// Validates scenarios.
 #include "passes/simulate/Scenario.h"
 
 #include <cmath>
@@ -43,7 +43,7 @@ Status checkMachines(const Machines &machines) {
   return Status::ok();
 }
 
-/// What the message's scheme needs of the machines.
+/// Whether the machines have what the message's scheme needs.
 Status checkScheme(const Message &message, const Machines &machines) {
   const std::string name =
       "message '" + message.name + "' by " + std::string(schemeName(message.scheme));

@@ -1,7 +1,7 @@
-// Scenario: what is simulated, as plain structs: every rank's operations in issue order, the
-// messages, and the machines that they run on.
+// Scenario: the input of a simulation as plain structs: every rank's operations in issue order, the
+// messages, and the machines.
 //
-// Units: seconds and bytes. No MLIR here: ReadScenario.h makes scenarios from plans.
+// Units: seconds and bytes. This file has no MLIR; ir/ReadScenario.h makes scenarios from plans.
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"
@@ -18,57 +18,58 @@ namespace syncline::simulate {
 
 enum class Phase { forward, backward, update };
 
-/// One thing that a rank's compute stream does.
+/// One operation of a rank's compute stream.
 struct Operation {
   enum class Kind {
-    compute, ///< takes `seconds`
+    compute, ///< computes for `seconds`
     issue,   ///< hands a message to its channel
-    wait,    ///< until the message has arrived
-    update,  ///< of the parameters that a message brought gradients for; takes `seconds`
+    wait,    ///< waits until the message has arrived
+    update,  ///< updates the parameters of a message's gradients, for `seconds`
   };
   Kind kind = Kind::compute;
   Phase phase = Phase::forward;
-  std::string layer = {}; ///< of compute
-  double seconds = 0;     ///< on a rank without slowdown
-  int message = -1;       ///< of issue, wait and update: index into Scenario::messages
+  std::string layer = {}; ///< layer, for compute
+  double seconds = 0;     ///< time on a rank without slowdown
+  int message = -1;       ///< for issue, wait and update: index into Scenario::messages
 };
 
 struct Message {
-  std::string name = {}; ///< for people: what travels
+  std::string name = {}; ///< a name for people
   Scheme scheme = Scheme::ring;
-  std::int64_t bytes = 0; ///< of the gradients; of factors, what one rank contributes
+  std::int64_t bytes = 0; ///< bytes of the gradients; for factors those that one rank contributes
   int channel = 0;
-  /// What a planner takes the message to cost on these machines. Where it is measured (isStated) it
-  /// is what the message takes, from when all ranks have it at hand; also where unfolding it would
-  /// be too long.
+  /// The planner's cost of the message on these machines. The message takes this time, from when
+  /// all ranks have begun it, where the time is measured (isStated) or where expanding it would
+  /// take too long.
   std::shared_ptr<const problem::CollectiveCost> cost = nullptr;
   bool isStated = false;
-  double shardUpdate = 0; ///< seconds per byte between the halves of a reduce-scatter
+  double shardUpdate = 0; ///< seconds per byte between the two halves of a reduce-scatter
 };
 
-/// Ranks n * devicesPerNode and on are node n's.
+/// The machines. Node n has the devicesPerNode ranks from n * devicesPerNode on.
 struct Machines {
   int ranks = 1;
   int devicesPerNode = 1;
   int cardsPerNode = 1;
-  std::optional<problem::LinkRates> network = {};     ///< of one card
-  std::optional<problem::LinkRates> inside = {};      ///< of each device, to the others of its node
-  bool halfDuplex = false;                            ///< of the network
-  std::map<int, problem::LinkRates> nodeNetwork = {}; ///< where a node's differs
+  std::optional<problem::LinkRates> network = {};     ///< one card's rates
+  std::optional<problem::LinkRates> inside = {};      ///< a device's rates to others of its node
+  bool halfDuplex = false;                            ///< whether the network is half duplex
+  std::map<int, problem::LinkRates> nodeNetwork = {}; ///< by node, where a node differs
 
   int servers = 0;        ///< parameter servers; 0: one beside every rank
-  bool dedicated = false; ///< on machines of their own, each with a serverLink
+  bool dedicated = false; ///< whether servers have machines and links of their own
   problem::LinkRates serverLink = {};
-  std::int64_t serverPiece = 1 << 20; ///< dedicated servers pull one piece while the next is pushed
+  std::int64_t serverPiece = 1 << 20; ///< bytes of a piece, which dedicated servers pull while the
+                                      ///< next is pushed
 
-  /// How much longer than stated a rank's operations take; all 1 where empty.
+  /// The factor by which each rank's operations take longer than stated; empty: all 1.
   std::vector<double> slowdown = {};
-  /// What a rank has of the samples that the others have in a step: its passes take so much less,
-  /// updates and what is reconstructed do not; all 1 where empty.
+  /// The part of the other ranks' samples that each rank has. Its passes take so much less; updates
+  /// and reconstruction do not. Empty: all 1.
   std::vector<double> share = {};
-  /// How many times as long a rank's operations take while a message is under way on one of its
-  /// channels: from its start there (of one that takes its cost, from when all ranks have it at
-  /// hand) to its end on this rank. At least 1; several messages are no worse than one.
+  /// The factor (>= 1) by which a rank's operations take longer while a message is under way on one
+  /// of its channels: from its start there (where it takes its cost, from when all ranks have begun
+  /// it) to its end on this rank. Several messages slow operations no more than one does.
   double interference = 1;
 
   int nodes() const { return (ranks + devicesPerNode - 1) / devicesPerNode; }
@@ -83,19 +84,19 @@ struct Machines {
 };
 
 struct Scenario {
-  std::vector<Operation> operations; ///< of one step of any rank
+  std::vector<Operation> operations; ///< operations of one step of any rank
   std::vector<Message> messages;
   Machines machines;
   int steps = 1;
-  /// Every operation of every rank takes up to so much longer or shorter, evenly distributed.
+  /// Every operation of every rank takes up to this part longer or shorter, evenly distributed.
   double jitter = 0;
   std::uint64_t seed = 0;
-  /// Where the messages would unfold into more parts than this, each takes its `cost` instead.
+  /// Where the messages would expand into more tasks than this, each takes its `cost` instead.
   double maxTasks = 4e7;
 };
 
-/// badInput unless numbers are finite and in range, every message is issued once and waited for
-/// after that, and the machines allow its scheme or state its cost.
+/// Returns badInput unless numbers are finite and in range, every message is issued once and waited
+/// for after that, and the machines allow its scheme or state its cost.
 Status validate(const Scenario &scenario);
 
 } // namespace syncline::simulate

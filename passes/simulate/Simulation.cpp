@@ -1,4 +1,4 @@
-// What can be read from a simulation.
+// Computes results from a simulation's times.
 #include "passes/simulate/Simulation.h"
 
 #include <algorithm>

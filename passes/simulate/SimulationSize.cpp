@@ -1,4 +1,4 @@
-// Counts; in doubles, as products of what users give may be too large for integers.
+// Counts results in doubles, since products of the user's numbers may be too large for integers.
 #include "passes/simulate/SimulationSize.h"
 
 #include "passes/simulate/MessageRuns.h"

@@ -1,4 +1,4 @@
-// Whether a simulation's results fit into memory, asked before it runs.
+// SimulationSize: checks, before a simulation runs, that its results fit into memory.
 #pragma once
 
 #include "passes/simulate/Scenario.h"
@@ -6,15 +6,15 @@
 
 namespace syncline::simulate {
 
-/// What is made of the results, besides sums.
+/// The results that are wanted besides sums.
 struct Wanted {
   bool path = false;  ///< the critical path through all steps
   bool trace = false; ///< every operation and message of every rank
 };
 
-/// Results keep when every operation and message of every step began and ended, on every rank
-/// unless one stands for all. Errors: badInput beyond 40 million of them (about 1 GB), 2 million on
-/// one rank where their path is wanted, 4 million where they are written to a trace.
+/// Checks the number of results: the times of every operation and message of every step, on every
+/// rank unless one stands for all. Returns badInput beyond 40 million of them (about 1 GB), beyond
+/// 2 million on one rank where the path is wanted, or beyond 4 million where a trace is wanted.
 Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted);
 
 } // namespace syncline::simulate

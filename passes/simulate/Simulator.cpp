@@ -1,4 +1,4 @@
-// The ranks: one compute stream each, and channels whose messages go in the order they were issued.
+// Simulates ranks, each with one compute stream and with channels that keep the order of issue.
 #include "passes/simulate/ComputeStream.h"
 #include "passes/simulate/MessageRuns.h"
 #include "passes/simulate/Simulation.h"
@@ -10,7 +10,7 @@ namespace syncline::simulate {
 
 namespace {
 
-/// Evenly distributed in [-1, 1); the same for the same arguments (splitmix64).
+/// A number evenly distributed in [-1, 1); equal for equal arguments (splitmix64).
 double noise(std::uint64_t seed, std::uint64_t place) {
   std::uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -19,7 +19,7 @@ double noise(std::uint64_t seed, std::uint64_t place) {
   return static_cast<double>(z >> 11) * 0x1p-52 - 1;
 }
 
-/// Of what is kept of all ranks and steps: a span for each operation, one for each message.
+/// The maximum bytes of results: a span for each operation and each message of all ranks and steps.
 constexpr double maxBytes = 4e9;
 
 class Simulator {
@@ -70,20 +70,20 @@ private:
     std::deque<std::int64_t> queue; ///< keys: step * messages + message
     std::int64_t last = -1;
     bool isBusy = false;
-    double busy = 0; ///< seconds
+    double busy = 0; ///< seconds with a message
   };
   struct Rank {
     explicit Rank(double interference) : stream(interference) {}
 
     int step = 0;
-    std::size_t next = 0; ///< operation
+    std::size_t next = 0; ///< index of the next operation
     std::int64_t waitsFor = -1;
     ComputeStream stream;
     std::vector<Channel> channels;
-    std::vector<std::int64_t> arrived; ///< keys not waited for yet
+    std::vector<std::int64_t> arrived; ///< keys of messages that no wait has met yet
   };
 
-  /// What is kept must be kept somewhere, what is not unfolded must have a cost.
+  /// Checks that results fit into memory, and that messages that are not expanded have a cost.
   Status checkSize() const {
     const double each = static_cast<double>(result.operationCount * sizeof(Span) +
                                             result.messageCount * sizeof(MessageSpan));
@@ -138,11 +138,11 @@ private:
     return stated * (1 + scenario.jitter * noise(scenario.seed, place));
   }
 
-  /// What the rank did or waited for is over.
+  /// Continues the rank after the end of an operation or of a wait.
   void resume(const Event &event) {
     Rank &rank = ranks[event.what];
     if (event.version != rank.stream.version())
-      return; // messages came or went: it is over at another time
+      return; // messages came or went, so the end has moved
     if (rank.stream.isRunning()) {
       rank.stream.finish();
       span(event.what, rank.next - 1).end = event.time;
@@ -150,7 +150,7 @@ private:
     proceed(event.time, event.what);
   }
 
-  /// A message more (or less) is under way on the rank's channels.
+  /// Adds `messages` (or removes them) on the rank's channels, which changes its speed.
   void changePace(double now, int number, int messages) {
     if (const std::optional<double> end = ranks[number].stream.change(now, messages))
       pushResume(*end, number);
@@ -171,7 +171,7 @@ private:
       }
   }
 
-  /// Whether the operation is over at once.
+  /// Carries out an operation; returns whether it is over at once.
   bool carryOut(double now, int number, std::size_t op) {
     Rank &rank = ranks[number];
     const Operation &what = scenario.operations[op];
@@ -237,7 +237,7 @@ private:
     } else {
       rank.arrived.push_back(key);
     }
-    startNext(now, number, channel); // first, so that one message behind the other is no change
+    startNext(now, number, channel); // first, so that the number under way does not drop to 0
     changePace(now, number, -1);
   }
 

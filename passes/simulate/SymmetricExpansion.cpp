@@ -1,4 +1,4 @@
-// One rank in place of all.
+// Expands messages for one rank that stands for all.
 #include "passes/simulate/MessageExpansion.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace syncline::simulate {
 
 namespace {
 
-/// One part after the other.
+/// Tasks of which each waits for the one before.
 class Chain {
 public:
   Chain() : unfolding(1) {}
@@ -19,12 +19,12 @@ public:
     unfolding.order(last, number);
     last = number;
   }
-  /// A round: the latency, the share over the hop, then the sum of what has come.
+  /// Adds a round: the latency, the share over the hop, then the sum of the bytes that arrived.
   void round(const Topology::Hop &hop, double share, double reduceSecondsPerByte) {
     add({.delay = hop.latency, .delayPerByte = owed, .share = share, .path = hop.path});
     owed = share * reduceSecondsPerByte;
   }
-  /// Time that the next part takes first.
+  /// Delays the next task.
   void pause(double secondsPerByte) { owed += secondsPerByte; }
 
   MessageExpansion finish() {
@@ -37,10 +37,10 @@ public:
 private:
   MessageExpansion unfolding;
   int last = 0;
-  double owed = 0; ///< seconds per byte, of the sum that the next part waits for
+  double owed = 0; ///< seconds per byte of the sum that the next task waits for
 };
 
-/// n - 1 rounds of share / n.
+/// Adds a ring: n - 1 rounds of share / n.
 void addRing(Chain &chain, int count, double share, const Topology::Hop &hop, double reduce) {
   for (int i = 1; i < count; ++i)
     chain.round(hop, share / count, reduce);
@@ -56,7 +56,7 @@ void addHierarchical(Chain &chain, const Topology &topology) {
   addRing(chain, devices, 1, inside, 0);
 }
 
-/// One worker and its servers: pushing, summing and pulling, piece behind piece.
+/// Expands a message over servers for one worker: push, sum and pull, piece behind piece.
 MessageExpansion foldServers(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   const auto bytes = static_cast<double>(message.bytes);
@@ -128,7 +128,7 @@ double symmetricTasksOf(const Message &message, const Machines &machines) {
   case Scheme::hierarchical:
     return 2.0 * (machines.devicesPerNode + machines.nodes());
   case Scheme::parameterServer:
-  case Scheme::tree: // does not fold
+  case Scheme::tree: // trees do not treat all ranks alike
     break;
   }
   if (!machines.dedicated)
@@ -148,7 +148,7 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
   switch (message.scheme) {
   case Scheme::ring:
   case Scheme::reduceScatter:
-  case Scheme::parameterServer: // on every rank: a block to each, then a sum to each
+  case Scheme::parameterServer: // a server on every rank: a block to each, then a sum to each
     addRing(chain, ranks, 1, both, reduce);
     chain.pause(message.shardUpdate);
     addRing(chain, ranks, 1, both, 0);
@@ -166,7 +166,7 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
     for (int groups = ranks; groups > 1; groups /= 2)
       chain.round(both, 1.0 / groups, 0);
     break;
-  case Scheme::tree: // does not fold
+  case Scheme::tree: // trees do not treat all ranks alike
     break;
   case Scheme::hierarchical:
     addHierarchical(chain, topology);

@@ -6,7 +6,7 @@ namespace syncline::simulate {
 Topology::Topology(const Machines &machines, bool isFolded, FlowNetwork &network)
     : model(machines), network(network) {
   if (!model.network)
-    return; // every message's time is stated
+    return; // every message has a stated time
   const int nodes = isFolded ? 1 : model.nodes();
   for (int node = 0; node < nodes; ++node)
     addNode(node);
@@ -56,7 +56,8 @@ Topology::Hop Topology::hop(int from, int to) const {
             model.inside ? model.inside->latency : latency(from)};
   Hop hop{{}, latency(from)};
   std::size_t count = 0;
-  // Only what joins devices is known to be as fast as it says; without it the cards decide alone.
+  // Links inside a node limit a message only where `inside` gives their rate; else the cards
+  // limit it.
   if (!isServer(from) && model.devicesPerNode > 1 && model.inside)
     hop.path[count++] = {deviceOut[from]};
   hop.path[count++] = {isServer(from) ? serverOut[from - model.ranks]
@@ -78,7 +79,7 @@ Topology::Hop Topology::foldedInside() const {
 }
 
 Topology::Hop Topology::foldedToServers(bool isPush) const {
-  // The worker's flow stands for one to each server; each server serves as many workers.
+  // The worker's flow stands for its flows to all servers; each server serves all workers alike.
   const double perServer = static_cast<double>(model.ranks) / model.servers;
   const double devices = model.devicesPerNode;
   const bool hasInside = model.devicesPerNode > 1 && model.inside;

@@ -1,4 +1,4 @@
-// Topology: the resources of the machines, and which of them lie between two of them.
+// Topology: the resources of the machines, and those that lie between two machines.
 #pragma once
 
 #include "passes/simulate/FlowNetwork.h"
@@ -9,10 +9,11 @@
 
 namespace syncline::simulate {
 
-/// A node's cards are one resource a direction (one in all where the network is half duplex), a
-/// device's way into its node is two where nodes have several devices, a dedicated server is like a
-/// node. Endpoints are ranks, then dedicated servers. Where `isFolded`, one rank stands for all:
-/// its node is the only one, and weights count what the others would add.
+/// The resources. A node's cards are one resource a direction (one for both where the network is
+/// half duplex), and so is a dedicated server's link. Where nodes have several devices, each device
+/// has a resource into its node and one out. Endpoints are ranks, then dedicated servers. Where
+/// `isFolded`, one rank stands for all: its node is the only one, and weights count what the others
+/// would add.
 class Topology {
 public:
   /// Adds the resources to `network`. Precondition: the machines are valid.
@@ -22,21 +23,21 @@ public:
     Path path;
     double latency = 0;
   };
-  /// What a message between two endpoints passes. Precondition: they differ, not folded.
+  /// The path of a message between two endpoints. Precondition: they differ, and not `isFolded`.
   Hop hop(int from, int to) const;
-  /// Of the one rank: through its node's cards both ways, which `sharers` ranks use alike.
+  /// The path of the one rank through its node's cards, both ways, which `sharers` ranks use alike.
   Hop foldedHop(double sharers) const;
-  /// To the neighbour inside the node.
+  /// The path of the one rank to its neighbour inside the node.
   Hop foldedInside() const;
-  /// Between the one worker and its servers, which all workers use alike.
+  /// The path between the one worker and its servers, which all workers use alike.
   Hop foldedToServers(bool isPush) const;
 
-  /// Seconds an endpoint takes to add a byte to its own, and seconds a message that it sends to
-  /// another machine costs.
+  /// Seconds in which an endpoint adds a byte to its own, and seconds of latency of a message that
+  /// it sends to another machine.
   double reduceSecondsPerByte(int endpoint) const;
   double latency(int endpoint) const;
 
-  /// For people: "network out", and whose: "node 3".
+  /// The name of a resource for people: kind "network out" and place "node 3".
   struct Name {
     std::string kind, place;
   };

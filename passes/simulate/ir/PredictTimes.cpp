@@ -1,4 +1,4 @@
-// Pass `predict-times`: simulates a step once and writes down what it took.
+// The pass `predict-times`: simulates a step once and writes its times.
 #include "passes/simulate/ir/PredictTimes.h"
 
 #include "ir/plan/Plan.h"
@@ -62,7 +62,7 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {
   for (auto bucket : program.getOps<plan::BucketOp>()) {
     if (bucket.getId() >= prediction.messages.size())
-      continue; // P19 says so
+      continue; // P19 reports this
     const PredictedMessage &message = prediction.messages[bucket.getId()];
     bucket.setReady(llvm::APFloat(message.ready));
     bucket.setStart(llvm::APFloat(message.start));

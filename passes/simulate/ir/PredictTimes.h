@@ -1,4 +1,4 @@
-// What a planned module takes in virtual time.
+// Predicts a planned module's times.
 #pragma once
 
 #include "passes/simulate/Prediction.h"
@@ -7,9 +7,9 @@
 
 namespace syncline::simulate {
 
-/// One step of the module's program, or of its trace by its solution, on its own cluster: what
-/// `predict-times` writes down and `check-plan` compares with. badInput where the module is no plan
-/// (see SimulatedPlan); a diagnostic may be emitted.
+/// Simulates one step of the module's program, or of its trace by its solution, on its own cluster.
+/// `predict-times` writes the result and `check-plan` compares with it. Returns badInput where the
+/// module is no plan (see SimulatedPlan); a diagnostic may be emitted.
 Result<Prediction> predictPlan(mlir::ModuleOp module);
 
 } // namespace syncline::simulate

@@ -1,4 +1,4 @@
-// Operation by operation.
+// Reads a program operation by operation.
 #include "passes/simulate/ir/ReadProgram.h"
 
 #include "passes/simulate/IssueOrder.h"
@@ -30,7 +30,7 @@ Phase phaseOf(plan::Phase phase) {
   llvm_unreachable("every phase is named above");
 }
 
-/// A program's operations, one by one.
+/// Turns a program's operations into a scenario's.
 class ProgramReader {
 public:
   Scenario read(plan::ProgramOp program) {
@@ -46,8 +46,9 @@ public:
 private:
   using Kind = Operation::Kind;
 
-  /// Buckets may be declared in any order: operations name them by number. Where numbers leave one
-  /// out, nothing issues its message, which validate() refuses.
+  /// Adds a bucket's message. Buckets may be declared in any order, since operations name
+  /// them by number. A number that is left out has a message that is never issued, which
+  /// validate() refuses.
   void addBucket(plan::BucketOp bucket) {
     if (bucket.getId() >= scenario.messages.size())
       return;
@@ -66,7 +67,7 @@ private:
                                    .message = isKnown(bucket) ? static_cast<int>(bucket) : -1});
   }
 
-  /// Whether there is such a bucket; where not, validate() refuses the scenario.
+  /// Whether the bucket is declared. validate() refuses a scenario that uses any other.
   bool isKnown(std::uint64_t bucket) const { return declared.contains(bucket); }
 
   void addCompute(mlir::Operation *op, StringRef layer) {
@@ -101,7 +102,7 @@ private:
   }
 
   Scenario scenario;
-  std::set<std::uint64_t> declared; ///< buckets that are messages
+  std::set<std::uint64_t> declared; ///< declared buckets
   Phase phase = Phase::forward;
 };
 

@@ -1,4 +1,4 @@
-// A plan's program as a scenario.
+// Reads a plan's program as a scenario.
 #pragma once
 
 #include "ir/plan/Plan.h"
@@ -6,9 +6,9 @@
 
 namespace syncline::simulate {
 
-/// The program's operations one by one, each with its `seconds` (none: no time), and its buckets as
-/// messages without costs, bucket N as message N; machines are left alone. What names a bucket that
-/// there is not is refused by validate().
+/// The program's operations one by one, each with its `seconds` (0 where absent), and its buckets
+/// as messages without costs, bucket N as message N. Machines are not set. validate() refuses an
+/// operation that names a bucket that does not exist.
 Scenario readProgram(plan::ProgramOp program);
 
 } // namespace syncline::simulate

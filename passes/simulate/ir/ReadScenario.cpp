@@ -1,4 +1,4 @@
-// Plans' modules, by MLIR.
+// Reads the modules of plans.
 #include "passes/simulate/ir/ReadScenario.h"
 
 #include "ir/FirstOf.h"
@@ -46,7 +46,7 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
     cost = catalog.gather;
   else if (sync::OptionAttr option = catalog.option(scheme))
     cost = option.getCost();
-  if (!cost) { // not offered, but possible: what it would cost alone
+  if (!cost) { // not offered, but possible: its formula over the link
     cluster::LinkAttr link = cluster::slowestLink(spec);
     if (!link || !problem::hasFormula(scheme))
       return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
@@ -59,7 +59,7 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
   return std::move(*time);
 }
 
-/// What the messages cost on a cluster, and its machines.
+/// Sets the machines of a cluster and the messages' costs on it.
 Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
   scenario.machines = machinesOf(spec);
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
@@ -77,7 +77,7 @@ Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
   return Status::ok();
 }
 
-/// Seconds per byte that a reduce-scatter takes besides its collective, as `offer` has that: its
+/// Seconds per byte by which the problem's reduce-scatter exceeds the catalog's collective: its
 /// share of the update.
 double shardUpdateOf(const problem::Problem &problem, const cost::SchemeCatalog &catalog) {
   if (!catalog.reduceScatter)
@@ -90,7 +90,7 @@ double shardUpdateOf(const problem::Problem &problem, const cost::SchemeCatalog 
   return 0;
 }
 
-/// A trace's layers, forward and back.
+/// The operations of a trace: its layers forward, then backward.
 std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
   std::vector<Operation> operations;
   auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
@@ -104,14 +104,15 @@ std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
   return operations;
 }
 
-/// Times are those of the cluster's slowest node; scenarios state those of one without slowdown.
+/// Divides times of the cluster's slowest node by its slowdown, since scenarios state times
+/// without it.
 void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
   for (Operation &op : scenario.operations)
     op.seconds /= cluster::slowdown(spec);
 }
 
-/// What the cost model says of the update of each gradient's parameter, by which a program's
-/// updates are shared out among buckets; nothing where it says nothing.
+/// Seconds of each gradient's update by the cost model; a program's updates share their time in
+/// this proportion. Empty where the cost model knows none.
 std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
                                   cluster::SpecAttr spec) {
   constexpr double elementBytes = 4; // f32
@@ -126,8 +127,8 @@ std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
   return isKnown ? seconds : std::vector<double>();
 }
 
-/// Seconds of the updates that are no operations of the problem, since messages by reduce-scatter
-/// carry them out: all shards of each.
+/// Seconds of the updates that reduce-scatter messages carry out, all shards of each; they are no
+/// operations of the problem.
 double shardedUpdates(const problem::Problem &problem, const problem::Solution &plan,
                       const cost::SchemeCatalog &catalog) {
   double bytes = 0;
@@ -223,14 +224,14 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
 Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                                               const problem::Solution &decisions,
                                               const Elsewhere &where) const {
-  const double slower = posed.slowerOn(where.cluster); // as the posed problem's times are
+  const double slower = posed.slowerOn(where.cluster); // the posed problem's times contain it
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster);
   if (!catalog)
     return catalog.status();
   Scenario scenario = issueMessages(
       simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
       decisions, gradientNames, {updates * slower, updateWeights});
-  if (firstOf<plan::ProgramOp>(module)) // a trace's layers are run as they are
+  if (firstOf<plan::ProgramOp>(module)) // a trace's layers keep their times
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);
   if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *catalog)); !placed)

@@ -1,4 +1,4 @@
-// From plans in the IR to scenarios.
+// ReadScenario: turns plans in the IR into scenarios.
 #pragma once
 
 #include "ir/cluster/Cluster.h"
@@ -14,39 +14,40 @@
 
 namespace syncline::simulate {
 
-/// `spec` as structs. A node's slowdown holds for its ranks.
+/// The machines of `spec`. A node's slowdown holds for all of its ranks.
 Machines machinesOf(cluster::SpecAttr spec);
 
-/// What is different from the plan in one simulation.
+/// What one simulation changes beside the plan.
 struct Elsewhere {
-  cluster::SpecAttr cluster; ///< the plan's own, or another
+  cluster::SpecAttr cluster; ///< the plan's own cluster, or another
   double batch = 1;          ///< samples, as a multiple of the plan's
 };
 
-/// A module that `compile` wrote, read once: its operations, its problem and the answer. Refers to
-/// attributes of the module, which must outlive it.
+/// A module that `compile` wrote, read once: its operations, its problem and its solution. It
+/// refers to attributes of the module, which must outlive it.
 class SimulatedPlan {
 public:
-  /// badInput where the module is no plan; a diagnostic is emitted where its problem or solution is
-  /// not valid.
+  /// Returns badInput where the module is no plan; emits a diagnostic where its problem or solution
+  /// is not valid.
   static Result<SimulatedPlan> create(mlir::ModuleOp module);
 
-  /// The plan itself, operation by operation as it is issued (of a trace: layer by layer), on
-  /// another cluster's network, servers and slowdowns. Operations take the time that they were
-  /// planned with, but for the slowdowns. badInput where that cluster knows nothing of a scheme.
+  /// The plan as it is issued, operation by operation (a trace: layer by layer), on another
+  /// cluster's network, servers and slowdowns. Operations take the time that they were planned
+  /// with, changed by the slowdowns only. Returns badInput where that cluster gives no cost for
+  /// a scheme.
   Result<Scenario> asPlanned(cluster::SpecAttr cluster) const;
 
-  /// The problem posed there, with these decisions: what computes is known gradient by gradient
-  /// only. `posed` comes from problem().poseOn of the same cluster and batch; of `decisions` only
-  /// messages' layers and options count.
+  /// The problem posed on another cluster, with these decisions. Computation has one operation for
+  /// each gradient. `posed` must come from problem().poseOn of the same cluster and batch; of
+  /// `decisions` only the messages' layers and options are used.
   Result<Scenario> withDecisions(const problem::Problem &posed, const problem::Solution &decisions,
                                  const Elsewhere &where) const;
 
-  /// One device without slowdown by itself: it computes what a rank does and updates all
-  /// parameters, and sends nothing. With so many times the plan's samples. Machines have one rank.
+  /// One device by itself, without slowdown and with `batch` times the plan's samples: it computes
+  /// what a rank does, updates all parameters and sends nothing. The machines have one rank.
   Scenario alone(double batch) const;
 
-  /// Bytes of the tensors of a plan with these decisions, on every device; nothing of a trace. See
+  /// Bytes on every device of the tensors of a plan with these decisions; nothing for a trace. See
   /// lower::memoryElsewhere. Precondition: as withDecisions.
   std::optional<std::int64_t> memory(const problem::Problem &posed,
                                      const problem::Solution &decisions,
@@ -55,11 +56,11 @@ public:
   const merge::PlannedProblem &problem() const { return posed; }
   const problem::Solution &decisions() const { return plan; }
   const std::string &planner() const { return plannerName; }
-  /// Of the gradients, in the problem's order.
+  /// The gradients' names, in the problem's order.
   const std::vector<std::string> &names() const { return gradientNames; }
-  /// Per rank; of a trace where its fully connected layers agree on it.
+  /// Samples per rank; for a trace only where its fully connected layers agree.
   std::optional<std::int64_t> samples() const { return batchSamples; }
-  /// What the module says that a step takes, seconds; 0 before `predict-times`.
+  /// Seconds of a step by the module's prediction; 0 before `predict-times`.
   double predictedStep() const { return predicted; }
 
 private:
@@ -71,7 +72,7 @@ private:
   std::string plannerName;
   std::vector<std::string> gradientNames;
   std::optional<std::int64_t> batchSamples;
-  std::vector<double> updateWeights; ///< by gradient; empty of a trace
+  std::vector<double> updateWeights; ///< of each gradient; empty for a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
 };
 
