@@ -7,35 +7,41 @@ include "mlir/Pass/PassBase.td"
 def Differentiate : Pass<"differentiate", "::syncline::nn::StepOp"> {
   let summary = "appends the backward pass and one update a parameter";
   let description = [{
-    Reverse-mode differentiation of the step's loss, one rule per operation behind `DifferentiableOpInterface`. Walks from the
-    loss to the step's beginning; only values that depend on a parameter and reach the loss get a gradient. Gradients of a value
-    with several uses are added as they arrive (later uses first), so at most one partial sum is live. Within a layer the weight
-    gradient comes before the data gradient: it is ready one operation earlier, and its message can leave while the data
-    gradient is computed.
+    Reverse-mode differentiation of the step's loss, one rule per operation behind
+    `DifferentiableOpInterface`. Walks from the loss to the step's beginning; only values that
+    depend on a parameter and reach the loss get a gradient. Gradients of a value with several uses
+    are added as they arrive (later uses first), so at most one partial sum is live. Within a layer
+    the weight gradient comes before the data gradient: it is ready one operation earlier, and its
+    message can leave while the data gradient is computed.
 
-    Assumes: one `nn.loss`; no updates yet; no fused activations or `nn.pointwise` between a parameter and the loss.
-    Ensures: every parameter has one `nn.update`; updates stand at the end, in the order in which gradients are complete; the
-    gradient of an update has no other use; backward operations carry `nn.backward` and the `nn.layer` they come from.
+    Assumes: one `nn.loss`; no updates yet; no fused activations or `nn.pointwise` between a
+    parameter and the loss.
+    Ensures: every parameter has one `nn.update`; updates stand at the end, in the order in which
+    gradients are complete; the gradient of an update has no other use; backward operations carry
+    `nn.backward` and the `nn.layer` they come from.
     Fails: where an operation has no derivative; on a parameter that does not reach the loss.
 
     ```mlir
     // Before
     %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
-    %l, %d = nn.cross_entropy %y, %t : (tensor<4x2xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<4x2xf32>)
+    %l, %d = nn.cross_entropy %y, %t
+        : (tensor<4x2xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<4x2xf32>)
     nn.loss %l : tensor<f32>
     // After: the same, and
-    %dw = nn.matmul %d, %x {nn.backward, transpose_a} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    %dw = nn.matmul %d, %x {nn.backward, transpose_a}
+        : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
     nn.update %w, %dw : tensor<2x8xf32>, tensor<2x8xf32>
     ```
   }];
 }
 
 def FuseActivations : Pass<"fuse-activations", "::syncline::nn::StepOp"> {
-  let summary = "a relu becomes part of the batch_norm, convolution or matrix product before it";
+  let summary = "joins relu to the batch_norm, convolution or matrix product before it";
   let description = [{
-    Where relu is the one use of a batch_norm, and relu's derivative is the one gradient that batch_norm's backward takes, both halves
-    are fused; a mask is kept for backward. Where relu is the one use of a convolution or a product, forward is fused and the derivative
-    stays: it reads the result, which is the same. Saves one pass over memory each way.
+    Where relu is the one use of a batch_norm, and relu's derivative is the one gradient that
+    batch_norm's backward takes, both halves are fused; a mask is kept for backward. Where relu is
+    the one use of a convolution or a product, forward is fused and the derivative stays: it reads
+    the result, which is the same. Saves one pass over memory each way.
 
     Assumes: differentiated, or never to be. Ensures: the same values.
 
@@ -50,12 +56,14 @@ def FuseActivations : Pass<"fuse-activations", "::syncline::nn::StepOp"> {
 }
 
 def FusePointwise : Pass<"fuse-pointwise", "::syncline::nn::StepOp"> {
-  let summary = "elementwise operations become loops with scalar bodies, as few as its rules find";
+  let summary = "joins elementwise operations into few loops with scalar bodies";
   let description = [{
-    Replaces unary, unary_backward, binary, prelu_backward and broadcast by `nn.pointwise`: neighbours in the graph share a loop, so
-    that what passes between them never reaches memory. Constants of one value become part of the body. The rules of grouping are in
-    PointwiseGroups.h: order and the readiness of gradients are kept, and a loop that broadcasts, which walks plain memory, does not
-    pull more big tensors out of their blocked layouts. A loop carries the sum of its members' `nn.seconds`, where all have one.
+    Replaces unary, unary_backward, binary, prelu_backward and broadcast by `nn.pointwise`:
+    neighbours in the graph share a loop, so that what passes between them never reaches memory.
+    Constants of one value become part of the body. The rules of grouping are in PointwiseGroups.h:
+    order and the readiness of gradients are kept, and a loop that broadcasts, which walks plain
+    memory, does not pull more big tensors out of their blocked layouts. A loop carries the sum of
+    its members' `nn.seconds`, where all have one.
 
     Assumes: floating-point elements. Ensures: no elementwise operation is left; the same values.
 
@@ -80,20 +88,24 @@ def FusePointwise : Pass<"fuse-pointwise", "::syncline::nn::StepOp"> {
 def Cost : Pass<"cost", "::syncline::nn::StepOp"> {
   let summary = "predicts the time of every operation";
   let description = [{
-    Sets `nn.seconds` on every operation that takes time. Seconds come from the module's `cluster.profile` where it has the
-    operation's layer and phase: shared out among the layer's operations of that phase in proportion to their roofline.
-    Otherwise they are max(flops / compute rate, bytes / memory rate) + launch overhead, with the rates of the module's `cluster.spec`.
-    The model is described in passes/cost/README.md.
+    Sets `nn.seconds` on every operation that takes time. Seconds come from the module's
+    `cluster.profile` where it has the operation's layer and phase: shared out among the layer's
+    operations of that phase in proportion to their roofline. Otherwise they are max(flops / compute
+    rate, bytes / memory rate) + launch overhead, with the rates of the module's `cluster.spec`. The
+    model is described in passes/cost/README.md.
 
     Assumes: a module with `cluster.spec` around the step.
     Ensures: `nn.seconds` wherever `timelineOf` needs it; earlier values are replaced.
-    Fails: on an operation for which there is neither a profile nor a rate; on a profile that names none of the step's layers.
+    Fails: on an operation for which there is neither a profile nor a rate; on a profile that names
+    none of the step's layers.
 
     ```mlir
-    // Before, in a module with cluster.spec = #cluster.spec<..., device = <compute = 1.0e+09, memory = 1.0e+09, launchOverhead = 0.0>, ...>
+    // Before, in a module with cluster.spec = #cluster.spec<...,
+    //   device = <compute = 1.0e+09, memory = 1.0e+09, launchOverhead = 0.0>, ...>
     %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
     // After: 128 operations, 224 bytes
-    %y = nn.matmul %x, %w {nn.seconds = 2.24e-07 : f64, transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %y = nn.matmul %x, %w {nn.seconds = 2.24e-07 : f64, transpose_b}
+        : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
     ```
   }];
 }
@@ -113,40 +125,46 @@ def InsertGradients : Pass<"insert-gradients", "::syncline::nn::StepOp"> {
 }
 
 def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
-  let summary = "states which ways every gradient has: an instance of P1 or of the choice";
+  let summary = "states the sync problem: what every gradient may do on the cluster";
   let description = [{
-    Assumes: the module has `cluster.spec` and either a `sync.trace` or an `nn.step` that is differentiated, timed and has its
-    `sync.gradient` operations. Ensures: a `sync.problem @merge` with one layer a gradient, in the order in which they are ready; merge classes and
-    factor options are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `requested` rules out.
+    Assumes: the module has `cluster.spec` and either a `sync.trace` or an `nn.step` that is
+    differentiated, timed and has its `sync.gradient` operations. Ensures: a `sync.problem @merge`
+    with one layer a gradient, in the order in which they are ready; merge classes and factor
+    options are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `requested` rules
+    out.
     Fails: as poseInstance says (passes/merge/Instance.h), with a diagnostic at the step or trace.
 
     ```mlir
-    // Before, in a module with cluster.spec = #cluster.spec<..., collectives = [<ring, #cluster.affine<a = 0.5, b = 0.0>>]>
+    // Before, in a module with cluster.spec = #cluster.spec<...,
+    //   collectives = [<ring, #cluster.affine<a = 0.5, b = 0.0>>]>
     sync.trace @net {
       sync.layer "fc" bytes 30 forward 3.0 backward 3.0
     }
     // After, before the same trace
     sync.problem @merge layers ["fc"] bytes [30] ready <[6.0]>
-      merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.5, b = 0.0>, traffic = 3.0>]>]
+      merge_classes [#sync.merge_class<[
+        <ring, cost = #cluster.affine<a = 0.5, b = 0.0>, traffic = 3.0>]>]
       forward_end 3.0 backward_end 6.0 updates 0.0
     ```
   }];
   let options = [
     ListOption<"requested", "requested", "std::string",
-               "schemes requested by name, LAYERS=SCHEME with a pattern of layers, e.g. fc*=factors; the last that matches counts">,
+               "schemes requested by name, LAYERS=SCHEME with a pattern of layers, e.g. "
+               "fc*=factors; the last that matches counts">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
 
 def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
-  let summary = "answers every problem by a planner";
+  let summary = "solves every problem by a planner";
   let description = [{
-    Ensures: behind every `sync.problem` a `sync.solution` that the checker accepts, with the certificate that proves its bound.
+    Ensures: behind every `sync.problem` a `sync.solution` that the checker accepts, with the
+    certificate that proves its bound.
     Fails: on an invalid problem; where the planner's rule has no answer.
   }];
   let options = [
     Option<"planner", "planner", "std::string", "\"optimal\"",
-           "who answers: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb">,
+           "planner: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
@@ -154,22 +172,27 @@ def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
 def FormBuckets : Pass<"form-buckets", "::mlir::ModuleOp"> {
   let summary = "carries a solution out: each of its messages becomes one collective";
   let description = [{
-    A message by factors is an algebraic rewrite: the sum over ranks of a product over samples is the product of the gathered factors, and
-    the sum of a factor over samples, a bias's gradient, the sum of the gathered one. What was computed of this rank's samples alone is gone.
+    A message by factors is an algebraic rewrite: the sum over ranks of a product over samples is
+    the product of the gathered factors, and the sum of a factor over samples, a bias's gradient,
+    is the sum of the gathered factor. What was computed of this rank's samples alone is gone.
 
-    Assumes: `insert-gradients` has run and a solution stands in the module; where it sends factors, `cluster.spec` too. Ensures: no
-    `sync.gradient` is left; messages, what is computed from gathered factors, and updates stand last in the step. A module with a trace is
-    left as it is. Fails: on a solution that leaves out gradients, or sends as factors what has none.
+    Assumes: `insert-gradients` has run and a solution stands in the module; where it sends factors,
+    `cluster.spec` too. Ensures: no `sync.gradient` is left; messages, what is computed from
+    gathered factors, and updates stand last in the step. A module with a trace is left as it is.
+    Fails: on a solution that leaves out gradients, or sends as factors what has none.
 
     ```mlir
     %0 = sync.gradient %a "a" : ...   // before
     %1 = sync.gradient %b "b" : ...
     %0, %1 = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0, ...} : ...   // after
 
-    %dw = nn.matmul %dy, %x {transpose_a} : (tensor<8x2xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>   // before
+    // before
+    %dw = nn.matmul %dy, %x {transpose_a} : (tensor<8x2xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
     %2 = sync.gradient %dw "w" : ...
-    %dys, %xs = sync.all_gather %dy, %x {members = ["w"], bucket = 1, ...} : ...   // after, with four ranks
-    %2 = nn.matmul %dys, %xs {transpose_a} : (tensor<32x2xf32>, tensor<32x4xf32>) -> tensor<2x4xf32>
+    // after, with four ranks
+    %dys, %xs = sync.all_gather %dy, %x {members = ["w"], bucket = 1, ...} : ...
+    %2 = nn.matmul %dys, %xs {transpose_a}
+        : (tensor<32x2xf32>, tensor<32x4xf32>) -> tensor<2x4xf32>
     ```
   }];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
@@ -178,25 +201,29 @@ def FormBuckets : Pass<"form-buckets", "::mlir::ModuleOp"> {
 def CheckSolutions : Pass<"check-solutions", "::mlir::ModuleOp"> {
   let summary = "judges claimed solutions and certificates";
   let description = [{
-    Rejects a solution that is no plan for its problem and a certificate that does not prove its bound, each with the numbered reason
-    of passes/proof/README.md. Shares no code with the solvers; runs in release builds. Beside a cluster, problem and solution are the only ones, and
-    the problem's costs are those of the cluster (S14, S15).
+    Rejects a solution that is no plan for its problem and a certificate that does not prove its
+    bound, each with the numbered reason of passes/proof/README.md. Shares no code with the solvers;
+    runs in release builds. Beside a cluster, problem and solution are the only ones, and the
+    problem's costs are those of the cluster (S14, S15).
   }];
 }
 
 def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
-  let summary = "decides when and where everything happens: the step becomes a plan";
+  let summary = "decides order and memory: the step becomes a plan";
   let description = [{
-    Forward and backward keep their order; a bucket is issued right after the operation that completes it and after the buckets
-    before it on its channel; waits, what is computed from gathered factors, and updates stand at the end in bucket order. Gradients are
-    written straight into their bucket, parameters lie as their gradients do, everything else is laid over by lifetime (passes/lower/README.md).
+    Forward and backward keep their order; a bucket is issued right after the operation that
+    completes it and after the buckets before it on its channel; waits, what is computed from
+    gathered factors, and updates stand at the end in bucket order. Gradients are written straight
+    into their bucket, parameters lie as their gradients do, everything else is laid over by
+    lifetime (passes/lower/README.md).
 
-    Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or what is computed from a
-    `sync.all_gather`; elementwise operations are fused.
-    Ensures: a `plan.program` that `check-plan` accepts in place of each `nn.step`; problems and solutions stay. A module with a trace is
-    left as it is.
-    Fails: on a parameter without an update, a message that does not name its parameters, an operation without a kernel, an element
-    type that plans do not know, an output that is computed by no operation.
+    Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or
+    what is computed from a `sync.all_gather`; elementwise operations are fused.
+    Ensures: a `plan.program` that `check-plan` accepts in place of each `nn.step`; problems and
+    solutions stay. A module with a trace is left as it is.
+    Fails: on a parameter without an update, a message that does not name its parameters, an
+    operation without a kernel, an element type that plans do not know, an output that is computed
+    by no operation.
 
     ```mlir
     // Before
@@ -208,7 +235,8 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     plan.program @mlp ranks 2 batch 4 spaces {arena = 192 : i64, ...} {
       %0 = plan.tensor "x" in input at 0 reserve 128 : memref<4x8xf32>
       ...
-      plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0e-3
+      plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
+          ready 0.0 start 0.0 end 1.0e-3
       plan.phase forward
       plan.call matmul "fc" ["a", "b", "y"] ins(%0, %2 : ...) outs(%4 : ...) {transpose_b}
       ...
@@ -223,21 +251,30 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
 }
 
 def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
-  let summary = "simulates a step once and writes down when everything happens";
+  let summary = "simulates a step once and writes the prediction of its times";
   let description = [{
-    The planner's model takes computation to be undisturbed, updates to come last, and the gradients of layers that go by factors to be computed in
-    the backward pass too. What a plan does is its program: one step of it is run in virtual time, on the plan's own cluster without jitter
-    (passes/simulate/README.md), and what that says becomes a `sync.prediction` and the buckets' ready, start and end. Of a trace, layers are run
-    as the solution has them. Where ranks differ, the latest counts.
+    The planner's model assumes undisturbed computation, updates to come last, and the gradients
+    of layers that go by factors to be computed in the backward pass too. What a plan does is its
+    program: one step of it is run in virtual time, on the plan's own cluster without jitter
+    (passes/simulate/README.md), and what that says becomes a `sync.prediction` and the buckets'
+    ready, start and end. Of a trace, layers are run as the solution has them. Where ranks differ,
+    the latest counts.
 
-    Assumes: a problem, its solution and a `cluster.spec`; a program or a trace. Ensures: one `sync.prediction` behind the solution, which
-    stays as it is. Time and memory are bounded: beyond two million parts and operations messages take their cost, one rank as slow as the
-    slowest stands for all. Fails: where the program is none of the solution's, or a message can travel by none of the cluster's links.
+    Assumes: a problem, its solution and a `cluster.spec`; a program or a trace. Ensures: one
+    `sync.prediction` behind the solution, which stays as it is. Time and memory are bounded: beyond
+    two million tasks and operations messages take their cost, one rank as slow as the slowest
+    stands for all. Fails: where the program is none of the solution's, or a message can travel by
+    none of the cluster's links.
 
     ```mlir
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0   // before: the solution's
-    sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]> reconstructed <[5.0]> exposed <[2.0]>      // after
-      forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0 updates 0.5 step 5.5
+    // before: the bucket has the solution's times
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
+        ready 3.0 start 3.0 end 5.0
+    // after
+    sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]>
+      reconstructed <[5.0]> exposed <[2.0]>
+      forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0
+      updates 0.5 step 5.5
     ```
   }];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
@@ -246,16 +283,18 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5, P7 to P20, P22 to P24, each with its number and a note at the other place. Computes lifetimes and order anew from the program's text:
-    shares no code with lowering. Runs in release builds.
+    Rules P5, P7 to P20, P22 to P24, each with its number and a note at the other place. Computes
+    lifetimes and order anew from the program's text: shares no code with lowering. Runs in release
+    builds.
   }];
 }
 
 def CheckRunnable : Pass<"check-runnable", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that a run would refuse, or begin with wrong values";
   let description = [{
-    Rules P25 to P28: samples, sizes of spaces, initial values, operands. A program may be valid without them (a part of one, to try a
-    pass on); one that `run` takes may not. Runs in release builds.
+    Rules P25 to P28: samples, sizes of spaces, initial values, operands. A program may be valid
+    without them (a part of one, to try a pass on); one that `run` takes may not. Runs in release
+    builds.
 
     Assumes: `check-plan` has accepted the program.
   }];
@@ -269,7 +308,8 @@ def Barrier : Pass<"barrier"> {
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"\"", "the phase that ends here, for the message">,
-    ListOption<"illegal", "illegal", "std::string", "names of operations that may not be left, e.g. nn.unary">,
+    ListOption<"illegal", "illegal", "std::string",
+           "names of operations that may not be left, e.g. nn.unary">,
   ];
 }
 
