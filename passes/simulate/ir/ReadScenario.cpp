@@ -28,8 +28,8 @@ problem::LinkRates rates(cluster::LinkAttr link) {
   return {link.getAlpha(), link.getBeta(), link.getGamma()};
 }
 
-/// A line, a table, or a formula with constants of its own: a time that the network does not
-/// decide. Of NCCL's Tree only its cost is known.
+/// Whether a scheme's time is stated: a line, a table, or a formula with constants of its own, none
+/// of which the network decides. NCCL's Tree counts too, since only its cost is known.
 bool isStated(cluster::SpecAttr spec, Scheme scheme) {
   if (spec.getNccl() && scheme == Scheme::tree)
     return true;
