@@ -45,6 +45,8 @@ TEST(Solve, EqualsExhaustiveSearch) {
 /// 600 mixed instances: labels, exhaustive search and Z3 agree. Z3 is asked, in exact arithmetic,
 /// whether some plan ends by the optimum and whether one ends a billionth earlier.
 TEST(Solve, EqualsExhaustiveSearchAndZ3) {
+  if (!z3judge::checkAvailable())
+    GTEST_SKIP() << z3judge::checkAvailable().message();
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Problem problem = randomSmallProblem(10000 + seed, 10, 3000, false);
     SCOPED_TRACE("seed " + std::to_string(10000 + seed));
