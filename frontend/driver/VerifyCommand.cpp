@@ -1,4 +1,5 @@
 // `syncline verify`: a plan's files, checks and proofs, without the solver.
+#include "frontend/driver/AskZ3.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
@@ -8,6 +9,7 @@
 #include "codegen/folder/PlanFolder.h"
 #include "passes/Passes.h"
 #include "passes/solver/Planner.h"
+#include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -29,6 +31,8 @@ namespace {
 struct VerifyOptions {
   std::string plan;
   std::string model, cluster; ///< files to compare with; empty for none
+  bool withZ3 = false;
+  double z3Seconds = 60; ///< that Z3 may take
 };
 
 /// The hash of what the plan was made from, by the file where one is given.
@@ -85,6 +89,13 @@ Status verify(const VerifyOptions &options) {
   if (failed(passes.run(module->get())))
     return diagnostics.status("'" + folder + "' fails a check without a reason");
   std::printf("%s: files unchanged, plan valid, bound proved\n", folder.c_str());
+  if (!options.withZ3)
+    return Status::ok();
+  std::fflush(stdout); // Z3 may take long
+  Result<std::string> opinion = askZ3(folder, module->get(), options.z3Seconds);
+  if (!opinion)
+    return opinion.status();
+  std::printf("%s\n", opinion->c_str());
   return Status::ok();
 }
 
@@ -108,7 +119,19 @@ Command addVerify(CLI::App &app) {
           "Also compare this cluster file, or a sample's, with the one that the plan was made for")
       ->type_name("FILE")
       ->check(someText());
+  CLI::Option *withZ3 = command->add_flag(
+      "--with-z3", options->withZ3,
+      "Also have Z3 prove the bound from the problem, independently of the plan's certificate" +
+          std::string(z3judge::checkAvailable() ? "" : " (this build has no Z3)"));
+  command->add_option("--z3-seconds", options->z3Seconds, "Time that Z3 may take, seconds")
+      ->type_name("SECONDS")
+      ->check(realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
+      ->capture_default_str()
+      ->needs(withZ3);
   return [options]() -> Status {
+    if (options->withZ3)
+      if (Status available = z3judge::checkAvailable(); !available)
+        return available;
     Result<std::string> cluster = files::findCluster(options->cluster);
     if (!cluster)
       return cluster.status();
