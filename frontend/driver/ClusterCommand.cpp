@@ -25,7 +25,7 @@ struct ClusterOptions {
   std::string topology, hostfile;
   std::string bandwidth, latency; ///< with units
   std::string output;             ///< empty: standard output
-  bool lists = false;             ///< the samples, and nothing else
+  bool lists = false;             ///< list the samples, do nothing else
   files::ClusterSources sources;
 };
 
@@ -36,7 +36,8 @@ std::vector<std::string> words(std::span<const std::string_view> names, const ch
   return list;
 }
 
-/// One of `kinds`; another is refused with the one that is near, or with all.
+/// Adds an option that takes one of `kinds`. Another value is refused with the nearest kind, or
+/// with all of them.
 CLI::Option *addKind(CLI::App *command, const std::string &option,
                      std::optional<std::string> &target, std::vector<std::string> kinds,
                      const std::string &help) {
@@ -104,7 +105,7 @@ Status listSamples() {
   return Status::ok();
 }
 
-/// What a file says must not be said by an option, too.
+/// Refuses options that repeat what a file says.
 Status checkUsage(const ClusterOptions &options) {
   const files::ClusterSources &sources = options.sources;
   if (sources.nodes && !options.hostfile.empty())
@@ -115,7 +116,7 @@ Status checkUsage(const ClusterOptions &options) {
   return Status::ok();
 }
 
-/// What was written, and what to do with it.
+/// Prints which file was written and which command comes next.
 Status close(const std::string &output, const std::string &text) {
   Result<files::ClusterFile> file = files::parseClusterFile(text, output);
   if (!file)
@@ -169,44 +170,47 @@ Command addCluster(CLI::App &app) {
       "lab.yaml");
   command
       ->add_option("--from-nccl-topology", options->topology,
-                   "One node as NCCL sees it (XML), written by a run with NCCL_TOPO_DUMP_FILE set")
+                   "Read one node as NCCL sees it (XML), from a run with NCCL_TOPO_DUMP_FILE set")
       ->check(someText())
       ->type_name("FILE")
       ->group("Inputs");
   command
       ->add_option("--from-hostfile", options->hostfile,
-                   "Hosts and their slots, as mpirun reads them")
+                   "Read hosts and their slots from this file, as mpirun does")
       ->check(someText())
       ->type_name("FILE")
       ->group("Inputs");
   command
-      ->add_option("--nodes", options->sources.nodes, "Nodes; with a host file: as many as hosts")
+      ->add_option("--nodes", options->sources.nodes,
+                   "Set the number of nodes; default: as many as the host file's hosts")
       ->check(wholeNumber(1, "nodes"))
       ->type_name("N")
       ->group("What files do not say");
   command
       ->add_option("--devices-per-node", options->sources.devicesPerNode,
-                   "Devices of a node; with a file: as it says; default: 1")
+                   "Set the devices of a node; default: as the files say, else 1")
       ->check(wholeNumber(1, "devices"))
       ->type_name("N")
       ->group("What files do not say");
   addKind(command, "--device", options->sources.device, words(files::deviceKinds(), "none"),
-          "What a rank computes with");
+          "Set the device of a rank");
   addKind(command, "--network", options->sources.network,
           words(files::linkKinds(files::LinkPlace::betweenNodes), nullptr),
-          "Rate, where the topology has none, and latency between the nodes");
+          "Set latency between the nodes, and the rate where the topology has none");
   addKind(command, "--inside", options->sources.inside,
           words(files::linkKinds(files::LinkPlace::insideNode), "none"),
-          "What joins the devices of a node, where it is not as in the topology");
+          "Set the link between a node's devices; default: the topology's");
   const char *group = "What files do not say";
   command
       ->add_option("--bandwidth", options->bandwidth,
-                   "Of one network card, such as '25 Gb/s'; default: the topology's, the network's")
+                   "Set the rate of one network card, such as '25 Gb/s'; default: the topology's "
+                   "or network's")
       ->type_name("RATE")
       ->group(group);
   command
-      ->add_option("--latency", options->latency,
-                   "Of a message between nodes, such as 20us; default: the network's")
+      ->add_option(
+          "--latency", options->latency,
+          "Set the latency of a message between nodes, such as 20us; default: the network's")
       ->type_name("TIME")
       ->group(group);
   command
@@ -215,12 +219,12 @@ Command addCluster(CLI::App &app) {
       ->group("Output");
   command
       ->add_option("--name", options->sources.name,
-                   "The cluster's; default: the files' names, or what it is made of")
+                   "Name the cluster so; default: the files' names, or what it is made of")
       ->check(someText())
       ->group("Output");
   command
       ->add_option("-o,--output", options->output,
-                   "Cluster file to write, replaced where there is one; default: standard output")
+                   "Write the cluster file here, replacing one; default: standard output")
       ->check(someText())
       ->group("Output");
   return [options] { return import(*options); };

@@ -16,7 +16,7 @@
 namespace syncline::driver {
 
 static std::string plannerHelp() {
-  std::string text = "Who decides what is merged and how it travels:";
+  std::string text = "Plan by this planner, which decides what is merged and how it travels:";
   for (const solver::PlannerUsage &usage : solver::plannerUsages())
     text += "\n  " + std::string(usage.form) + ": " + std::string(usage.text);
   return text;
@@ -24,7 +24,8 @@ static std::string plannerHelp() {
 
 static std::string schemeHelp() {
   std::string text = "Send gradients that match this glob by one scheme; may be repeated, the last "
-                     "that matches counts. Planners other than 'optimal' need a pattern of all "
+                     "that matches counts; default: the planner's choice. Planners other than "
+                     "'optimal' need a pattern of all "
                      "gradients, such as '*=ring'. Schemes: ";
   for (Scheme scheme : allSchemes())
     text += std::string(schemeName(scheme)) + ", ";
@@ -38,23 +39,25 @@ static std::vector<std::string> backends() {
   return names;
 }
 
-/// What is fixed of how NCCL carries the messages of a plan for GPUs.
+/// Options that fix NCCL's choices for a plan's messages on GPUs.
 static void addNccl(CLI::App &command, CompileOptions &options) {
   command
-      .add_option("--nccl-protocol", options.ncclProtocol,
-                  "Protocol of NCCL's collectives, with --backend cuda; default: NCCL's choice")
+      .add_option(
+          "--nccl-protocol", options.ncclProtocol,
+          "Fix the protocol of NCCL's collectives, with --backend cuda; default: NCCL's choice")
       ->check(oneOf({"simple", "ll", "ll128"}))
       ->group("Planning");
   command
-      .add_option("--nccl-channels", options.ncclChannels,
-                  "Channels of each of NCCL's collectives, 1 to 64, with --backend cuda; default: "
-                  "NCCL's choice")
+      .add_option(
+          "--nccl-channels", options.ncclChannels,
+          "Fix the channels of each of NCCL's collectives, 1 to 64, with --backend cuda; default: "
+          "NCCL's choice")
       ->check(CLI::Range(std::int64_t{1}, cluster::maxNcclChannels))
       ->type_name("N")
       ->group("Planning");
 }
 
-/// Reads NAME=N into the sizes; an empty string where it is that, else what is wrong.
+/// Reads NAME=N into the dimensions' sizes. Returns what is wrong with `text`, empty for nothing.
 static std::string addDimension(CompileOptions &options, const std::string &text) {
   const std::size_t at = text.rfind('=');
   std::int64_t size = 0;
@@ -65,7 +68,7 @@ static std::string addDimension(CompileOptions &options, const std::string &text
   return isNew ? "" : "--dim: '" + place->first + "' is given twice";
 }
 
-/// Models that are only planned, by their shapes.
+/// Options for models that are planned by their shapes alone.
 static void addLayers(CLI::App &command, CompileOptions &options) {
   command
       .add_flag(
@@ -74,8 +77,9 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
           "that cannot be trained, several inputs, and a loss inside the model")
       ->group("Planning");
   command
-      .add_option("--write-layers", options.writeLayers,
-                  "Layer trace (CSV) to write of the model, with --plan-only")
+      .add_option(
+          "--write-layers", options.writeLayers,
+          "Write the model's layer trace (CSV) to this file, with --plan-only; default: none")
       ->check(someText())
       ->group("Output");
   command
@@ -86,7 +90,7 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
               if (std::string wrong = addDimension(options, text); !wrong.empty())
                 throw CLI::ValidationError(wrong);
           },
-          "Size of a symbolic dimension of the model's inputs besides the batch; may be repeated")
+          "Set a symbolic dimension of the model's inputs besides the batch; may be repeated")
       ->type_name("NAME=N")
       ->allow_extra_args(false)
       ->group("Training");
@@ -112,37 +116,41 @@ Command addCompile(CLI::App &app) {
   command
       ->add_option(
           "--profile", options->profile,
-          "Measured times (JSON); default: operation and byte counts with the cluster's rates")
+          "Take measured times from this file (JSON); default: estimate by the cluster's rates")
       ->check(someText())
       ->group("Inputs");
   command
-      ->add_option("-o,--output", options->output, "Plan folder to write; a plan there is replaced")
+      ->add_option("-o,--output", options->output,
+                   "Write the plan to this folder; a plan there is replaced")
       ->required()
       ->check(someText())
       ->group("Output");
   command
       ->add_option("--backend", options->backend,
-                   "What the step is compiled for: cpu by CXX or c++; cuda by NVCC or nvcc")
+                   "Compile the step for this device: cpu by CXX or c++; cuda by NVCC or nvcc")
       ->check(oneOf(backends()))
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--quiet", options->quiet, "Say nothing of what was written")->group("Output");
-  command->add_option("--batch", options->batch, "Samples per rank; default: as in the model")
+  command
+      ->add_option("--batch", options->batch,
+                   "Take so many samples per rank; default: as in the model")
       ->check(wholeNumber(1, "samples"))
       ->type_name("K")
       ->group("Training");
-  command->add_option("--loss", options->loss, "Loss on the model's output")
+  command->add_option("--loss", options->loss, "Take this loss on the model's output")
       ->check(oneOf({"cross-entropy", "mse"}))
       ->capture_default_str()
       ->group("Training");
   command
       ->add_option("--loss-on", options->modelOutput,
-                   "Output the loss is taken on; default: the first")
+                   "Take the loss on this output; default: the first")
       ->check(someText())
       ->group("Training");
   command
-      ->add_option("--freeze", options->freeze,
-                   "Do not train parameters that match this glob; may be repeated")
+      ->add_option(
+          "--freeze", options->freeze,
+          "Do not train parameters that match this glob; may be repeated; default: train all")
       ->allow_extra_args(false)
       ->group("Training");
   command

@@ -2,13 +2,16 @@
 #include "frontend/driver/Advise.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/MeasuredPlan.h"
+#include "frontend/driver/PlotOption.h"
 #include "frontend/driver/Why.h"
 #include "frontend/report/PlanDiff.h"
+#include "frontend/report/PlanPlot.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
 
 #include "codegen/folder/PlanFolder.h"
 #include "runtime/launch/CliChecks.h"
+#include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"
 
@@ -25,11 +28,12 @@ namespace {
 
 struct InspectOptions {
   std::string plan;
-  std::string other;    ///< to compare with; empty for none
+  std::string other;    ///< plan folder to compare with; empty for none
   std::string why;      ///< a gradient to explain; empty for none
   std::string advise;   ///< "ddp"; empty for none
   std::string measured; ///< trace of a run; empty for none
-  std::string maxError; ///< of it; empty for any
+  std::string maxError; ///< largest error accepted, a fraction as text; empty for any
+  std::string plot;     ///< file to draw the plan to; empty for none
   bool members = false;
 };
 
@@ -53,6 +57,17 @@ Result<std::string> compare(const InspectOptions &options, const nlohmann::json 
   return report::planDiff({plan, left}, {*other, right});
 }
 
+Status inPlanJson(const InspectOptions &options, const Status &problem) {
+  return Status::badInput("'" + options.plan + "/plan.json': " + problem.message());
+}
+
+Status draw(const InspectOptions &options, const nlohmann::json &plan) {
+  Result<std::string> picture = report::planSvg(plan);
+  if (!picture)
+    return inPlanJson(options, picture.status());
+  return writeWholeFile(options.plot, *picture);
+}
+
 Result<std::string> reportOn(const InspectOptions &options) {
   if (!options.why.empty())
     return whyGradient(options.plan, options.why);
@@ -65,11 +80,14 @@ Result<std::string> reportOn(const InspectOptions &options) {
     return compare(options, *plan);
   Result<std::string> report = report::planReport(*plan, options.members);
   if (!report)
-    return Status::badInput("'" + options.plan + "/plan.json': " + report.status().message());
+    return inPlanJson(options, report.status());
+  if (!options.plot.empty())
+    if (Status drawn = draw(options, *plan); !drawn)
+      return drawn;
   return report;
 }
 
-/// The report stands also where the errors are larger than they may be.
+/// Prints the report before it fails on errors that are too large.
 Status inspectMeasured(const InspectOptions &options) {
   constexpr double usualTolerance = 0.05;
   double limit = usualTolerance;
@@ -95,6 +113,11 @@ Status inspectMeasured(const InspectOptions &options) {
 Status inspect(const InspectOptions &options) {
   if (!options.measured.empty())
     return inspectMeasured(options);
+  if (Status named = expectSvgName(options.plot); !named)
+    return named;
+  if (!options.plot.empty())
+    if (Status writable = expectWritableFile(options.plot); !writable)
+      return writable;
   Result<std::string> report = reportOn(options);
   if (!report)
     return report.status();
@@ -109,15 +132,23 @@ Command addInspect(CLI::App &app) {
   CLI::App *command = app.add_subcommand("inspect", "Show a plan's buckets, times and bound");
   command->footer("Examples:\n"
                   "  syncline inspect model.plan --why fc.weight\n"
-                  "  syncline inspect model.plan --diff ddp.plan");
+                  "  syncline inspect model.plan --diff ddp.plan\n"
+                  "  syncline inspect model.plan --plot model.svg");
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command->add_flag("--members", options->members, "Name every gradient of every bucket");
+  command
+      ->add_option("--plot", options->plot,
+                   "Draw computation and messages over virtual time to this file as well (SVG); "
+                   "default: none")
+      ->type_name("FILE")
+      ->check(someText());
   command
       ->add_option("--diff", options->other,
                    "Compare with this plan instead: predictions, and what travels otherwise")
       ->type_name("PLAN")
       ->check(someText())
-      ->excludes("--members");
+      ->excludes("--members")
+      ->excludes("--plot");
   command
       ->add_option("--why", options->why,
                    "Explain one gradient instead: what every scheme costs, what the choice saves, "
@@ -126,6 +157,7 @@ Command addInspect(CLI::App &app) {
       ->type_name("LAYER")
       ->check(someText())
       ->excludes("--members")
+      ->excludes("--plot")
       ->excludes("--diff");
   command
       ->add_option("--advise", options->advise,
@@ -134,6 +166,7 @@ Command addInspect(CLI::App &app) {
       ->type_name("SYSTEM")
       ->check(CLI::IsMember({"ddp"}))
       ->excludes("--members")
+      ->excludes("--plot")
       ->excludes("--diff")
       ->excludes("--why");
   auto *measured = command
@@ -143,13 +176,14 @@ Command addInspect(CLI::App &app) {
                        ->type_name("TRACE")
                        ->check(someText())
                        ->excludes("--members")
+                       ->excludes("--plot")
                        ->excludes("--diff")
                        ->excludes("--why")
                        ->excludes("--advise");
   command
       ->add_option("--max-error", options->maxError,
-                   "With --measured: fail where the step or a bucket ends further from its "
-                   "prediction; a part such as 5%")
+                   "Fail where the step or a bucket ends further from its prediction, with "
+                   "--measured; a part such as 5%; default: any error passes")
       ->type_name("PART")
       ->check(someText())
       ->needs(measured);

@@ -17,18 +17,21 @@
 namespace syncline::driver {
 namespace {
 
-/// Options of `compile` that say which step is measured: passed on as they are.
+/// Options of `compile` that decide which step is measured; they are passed on unchanged.
 void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
   struct Passed {
     const char *name, *type, *help;
   };
   for (const Passed &option : std::initializer_list<Passed>{
-           {"--batch", "K", "Samples per rank; default: as in the model"},
-           {"--loss", "LOSS", "Loss on the model's output: cross-entropy (default) or mse"},
-           {"--loss-on", "OUTPUT", "Output the loss is taken on; default: the first"},
-           {"--freeze", "GLOB", "Do not train parameters that match; may be repeated"},
-           {"--dropout", "keep|off", "Train with the model's Dropout nodes, or without"},
-           {"--backend", "NAME", "What is measured: cpu (default), or cuda on a GPU a rank"}})
+           {"--batch", "K", "Take so many samples per rank; default: as in the model"},
+           {"--loss", "LOSS",
+            "Take this loss on the model's output: cross-entropy or mse; default: cross-entropy"},
+           {"--loss-on", "OUTPUT", "Take the loss on this output; default: the first"},
+           {"--freeze", "GLOB",
+            "Do not train parameters that match; may be repeated; default: train all"},
+           {"--dropout", "keep|off",
+            "Train with the model's Dropout nodes, or without; default: keep"},
+           {"--backend", "NAME", "Measure on cpu, or on cuda with a GPU a rank; default: cpu"}})
     command
         .add_option_function<std::vector<std::string>>(
             option.name,
@@ -54,22 +57,24 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
       ->group(group);
   command
       .add_option("-n", options.ranks,
-                  "Ranks side by side, which share processors and memory as in a run, but do not "
-                  "talk; the first one's times count; default: devices-per-node of the cluster or "
-                  "the plan, else 1")
+                  "Run so many ranks side by side, which share processors and memory as in a run, "
+                  "but do not communicate; the first one's times count; default: "
+                  "devices-per-node of the cluster or the plan, else 1")
       ->check(CLI::Range(1, maxLocalRanks))
       ->type_name("N")
       ->group(group);
-  command.add_flag("--pin", options.pin, "Rank i on processor i, modulo their number")
+  command
+      .add_flag("--pin", options.pin,
+                "Bind rank i to processor i, modulo their number; default: do not bind")
       ->group(group);
-  command.add_option("--threads", options.threads, "Compute threads of a rank")
+  command.add_option("--threads", options.threads, "Use so many compute threads a rank")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()
       ->type_name("N")
       ->group(group);
   command
       .add_option("--momentum", options.momentum,
-                  "Of the optimizer whose updates are measured; 0 takes less time")
+                  "Measure updates of SGD with this momentum; 0 takes less time")
       ->check(realNumber(0, 1, "a number from 0 to 1"))
       ->capture_default_str()
       ->group(group);
@@ -78,8 +83,8 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
 void addDeviceOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_option("--precision", options.precision,
-                  "Of products and convolutions on GPUs, as the run will have it: fp32 (default), "
-                  "tf32 or bf16")
+                  "Compute products and convolutions on GPUs in this type, as the run will: fp32, "
+                  "tf32 or bf16; default: fp32")
       ->check(oneOf({"fp32", "tf32", "bf16"}))
       ->type_name("TYPE")
       ->group("Measuring");
@@ -109,7 +114,7 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
     trace->excludes(command.get_option(other));
 }
 
-/// Neither a plan's folder nor nothing, as where a trace is read.
+/// Whether `source` is a model file: not a plan's folder, and not empty as with '--from-trace'.
 bool isModel(const std::string &source) {
   std::error_code ignored;
   return !source.empty() && !std::filesystem::is_directory(source, ignored);
@@ -164,7 +169,7 @@ Command addProfile(CLI::App &app) {
                   "  syncline profile model.onnx --batch 32 -n 2 -o model.json");
   command->add_option("MODEL", options->source,
                       "ONNX model, or a plan's folder: one of its ranks is measured");
-  command->add_option("-o,--output", options->output, "Profile to write (JSON)")
+  command->add_option("-o,--output", options->output, "Write the profile to this file (JSON)")
       ->required()
       ->check(someText());
   addModelOptions(*command, *options);

@@ -1,5 +1,6 @@
 // The command line of `syncline simulate`.
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/PlotOption.h"
 #include "frontend/driver/Simulate.h"
 #include "frontend/files/Paths.h"
 #include "frontend/files/Units.h"
@@ -23,10 +24,6 @@ struct RawOptions {
   std::vector<std::string> slow, sweeps;
   std::string replan = "yes";
 };
-
-/// Endings of pictures that a plot is not.
-constexpr std::string_view pictures[] = {".png", ".PNG",  ".pdf", ".PDF", ".jpg",
-                                         ".JPG", ".jpeg", ".gif", ".eps", ".webp"};
 
 Status usage(const std::string &what) { return Status::error(ErrorKind::badUsage, what); }
 
@@ -75,11 +72,8 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
   options.replan = raw.replan == "yes";
   if (options.sweeps.size() != 1 && !(options.csv + options.plot).empty())
     return usage("--csv and --plot show one sweep, got " + std::to_string(options.sweeps.size()));
-  if (const std::string end = std::filesystem::path(options.plot).extension().string();
-      !options.plot.empty() && end != ".svg" && std::ranges::count(pictures, end) > 0)
-    return usage("--plot writes SVG, expected a name such as '" +
-                 std::filesystem::path(options.plot).replace_extension(".svg").string() +
-                 "', got '" + options.plot + "'");
+  if (Status named = expectSvgName(options.plot); !named)
+    return named;
   if (!options.sweeps.empty() && (options.json || !options.trace.empty()))
     return usage("--json and --trace are of one simulation, not of a sweep");
   return Status::ok();
@@ -102,7 +96,7 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
           ->group("Sweeps");
   command
       ->add_option("--points", options->points,
-                   "So many points, in geometric progression; default: doubling")
+                   "Simulate so many points, in geometric progression; default: doubling")
       ->check(wholeNumber(2, "points", maxPoints))
       ->type_name("N")
       ->needs(sweep)
@@ -115,11 +109,15 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
       ->capture_default_str()
       ->needs(sweep)
       ->group("Sweeps");
-  command->add_option("--csv", options->csv, "Write the points to this file as well")
+  command
+      ->add_option("--csv", options->csv,
+                   "Write the points to this file as well (CSV); default: none")
       ->check(someText())
       ->type_name("FILE")
       ->group("Sweeps");
-  command->add_option("--plot", options->plot, "Draw them to this file (SVG)")
+  command
+      ->add_option("--plot", options->plot,
+                   "Draw the points to this file as well (SVG); default: none")
       ->check(someText())
       ->type_name("FILE")
       ->group("Sweeps");
@@ -139,19 +137,19 @@ Command addSimulate(CLI::App &app) {
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command
       ->add_option("--cluster", options->cluster,
-                   "Cluster file, or a sample's name, in place of the plan's; operations take "
-                   "the time they were planned with")
+                   "Simulate on this cluster file, or sample's name; operations take the time "
+                   "they were planned with; default: the plan's cluster")
       ->check(someText())
       ->type_name("FILE")
       ->group("What differs");
   CLI::Option *jitter =
       command
           ->add_option("--jitter", raw->jitter,
-                       "Every operation takes up to so much longer or shorter, e.g. 5%")
+                       "Vary every operation's time by up to so much, e.g. 5%; default: 0%")
           ->check(someText())
           ->type_name("PERCENT")
           ->group("What differs");
-  command->add_option("--seed", options->seed, "Of the jitter")
+  command->add_option("--seed", options->seed, "Draw the jitter from this seed")
       ->check(wholeNumber(0, "a seed"))
       ->needs(jitter)
       ->type_name("N")
@@ -159,19 +157,20 @@ Command addSimulate(CLI::App &app) {
       ->group("What differs");
   command
       ->add_option("--slow", raw->slow,
-                   "A rank whose operations take so many times as long; may be repeated")
+                   "Slow this rank's operations by this factor; may be repeated; default: none")
       ->type_name("RANK:FACTOR")
       ->allow_extra_args(false)
       ->group("What differs");
-  command->add_option("--steps", options->steps, "Steps, one behind the other")
+  command->add_option("--steps", options->steps, "Simulate so many steps, one behind the other")
       ->check(wholeNumber(1, "steps", maxSteps))
       ->type_name("N")
       ->capture_default_str()
       ->group("What differs");
   command->add_flag("--json", options->json, "Print every number as JSON")->group("Output");
   command
-      ->add_option("--trace", options->trace,
-                   "Write a Chrome trace to this file, for Perfetto or chrome://tracing")
+      ->add_option(
+          "--trace", options->trace,
+          "Write a Chrome trace to this file, for Perfetto or chrome://tracing; default: none")
       ->check(someText())
       ->type_name("FILE")
       ->group("Output");

@@ -35,7 +35,7 @@ struct VerifyOptions {
   double z3Seconds = 60; ///< that Z3 may take
 };
 
-/// The hash of what the plan was made from, by the file where one is given.
+/// Compares the hash of the plan's model or cluster with that of the given file, if there is one.
 Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
                    const std::string &what, const std::string &file) {
   const nlohmann::json stated = hashes.value(what, nlohmann::json());
@@ -56,7 +56,7 @@ Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
                                             "': its hash differs");
 }
 
-/// What plan.json says of where the plan comes from.
+/// Checks what plan.json states about the plan's origin.
 Status checkOrigin(const VerifyOptions &options) {
   Result<nlohmann::json> document = readPlanJson(options.plan);
   if (!document)
@@ -108,15 +108,14 @@ Command addVerify(CLI::App &app) {
   command->footer("Example:\n  syncline verify model.plan --model model.onnx --cluster lab.yaml");
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command
-      ->add_option(
-          "--model", options->model,
-          "Also compare this model or layer trace with the one that the plan was made from")
+      ->add_option("--model", options->model,
+                   "Compare this model or layer trace with the one that the plan was made from")
       ->type_name("FILE")
       ->check(someText());
   command
       ->add_option(
           "--cluster", options->cluster,
-          "Also compare this cluster file, or a sample's, with the one that the plan was made for")
+          "Compare this cluster file, or a sample's, with the one that the plan was made for")
       ->type_name("FILE")
       ->check(someText());
   CLI::Option *withZ3 = command->add_flag(

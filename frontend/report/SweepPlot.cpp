@@ -2,47 +2,20 @@
 #include "frontend/report/SweepReport.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/PlanText.h"
+#include "frontend/report/Svg.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace syncline::report {
 
 namespace {
 
+using svg::format, svg::line, svg::text;
+
 /// The times' panel from top to middle, the efficiency's from below it to bottom.
 constexpr double width = 760, left = 90, right = 130, top = 64, middle = 330, lower = 356,
                  bottom = 436, noteHeight = 16;
-
-std::string escaped(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    switch (c) {
-    case '&':
-      result += "&amp;";
-      break;
-    case '<':
-      result += "&lt;";
-      break;
-    case '>':
-      result += "&gt;";
-      break;
-    case '"':
-      result += "&quot;";
-      break;
-    default:
-      result += c;
-    }
-  return result;
-}
-
-std::string format(const char *pattern, auto... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 /// A logarithmic axis: from a value to a fraction of it.
 struct LogScale {
@@ -52,7 +25,7 @@ struct LogScale {
   }
 };
 
-/// 1, 2 and 5 times powers of ten within the scale; powers of ten alone where those are many.
+/// Ticks at 1, 2 and 5 times powers of ten; on a wide scale at powers of ten alone.
 std::vector<double> roundTicks(const LogScale &scale) {
   const bool isWide = scale.most / scale.least > 2e3;
   std::vector<double> ticks;
@@ -63,18 +36,6 @@ std::vector<double> roundTicks(const LogScale &scale) {
           tick >= scale.least && tick <= scale.most && (digit == 1 || !isWide))
         ticks.push_back(tick);
   return ticks;
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char *colour) {
-  return format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x1, y1,
-                x2, y2, colour);
-}
-
-std::string text(double x, double y, const char *anchor, const std::string &words,
-                 const char *colour = "black") {
-  return format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor,
-                colour) +
-         escaped(words) + "</text>\n";
 }
 
 class Plot {
@@ -93,24 +54,20 @@ public:
         if (seconds > 0)
           least = std::min(least, seconds);
     }
-    // What is exposed may be next to nothing: three decades are enough to see.
+    // Exposed times may be tiny: the axis shows three decades.
     up = {std::max(std::min(least, most), most * 1e-3) / 1.2, most * 1.2};
   }
 
   std::string draw(const std::string &title) const {
     const double height = bottom + 56 + noteHeight * static_cast<double>(sweep.leftOut.size());
-    std::string svg = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
-                             "font-family=\"sans-serif\" font-size=\"12\">\n"
-                             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-                             width, height);
-    svg += format("<text x=\"%g\" y=\"24\" font-size=\"14\">", left) + escaped(title) + "</text>\n";
-    svg += text(left, 46, "start", "times; both axes are logarithmic");
-    svg += axes();
-    // The widest first, so that the step shows where it is all computation.
-    svg += series("compute", "#888888", &sweep::SweepPoint::compute, 1, 5);
-    svg += series("step", "#1f4e9c", &sweep::SweepPoint::step, 0, 2);
-    svg += series("exposed", "#c0392b", &sweep::SweepPoint::exposed, 2, 2);
-    return svg + efficiency() + leftOut() + "</svg>\n";
+    std::string picture = svg::opening(width, height) + svg::title(left, title);
+    picture += text(left, 46, "start", "times; both axes are logarithmic");
+    picture += axes();
+    // The widest line first, so that the step's line shows on top where both are equal.
+    picture += series("compute", "#888888", &sweep::SweepPoint::compute, 1, 5);
+    picture += series("step", "#1f4e9c", &sweep::SweepPoint::step, 0, 2);
+    picture += series("exposed", "#c0392b", &sweep::SweepPoint::exposed, 2, 2);
+    return picture + efficiency() + leftOut() + "</svg>\n";
   }
 
 private:
@@ -201,7 +158,7 @@ private:
   }
 
   const sweep::Sweep &sweep;
-  std::vector<double> values; ///< points' and those left out, ascending
+  std::vector<double> values; ///< values of points and of what was left out, ascending
   LogScale across, up;
 };
 

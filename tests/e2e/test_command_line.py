@@ -138,6 +138,7 @@ class CompletionTest(RefusalTest):
         offered = self.complete("syncline", "compile", "--cluster", "ethernet-1")
         self.assertEqual(offered, {"ethernet-100g", "ethernet-10g", "ethernet-1g"})
         self.assertEqual(self.complete("syncline", "inspect", "no"), set())
+        self.assertEqual(self.complete("syncline", "inspect", "--p"), {"--plot"})
 
 
 class ClusterTest(RefusalTest):

@@ -1,0 +1,335 @@
+// A plan as a picture: what computes, what travels, and when, on one axis of time.
+#include "frontend/report/PlanPlot.h"
+
+#include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
+#include "frontend/report/Svg.h"
+#include "syncline/Scheme.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace syncline::report {
+
+namespace {
+
+using files::formatSeconds;
+using svg::format, svg::line, svg::rectangle, svg::text;
+
+/// Places in pixels. Rows are bars of barHeight below their `..Top`.
+constexpr double width = 900, left = 110, right = 30, barHeight = 34, computationTop = 76,
+                 readyTop = 120, channelTop = 164, axisTop = 216, legendTop = 266;
+
+constexpr const char *forwardColour = "#c5d1e3", *backwardColour = "#94abd0",
+                     *reconstructionColour = "#a3d4b4", *updateColour = "#e0c080",
+                     *otherColour = "#777777", *gridColour = "#dddddd", *stepColour = "#c0392b",
+                     *hatch = "url(#exposed)";
+
+/// Colours of bars, indexed by the scheme's value.
+constexpr std::array<const char *, 8> schemeColours{"#1f4e9c", "#8e44ad", "#b8437f", "#7a6420",
+                                                    "#4a5568", "#0e7490", "#b9501c", "#1e8449"};
+static_assert(schemeColours.size() == allSchemes().size());
+
+const char *colourOf(const std::string &scheme) {
+  const std::optional<Scheme> known = parseScheme(scheme);
+  return known ? schemeColours[static_cast<std::size_t>(*known)] : otherColour;
+}
+
+double secondsOf(const nlohmann::json &object, const char *key) {
+  const double seconds = object.at(key);
+  if (!(seconds >= 0))
+    throw SchemaError{"expected '" + std::string(key) + "' of 0 s or more, got " +
+                      formatSeconds(seconds)};
+  return seconds;
+}
+
+struct Bucket {
+  std::int64_t id = 0, bytes = 0;
+  std::string members, scheme;
+  double ready = 0, start = 0, end = 0, reconstructed = 0, exposed = 0; ///< seconds
+
+  bool isReconstructed() const { return reconstructed > end; }
+  /// A reduce-scatter updates the parameters itself.
+  bool isUpdated() const { return scheme != schemeName(Scheme::reduceScatter); }
+};
+
+Bucket bucketOf(const nlohmann::json &json) {
+  if (const std::int64_t bytes = json.at("bytes"); bytes < 0)
+    throw SchemaError{"expected 'bytes' of 0 or more, got " + std::to_string(bytes)};
+  return {.id = json.at("id"),
+          .bytes = json.at("bytes"),
+          .members = memberSummary(json.at("members")),
+          .scheme = printable(json.at("scheme")),
+          .ready = secondsOf(json, "ready"),
+          .start = secondsOf(json, "start"),
+          .end = secondsOf(json, "end"),
+          .reconstructed = secondsOf(json, "reconstructed"),
+          .exposed = secondsOf(json, "exposed")};
+}
+
+/// An interval of the row of computation; times in seconds.
+struct Phase {
+  const char *name, *colour;
+  double start, end;
+  std::string what; ///< tooltip's first words; empty for the name
+};
+
+/// What a rank computes: behind the backward pass, bucket by bucket, it waits for the message,
+/// reconstructs its gradients and updates its parameters.
+std::vector<Phase> phasesOf(const nlohmann::json &predicted, const std::vector<Bucket> &buckets) {
+  const double forwardEnd = secondsOf(predicted, "forward_end"),
+               backwardEnd = secondsOf(predicted, "backward_end"),
+               step = secondsOf(predicted, "step"), updates = secondsOf(predicted, "updates");
+  std::vector<Phase> phases{{"forward", forwardColour, 0, forwardEnd, ""},
+                            {"backward", backwardColour, forwardEnd, backwardEnd, ""}};
+  double bytes = 0;
+  for (const Bucket &bucket : buckets)
+    bytes += bucket.isUpdated() ? static_cast<double>(bucket.bytes) : 0;
+  double now = backwardEnd;
+  for (const Bucket &bucket : buckets) {
+    const std::string whose = " of bucket " + std::to_string(bucket.id);
+    now = std::max(now, bucket.end);
+    if (bucket.isReconstructed() && bucket.reconstructed > now) {
+      phases.push_back({"reconstruction", reconstructionColour, now, bucket.reconstructed,
+                        "reconstruction" + whose});
+      now = bucket.reconstructed;
+    }
+    if (!bucket.isUpdated() || bytes <= 0)
+      continue;
+    const double end =
+        std::min(now + updates * static_cast<double>(bucket.bytes) / bytes, std::max(now, step));
+    phases.push_back({"updates", updateColour, now, end, "updates" + whose});
+    now = end;
+  }
+  return phases;
+}
+
+/// A linear axis from 0 to `end` seconds in one unit, with ticks at 1, 2 or 5 times a power of ten.
+struct TimeAxis {
+  double end;
+  double unit = 1; ///< seconds
+  const char *unitName = "s";
+
+  explicit TimeAxis(double end) : end(end) {
+    constexpr std::pair<double, const char *> smaller[] = {{1e-3, "ms"}, {1e-6, "us"}};
+    for (auto [seconds, name] : smaller)
+      if (end > 0 && end < unit) {
+        unit = seconds;
+        unitName = name;
+      }
+  }
+
+  double x(double seconds) const {
+    return left + (end > 0 ? seconds / end : 0) * (width - left - right);
+  }
+
+  /// About ten ticks, in units.
+  std::vector<double> ticks() const {
+    const double tenth = end / unit / 10;
+    if (!(tenth > 0))
+      return {0};
+    const double power = std::pow(10, std::floor(std::log10(tenth)));
+    double apart = 10 * power;
+    for (double digit : {5.0, 2.0})
+      if (tenth <= digit * power)
+        apart = digit * power;
+    std::vector<double> result;
+    for (int i = 0; i * apart <= end / unit; ++i)
+      result.push_back(i * apart);
+    return result;
+  }
+};
+
+struct LegendEntry {
+  std::string name;
+  const char *colour;
+  bool isHatched = false;
+};
+
+class Plot {
+public:
+  explicit Plot(const nlohmann::json &plan)
+      : plan(plan), step(secondsOf(plan.at("predicted"), "step")), axis(0) {
+    double end = step;
+    for (const nlohmann::json &bucket : plan.at("buckets")) {
+      buckets.push_back(bucketOf(bucket));
+      end = std::max({end, buckets.back().ready, buckets.back().start, buckets.back().end});
+    }
+    phases = phasesOf(plan.at("predicted"), buckets);
+    for (const Phase &phase : phases)
+      end = std::max({end, phase.start, phase.end});
+    axis = TimeAxis(end);
+  }
+
+  std::string draw() const {
+    const auto [legendText, height] = legend();
+    std::string picture =
+        svg::opening(width, height) +
+        "<defs><pattern id=\"exposed\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+        "patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"6\" fill=\"white\"/>"
+        "</pattern></defs>\n";
+    picture += titles() + scale();
+    for (const Phase &phase : phases)
+      picture += phaseBar(phase);
+    picture += readyTicks();
+    for (const Bucket &bucket : buckets)
+      picture += channelBar(bucket);
+    return picture + stepEnd() + legendText + "</svg>\n";
+  }
+
+private:
+  std::string titles() const {
+    const nlohmann::json &predicted = plan.at("predicted");
+    const double exposed = secondsOf(predicted, "exposed");
+    const std::int64_t ranks = plan.at("ranks");
+    return svg::title(left, "plan " + printable(plan.at("name")) + ", planner " +
+                                printable(plan.at("planner")) + ": step " + formatSeconds(step) +
+                                " in virtual time") +
+           text(left, 46, "start",
+                std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") +
+                    std::to_string(buckets.size()) +
+                    (buckets.size() == 1 ? " message, " : " messages, ") + formatSeconds(exposed) +
+                    " of communication exposed");
+  }
+
+  std::string scale() const {
+    std::string picture;
+    for (double tick : axis.ticks()) {
+      const double x = axis.x(tick * axis.unit);
+      picture += line(x, computationTop - 6, x, axisTop, gridColour);
+      picture += text(x, axisTop + 16, "middle", format("%g", tick));
+    }
+    picture += line(left, axisTop, width - right, axisTop, "black");
+    picture += text((left + width - right) / 2, axisTop + 34, "middle",
+                    std::string("virtual time in ") + axis.unitName);
+    constexpr std::pair<double, const char *> rows[] = {
+        {computationTop, "computation"}, {readyTop, "ready"}, {channelTop, "channel"}};
+    for (auto [top, name] : rows)
+      picture += text(left - 10, top + barHeight / 2 + 4, "end", name);
+    return picture;
+  }
+
+  /// `words` at height `y`, in the middle of the interval, where it has room for them.
+  std::string label(double start, double end, double y, const std::string &words) const {
+    constexpr double letter = 7;
+    const double room = axis.x(end) - axis.x(start);
+    return room < letter * static_cast<double>(words.size()) + 4
+               ? ""
+               : text((axis.x(start) + axis.x(end)) / 2, y, "middle", words);
+  }
+
+  /// A bar, with a white line at its start where it is wide enough for one.
+  std::string bar(double start, double end, double top, const char *fill,
+                  const std::string &tooltip) const {
+    constexpr double wide = 4;
+    const double barWidth = std::max(axis.x(end) - axis.x(start), 0.0);
+    const std::string picture = rectangle(axis.x(start), top, barWidth, barHeight, fill, tooltip);
+    return barWidth < wide
+               ? picture
+               : picture + line(axis.x(start), top, axis.x(start), top + barHeight, "white");
+  }
+
+  std::string phaseBar(const Phase &phase) const {
+    const std::string what = phase.what.empty() ? phase.name : phase.what;
+    return bar(phase.start, phase.end, computationTop, phase.colour,
+               what + ": " + formatSeconds(phase.start) + " to " + formatSeconds(phase.end)) +
+           label(phase.start, phase.end, computationTop + barHeight / 2 + 4, phase.name);
+  }
+
+  std::string channelBar(const Bucket &bucket) const {
+    const std::string tooltip = "bucket " + std::to_string(bucket.id) + ": " + bucket.members +
+                                ", " + files::formatBytes(bucket.bytes) + ", " + bucket.scheme +
+                                "; ready at " + formatSeconds(bucket.ready) + ", travels " +
+                                formatSeconds(bucket.start) + " to " + formatSeconds(bucket.end) +
+                                ", exposed " + formatSeconds(bucket.exposed);
+    std::string picture =
+        bar(bucket.start, bucket.end, channelTop, colourOf(bucket.scheme), tooltip);
+    if (bucket.exposed > 0)
+      picture += bar(std::max(bucket.start, bucket.end - bucket.exposed), bucket.end, channelTop,
+                     hatch, tooltip);
+    return picture +
+           label(bucket.start, bucket.end, channelTop + barHeight + 12, std::to_string(bucket.id));
+  }
+
+  /// A tick where a bucket is ready, and from there a line to the start of its message. Ticks that
+  /// are close share a label.
+  std::string readyTicks() const {
+    std::string picture;
+    for (const Bucket &bucket : buckets) {
+      const double x = axis.x(bucket.ready);
+      picture += line(x, readyTop + barHeight / 2, axis.x(bucket.start), channelTop, "#aaaaaa") +
+                 line(x, readyTop, x, readyTop + barHeight / 2, colourOf(bucket.scheme));
+    }
+    constexpr double apart = 64;
+    for (std::size_t first = 0, next = 0; first < buckets.size(); first = next) {
+      const double x = axis.x(buckets[first].ready);
+      while (next < buckets.size() && std::fabs(axis.x(buckets[next].ready) - x) < apart)
+        ++next;
+      std::string words = std::to_string(buckets[first].id);
+      if (next - first > 1)
+        words += ".." + std::to_string(buckets[next - 1].id);
+      picture += text(x - 3, readyTop + 12, "end", words);
+    }
+    return picture;
+  }
+
+  std::string stepEnd() const {
+    return line(axis.x(step), computationTop - 14, axis.x(step), axisTop, stepColour) +
+           text(axis.x(step) - 4, computationTop - 8, "end", "step ends: " + formatSeconds(step),
+                stepColour);
+  }
+
+  /// Each phase and scheme that the picture has, then what the hatch means.
+  std::vector<LegendEntry> legendEntries() const {
+    std::vector<LegendEntry> entries;
+    auto add = [&](const std::string &name, const char *colour) {
+      if (std::ranges::find(entries, name, &LegendEntry::name) == entries.end())
+        entries.push_back({name, colour});
+    };
+    for (const Phase &phase : phases)
+      add(phase.name, phase.colour);
+    for (const Bucket &bucket : buckets)
+      add(bucket.scheme, colourOf(bucket.scheme));
+    if (std::ranges::any_of(buckets, [](const Bucket &bucket) { return bucket.exposed > 0; }))
+      entries.push_back({"exposed: computation waits", otherColour, true});
+    return entries;
+  }
+
+  /// The legend, in as many lines as it needs, and the height of the picture with it.
+  std::pair<std::string, double> legend() const {
+    constexpr double square = 14, letter = 7, gap = 24, lineHeight = 24;
+    std::string picture;
+    double x = left, y = legendTop;
+    for (const LegendEntry &entry : legendEntries()) {
+      const double entryWidth = square + gap + letter * static_cast<double>(entry.name.size());
+      if (x > left && x + entryWidth > width) {
+        x = left;
+        y += lineHeight;
+      }
+      picture += rectangle(x, y, square, square, entry.colour);
+      if (entry.isHatched)
+        picture += rectangle(x, y, square, square, hatch);
+      picture += text(x + square + 6, y + 11, "start", entry.name);
+      x += entryWidth;
+    }
+    return {picture, y + lineHeight + 4};
+  }
+
+  const nlohmann::json &plan;
+  double step; ///< seconds
+  std::vector<Bucket> buckets;
+  std::vector<Phase> phases;
+  TimeAxis axis;
+};
+
+} // namespace
+
+Result<std::string> planSvg(const nlohmann::json &plan) {
+  return guarded([&] { return Plot(plan).draw(); });
+}
+
+} // namespace syncline::report
