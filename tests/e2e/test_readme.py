@@ -88,6 +88,8 @@ class ReadmeTest(unittest.TestCase):
             (r'`inspect` says "([^"]+)"', "{}\n"),
         ]:
             self.assertIn(where.format(re.search(pattern, words).group(1)), report)
+        shown = harness.TOP / re.search(r"!\[[^]]*\]\((\S+\.svg)\)", text).group(1)
+        self.assertEqual(shown.read_bytes(), (self.folder / "vgg.svg").read_bytes(), shown)
         other = harness.plan_json(self.folder / "ddp.plan")["predicted"]["step"]
         self.assertIn(f"the step takes {1e3 * other:.0f} ms instead", words)
         why = next(out for line, out in printed.items() if "--why" in line)
