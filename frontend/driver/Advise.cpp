@@ -13,7 +13,7 @@ namespace syncline::driver {
 
 namespace {
 
-/// The plan's own step, of the same kind as the sizes': its decisions where it was planned.
+/// The plan's own step, simulated as the sizes are: with its decisions, on its cluster.
 Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
                                     cluster::SpecAttr cluster) {
   sweep::SweepOptions kept;

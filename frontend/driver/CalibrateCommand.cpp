@@ -1,4 +1,4 @@
-// `syncline calibrate`: hands over to a program of the runtime, as `run` does.
+// `syncline calibrate`: starts a program of the runtime, as `run` does.
 #include "frontend/driver/Commands.h"
 
 #include "CLI/CLI.hpp"

@@ -17,15 +17,15 @@ namespace syncline::driver {
 /// What a parsed subcommand does.
 using Command = std::function<Status()>;
 
-/// Each registers one subcommand of `app`; the returned function is called when that subcommand was
-/// given.
+/// Each registers one subcommand of `app`. The caller calls the returned function if the command
+/// line names that subcommand.
 Command addCluster(CLI::App &app);
 Command addCompile(CLI::App &app);
 Command addInspect(CLI::App &app);
 Command addProfile(CLI::App &app);
 Command addVerify(CLI::App &app);
 Command addSimulate(CLI::App &app);
-/// Help only: these are carried out by programs of the runtime, which parse the line themselves.
+/// These two only appear in the help: programs of the runtime parse their options and do the work.
 Command addRun(CLI::App &app);
 Command addCalibrate(CLI::App &app);
 

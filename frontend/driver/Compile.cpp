@@ -39,11 +39,11 @@ using namespace mlir;
 namespace syncline::driver {
 namespace {
 
-/// A model or a trace, as a module, with what goes into the plan folder beside it.
+/// A model or a layer trace as a module, and the other contents of the plan folder.
 struct Source {
   OwningOpRef<ModuleOp> module;
   std::vector<PlanFile> files;
-  std::string layers; ///< the layer trace as CSV, where it was made from a model
+  std::string layers; ///< a layer trace that was made from a model, as CSV
 };
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
@@ -64,7 +64,7 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
   return source;
 }
 
-/// The model's layers, timed, in place of its step.
+/// Reads the model's layers with their times, in place of its step.
 Result<Source> readLayers(const CompileOptions &options, MLIRContext &context) {
   Result<files::LayerTrace> trace = readModelTrace(options, context);
   if (!trace)
@@ -111,7 +111,7 @@ Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64
   return Status::ok();
 }
 
-/// Times hold for the number of samples they were measured with.
+/// A profile's times hold for its own batch only: refuses another one.
 Status checkBatch(const CompileOptions &options, const files::Profile &profile, ModuleOp module) {
   for (auto step : module.getOps<nn::StepOp>()) {
     auto inputs = step.getOps<nn::InputOp>();
@@ -127,7 +127,7 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
   return Status::ok();
 }
 
-/// How NCCL is to carry the messages; null where it does not.
+/// Options for NCCL's collectives; null where the backend does not send by NCCL.
 cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
   if (!findTarget(options.backend)->usesNccl)
     return {};
@@ -136,7 +136,7 @@ cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
                                 options.ncclChannels);
 }
 
-/// Cluster and profile become attributes of the module, where the passes read them.
+/// Attaches the cluster and the profile to the module as attributes, which the passes read.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (!cluster)
@@ -164,7 +164,7 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   return Status::ok();
 }
 
-/// Buckets that NCCL cannot tell apart.
+/// Warns of buckets that NCCL's tuner cannot tell apart.
 void warnOfClashes(ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!spec.getNccl())
@@ -179,7 +179,7 @@ void warnOfClashes(ModuleOp module) {
                    static_cast<long long>(clash.second), clash.secondAlgorithm.c_str());
 }
 
-/// Nodes that hold the others up, as the cluster file has them.
+/// Notes the nodes that the cluster file calls slower than the others.
 void noteSlowNodes(ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   for (cluster::OverrideAttr own : spec.getOverrides())
@@ -194,8 +194,8 @@ void noteSlowNodes(ModuleOp module) {
           double(own.getSlowdown()));
 }
 
-/// What the plan's tensors take must fit into the device, where the cluster file says what it
-/// holds.
+/// Refuses a plan whose tensors need more bytes than the device has, where the cluster file states
+/// the device's memory.
 Status checkMemory(const std::string &path, ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   const std::optional<std::int64_t> size = spec.getDevice().getMemorySize();
@@ -213,7 +213,8 @@ Status checkMemory(const std::string &path, ModuleOp module) {
   return Status::ok();
 }
 
-/// Inputs are read more than once, which a pipe does not allow; a device could go on for ever.
+/// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not
+/// allow, and a device may never end.
 Status expectFile(const std::string &path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))

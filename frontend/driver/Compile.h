@@ -25,21 +25,21 @@ struct CompileOptions {
   std::string loss = "cross-entropy";
   std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
   std::optional<std::int64_t> batch;
-  std::optional<std::int64_t> nodes; ///< in place of the cluster file's
+  std::optional<std::int64_t> nodes; ///< replaces the cluster file's number
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it
   std::vector<std::string> freeze;
   bool dropout = true;
-  bool quiet = false;                             ///< says nothing of what was written
+  bool quiet = false;                             ///< do not print what was written
   std::map<std::string, std::int64_t> dimensions; ///< sizes of symbolic dimensions, by name
-  bool planOnly = false;                          ///< a model by its shapes alone, as a layer trace
-  std::string writeLayers;                        ///< CSV of that trace; empty for none
+  bool planOnly = false;   ///< plan a model by its shapes alone, as a layer trace
+  std::string writeLayers; ///< CSV of that trace; empty for none
 };
 
 /// Is this model a layer trace (.csv)?
 bool isTrace(const std::string &model);
 
-/// Reads the inputs, runs the pipeline and writes the plan folder, whole or not at all. Notes go to
-/// stderr.
+/// Reads the inputs, runs the pipeline and writes the plan folder, whole or not at all. Prints
+/// notes to standard error.
 Status compile(const CompileOptions &options);
 
 } // namespace syncline::driver

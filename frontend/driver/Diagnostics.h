@@ -15,10 +15,11 @@ class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext *context);
 
-  /// badInput with the collected message, or `fallback` when nothing was said: of what was read.
+  /// For errors in what was read: badInput with the collected message, or with `fallback` where no
+  /// message was collected.
   Status status(const std::string &fallback) const;
-  /// Of passes over a module that we made: badInput where the first error is a refusal
-  /// (ir/Refusal.h), else internal.
+  /// For errors of passes over a module of the frontend: badInput where the first error is a
+  /// refusal (ir/Refusal.h), else internal.
   Status passStatus(const std::string &fallback) const;
 
 private:

@@ -1,4 +1,4 @@
-// The `syncline` command: its subcommands, exit codes, what could not be printed.
+// The `syncline` command: subcommands, exit codes, and errors of standard output.
 #include "frontend/driver/Commands.h"
 
 #include "runtime/launch/CommandLine.h"
@@ -51,7 +51,7 @@ Status unknownCommand(std::string_view name) {
                        "unknown command '" + std::string(name) + "'" + suggestion(name, known));
 }
 
-/// "help" and "help run" as "--help" and "run --help".
+/// The words of the line, with "help" and "help run" turned into "--help" and "run --help".
 std::vector<std::string> wordsOf(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || words[0] != "help")
@@ -61,7 +61,7 @@ std::vector<std::string> wordsOf(int argc, char **argv) {
   return words;
 }
 
-/// What was printed must have arrived: a full disk is an error, too.
+/// Flushes standard output. Output that cannot be written, as to a full disk, is an error.
 int finishOutput(int code) {
   std::cout.flush();
   const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout;
@@ -84,7 +84,7 @@ int runCommand(std::vector<std::string> words) {
   for (const Subcommand &subcommand : subcommands)
     commands.push_back(subcommand.add(app));
   try {
-    std::ranges::reverse(words); // as CLI11 takes them
+    std::ranges::reverse(words); // CLI11 wants the last word first
     app.parse(std::move(words));
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() != 0)

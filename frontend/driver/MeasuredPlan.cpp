@@ -1,4 +1,4 @@
-// The plan's predictions by layer stand in plan.mlir only.
+// Predictions by layer are read from plan.mlir, since plan.json has none.
 #include "frontend/driver/MeasuredPlan.h"
 
 #include "codegen/folder/PlanFolder.h"

@@ -1,4 +1,4 @@
-// Layers of a model, timed.
+// A model's layers with their times, from a profile or from the roofline.
 #include "frontend/driver/ModelTrace.h"
 
 #include "frontend/files/ClusterFile.h"
@@ -67,8 +67,8 @@ private:
                             options.model + "', got none of them");
   }
 
-  /// What the roofline says; where the device has no rates, bytes stand for the time of a node that
-  /// is measured.
+  /// Seconds by the roofline. Where the device has no rates, the bytes of a measured node stand in
+  /// for its time.
   Result<double> seconds(const ModelLayer &layer, const std::vector<Work> &work) const {
     double sum = 0;
     for (const Work &part : work)
@@ -84,7 +84,7 @@ private:
     return sum;
   }
 
-  /// Shares what was measured of a node out among its layers as the roofline has it.
+  /// Divides a node's measured time among its layers, in proportion to their times by the roofline.
   void measure(const ModelLayers &model, files::LayerTrace &trace) const {
     std::map<std::string, double> forward, backward;
     for (std::size_t i = 0; i < model.layers.size(); ++i) {

@@ -1,4 +1,4 @@
-// A layer trace from a model, whose nodes need not be ones that can be trained here.
+// A layer trace from a model, which may have operators that cannot be trained here.
 #pragma once
 
 #include "frontend/driver/Compile.h"
@@ -9,14 +9,15 @@
 
 namespace syncline::driver {
 
-/// Reads the model's shapes and predicts every layer's times: measured where options.profile names
-/// the node, else by the roofline of the cluster's device (passes/cost) on what the node computes
-/// and moves, every part of it with its launch overhead. Updates are those of SGD with momentum, or
-/// as the profile measured. Times are of a node without slowdown. Notes go to stderr. badInput
-/// where the model, the cluster or the profile is, and where a layer has neither time nor rates.
+/// Reads the model's shapes and predicts every layer's times, in seconds on a node without
+/// slowdown. A node that options.profile names takes its measured time. Other nodes take the
+/// roofline's time on the cluster's device (passes/cost): each of their parts for what it computes
+/// and moves, with launch overhead. Updates are those of SGD with momentum, or the profile's.
+/// Prints notes to standard error. Errors: badInput for a faulty model, cluster or profile, and
+/// where a layer has neither a measured time nor rates.
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context);
 
-/// What `compile` is told of the model, as the importer takes it.
+/// The options of `compile` that concern the model, for the importer.
 ImportOptions importOptions(const CompileOptions &options);
 
 /// Prints the notes of an import.

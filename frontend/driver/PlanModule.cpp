@@ -1,4 +1,4 @@
-// plan.mlir, with its hash checked.
+// Reads plan.mlir and checks its hash.
 #include "frontend/driver/PlanModule.h"
 
 #include "codegen/folder/Hashes.h"

@@ -10,8 +10,9 @@
 
 namespace syncline::driver {
 
-/// Checks the one file that is read; `verify` checks all. badInput where the folder is no plan or
-/// plan.mlir was changed. Precondition: the context has all dialects.
+/// Reads plan.mlir and checks its hash; only `verify` checks the other files. Errors:
+/// badInput where the folder is no plan or plan.mlir was changed. Precondition: the context
+/// has all dialects.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> readPlanModule(const std::string &folder,
                                                          mlir::MLIRContext &context);
 

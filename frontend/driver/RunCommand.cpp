@@ -1,4 +1,4 @@
-// `syncline run`: hands over to the runtime's own program, which needs no compiler libraries.
+// `syncline run`: starts the runtime's own program, which needs no compiler libraries.
 #include "frontend/driver/Commands.h"
 #include "frontend/files/Paths.h"
 #include "runtime/launch/Identity.h"

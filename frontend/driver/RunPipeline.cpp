@@ -1,4 +1,4 @@
-// Passes' diagnostics as a Status.
+// Runs the pipeline and turns diagnostics of its passes into a Status.
 #include "frontend/driver/RunPipeline.h"
 
 #include "frontend/driver/Diagnostics.h"

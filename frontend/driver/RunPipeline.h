@@ -1,4 +1,4 @@
-// The pipeline over a module that the frontend made, and whose fault it is where that fails.
+// Runs the pipeline over a module of the frontend; tells the user's errors from the compiler's.
 #pragma once
 
 #include "passes/Pipeline.h"

@@ -44,7 +44,7 @@ Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
   return Status::ok();
 }
 
-/// What the report needs besides the simulation.
+/// Facts that the report needs besides the simulation.
 Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                             const SimulatedPlan &plan, cluster::SpecAttr cluster,
                                             const nlohmann::json &document) {

@@ -12,11 +12,11 @@ namespace syncline::driver {
 /// `slow`, `jitter`, `seed` and `steps` hold for one simulation and for every point of a sweep.
 struct SimulateOptions : sweep::SweepOptions {
   std::string plan;    ///< folder
-  std::string cluster; ///< YAML; empty: the plan's
+  std::string cluster; ///< cluster file (YAML); empty: the plan's cluster
   bool json = false;
   std::string trace; ///< file to write; empty for none
   std::vector<sweep::SweepAxis> sweeps;
-  std::string csv, plot; ///< files to write; of one sweep
+  std::string csv, plot; ///< files to write for the only sweep; empty for none
 };
 
 /// Reads the plan, simulates it and prints the result.

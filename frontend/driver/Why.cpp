@@ -19,7 +19,7 @@ namespace syncline::driver {
 
 namespace {
 
-/// Whose operations read which parameters.
+/// Adds to each gradient the names of the operations that read its parameter.
 void addLayerNames(ModuleOp module, std::vector<report::GradientName> &gradients) {
   llvm::StringMap<std::size_t> places;
   for (std::size_t i = 0; i < gradients.size(); ++i)
@@ -70,7 +70,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   return context;
 }
 
-/// Of the message that brings the gradient, or its carrier's factors.
+/// Times of the message that brings the gradient, or the factors of its carrier.
 std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, const problem::Solution &plan,
                                                    const explain::Explanation &explanation,
                                                    const report::WhyContext &context) {
