@@ -1,4 +1,4 @@
-// fork, exec, wait.
+// Starts processes by fork and exec, and waits for them.
 #include "frontend/profile/ChildProcesses.h"
 
 #include <algorithm>
@@ -46,8 +46,8 @@ ChildProcesses::~ChildProcesses() {
 
 namespace {
 
-/// Holds signals back while it lives: until exec a child has its parent's handlers, which would
-/// note what should end it.
+/// Blocks signals while it lives. Until exec a child has its parent's handlers, which would only
+/// note a signal that should end the child.
 class HeldSignals {
 public:
   HeldSignals() {
@@ -67,7 +67,7 @@ private:
 
 } // namespace
 
-/// In the new process, between fork and exec: system calls only.
+/// Runs in the new process, between fork and exec, where only system calls are allowed.
 [[noreturn]] static void become(char *const *arguments, int output, int errors, int group,
                                 int processor, int parent, const HeldSignals &signals) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -138,7 +138,7 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
     return systemError("cannot start '" + arguments.front() + "'");
   if (group == 0)
     group = child.pid;
-  setpgid(child.pid, group); // whoever of the two is first
+  setpgid(child.pid, group); // parent and child both call it: either may run first
   Interruption::setCompiler(group);
   running.push_back(child.pid);
   return child;
@@ -176,7 +176,7 @@ Status ChildProcesses::waitForOutput(Child &child) {
       Status s = wait(child);
       return s ? Status::error(ErrorKind::internal, "'" + child.program + "' ended too early") : s;
     }
-    if (Status s = checkInterruption(); !s) // whether or not it ended the child
+    if (Status s = checkInterruption(); !s) // even where the signal did not end the child
       return s;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -187,7 +187,7 @@ Status ChildProcesses::checkInterruption() const {
   return Interruption::pending() ? Status::badInput("interrupted") : Status::ok();
 }
 
-/// The message behind "PROGRAM: error: ", so that it is not said twice who says it.
+/// The failure's message, without "PROGRAM: error: ", which would name the program twice.
 Status ChildProcesses::failureOf(const Child &child, int status) const {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return Status::ok();

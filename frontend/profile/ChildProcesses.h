@@ -10,9 +10,9 @@
 
 namespace syncline::profile {
 
-/// A folder for their files, and the processes, in a group of their own. Both are gone when this
-/// object is, also after SIGINT, SIGTERM and SIGHUP, which end the processes first; were this
-/// process to be killed, they would be as well. At most one at a time; not thread-safe.
+/// Processes in a group of their own, and a folder for their files. The destructor ends the
+/// processes and removes the folder. SIGINT, SIGTERM and SIGHUP end the processes first; if this
+/// process is killed, so are they. At most one object exists at a time. Not thread-safe.
 class ChildProcesses {
 public:
   /// Errors: badInput where no temporary folder can be made.
@@ -22,17 +22,17 @@ public:
 
   struct Child {
     int pid = -1;
-    std::string program, output, errors; ///< the latter two are files
+    std::string program, output, errors; ///< `output` and `errors` are paths of files
   };
   /// `arguments` begin with the program's path. Output and errors go to files. `processor`, where
   /// not negative, is the only one that it may run on, modulo their number.
   Result<Child> start(const std::vector<std::string> &arguments, int processor = -1);
-  /// Waits for it to end. Its failure is badInput, or internal, with the last line of its errors.
-  /// `meanwhile`, where given, is called about ten times a second.
+  /// Waits for the child to end. Its failure is badInput or internal, with the last line that it
+  /// wrote to its errors. Calls `meanwhile`, where given, about ten times a second.
   Status wait(Child &child, const std::function<void()> &meanwhile = {});
   /// Returns when the child has written something; wait()'s error when it ended before.
   Status waitForOutput(Child &child);
-  /// badInput when a signal came.
+  /// badInput where a signal came that ends the command.
   Status checkInterruption() const;
 
 private:

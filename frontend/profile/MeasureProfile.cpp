@@ -1,4 +1,4 @@
-// One plan, several processes, the first one's times.
+// Runs one plan in several processes and takes the times of the first.
 #include "frontend/profile/MeasureProfile.h"
 
 #include "codegen/folder/PlanFolder.h"
@@ -19,7 +19,7 @@
 namespace syncline::profile {
 namespace {
 
-/// What a plan of one rank needs to be made; its predictions are of no interest.
+/// A cluster file for a plan of one rank, whose predictions are not used.
 constexpr const char *oneRank = "name: one rank\n"
                                 "ranks: 1\n"
                                 "device: {compute: 50 GFLOP/s, memory: 10 GB/s}\n"
@@ -27,7 +27,7 @@ constexpr const char *oneRank = "name: one rank\n"
 
 std::string program(const char *name) { return (files::executableFolder() / name).string(); }
 
-/// Shows what is done, and for how long now.
+/// A function that shows on the progress line what is being done, and for how long.
 std::function<void()> telling(ProgressLine &progress, const std::string &what) {
   return [&progress, what, start = Clock::now()] {
     progress.show("profiling: " + what + ", " + std::to_string(std::lround(secondsSince(start))) +
@@ -51,7 +51,7 @@ Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &
   return plan;
 }
 
-/// Where they come from a file that says how many devices a node has.
+/// The number of ranks for a file's devices per node; an error where that is too large.
 Result<int> checkedRanks(std::int64_t devices, const std::string &path) {
   if (devices >= 1 && devices <= maxLocalRanks)
     return static_cast<int>(devices);
@@ -60,7 +60,7 @@ Result<int> checkedRanks(std::int64_t devices, const std::string &path) {
                           std::to_string(devices) + "; '-n' says how many");
 }
 
-/// The devices of a node, as the cluster file or else the plan says.
+/// Ranks to run: the devices of a node by the cluster file, else by the plan.
 Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::ClusterFile> &cluster,
                     bool isPlan) {
   if (options.ranks)
@@ -80,8 +80,8 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
 }
 
-/// How a rank runs alone: on the plan's backend, which is `run`'s to refuse; of GPUs each rank has
-/// its own.
+/// The command line of a rank that runs alone, on the plan's backend; `run` refuses a backend that
+/// it lacks. On GPUs each rank has its own device.
 std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
                                   const std::string &backend, int rank) {
   std::vector<std::string> words{program("syncline-run"),
@@ -102,7 +102,8 @@ std::vector<std::string> runWords(const ProfileOptions &options, const std::stri
   return words;
 }
 
-/// All but the first run until they are ended with `children`; the first starts when they do.
+/// Starts the other ranks, then the first one, and waits for the first. The others run until
+/// `children` ends them.
 Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
                 const std::string &times, ChildProcesses &children, ProgressLine &progress) {
   Result<nlohmann::json> document = readPlanJson(plan);

@@ -12,22 +12,22 @@ namespace syncline::profile {
 
 struct ProfileOptions {
   std::string source;  ///< ONNX model, or a plan folder
-  std::string cluster; ///< of its devices a node; empty for none
+  std::string cluster; ///< cluster file that states devices per node; empty for none
   std::string output;
-  std::vector<std::string> compiling; ///< what `compile` is told besides, for a model
-  std::string precision;              ///< as `syncline run --precision`; empty for its default
-  std::optional<int> ranks; ///< at a time, at most maxLocalRanks; default: devices of a node
-  bool pin = false;         ///< each to a processor
+  std::vector<std::string> compiling; ///< further options of `compile`, for a model
+  std::string precision;              ///< of `syncline run --precision`; empty for its default
+  std::optional<int> ranks; ///< ranks at a time, 1 to maxLocalRanks; default: devices of a node
+  bool pin = false;         ///< bind each rank to one processor
   int threads = 1;
   double momentum = 0.9;
 
-  std::string trace, map; ///< a PyTorch trace instead of a source, and its layers
+  std::string trace, map; ///< trace instead of a source; map of its events
 };
 
-/// Compiles a model for one rank, in a temporary folder; then so many ranks run side by side, on
-/// GPUs each on its own, without talking, until the first one's median step stands still. The
-/// profile bears the model's name and the cluster's. Errors: those of the cluster file, more ranks
-/// than maxLocalRanks, and what the programs that do the work say.
+/// Compiles a model for one rank in a temporary folder. Then runs `ranks` ranks side by side, which
+/// do not communicate, until the median step of the first is steady; on GPUs each has its own. The
+/// profile is named after the model and the cluster. Errors: those of the cluster file, more ranks
+/// than maxLocalRanks, and those of the programs that compile and run.
 Result<MeasuredProfile> measureProfile(const ProfileOptions &options);
 
 } // namespace syncline::profile

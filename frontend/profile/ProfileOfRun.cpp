@@ -1,4 +1,4 @@
-// Medians by node and phase, and whether they add up to the step.
+// Medians of times by node and phase; checks whether they add up to the step.
 #include "frontend/profile/ProfileOfRun.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -16,9 +16,9 @@ namespace syncline::profile {
 namespace {
 
 using Json = nlohmann::json;
-using Series = std::vector<double>; ///< a number a step
+using Series = std::vector<double>; ///< one number a step
 
-/// The value below which a fraction of the others lies, interpolated.
+/// The quantile of `values` at `fraction`, interpolated.
 double quantile(Series values, double fraction) {
   std::ranges::sort(values);
   const double at = fraction * static_cast<double>(values.size() - 1);
@@ -44,12 +44,12 @@ struct Node {
   }
 };
 
-/// All that was measured, sorted by whom it belongs to.
+/// All measured times, by node or by what else they belong to.
 struct Times {
   Series steps;
   std::map<std::string, Node> nodes;
-  Series updates, nameless; ///< of operations; the latter belong to no node
-  Series surplus;           ///< of reconstruction, what this rank does for the others
+  Series updates, nameless; ///< seconds of updates; of operations without a node
+  Series surplus;           ///< seconds of reconstruction beyond this rank's share
   double updatedBytes = 0;
 };
 
@@ -82,7 +82,7 @@ Times sorted(const Json &json) {
     } else {
       Node &node = times.nodes[layer];
       node.forward.resize(steps);
-      // Only reconstruction computes in the phase of updates: of `ranks` equal shares.
+      // In the phase of updates only reconstruction computes, in `ranks` equal shares.
       const double share = phase == "update" ? 1 / ranks : 1;
       addTo(phase == "forward" ? node.forward : node.backward, seconds, share);
       addTo(times.surplus, seconds, 1 - share);
@@ -91,7 +91,7 @@ Times sorted(const Json &json) {
   return times;
 }
 
-/// The mean over the steps whose length is between the quartiles.
+/// Means over the steps whose length is between the quartiles.
 class Midmean {
 public:
   explicit Midmean(const Series &steps) {

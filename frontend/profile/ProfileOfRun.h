@@ -1,4 +1,4 @@
-// What a rank alone measured (`syncline-run --op-times`) as a profile.
+// A profile from the times that one rank alone measured (`syncline-run --op-times`).
 #pragma once
 
 #include "frontend/files/Profile.h"
@@ -10,32 +10,32 @@
 
 namespace syncline::profile {
 
-/// Seconds.
+/// A profile and facts about its measurement; times in seconds.
 struct MeasuredProfile {
   files::Profile profile;
   std::string model;
   std::size_t steps = 0;
-  double step = 0, spread = 0; ///< median; between the quartiles
-  double operations = 0;       ///< sum of what all operations take
+  double step = 0, spread = 0; ///< median step; distance between its quartiles
+  double operations = 0;       ///< sum of all operations' times
   double forward = 0, backward = 0, updates = 0;
-  bool steady = true; ///< the median did not move any more
+  bool steady = true; ///< the median had stopped moving
   enum class Kind {
     medians,
     middle, ///< means of the middle half of the steps
     means,
   } kind = Kind::medians;
 
-  /// The operations' sum is within 2 % of the step.
+  /// Whether the operations' sum is within 2 % of the step.
   bool addsUp() const;
 };
 
-/// Times by node: `forward` is the sum over its operations of that phase, `backward` of the others,
-/// medians over the steps. Weight gradients that are reconstructed from the factors of all ranks
-/// count with one rank's share. Where the medians do not add up to the median step, because
-/// operations are interrupted now and then, all are means over the middle half of the steps
-/// instead, which do. Where ranks share processors (`sharesProcessors`), all are means over all
-/// steps: a step that is shorter than the scheduler's slice is rarely interrupted, but then for
-/// long. Errors: badInput for another document.
+/// Times by node, as medians over the steps: `forward` sums the node's operations of that phase,
+/// `backward` all its others. Weight gradients that are reconstructed from the factors of all ranks
+/// count with one rank's share. Interrupted operations may keep the medians from adding up to the
+/// median step; then all times are means over the middle half of the steps, which add up. Where
+/// ranks share processors (`sharesProcessors`), all times are means over all steps: a step shorter
+/// than the scheduler's slice is rarely interrupted, but then for long. Errors: badInput for a
+/// document of another form.
 Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, bool sharesProcessors = false);
 
 /// Some lines for people: model, steps, sums, whether they add up.

@@ -1,4 +1,4 @@
-// What operations took in a run, with messages beside them.
+// A profile from a run's trace: times of operations with messages beside them.
 #include "frontend/profile/TorchTrace.h"
 
 #include "runtime/core/Statistics.h"
@@ -24,7 +24,7 @@ Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::st
     return Status::badInput(fileName + ": expected a trace of a run, got one that is '" +
                             trace.kind + "'");
   std::map<std::pair<std::int64_t, std::int64_t>, RankStep> steps; ///< by step and rank
-  std::map<std::string, bool> nodes;                               ///< has a backward
+  std::map<std::string, bool> nodes; ///< by name: whether the node has a backward pass
   const auto ranks = static_cast<double>(std::max<std::int64_t>(1, trace.ranks.value_or(1)));
   for (const TraceEvent &event : trace.events) {
     if (!event.step || !event.rank)

@@ -1,4 +1,4 @@
-// Events to nodes: by name and order, backward by sequence number, kernels by external id.
+// Maps events to nodes: by name and order, backward by sequence number, kernels by external id.
 #include "frontend/profile/TorchTrace.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -52,13 +52,13 @@ public:
       if (kernel->external)
         kernelSeconds[*kernel->external] += kernel->seconds;
     byKernels = !kernels.empty();
-    // Later events overwrite: what is evaluated belongs to the last operation with its number.
+    // Later events overwrite earlier ones: the engine evaluates the last operation with a number.
     for (const TraceEvent *event : events)
       if (event->sequence && !isEngine(*event) && !insideEngine(*event))
         creators[*event->sequence] = event;
   }
 
-  /// Empty, or what is wrong.
+  /// Maps the step's events. Returns what is wrong, empty for nothing.
   std::string map(const EventMap &map) {
     for (const auto &[name, nodes] : map.operations) {
       const Events found = eventsOf(name);
@@ -91,7 +91,7 @@ private:
     return found;
   }
 
-  /// What an event took: itself, or the kernels that it and those inside it launched.
+  /// Seconds of the event itself, or of the kernels that it and the events inside it launched.
   double secondsOf(const TraceEvent &event) const {
     if (!byKernels)
       return event.seconds;
@@ -130,14 +130,14 @@ private:
   }
 
   const Events &events;
-  Events inner; ///< of engine and optimizer
+  Events inner; ///< events of the engine and the optimizer
   std::map<std::int64_t, double> kernelSeconds;
   std::map<std::int64_t, const TraceEvent *> creators; ///< by sequence number
-  std::set<const TraceEvent *> taken;                  ///< engine's, already somebody's
+  std::set<const TraceEvent *> taken; ///< events of the engine that a node has already
   bool byKernels = false;
 };
 
-/// The stretches of time that are steps.
+/// Begin and end of each step.
 std::vector<std::pair<double, double>> stepsOf(const files::ChromeTrace &trace) {
   std::vector<std::pair<double, double>> steps;
   double begin = std::numeric_limits<double>::infinity(), end = -begin;
@@ -259,7 +259,7 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
         events.push_back(&event);
         launched.insert(event.external.value_or(-1));
       }
-    for (const TraceEvent &event : trace.events) // may run after the step
+    for (const TraceEvent &event : trace.events) // kernels may run after the step
       if (isKernel(event) && event.external && launched.contains(*event.external))
         kernels.push_back(&event);
     StepImport step(events, kernels);

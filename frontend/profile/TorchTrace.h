@@ -11,8 +11,8 @@
 
 namespace syncline::profile {
 
-/// Which events are which nodes of the model. Events of one name are all of one node, or the 1st,
-/// 2nd, ... of every step are those of a list.
+/// Maps names of events to nodes of the model. All events of one name belong to one node, or the
+/// 1st, 2nd, ... of every step belong to the nodes of a list.
 struct EventMap {
   std::string name;
   std::optional<std::int64_t> batch;
@@ -23,12 +23,12 @@ struct EventMap {
 /// naming file and key.
 Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName);
 
-/// Seconds.
+/// A profile and how much of the trace it covers; times in seconds.
 struct ImportedProfile {
   files::Profile profile;
   std::size_t steps = 0;
-  double step = 0;   ///< median
-  double mapped = 0; ///< of it, in events that the map names or that follow from these
+  double step = 0;   ///< median step
+  double mapped = 0; ///< seconds of a step in events that the map names, or that follow from them
 };
 
 /// Times by node, medians over the trace's steps ("ProfilerStep#"; the whole trace where there are
@@ -42,17 +42,16 @@ struct ImportedProfile {
 Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const EventMap &map,
                                      const std::string &fileName);
 
-/// Times by node of a trace that `syncline run` wrote, medians over the steps of all ranks: what
-/// operations take with messages under way beside them. Reconstruction from factors counts with one
-/// rank's share. Errors: badInput for a trace without steps, and
-/// for one that nobody measured.
+/// Times by node from a trace that `syncline run` wrote, as medians over the steps of all ranks.
+/// They contain what messages beside the operations cost. Reconstruction from factors counts with
+/// one rank's share. Errors: badInput for a trace without steps, and for a simulated one.
 Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::string &fileName);
 
-/// Whichever of both the file is; `map` is empty for a run's own. Errors: badUsage where a map
-/// lacks or is one too many.
+/// Imports a trace of either kind; `map` is empty for a trace of `syncline run`. Errors: badUsage
+/// where a map is missing or not needed.
 Result<ImportedProfile> importTrace(const std::string &trace, const std::string &map);
 
-/// Steps, nodes, and how much of a step they are.
+/// A text for people: how many steps and nodes, and which part of a step the nodes are.
 std::string importSummary(const ImportedProfile &imported);
 
 } // namespace syncline::profile
