@@ -1,4 +1,4 @@
-// Which size of DDP buckets is advised.
+// Chooses which size of DDP buckets to advise.
 #include "frontend/report/AdviceReport.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -17,7 +17,7 @@ using files::formatSeconds;
 
 constexpr double mebibyte = 1 << 20, defaultBytes = 25 * mebibyte;
 
-/// How far from the default, in doublings.
+/// The distance of a size from DDP's default, in doublings.
 double distance(const sweep::SweepPoint &point) {
   return std::fabs(std::log2(point.value / defaultBytes));
 }

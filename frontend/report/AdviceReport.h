@@ -9,12 +9,12 @@
 
 namespace syncline::report {
 
-/// The sizes tried: as many MiB as people write, up to the first that holds all gradients.
+/// The sizes to try, in bytes: round numbers of MiB, up to the first that holds all gradients.
 std::vector<double> ddpSizes(std::int64_t gradientBytes);
 
-/// `sizes` has one point a size and DDP's default among them; `plan` is the plan's own step,
-/// simulated alike. Among sizes within 0.1 % of the shortest step the nearest to the default is
-/// advised.
+/// The advice as text. `sizes` has one point a size, DDP's default among them; `plan` is the plan's
+/// own step, simulated alike. Advises the size nearest to the default among those within 0.1 % of
+/// the shortest step.
 std::string ddpAdvice(const sweep::Sweep &sizes, const sweep::SweepPoint &plan,
                       std::int64_t gradientBytes);
 

@@ -1,4 +1,4 @@
-// A plan in a line.
+// The lines that `compile` ends with.
 #include "frontend/report/Closing.h"
 
 #include "frontend/files/FormatUnits.h"

@@ -9,8 +9,8 @@
 
 namespace syncline::report {
 
-/// What was written into `folder`: messages, bytes, predicted step, gap to the proved bound; and
-/// what comes next. badInput where `plan` does not follow its schema.
+/// Says what `folder` now holds (messages, bytes, predicted step, gap to the proved bound) and
+/// which command comes next. Errors: badInput where `plan` does not follow its schema.
 Result<std::string> compileClosing(const nlohmann::json &plan, const std::string &folder);
 
 } // namespace syncline::report

@@ -1,4 +1,4 @@
-// Names, prefixes, globs.
+// Finds gradients by names, prefixes and globs.
 #include "frontend/report/GradientName.h"
 
 #include "frontend/report/PlanText.h"
@@ -32,7 +32,7 @@ std::vector<std::size_t> matching(std::span<const GradientName> gradients, const
   return found;
 }
 
-/// By name, by its beginning, by glob: the first that finds something.
+/// Gradients that `text` may mean: by name, else by the name's beginning, else by glob.
 Result<std::vector<std::size_t>> candidates(std::span<const GradientName> gradients,
                                             const std::string &text) {
   std::vector<std::size_t> found =

@@ -10,9 +10,9 @@
 
 namespace syncline::report {
 
-/// A gradient as people may call it.
+/// The names by which people may call a gradient.
 struct GradientName {
-  std::string parameter;           ///< or the layer of a trace
+  std::string parameter;           ///< the parameter's name, or a trace's layer
   std::vector<std::string> layers; ///< operations that read the parameter: "/fc/Gemm"
   std::int64_t bytes = 0;
 };

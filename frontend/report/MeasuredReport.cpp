@@ -1,4 +1,4 @@
-// Medians over steps and ranks, errors, hints.
+// Computes medians over steps and ranks, errors, and hints.
 #include "frontend/report/MeasuredReport.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -20,12 +20,12 @@ using files::formatSeconds;
 using files::TraceEvent;
 using Json = nlohmann::json;
 
-/// Thrown inside this file only: what is wrong with the trace, not with the plan.
+/// An error in the trace, not in the plan; thrown inside this file only.
 struct TraceError {
   std::string message;
 };
 
-/// Nothing was predicted and nothing took time: no error.
+/// measured / predicted - 1; 0 where both times are 0.
 double errorOf(double measured, double predicted) {
   if (predicted > 0)
     return measured / predicted - 1;
@@ -38,7 +38,7 @@ std::string signedPercent(double error) {
 }
 
 struct Message {
-  double begin = 0, end = 0; ///< absolute; of all ranks: when the last one began, and was through
+  double begin = 0, end = 0; ///< absolute; when the last rank began, when the last ended
 };
 
 /// One step of one rank; seconds from its beginning.
@@ -77,7 +77,7 @@ public:
     return ranks.size();
   }
 
-  /// Median of what `of` says of every step of every rank.
+  /// The median of `of` over every step of every rank.
   template <typename F> double typical(F &&of) const {
     std::vector<double> values;
     for (const auto &[key, step] : steps)
@@ -111,8 +111,8 @@ public:
 private:
   RankStep &stepOf(const TraceEvent &event) { return steps[{*event.step, *event.rank}]; }
 
-  /// What an operation would have taken without its rank's messages beside it, by the prediction's
-  /// measure.
+  /// Seconds that the operation would have taken without its rank's messages beside it, if these
+  /// slow it as much as predicted.
   double aloneSeconds(const TraceEvent &event) {
     double beside = 0;
     for (const Message &message : stepOf(event).messages)

@@ -1,4 +1,4 @@
-// A plan's predictions beside what a run did.
+// A plan's predictions beside the measurements of a run.
 #pragma once
 
 #include "frontend/files/ChromeTrace.h"
@@ -17,7 +17,7 @@ using LayerSeconds = std::map<std::string, double>;
 struct Comparison {
   std::string report; ///< for people
   double worst = 0;   ///< largest error of the step's and the buckets' ends, a fraction
-  std::string whose;  ///< "the step", "bucket 3"
+  std::string whose;  ///< what has that error: "the step", "bucket 3"
 };
 
 /// Measured times are medians over the traced steps and ranks, from a rank's first event of the

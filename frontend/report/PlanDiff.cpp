@@ -112,7 +112,7 @@ private:
     const json &a = sides[0].bucket(gradient), &b = sides[1].bucket(gradient);
     if (a.at("scheme") != b.at("scheme"))
       return true;
-    // Of a bucket the answer is the same for every member: two buckets are compared once.
+    // Two buckets are compared once: all members of a bucket have the same answer.
     auto [same, isNew] = sameMates.try_emplace(
         std::pair(sides[0].bucketOf.at(gradient), sides[1].bucketOf.at(gradient)), false);
     if (isNew)
@@ -120,7 +120,7 @@ private:
     return !same->second;
   }
 
-  /// In one bucket, or each alone by the same scheme.
+  /// Whether two gradients share a bucket, or each travels alone by the same scheme.
   bool alike(std::size_t side, const std::string &one, const std::string &other) const {
     const json &a = sides[side].bucket(one), &b = sides[side].bucket(other);
     return &a == &b || (a.at("members").size() == 1 && b.at("members").size() == 1 &&
@@ -140,7 +140,7 @@ std::string value(const json &entry) {
   return entry.is_string() ? printable(entry) : entry.dump();
 }
 
-/// The schemes that were requested.
+/// The requested schemes as text.
 std::string requestedText(const json &plan) {
   std::string text;
   for (const json &entry : plan.at("requested"))
@@ -148,7 +148,7 @@ std::string requestedText(const json &plan) {
   return text.empty() ? "-" : text;
 }
 
-/// Of what the plans were made for, what differs.
+/// What the plans were made for, as far as it differs.
 std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   Table table({{""}, {left.name}, {right.name}});
   auto compare = [&](const std::string &title, const json &a, const json &b) {
@@ -158,7 +158,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   const json &a = left.plan, &b = right.plan;
   compare("model", a.at("name"), b.at("name"));
   compare("cluster", a.at("cluster").at("name"), b.at("cluster").at("name"));
-  // Under the same name there may be different files.
+  // Different files may have the same name.
   auto compareFiles = [&](const char *key, bool sameName) {
     const json &one = a.at("hashes").at(key), &other = b.at("hashes").at(key);
     if (sameName && one != other)
@@ -235,7 +235,7 @@ std::string only(const std::vector<std::string> &names, const std::string &where
   return text + "\n";
 }
 
-/// What both reports need of a plan; an error says which plan is wrong.
+/// Checks the fields of a plan that both reports need; an error names the faulty plan.
 Status checkPlan(const NamedPlan &named) {
   Result<std::string> text = guarded([&] {
     (void)Decisions(named.plan);

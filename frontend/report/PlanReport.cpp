@@ -51,7 +51,7 @@ static std::string reconstruction(const nlohmann::json &predicted) {
              : "";
 }
 
-/// What the plan takes, in virtual time.
+/// The plan's predicted times, in virtual time.
 static std::string prediction(const nlohmann::json &predicted) {
   double step = predicted.at("step"), exposed = predicted.at("exposed");
   return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
@@ -81,7 +81,7 @@ static std::string sources(const nlohmann::json &plan) {
          slowNodesText(plan.at("cluster"));
 }
 
-/// What is proved, which is said of the planner's model and its finish.
+/// The proved bound, which holds for the finish in the planner's model.
 static std::string proof(const nlohmann::json &plan) {
   const nlohmann::json &planner = plan.at("predicted").at("planner");
   double gap = planner.at("gap");
@@ -107,7 +107,7 @@ std::string syncline::report::ncclText(const nlohmann::json &plan) {
               : "any channels");
 }
 
-/// Who carries the messages of a plan for GPUs, and what that leaves out.
+/// The library that carries a GPU plan's messages, and the schemes that it lacks.
 static std::string carrier(const nlohmann::json &plan) {
   const std::string how = ncclText(plan);
   return how.empty() ? ""
@@ -127,7 +127,7 @@ static std::string totals(const nlohmann::json &plan) {
          throughput(plan) + proof(plan) + sources(plan);
 }
 
-/// Whether some gradient exists only a while after its message: it is reconstructed from factors.
+/// Whether the bucket's gradients are reconstructed from factors, and so exist after its message.
 static bool isReconstructed(const nlohmann::json &bucket) {
   return bucket.at("reconstructed").get<double>() > bucket.at("end").get<double>();
 }

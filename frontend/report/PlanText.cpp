@@ -36,7 +36,7 @@ std::string memberSummary(const nlohmann::json &members) {
 }
 
 std::string formatTraffic(double bytes) {
-  // A hand-written plan may say anything; what no integer holds is no amount.
+  // A hand-written plan may state any number; one beyond 64-bit integers is no amount of bytes.
   if (!(std::fabs(bytes) < 9e18))
     throw SchemaError{"expected traffic in bytes, got " + std::to_string(bytes)};
   return files::formatBytes(std::llround(bytes));

@@ -22,10 +22,10 @@ std::string printable(const nlohmann::json &name);
 /// "fc.weight", "conv1.weight .. bn1.bias (3)".
 std::string rangeSummary(const std::string &first, const std::string &last, std::size_t count);
 
-/// The same of a list of names. Throws SchemaError where the list is empty.
+/// rangeSummary of a list of names. Throws SchemaError where the list is empty.
 std::string memberSummary(const nlohmann::json &members);
 
-/// Bytes that are not counted but predicted, so a number with a fraction: "1.50 MiB".
+/// Formats bytes that are predicted, and so may be a fraction: "1.50 MiB".
 std::string formatTraffic(double bytes);
 
 /// What reports throw where a plan does not follow its schema; see guarded.

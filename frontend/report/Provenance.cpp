@@ -1,4 +1,4 @@
-// What was measured, and what was taken from a data sheet.
+// Says which times were measured, and which come from a data sheet.
 #include "frontend/report/Provenance.h"
 
 #include "frontend/files/FormatUnits.h"

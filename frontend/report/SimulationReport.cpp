@@ -1,4 +1,4 @@
-// What a simulation says, for people and for programs.
+// A simulation's results as text and as JSON.
 #include "frontend/report/SimulationReport.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -41,7 +41,7 @@ std::vector<Kind> kindsOf(const Simulation &simulation) {
   return kinds;
 }
 
-/// Of what it could have carried in that time; of streams and channels, of the time.
+/// The share of the bytes that a link could have carried; of the time, for streams and channels.
 double utilisation(double busy, double bytes, double capacity, int count, double seconds) {
   const double most = (capacity > 0 ? capacity : count) * seconds;
   return most > 0 ? (capacity > 0 ? bytes : busy) / most : 0;
@@ -86,7 +86,7 @@ std::string kindName(CriticalPart::Kind kind) {
   return {};
 }
 
-/// Neighbours that one row shows.
+/// Whether one row shows both neighbours.
 bool belongTogether(const CriticalPart &a, const CriticalPart &b) {
   return a.kind == b.kind && a.kind != CriticalPart::Kind::message && a.phase == b.phase &&
          a.rank == b.rank && a.step == b.step;

@@ -11,14 +11,14 @@
 
 namespace syncline::report {
 
-/// What a simulation does not know.
+/// Facts for the report that a simulation does not know.
 struct SimulationContext {
   std::string plan;         ///< for people
-  std::string hash;         ///< of the plan
-  std::string cluster;      ///< its name
+  std::string hash;         ///< the plan's hash
+  std::string cluster;      ///< the cluster's name
   bool isElsewhere = false; ///< another cluster than the plan's, or ranks that differ
   double predicted = 0;     ///< the plan's step, seconds
-  std::optional<std::int64_t> samples = {}; ///< of one rank in a step, where known
+  std::optional<std::int64_t> samples = {}; ///< samples of one rank in a step, where known
   double alone = 0;                         ///< seconds of one device's step that sends nothing
   std::string provenance = {};              ///< whole lines: where times come from
   std::optional<Stragglers> stragglers = {};
@@ -31,7 +31,7 @@ std::string simulationReport(const simulate::Scenario &scenario,
                              const simulate::Simulation &simulation,
                              const SimulationContext &context);
 
-/// The same, every number: README.md has the keys.
+/// Every number of the simulation as JSON; README.md lists the keys.
 nlohmann::json simulationJson(const simulate::Scenario &scenario,
                               const simulate::Simulation &simulation,
                               const SimulationContext &context);

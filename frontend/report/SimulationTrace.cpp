@@ -1,4 +1,4 @@
-// Events one by one: a trace may have millions.
+// Writes events one by one, since a trace may have millions.
 #include "frontend/report/SimulationTrace.h"
 
 #include "frontend/report/PhaseName.h"
@@ -67,7 +67,7 @@ private:
          {"args", std::move(args)}});
   }
 
-  /// Part of the way of a bucket: "s" at the operation that completes it, "t" at its message, "f"
+  /// One event of a bucket's flow: "s" at the operation that completes it, "t" at its message, "f"
   /// at its update (at the message where that updates the parameters).
   void addFlow(const char *kind, int step, int message, int rank, int thread, double at) {
     json event{{"ph", kind},

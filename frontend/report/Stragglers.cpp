@@ -1,4 +1,4 @@
-// Compares a simulation with slow ranks with one without, and with one that gives them less.
+// Compares three simulations: with slow ranks, without, and with fewer samples for slow ranks.
 #include "frontend/report/Stragglers.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -39,7 +39,7 @@ std::vector<SlowRanks> groupsOf(const std::vector<double> &slowdown, double usua
   return groups;
 }
 
-/// So that the ranks' passes end with the others'.
+/// Chooses the share of samples with which the group's passes end with the other ranks'.
 void balance(SlowRanks &group, std::optional<std::int64_t> samples) {
   group.share = 1 / group.slowdown;
   if (!samples)

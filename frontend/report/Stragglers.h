@@ -12,29 +12,29 @@
 
 namespace syncline::report {
 
-/// Ranks that are equally slow, and what they could take on.
+/// Ranks that are equally slow, and the samples that they could take on.
 struct SlowRanks {
   std::vector<int> ranks; ///< ascending
   double slowdown = 1;    ///< how many times as long as most ranks they compute
   /// The share of the others' samples with which their passes take no longer than the others'; 0
   /// where that is less than one sample.
   double share = 0;
-  std::int64_t batch = 0; ///< that in whole samples; 0 where the samples are unknown
+  std::int64_t batch = 0; ///< `share` in whole samples; 0 where the samples are unknown
 };
 
 struct Stragglers {
   std::vector<SlowRanks> groups; ///< the slowest first
   double step = 0;               ///< seconds, as simulated
-  double without = 0;            ///< were they as fast as most
+  double without = 0;            ///< the step's seconds if they were as fast as most ranks
   double minWait = 0;            ///< seconds a step for which the other ranks wait for messages
   double maxWait = 0;
   std::optional<double> balanced =
       {}; ///< step with the groups' batches; absent where there is none
 };
 
-/// The ranks whose slowdown is above the median's, with two more simulations: without slowdowns
-/// above that, and with the batches that even their passes out. Nothing where there are none.
-/// `samples` of a rank in a step, where known. Errors are runScenario's.
+/// Finds the ranks whose slowdown is above the median, and simulates twice more: without slowdowns
+/// above the median, and with the batches that even the passes out. Nothing where no rank is slow.
+/// `samples` are a rank's in a step, where known. Errors are runScenario's.
 Result<std::optional<Stragglers>> findStragglers(const simulate::Scenario &scenario,
                                                  const simulate::Simulation &simulation,
                                                  std::optional<std::int64_t> samples);

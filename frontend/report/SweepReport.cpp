@@ -1,4 +1,4 @@
-// A sweep's points, and where they differ.
+// A sweep's points as a table and as CSV, and where their decisions differ.
 #include "frontend/report/SweepReport.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -33,7 +33,7 @@ std::string schemeSummary(const sweep::SweepPoint &point) {
   return text;
 }
 
-/// Groups of gradients that travel together, numbers apart.
+/// Whether gradients travel in the same groups at both points, whatever the messages' numbers.
 bool isGroupedAlike(const sweep::SweepPoint &a, const sweep::SweepPoint &b) {
   std::map<int, int> there, back;
   for (std::size_t i = 0; i < a.messages.size(); ++i)

@@ -11,10 +11,10 @@ namespace syncline::report {
 /// The point's samples per second and scaling efficiency.
 Throughput throughputOf(const sweep::SweepPoint &point);
 
-/// One line a point; what was left out; where decisions are others than at the point before.
+/// A table with one line a point, then what was left out, then where decisions change.
 std::string sweepTable(const sweep::Sweep &sweep);
-/// One row a value, in ascending order; the header has the units. What was left out has its reason
-/// in the last column, and nothing between.
+/// CSV with one row a value, ascending; the header has the units. A value that was left out has its
+/// reason in the last column and nothing between.
 std::string sweepCsv(const sweep::Sweep &sweep);
 /// Step, computation and exposed communication over the values, both axes logarithmic, and below
 /// them the scaling efficiency, from 0 to 100 %. What was left out is a cross on the axis.

@@ -1,4 +1,4 @@
-// Samples a second, and the share of perfect scaling.
+// Computes samples a second and the share of perfect scaling.
 #include "frontend/report/Throughput.h"
 
 #include "frontend/files/FormatUnits.h"

@@ -8,11 +8,11 @@ namespace syncline::report {
 
 struct Throughput {
   std::int64_t ranks = 1;
-  double samples = 0; ///< of one rank in a step; 0 where a trace does not say
+  double samples = 0; ///< samples of one rank in a step; 0 where a trace does not say
   double step = 0;    ///< seconds
   double alone = 0;   ///< seconds of one device's step that sends nothing; 0 where unknown
 
-  /// Of all ranks together; 0 where the samples are unknown.
+  /// Samples of all ranks a second; 0 where the samples are unknown.
   double samplesPerSecond() const;
   /// samplesPerSecond over what so many devices would do if each trained alone, which is alone /
   /// step; 0 where that is unknown.

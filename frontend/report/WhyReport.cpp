@@ -1,4 +1,4 @@
-// An explanation, line by line.
+// Writes an explanation, line by line.
 #include "frontend/report/WhyReport.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -29,7 +29,7 @@ std::string rangeText(const std::vector<std::string> &names) {
   return rangeSummary(printable(names.front()), printable(names.back()), names.size());
 }
 
-/// Why 'inspect' has other times, and which.
+/// The times that 'inspect' prints, and why they differ from the planner's.
 std::string virtualTimes(const WhyContext &context) {
   if (!context.simulated)
     return "";
@@ -68,7 +68,7 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
   return text + "\n" + virtualTimes(context) + "\n";
 }
 
-/// What the table would list if somebody else carried the messages.
+/// The schemes that the table lacks because NCCL, which carries the messages, does not have them.
 std::string leftOut(const WhyContext &context) {
   std::string names;
   for (const std::string &name : context.leftOut)

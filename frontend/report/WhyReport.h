@@ -10,30 +10,30 @@
 
 namespace syncline::report {
 
-/// What virtual time says of the gradient's message, and of the step.
+/// Times of the gradient's message and of the step, in virtual time.
 struct VirtualTimes {
-  double ready = 0, start = 0, end = 0, reconstructed = 0; ///< seconds; of its bucket's message
+  double ready = 0, start = 0, end = 0, reconstructed = 0; ///< seconds, of its bucket's message
   double step = 0, plannersStep = 0;                       ///< the second in the planner's model
 };
 
-/// What an explanation does not know.
+/// Facts for the report that an explanation does not know.
 struct WhyContext {
-  std::string gradient; ///< that is explained
+  std::string gradient; ///< the gradient to explain
   std::int64_t bytes = 0;
   double ready = 0; ///< seconds from the step's beginning
   std::string planner;
-  bool optimal = false;                     ///< proved
+  bool optimal = false;                     ///< whether the plan is proved optimal
   bool isRequested = false;                 ///< some schemes were requested by name
-  std::string carrier = {};                 ///< of a piggyback
+  std::string carrier = {};                 ///< the carrier's name if the gradient is a piggyback
   std::vector<std::string> mates = {};      ///< the others in its message
-  std::vector<std::string> piggybacks = {}; ///< that come with its factors
+  std::vector<std::string> piggybacks = {}; ///< gradients that travel with its factors
   std::vector<std::string> leftOut = {}; ///< schemes that NCCL, which carries the messages, has not
   double updates = 0;                    ///< seconds of all updates, behind the finish
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };
 
-/// How it travels; a table of all schemes, each alone and with its bucket; what the choice saves;
-/// what Poseidon's rule says; where the choice flips.
+/// Text: how the gradient travels; a table of all schemes, each alone and with its bucket; what the
+/// choice saves; what Poseidon's rule would choose; where the choice changes.
 std::string whyReport(const explain::Explanation &explanation, const WhyContext &context);
 
 } // namespace syncline::report
