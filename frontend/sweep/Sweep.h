@@ -11,17 +11,17 @@
 
 namespace syncline::sweep {
 
-/// One point.
+/// The simulation at one value of the axis.
 struct SweepPoint {
   double value = 0;
   double step = 0, exposed = 0, communicationEnd = 0; ///< seconds
-  double compute = 0; ///< of a step without any waiting, on the slowest rank
+  double compute = 0; ///< seconds of a step without any waiting, on the slowest rank
   std::int64_t ranks = 1;
-  double samples = 0;    ///< of one rank in a step; 0 where a trace does not say
+  double samples = 0;    ///< samples of one rank in a step; 0 where a trace does not say
   double alone = 0;      ///< seconds of one device's step that sends nothing; 0 where unknown
-  bool hasWhole = false; ///< messages were taken at their cost, being too long to unfold
-  /// By gradient, in the problem's order: how it travels, and the number of its message. Empty of
-  /// one rank, which sends nothing.
+  bool hasWhole = false; ///< some messages took their cost: too long to expand
+  /// Each gradient's scheme and the number of its message, in the problem's order. Empty for a
+  /// single rank, which sends nothing.
   std::vector<Scheme> schemes;
   std::vector<int> messages;
 
@@ -30,7 +30,7 @@ struct SweepPoint {
   }
 };
 
-/// A value that is no point, and why.
+/// A value that was left out, and the reason.
 struct LeftOut {
   double value = 0;
   std::string reason;

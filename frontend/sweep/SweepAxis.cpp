@@ -79,7 +79,7 @@ Result<std::vector<double>> parseValues(Kind kind, std::string_view text) {
   return values;
 }
 
-/// What is said of one kind, everywhere.
+/// The texts about one kind of axis.
 struct KindText {
   std::string_view name, column;
 };

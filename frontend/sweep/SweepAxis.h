@@ -21,8 +21,9 @@ struct SweepAxis {
     bucket, ///< bytes of a bucket of PyTorch's DistributedDataParallel, planner ddp:SIZE
   };
   Kind kind = Kind::bandwidth;
-  double first = 0, last = 0;      ///< first <= last
-  std::vector<double> listed = {}; ///< in place of what lies between: ascending, from first to last
+  double first = 0, last = 0; ///< first <= last
+  std::vector<double> listed =
+      {}; ///< explicit values, ascending from first to last; empty for a range
 };
 
 /// "bandwidth", ...
@@ -36,9 +37,9 @@ double csvValue(SweepAxis::Kind kind, double value);
 /// unknown, a value has no unit or is not in range, or values do not ascend.
 Result<SweepAxis> parseSweep(std::string_view text);
 
-/// The listed values, or from first to last: doubling, both ends included, or so many in geometric
-/// progression. Of what is counted whole numbers without repetition; ranks between the ends that
-/// are more than one node's are multiples of `devicesPerNode`. What was typed is always among them.
+/// The listed values, or values from first to last, both included: doubling, or `points` values in
+/// geometric progression. Counts are whole numbers without repetition; ranks between the ends that
+/// exceed one node are multiples of `devicesPerNode`. Values that were typed are always included.
 /// Preconditions: points >= 2 where given, devicesPerNode >= 1.
 std::vector<double> sweepValues(const SweepAxis &axis, std::optional<int> points,
                                 int devicesPerNode);

@@ -15,8 +15,8 @@ struct SweepOptions {
   double jitter = 0;                             ///< 0.05 is 5 %
   std::vector<std::pair<int, double>> slow = {}; ///< ranks, and how many times as long they compute
   int steps = 1;
-  std::optional<int> points = std::nullopt; ///< how many values; doubling where absent
-  bool replan = true;                       ///< false: the plan's decisions stay
+  std::optional<int> points = std::nullopt; ///< number of values; absent: doubling
+  bool replan = true;                       ///< false: keep the plan's decisions
 };
 
 } // namespace syncline::sweep

@@ -1,4 +1,4 @@
-// The same problem elsewhere, decided anew or as it was.
+// Simulates a plan's problem at each value of an axis, planned anew or with its decisions.
 #include "frontend/sweep/SweepRun.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -20,7 +20,7 @@ using simulate::Scenario;
 using simulate::Simulation;
 using Kind = SweepAxis::Kind;
 
-/// The network's latency, the servers' and that of formulas over the network.
+/// Sets the latency of the network, of the servers and of formulas over the network.
 cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
   cluster::SpecFields fields(spec);
   fields.changeNetwork([&](cluster::LinkAttr link) {
@@ -29,14 +29,14 @@ cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
   return fields.get(spec.getContext());
 }
 
-/// Where one value of an axis leads.
+/// The cluster and the planner at one value of an axis.
 struct Place {
   simulate::Elsewhere where;
-  double slowest = 1;  ///< of rank 0
-  std::string planner; ///< in place of the plan's
+  double slowest = 1;  ///< how many times as long rank 0 computes
+  std::string planner; ///< replaces the plan's planner
 };
 
-/// Whole nodes, or one rank, or a part of one node.
+/// Refuses ranks that are neither whole nodes nor a part of one node.
 Status expectWholeNodes(cluster::SpecAttr cluster, std::int64_t ranks) {
   const std::int64_t devices = cluster.getDevicesPerNode();
   if (ranks < devices || ranks % devices == 0)
@@ -156,7 +156,7 @@ private:
     return pointOf(*scenario, *simulation, *posed, *decisions);
   }
 
-  /// Every rank waits for the slowest, so that a planner sees gradients as late as that has them:
+  /// Plans anew. Every rank waits for the slowest, so gradients are ready when that rank has them:
   /// `posed` has them as late as the cluster's slowest node does.
   Result<Solution> decide(const Problem &posed, const Place &place,
                           const simulate::Machines &machines) const {
@@ -228,7 +228,7 @@ private:
   const SweepOptions &options;
 };
 
-/// Whether the axis makes sense for this plan on this cluster.
+/// Refuses an axis that makes no sense for this plan on this cluster.
 Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster, Kind kind,
                  bool replan) {
   const std::string name = "--sweep " + std::string(axisName(kind)) + ": ";
