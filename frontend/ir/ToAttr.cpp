@@ -1,4 +1,4 @@
-// Structs to attributes; values were checked when the files were read.
+// Turns structs into attributes; the files' readers have checked the values.
 #include "frontend/ir/ToAttr.h"
 
 #include "ir/cluster/SpecFields.h"

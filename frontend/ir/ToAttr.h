@@ -1,4 +1,4 @@
-// From files to IR: the attributes that passes read.
+// Turns files into IR: the attributes that passes read.
 #pragma once
 
 #include "frontend/files/ClusterFile.h"
