@@ -1,4 +1,4 @@
-// Complete events of a trace, with the arguments that somebody asks for.
+// Reads complete events of a trace, with the arguments that Syncline uses.
 #include "frontend/files/ChromeTrace.h"
 
 #include "frontend/files/TextFile.h"
@@ -19,7 +19,7 @@ constexpr int maxDepth = 32; ///< shapes of lists of tensors nest in arguments
 constexpr double microsecond = 1e-6;
 constexpr double latest = 1e18; ///< microseconds
 
-/// Thrown inside this file only.
+/// An error in an event; thrown inside this file only.
 struct BadEvent {
   std::string message;
 };
@@ -39,7 +39,7 @@ std::optional<std::int64_t> numberOf(const Json &object, const char *key) {
   return found->get<std::int64_t>();
 }
 
-/// For messages.
+/// The value as a short text for messages.
 std::string shortText(const Json &value) {
   return value.is_structured() ? std::string(value.type_name()) : value.dump().substr(0, 60);
 }

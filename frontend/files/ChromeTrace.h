@@ -1,5 +1,5 @@
-// Traces in the trace event format: what `run --trace`, `simulate --trace` and torch.profiler
-// write.
+// Traces in the trace event format, which `run --trace`, `simulate --trace` and torch.profiler
+// write; times in seconds.
 #pragma once
 
 #include "syncline/Status.h"
@@ -20,7 +20,7 @@ struct TraceEvent {
   double begin = 0, seconds = 0;
   double end() const { return begin + seconds; }
 
-  // Arguments, as far as there are any.
+  // Arguments; empty or absent where the event has none.
   std::string layer, phase, scheme;
   std::optional<std::int64_t> step, bucket, bytes;
   std::optional<double> ready;                    ///< seconds
@@ -29,9 +29,9 @@ struct TraceEvent {
 
 struct ChromeTrace {
   std::string schema, plan, kind, name;     ///< of "otherData"; empty where there is none
-  std::optional<std::int64_t> ranks, batch; ///< likewise
+  std::optional<std::int64_t> ranks, batch; ///< of "otherData"; absent where there is none
   double clockError = 0;                    ///< seconds
-  std::vector<TraceEvent> events;           ///< by beginning, then the longest first
+  std::vector<TraceEvent> events;           ///< sorted by begin, then the longest first
 };
 
 /// Parses {"traceEvents": [...]} or the bare list. Events of other kinds are left out. Errors:

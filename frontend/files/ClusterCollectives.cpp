@@ -76,8 +76,8 @@ Result<TableCost::Point> readPoint(const YamlValue &point, const TableCost &befo
   if (!before.points.empty() && *bytes <= before.points.back().bytes)
     return (*pair)[0].error("expected sizes in ascending order, got " + std::to_string(*bytes) +
                             " B after " + std::to_string(before.points.back().bytes) + " B");
-  // More bytes never travel faster: labels are dropped by that, and calibrate smooths what it
-  // measures.
+  // More bytes must not travel faster: the solver drops labels by that rule, and calibrate smooths
+  // its measurements so.
   if (!before.points.empty() && *seconds < before.points.back().seconds)
     return (*pair)[1].error("expected no less than the " +
                             formatSeconds(before.points.back().seconds) + " of " +
@@ -123,7 +123,8 @@ public:
   std::vector<StatedCost> stated;
 
 private:
-  /// One cost, of the ring unless a formula says otherwise, or a map from schemes to costs.
+  /// Reads one cost (the ring's unless a formula names another scheme), or a map of schemes
+  /// to costs.
   Status readAllReduce(const YamlValue &value) {
     Result<YamlMap> map = YamlMap::open(value, allReduceKeys);
     if (!map)
@@ -173,7 +174,7 @@ private:
                      StatedCost &cost) {
     if (scheme && static_cast<std::size_t>(*scheme) >= formulaNames.size())
       return value.error("expected 'a' with 'b', or 'table': no formula says what this costs");
-    // The last has a key of its own beside 'all-reduce'.
+    // The last scheme has its own key beside 'all-reduce'.
     Result<std::size_t> index =
         readChoice(value, "formula", std::span(formulaNames).first(scheme ? 5 : 4));
     if (!index)

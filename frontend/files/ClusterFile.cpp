@@ -1,4 +1,4 @@
-// Cluster file: YAML to struct, checked key by key.
+// Reads a cluster file from YAML and checks it key by key.
 #include "frontend/files/ClusterFile.h"
 
 #include "frontend/files/ClusterCollectives.h"
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> limitKeys = {"message"};
 constexpr std::array<std::string_view, 1> interferenceKeys = {"computation"};
-/// More is no interference but a machine that does not compute.
+/// With a larger factor a machine would practically not compute beside messages.
 constexpr double maxInterference = 1000;
 
 /// 'ranks', or 'nodes' times 'devices-per-node' (1 when absent).
@@ -66,7 +66,8 @@ Status readEfficiency(const YamlMap &map, DeviceRates &device) {
   return Status::ok();
 }
 
-/// What its kind says, where it has one, and its own keys in place of that.
+/// Reads the device: its kind's rates, where it names a kind, then its own keys, which
+/// replace them.
 Status readDevice(const YamlMap &root, DeviceRates &device) {
   const auto value = root.find("device");
   if (!value)
@@ -119,7 +120,7 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
   return times.status();
 }
 
-/// What 'collectives' states; something must tell what it costs to synchronise any gradient.
+/// Reads 'collectives'; refuses a file by which no scheme for every gradient has a cost.
 Status readCosts(const YamlMap &map, ClusterFile &cluster) {
   if (const auto value = map.find("collectives")) {
     Result<std::vector<StatedCost>> collectives = readCollectives(*value, cluster.network);
@@ -148,7 +149,7 @@ Status readName(const YamlMap &map, ClusterFile &cluster) {
   return Status::ok();
 }
 
-/// Keys in an order in which each finds what it refers to.
+/// Reads all keys, each after those that it refers to.
 Status readCluster(const YamlMap &map, ClusterFile &cluster) {
   if (Status s = readName(map, cluster); !s)
     return s;

@@ -14,7 +14,7 @@
 
 namespace syncline::files {
 
-/// What one rank computes with. A rate that is absent can be used only where a profile gives times.
+/// The device of one rank. Where a rate is absent, a profile must give the times.
 struct DeviceRates {
   std::optional<double> compute;          ///< FLOP/s, > 0
   std::optional<double> memory;           ///< bytes/s, > 0
@@ -24,7 +24,7 @@ struct DeviceRates {
   std::optional<std::int64_t> memorySize; ///< bytes, >= 1
 };
 
-/// What a message travels over.
+/// A link, over which messages travel.
 struct Link {
   double bandwidth = 0;        ///< bytes/s each way, > 0
   double latency = 0;          ///< seconds per message (alpha), >= 0
@@ -63,18 +63,18 @@ struct TableCost {
 
 using CollectiveTime = std::variant<FormulaCost, AffineCost, TableCost>;
 
-/// What the file states about one scheme: the time of one message of all ranks; of factors, by the
+/// The stated time of one message of all ranks by one scheme. For factors it is a function of the
 /// bytes that one rank contributes to an all-gather.
 struct StatedCost {
   Scheme scheme = Scheme::ring;
   CollectiveTime time;
 };
 
-/// What differs on some nodes.
+/// Values that differ on some nodes.
 struct NodeOverride {
   std::vector<std::int64_t> nodes; ///< ascending, from 0, at least one
   double slowdown = 1;             ///< operations take so many times as long, > 0
-  std::optional<Link> network;     ///< in place of the cluster's
+  std::optional<Link> network;     ///< replaces the cluster's network
 };
 
 struct ClusterFile {

@@ -1,5 +1,5 @@
-// Tables of kinds. A device's values are those of its data sheet, sizes in units of 1000, which no
-// device falls short of.
+// Tables of kinds. Devices have the values of their data sheets; memory sizes count in units of
+// 1000, since every device has at least that much.
 #include "frontend/files/ClusterKinds.h"
 
 #include <algorithm>
@@ -62,8 +62,8 @@ constexpr auto networkKinds = std::to_array<NamedLink>({
     {"infiniband-xdr", 800 * gigabit, 5e-6},
 });
 
-// All NVLinks of one device together: 4 of 20 GB/s; 6, 12 and 18 of 25 GB/s. PCIe with 16 merge
-// classes, after its encoding.
+// The rates add up all NVLinks of one device: 4 of 20 GB/s; 6, 12 and 18 of 25 GB/s. PCIe has 16
+// lanes; its rates are those after encoding.
 constexpr auto insideNode = std::to_array<NamedLink>({
     {"nvlink-p100", 80e9, 3e-6},
     {"nvlink-v100", 150e9, 3e-6},

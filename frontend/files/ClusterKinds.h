@@ -9,13 +9,13 @@
 
 namespace syncline::files {
 
-/// Where a kind of link belongs.
+/// The places that a kind of link is for.
 enum class LinkPlace { betweenNodes, insideNode };
 
 /// Data sheets' rates: fp32 without tensor cores, memory's bandwidth and size; the overhead is
 /// typical. Nothing for a kind that is not in deviceKinds().
 std::optional<DeviceRates> deviceKind(std::string_view name);
-/// In the order of README.md. Valid for ever.
+/// Names of all device kinds, in the order of README.md. The span stays valid.
 std::span<const std::string_view> deviceKinds();
 
 /// Nominal bandwidth each way; the latency is typical of a message of a collective, with its

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 6> serversKeys = {"count",   "dedicated",
 constexpr std::array<std::string_view, 2> duplexNames = {"full", "half"};
 constexpr std::array<std::string_view, 3> overrideKeys = {"nodes", "device", "network"};
 constexpr std::array<std::string_view, 1> overriddenDeviceKeys = {"slowdown"};
-/// More than any machine has slots for.
+/// A limit above the slots of any machine.
 constexpr std::int64_t maxCards = 1024;
 
 /// Sets what `map` says of a link; what it leaves out stays as it is.
@@ -64,8 +64,8 @@ Result<Link> readLink(const YamlMap &map, LinkPlace place) {
   return s ? Result<Link>(link) : s;
 }
 
-/// The servers' link: the ranks' own where they are colocated, otherwise the network's unless
-/// stated.
+/// Reads the servers' link. Servers on the ranks use the ranks' link; dedicated servers use the
+/// network's unless the file states one.
 Status readServersLink(const YamlMap &map, const std::optional<Link> &network, Servers &servers) {
   if (!servers.dedicated) {
     for (std::string_view key : {"bandwidth", "latency", "reduce-rate"})
@@ -120,7 +120,7 @@ Status readSlowdown(const YamlValue &device, NodeOverride &change) {
   return factor.status();
 }
 
-/// The network's link with what is said here in place of its values.
+/// Reads the network's link, with the values of `value` in place of its own.
 Status readOverriddenLink(const YamlValue &value, const ClusterFile &cluster,
                           NodeOverride &change) {
   Result<YamlMap> map = YamlMap::open(value, linkKeys);

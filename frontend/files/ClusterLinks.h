@@ -1,5 +1,4 @@
-// The parts of a cluster file that are about links: 'network', 'inside', 'servers', and what of
-// them and of devices differs on some nodes.
+// The parts of a cluster file that describe links: 'network', 'inside', 'servers' and 'overrides'.
 #pragma once
 
 #include "frontend/files/ClusterFile.h"

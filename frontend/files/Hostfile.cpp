@@ -1,4 +1,4 @@
-// Host files, line by line.
+// Reads host files line by line.
 #include "frontend/files/Hostfile.h"
 
 #include "frontend/files/ClusterLinks.h"
@@ -54,7 +54,7 @@ private:
     return words;
   }
 
-  /// So that an address is the same host with and without.
+  /// `name` without brackets, so that an address is the same host with and without them.
   static std::string withoutBrackets(std::string_view name) {
     std::string host(name);
     std::erase_if(host, [](char c) { return c == '[' || c == ']'; });
@@ -72,7 +72,7 @@ private:
            address.ends_with(']') && address.find(':') != std::string_view::npos;
   }
 
-  /// Names and addresses; what mpirun gives a meaning of its own ('+n0', '^host') is refused.
+  /// Accepts names and addresses; refuses texts with a special meaning for mpirun ('+n0', '^host').
   Status checkName(std::string_view name) const {
     const bool isName =
         !name.empty() && hasGoodBrackets(name) && std::ranges::all_of(name, [](char c) {

@@ -14,7 +14,7 @@ namespace syncline::files {
 struct Host {
   std::string name;
   std::optional<std::int64_t> slots; ///< ranks, at least 1; nothing where the file says none
-  std::size_t line = 0;              ///< from 1, where it stands first
+  std::size_t line = 0;              ///< line of the first mention, from 1
 };
 
 /// One host a line: 'name', 'name slots=N' (Open MPI, which may say 'max_slots' beside it) or

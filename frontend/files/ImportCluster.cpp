@@ -1,4 +1,4 @@
-// From a topology, a host file and what a user says to the text of a cluster file.
+// Makes a cluster file's text from a topology, a host file and the user's options.
 #include "frontend/files/ImportCluster.h"
 
 #include "frontend/files/ClusterFile.h"
@@ -10,7 +10,7 @@
 namespace syncline::files {
 namespace {
 
-/// What a device inside a node sees of others where a topology gives the rate only.
+/// Latencies between devices of a node, in seconds; a topology gives rates only.
 constexpr double nvlinkLatency = 3e-6, pcieLatency = 10e-6;
 
 /// The shortest decimal that reads back to the same double.
@@ -24,7 +24,7 @@ std::string bits(double bytesPerSecond) { return decimal(bytesPerSecond * 8 / 1e
 std::string bytes(double bytesPerSecond) { return decimal(bytesPerSecond / 1e9) + " GB/s"; }
 std::string microseconds(double seconds) { return decimal(seconds * 1e6) + "us"; }
 
-/// In double quotes, for YAML.
+/// `text` in double quotes, for YAML.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
@@ -35,7 +35,7 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-/// For a comment: on one line.
+/// `text` on one line, for a YAML comment.
 std::string plain(std::string text) {
   std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return text;
@@ -50,7 +50,7 @@ public:
       return s;
     countNodes();
     nameDevice();
-    // One node's devices are joined by what is inside: that is their network.
+    // In a single node the link between its devices is the network.
     const bool isOneNode = nodes == 1 && devices > 1;
     if (sources.inside && devices == 1)
       return withoutEffect("--inside", "a node has one device");
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// As many on every node: by the host file's slots, which are the topology's GPUs.
+  /// Sets the devices of every node: the host file's slots, which must equal the topology's GPUs.
   Status countDevices() {
     std::optional<Host> first;
     devices = sources.topology ? sources.topology->devices : sources.devicesPerNode.value_or(1);
@@ -175,7 +175,7 @@ private:
     return sources.topology ? sources.topologyName : sources.hostfileName;
   }
 
-  /// What the cluster is called where nobody says it: "8 x 4 v100, ethernet-10g".
+  /// The cluster's default name: "8 x 4 v100, ethernet-10g".
   std::string ownName() const {
     if (hasFiles())
       return sourceNames();
@@ -213,7 +213,7 @@ Result<std::string> importedClusterText(const ClusterSources &sources) {
   Result<std::string> text = Importer(sources).text();
   if (!text)
     return text;
-  // Too many ranks, say: better told now than by the command that reads the file.
+  // Errors such as too many ranks are reported now, not by the command that reads the file.
   Result<ClusterFile> readBack = parseClusterFile(*text, "the cluster file");
   return readBack ? text : Result<std::string>(readBack.status());
 }

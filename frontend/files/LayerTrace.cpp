@@ -1,4 +1,4 @@
-// Layer trace: CSV rows to layers, checked cell by cell.
+// Reads layers from CSV rows and checks them cell by cell.
 #include "frontend/files/LayerTrace.h"
 
 #include "frontend/files/Csv.h"
@@ -141,7 +141,7 @@ Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileN
   return std::move(reader.trace);
 }
 
-/// A cell as it is, or quoted where it would not read as it is.
+/// A cell as it is, or quoted where a reader would change it otherwise.
 static std::string quoted(const std::string &cell) {
   const bool isPlain = cell.find_first_of(",\"\r\n") == std::string::npos &&
                        cell.find_first_of(" \t") == std::string::npos;

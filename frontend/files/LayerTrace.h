@@ -20,7 +20,7 @@ struct FactorShape {
 
 struct TraceLayer {
   std::string name;
-  std::int64_t bytes = 0; ///< of the gradient; 0 where the layer has no parameters
+  std::int64_t bytes = 0; ///< bytes of the gradient; 0 where the layer has no parameters
   double forward = 0;     ///< seconds
   double backward = 0;    ///< seconds
   std::optional<FactorShape> factors = {};
@@ -35,7 +35,7 @@ struct LayerTrace {
 /// file, line and, for a cell, its column: "vgg.csv:3:forward: expected a time ...".
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
 
-/// The trace as such CSV with all columns, times with nine digits.
+/// The trace in that CSV format with all columns, times with nine digits.
 std::string formatLayerTrace(const LayerTrace &trace);
 
 /// Reads and parses `path`, which may hold at most 64 MiB.

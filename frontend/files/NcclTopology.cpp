@@ -1,4 +1,4 @@
-// Topologies over tinyxml2, whose types end here.
+// Reads topologies by tinyxml2, whose types stay in this file.
 #include "frontend/files/NcclTopology.h"
 
 #include "frontend/files/TextFile.h"
@@ -33,8 +33,8 @@ std::optional<double> nvlinkRate(std::int64_t capability) {
   return std::nullopt;
 }
 
-/// Bytes/s each way of so many PCIe merge classes of so many gigatransfers, after the encoding: 8
-/// of 10 bits up to the second generation, 128 of 130 later.
+/// Bytes/s each way of PCIe lanes of `gigatransfers` each, after encoding: 8 of 10 bits up to the
+/// second generation, 128 of 130 bits later.
 double pcieRate(double gigatransfers, std::int64_t mergeClasses) {
   const double data = gigatransfers < 6 ? 0.8 : 128.0 / 130;
   return gigatransfers * 1e9 / 8 * data * static_cast<double>(mergeClasses);
@@ -122,7 +122,8 @@ private:
     return Status::ok();
   }
 
-  /// Of the PCI element that the GPU stands in: "16.0 GT/s PCIe", "16"; often left empty.
+  /// The rate of the PCIe lanes of the element around the GPU, from attributes such as
+  /// "16.0 GT/s PCIe" and "16", which are often empty.
   static std::optional<double> mergeClassesOf(const XMLElement &gpu) {
     const tinyxml2::XMLNode *above = gpu.Parent();
     const XMLElement *pci = above ? above->ToElement() : nullptr;
@@ -159,7 +160,7 @@ private:
 
   void addInside(NcclTopology &topology) const {
     const bool none = std::ranges::all_of(nvlinks, [](std::int64_t links) { return links == 0; });
-    if (none && otherLinks) // AMD's, whose rates are not known here
+    if (none && otherLinks) // AMD's links, whose rates are unknown here
       return;
     topology.isNvlink = !none;
     const std::vector<std::optional<double>> &rates = none ? mergeClasses : nvlinkRates;

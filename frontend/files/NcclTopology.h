@@ -18,11 +18,11 @@ struct NcclTopology {
   /// Bytes/s each way of one card; unknown where files that describe a kind of machine (and not a
   /// run) list cards by their PCI class only.
   std::optional<double> cardBandwidth;
-  /// Bytes/s each way of the device that has least: all its NVLinks together, or its PCIe merge
-  /// classes where no device has NVLink. Unknown in files without GPU elements, which do not say
-  /// whether there is NVLink, and where a device's links are not said.
+  /// Bytes/s each way of the device that has least: all its NVLinks together, or its PCIe lanes
+  /// where no device has NVLink. Unknown where the file has no GPU elements, and so no NVLinks, or
+  /// where a device's links are not stated.
   std::optional<double> insideBandwidth;
-  bool isNvlink = false; ///< what insideBandwidth is of
+  bool isNvlink = false; ///< whether insideBandwidth is that of NVLinks
 };
 
 /// Every failure is badInput with file and line: not XML, no topology of one node, an attribute

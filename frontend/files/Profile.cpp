@@ -1,4 +1,4 @@
-// Profile: JSON to struct, checked key by key; nlohmann_json's exceptions end here.
+// Reads a profile from JSON and checks it key by key; catches nlohmann_json's exceptions.
 #include "frontend/files/Profile.h"
 
 #include "frontend/files/FormatUnits.h"
@@ -120,7 +120,7 @@ Result<double> readUpdate(const Json &value, std::string_view fileName) {
   return update ? update : error(fileName, "update", update.status().message());
 }
 
-/// Everything but the operations.
+/// Reads all keys but the operations.
 Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
   if (!json.contains("schema") || json["schema"] != Json(schema))
     return error(fileName, "schema",

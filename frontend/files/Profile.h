@@ -20,7 +20,7 @@ struct OperationTimes {
 };
 
 struct Profile {
-  std::string name;                                 ///< of the measured device; may be empty
+  std::string name;                                 ///< name of the measured device; may be empty
   std::optional<std::int64_t> batch;                ///< samples per rank it was measured with
   std::optional<double> update;                     ///< the optimizer's seconds a parameter's byte
   std::map<std::string, OperationTimes> operations; ///< by the node's name in the model
@@ -32,7 +32,7 @@ Result<Profile> parseProfile(std::string_view text, std::string_view fileName);
 /// Reads and parses `path`, which may hold at most 64 MiB.
 Result<Profile> readProfile(const std::string &path);
 
-/// The profile as such JSON, times with six digits. Precondition: times are finite and not
+/// The profile as JSON of schema 1, times with six digits. Precondition: times are finite and not
 /// negative, names are UTF-8.
 std::string formatProfile(const Profile &profile);
 

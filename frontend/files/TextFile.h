@@ -17,8 +17,8 @@ namespace syncline::files {
 Result<std::string> readTextFile(const std::string &path, std::size_t limit);
 
 /// Removes a leading UTF-8 byte order mark and checks that the rest is UTF-8 without NUL bytes:
-/// names from it end up in MLIR strings and JSON, which hold nothing else. The view points into
-/// `text`.
+/// names from it end up in MLIR strings and JSON, which hold nothing else. The result is a view
+/// into `text`.
 Result<std::string_view> checkText(std::string_view text, std::string_view fileName);
 
 } // namespace syncline::files

@@ -30,7 +30,7 @@ std::optional<Ratio> timeFactor(std::string_view unit) {
     return Ratio{};
   if (unit == "ms")
     return Ratio{1, 1e3};
-  // The micro sign and the Greek letter mu look alike; both are typed.
+  // The micro sign and the Greek letter mu look alike; people type both.
   if (unit == "us" || unit == "\u00B5s" || unit == "\u03BCs")
     return Ratio{1, 1e6};
   if (unit == "ns")
@@ -64,7 +64,7 @@ std::optional<Ratio> prefixed(std::string_view unit, std::string_view base) {
 
 std::optional<Ratio> byteFactor(std::string_view unit) { return prefixed(unit, "B"); }
 
-/// Bytes or bits, in bytes.
+/// The factor of a unit of bytes or bits, in bytes.
 std::optional<Ratio> dataFactor(std::string_view unit) {
   if (auto bytes = byteFactor(unit))
     return bytes;
@@ -170,8 +170,8 @@ Result<double> parseQuantity(std::string_view original, const Dimension &dimensi
   return value;
 }
 
-/// What is less or more is a slip; within the limits, sums of times stay finite and quotients
-/// keep their digits.
+/// Parses a value within limits. Values beyond them are slips of the user; within them sums of
+/// times stay finite and quotients keep their digits.
 Result<double> parseWithin(std::string_view text, const Dimension &dimension, double least,
                            double most, std::string_view range) {
   Result<double> value = parseQuantity(text, dimension);

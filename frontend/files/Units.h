@@ -21,8 +21,8 @@ Result<double> parseSeconds(std::string_view text);
 /// A whole number of bytes, zero to 2^53: B, kB, KB, KiB, MB, MiB, ... Bits are refused.
 Result<std::int64_t> parseBytes(std::string_view text);
 
-/// A data rate from 1 b/s to 1 EB/s, in bytes per second: b/s, bit/s, bps (bits) or B/s (bytes),
-/// prefixed.
+/// A data rate from 1 b/s to 1 EB/s, in bytes per second. Units are b/s, bit/s, bps (bits) or B/s
+/// (bytes), with prefixes.
 Result<double> parseByteRate(std::string_view text);
 
 /// A compute rate from 1 FLOP/s to 1000 EFLOP/s, in floating-point operations per second: FLOP/s or
@@ -37,8 +37,7 @@ constexpr double minFactor = 1e-6, maxFactor = 1e6;
 /// How many times as long something takes: a plain number from minFactor to maxFactor.
 Result<double> parseFactor(std::string_view text);
 
-/// A dimensionless whole number in [1, limit], such as a number of ranks. `what` names it in
-/// errors.
+/// A dimensionless whole number in [1, limit], such as a number of ranks. Errors call it `what`.
 Result<std::int64_t> parseCount(std::string_view text, std::string_view what, std::int64_t limit);
 
 } // namespace syncline::files

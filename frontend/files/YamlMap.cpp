@@ -1,4 +1,4 @@
-// YAML values and maps over yaml-cpp, whose exceptions end here.
+// Reads YAML values and maps by yaml-cpp, and catches its exceptions.
 #include "frontend/files/YamlMap.h"
 
 #include "frontend/files/TextFile.h"
@@ -80,7 +80,7 @@ Result<YamlMap> YamlMap::open(const YamlValue &value, std::span<const std::strin
       return keyValue.error("key '" + *key + "' is given twice");
     if (std::find(known.begin(), known.end(), *key) == known.end())
       return keyValue.error("unknown key '" + key->substr(0, 60) + "'" + suggestion(*key, known));
-    // A value that is left out stands, for yaml-cpp, where the next key does.
+    // yaml-cpp gives an omitted value the position of the next key.
     const YAML::Node &place = pair.second.IsNull() ? pair.first : pair.second;
     result.entries.push_back({*key, YamlValue(pair.second, place, value.fileName, prefix + *key)});
   }
