@@ -34,7 +34,7 @@ static Value logitsBeneath(ImportState &state, Value output) {
   return softmax.getX();
 }
 
-/// Operations of the loss form a layer of their own.
+/// Creates an operation of the loss; these form a layer of their own.
 template <typename Op, typename... Args> static Op create(ImportState &state, Args &&...args) {
   constexpr llvm::StringLiteral layer = "loss";
   auto op = state.builder.create<Op>(NameLoc::get(state.builder.getStringAttr(layer)),

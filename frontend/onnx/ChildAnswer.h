@@ -9,8 +9,8 @@
 
 namespace syncline::frontend {
 
-/// What `compute` returns, run in a forked child: code that is not ours and relies on what files
-/// hold may crash or hang there, which is badInput here. `compute` must not start threads, take
+/// Runs `compute` in a forked child and returns its result. Foreign code that trusts a file's
+/// content may crash or hang there, which is badInput here. `compute` must not start threads, take
 /// locks that other threads may hold, or write anything. About 1 ms, more for large processes.
 Result<std::string> answerOfChild(llvm::function_ref<std::string()> compute);
 

@@ -15,12 +15,12 @@ FoldFunction findElementwiseFold(llvm::StringRef op);
 /// Operators that move elements; null for others.
 FoldFunction findShapeFold(llvm::StringRef op);
 
-/// The elements x[base + Σ index·strides] at every index of `dims`. An error when there are too
-/// many.
+/// The elements x[base + Σ index·strides] at every index of `dims`. An error for more
+/// than maxConstantElements.
 mlir::FailureOr<ConstantTensor> stridedView(NodeImport &node, const ConstantTensor &x,
                                             const nn::Dims &dims, std::int64_t base,
                                             const nn::Dims &strides);
-/// numpy's broadcasting.
+/// `x` broadcast to `dims` by numpy's rules.
 mlir::FailureOr<ConstantTensor> broadcastTo(NodeImport &node, const ConstantTensor &x,
                                             const nn::Dims &dims);
 

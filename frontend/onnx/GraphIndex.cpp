@@ -123,7 +123,7 @@ static void nameLayers(const onnx::GraphProto &graph, GraphIndex &index) {
   }
 }
 
-/// Marks the nodes that the output needs and counts who reads what.
+/// Marks the nodes that the output needs and counts the readers of each name.
 static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, GraphIndex &index) {
   std::vector<bool> needed(graph.node_size());
   std::vector<int> pending;

@@ -1,4 +1,4 @@
-// Who defines and who reads each name of a graph, and in which order its nodes run.
+// Which nodes define and read each name of a graph, and in which order nodes run.
 #pragma once
 
 #include "frontend/onnx/ModelFile.h"

@@ -32,8 +32,8 @@ void GraphValues::setAlias(const std::string &name, const std::string &of) {
   entries[name].alias = of;
 }
 
-/// The entry of a name, made on first sight for initialisers: integers are constants, floats
-/// stored.
+/// The entry of a name. An initialiser gets its entry on first use: integers are constants, floats
+/// are stored tensors.
 GraphValues::Entry *GraphValues::find(const std::string &name) {
   if (auto place = entries.find(name); place != entries.end())
     return &place->second;

@@ -10,7 +10,7 @@ namespace syncline::frontend {
 
 /// A name is a tensor of the step, a constant known at import, a stored tensor (initialiser or
 /// generator node), or another name for one of these. Stored tensors and constants become
-/// operations when somebody computes with them.
+/// operations when a node computes with them.
 ///
 /// Functions that can fail return null and leave the first reason in `status`.
 class GraphValues {

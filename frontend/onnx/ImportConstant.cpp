@@ -94,7 +94,7 @@ static LogicalResult defineInit(NodeImport &node, int type, const nn::Dims &dims
   return node.defineStored(std::move(source));
 }
 
-// Of a shape the file fixes, floating-point: a parameter without values. Otherwise a constant.
+// A floating-point tensor of fixed shape is a parameter without values; others are constants.
 LogicalResult frontend::importConstantOfShape(NodeImport &node) {
   std::optional<nn::Dims> dims = node.list("shape", 0);
   if (!dims)
@@ -129,7 +129,7 @@ LogicalResult frontend::importRandom(NodeImport &node) {
                     node.real("high", 1));
 }
 
-// Shapes are static here, so they are constants.
+// Shapes are static during import, so they are constants.
 LogicalResult frontend::importShape(NodeImport &node) {
   ConstantTensor result = shapeConstant(node, node.dims(0));
   result.fromShape = true;

@@ -13,8 +13,7 @@ namespace syncline::frontend {
 class ImportGraph {
 public:
   /// Indexes the graph, binds its inputs and begins an nn.step, named after the file, with an
-  /// nn.input for each. `file` and `options` must outlive the result; messages do not name the
-  /// file.
+  /// nn.input for each. `file` and `options` must outlive the result. Messages do not name `file`.
   static Result<std::unique_ptr<ImportGraph>> begin(const ModelFile &file,
                                                     const ImportOptions &options, Inputs inputs,
                                                     mlir::MLIRContext &context);

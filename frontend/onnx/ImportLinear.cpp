@@ -36,8 +36,8 @@ LogicalResult frontend::importConv(NodeImport &node) {
   return node.define(conv.getY());
 }
 
-/// A transpose of the last two dimensions is free inside a product: steps over it and flips the
-/// flag.
+/// Steps over a transpose of the last two dimensions, which is free inside a product, and
+/// flips `transposed`.
 static Value peelTranspose(Value value, bool &transposed) {
   auto transpose = value.getDefiningOp<nn::TransposeOp>();
   if (!transpose)

@@ -62,12 +62,11 @@ private:
   int total = 0;
 };
 
-/// What importing a node came to.
+/// The outcome of importing a node.
 enum class Outcome { imported, refused, broken };
 
-/// Takes the error of a refused node out of the state, `reason`, and goes on by its shapes. The
-/// status of a broken node is the importer's or, where there is none, says why the shapes are not
-/// known.
+/// Moves a refused node's error from the state to `reason` and imports the node by its shapes. A
+/// broken node's status is the importer's error, or else says why the shapes are unknown.
 Outcome importOrSkip(ImportState &state, NodeImport &node, std::string &reason) {
   if (succeeded(importNode(node)))
     return Outcome::imported;

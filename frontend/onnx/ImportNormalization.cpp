@@ -7,7 +7,7 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-// Always with the batch's statistics: whoever trains a model exported for inference means to.
+// Uses the batch's statistics even in models exported for inference, since it trains them.
 LogicalResult frontend::importBatchNormalization(NodeImport &node) {
   if (node.integer("spatial", 1) == 0) // opset 7 only
     return node.error("spatial = 0 (statistics of every element) is not supported");

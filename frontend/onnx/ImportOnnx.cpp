@@ -31,7 +31,7 @@ static Result<Value> findOutput(ImportState &state) {
   return output;
 }
 
-/// MLIR's complaint as one message; such a complaint is our fault: nodes are checked as they come.
+/// Verifies the module. An error here is the importer's fault, since nodes are checked on import.
 static Status verifyModule(ModuleOp module) {
   std::string message;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {

@@ -69,7 +69,7 @@ static FailureOr<Value> createBinary(NodeImport &node, nn::BinaryKind kind, Valu
 /// MatMul followed by Add of a parameter, as linear layers without Gemm are exported: one product
 /// with a bias. Null when the operands are not that.
 static Value foldBias(NodeImport &node, unsigned product, unsigned bias) {
-  // The name must be MatMul's own and read once: nobody else sees the sum.
+  // The name must be MatMul's own and read once, so that no other node reads the product.
   const std::string &name = node.inputName(product);
   auto producer = node.state.index.producers.find(name);
   if (producer == node.state.index.producers.end() || node.uses(name) != 1 ||

@@ -218,22 +218,23 @@ private:
       backward(i, {flops, operands() + results()});
   }
 
-  /// Rows of a trained table: its dense gradient is filled with zeros and has the rows added.
+  /// A lookup of rows of a trained table: its dense gradient is zeros plus the rows.
   void rows() {
     const double moved = 2 * out[0].bytes();
     work.forward.push_back({0, moved + (has(1) ? in[1].bytes() : 0)});
     backward(0, {out[0].elements(), in[0].bytes() + moved + out[0].bytes()});
   }
 
-  /// A part of operand 0 is copied; the gradient of the rest is zero.
+  /// An operator that copies a part of operand 0; the gradient of the rest is zero.
   void part() {
     work.forward.push_back({0, 2 * results()});
     if (has(0))
       backward(0, {0, in[0].bytes() + results()});
   }
 
-  /// In the pass that makes operand 0 where that is possible: only the other operands move then,
-  /// and backward what the derivative is taken from. The gradient of a sum is that of its result.
+  /// Elementwise operators run in the pass that makes operand 0 if possible: only other
+  /// operands move, and backward what the derivative is taken from. The gradient of a sum is
+  /// that of its result.
   void elementwise(bool isLinear) {
     const bool isData = has(0) && !in[0].isTrained;
     const bool fused = isAlone && isData && in[0].elements() == out[0].elements();
@@ -254,8 +255,8 @@ private:
     }
   }
 
-  /// All others: every operand is read and every result written once; backward reads the results'
-  /// gradients and what the derivative is taken from, and writes the operands' gradients.
+  /// All other operators read every operand and write every result once; backward reads the
+  /// results' gradients and what the derivative is taken from, and writes the operands' gradients.
   void pass(llvm::StringRef op) {
     const bool isNormalization = op.ends_with("Normalization");
     const bool isCopy = llvm::StringSwitch<bool>(op)

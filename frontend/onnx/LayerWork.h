@@ -18,7 +18,7 @@ struct NodeTensor {
 
 struct NodeTensors {
   llvm::SmallVector<NodeTensor> operands, results;
-  /// Its operand 0 is made by the node before it and read by nobody else: an elementwise operator
+  /// Whether the node before makes operand 0 and no other node reads it: an elementwise operator
   /// then runs in the pass that makes the operand.
   bool isAlone = false;
 };
@@ -37,8 +37,8 @@ bool isElementwise(llvm::StringRef op);
 /// How many leading operands are data; the others are settings such as axes and sizes.
 unsigned dataOperands(llvm::StringRef op);
 
-/// By formula for convolutions, matrix products, recurrent layers and Einsum; other operators move
-/// far more than they compute, and count by the bytes that they read and write
+/// The work of a node. Convolutions, matrix products, recurrent layers and Einsum have formulas;
+/// other operators move far more than they compute, and count by the bytes that they read and write
 /// (README.md, "Layers without a step").
 NodeWork workOf(NodeImport &node, const NodeTensors &tensors);
 

@@ -48,8 +48,7 @@ public:
   /// slices (`clamp`) are pulled inside.
   std::optional<nn::Dims> integers(llvm::StringRef name, bool clamp = false);
 
-  // Operands. An operand that the operator table calls a tensor is present before its importer
-  // runs.
+  // Operands. Operands that the operator table calls tensors are present when the importer runs.
   unsigned inputCount() const;
   bool hasInput(unsigned i) const;
   mlir::Value tensor(unsigned i);

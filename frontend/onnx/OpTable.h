@@ -30,7 +30,7 @@ mlir::LogicalResult importNode(NodeImport &node);
 /// the kind that is computed at import.
 mlir::FailureOr<bool> foldNode(NodeImport &node);
 
-// By family; every function is one operator or a few that differ in a name.
+// Importers by family; each imports one operator, or a few that differ in a name.
 mlir::LogicalResult importConv(NodeImport &node);
 mlir::LogicalResult importGemm(NodeImport &node);
 mlir::LogicalResult importMatMul(NodeImport &node);

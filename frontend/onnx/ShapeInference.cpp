@@ -84,7 +84,7 @@ private:
     return proto;
   }
 
-  /// Of small tensors: those are shapes, axes, scales.
+  /// Values of operand `i` if it is small: shapes, axes and scales are.
   std::unique_ptr<onnx::TensorProto> valuesOf(unsigned i) {
     constexpr std::int64_t most = 1024;
     RankedTensorType type = node.state.values.typeOf(node.inputName(i));
@@ -184,8 +184,8 @@ bool areSane(NodeImport &node) {
   return true;
 }
 
-/// Of what is said about a result in the file. Null where the file fixes the batch at another size
-/// or leaves a dimension open.
+/// The result's type as the file states it. Null where the file fixes the batch at another size or
+/// leaves a dimension open.
 RankedTensorType statedType(NodeImport &node, const std::string &name) {
   const ImportState &state = node.state;
   if (state.exportedBatch.value_or(state.batch) != state.batch)

@@ -53,7 +53,7 @@ Value StoredTensors::getState(const std::string &name, const StoredSource &sourc
   return make<nn::StateOp>(name, source);
 }
 
-/// What else there is to freeze, of the stored tensors in `block`.
+/// Names near `pattern` among the stored tensors in `block`.
 static std::string namesNear(const std::string &pattern, Block &block) {
   std::vector<std::string_view> names;
   for (Operation &op : block)
