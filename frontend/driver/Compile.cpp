@@ -88,7 +88,8 @@ Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
   return source;
 }
 
-/// The cluster with so many nodes. Measured times of collectives hold for the file's only.
+/// Changes the number of nodes. Refuses where collectives have measured times, which hold for the
+/// file's number of nodes only.
 Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes,
                 MLIRContext *context) {
   if (nodes > maxRanks / cluster.devicesPerNode)

@@ -113,8 +113,7 @@ private:
     } else if (!sources.inside && topology && topology->insideBandwidth) {
       const double latency = topology->isNvlink ? nvlinkLatency : pcieLatency;
       inside = linkText({.bandwidth = *topology->insideBandwidth, .latency = latency},
-                        topology->isNvlink ? "all NVLinks of a device"
-                                           : "a device's PCIe merge classes");
+                        topology->isNvlink ? "all NVLinks of a device" : "a device's PCIe lanes");
     } else if (!sources.inside && topology) {
       missing.push_back("what joins the devices of a node (--inside)");
     }

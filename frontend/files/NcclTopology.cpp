@@ -35,9 +35,9 @@ std::optional<double> nvlinkRate(std::int64_t capability) {
 
 /// Bytes/s each way of PCIe lanes of `gigatransfers` each, after encoding: 8 of 10 bits up to the
 /// second generation, 128 of 130 bits later.
-double pcieRate(double gigatransfers, std::int64_t mergeClasses) {
+double pcieRate(double gigatransfers, std::int64_t lanes) {
   const double data = gigatransfers < 6 ? 0.8 : 128.0 / 130;
-  return gigatransfers * 1e9 / 8 * data * static_cast<double>(mergeClasses);
+  return gigatransfers * 1e9 / 8 * data * static_cast<double>(lanes);
 }
 
 class TopologyReader {
@@ -118,13 +118,13 @@ private:
     }
     nvlinks.push_back(links);
     nvlinkRates.push_back(rate);
-    mergeClasses.push_back(mergeClassesOf(gpu));
+    lanes.push_back(lanesOf(gpu));
     return Status::ok();
   }
 
   /// The rate of the PCIe lanes of the element around the GPU, from attributes such as
   /// "16.0 GT/s PCIe" and "16", which are often empty.
-  static std::optional<double> mergeClassesOf(const XMLElement &gpu) {
+  static std::optional<double> lanesOf(const XMLElement &gpu) {
     const tinyxml2::XMLNode *above = gpu.Parent();
     const XMLElement *pci = above ? above->ToElement() : nullptr;
     const char *speed = pci ? pci->Attribute("link_speed") : nullptr;
@@ -163,7 +163,7 @@ private:
     if (none && otherLinks) // AMD's links, whose rates are unknown here
       return;
     topology.isNvlink = !none;
-    const std::vector<std::optional<double>> &rates = none ? mergeClasses : nvlinkRates;
+    const std::vector<std::optional<double>> &rates = none ? lanes : nvlinkRates;
     if (std::ranges::all_of(rates, [](const auto &rate) { return rate.has_value(); }))
       topology.insideBandwidth = **std::ranges::min_element(rates);
   }
@@ -187,9 +187,9 @@ private:
   std::set<std::string> hosts;
   std::int64_t gpus = 0, displayClasses = 0, networkClasses = 0;
   bool otherLinks = false;
-  std::vector<std::int64_t> nvlinks;                            ///< a GPU
-  std::vector<std::optional<double>> nvlinkRates, mergeClasses; ///< a GPU
-  std::vector<std::int64_t> speeds;                             ///< Mb/s, a net
+  std::vector<std::int64_t> nvlinks;                     ///< a GPU
+  std::vector<std::optional<double>> nvlinkRates, lanes; ///< a GPU
+  std::vector<std::int64_t> speeds;                      ///< Mb/s, a net
 };
 
 /// tinyxml2's reason without its prefix, which repeats the line.
