@@ -15,6 +15,12 @@ namespace {
 /// Those with a formula of alpha, beta and gamma, in the order of Scheme.
 constexpr std::array<std::string_view, 5> formulaNames = {
     "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter"};
+static_assert([] {
+  for (std::size_t i = 0; i < formulaNames.size(); ++i)
+    if (parseScheme(formulaNames[i]) != static_cast<Scheme>(i))
+      return false;
+  return true;
+}());
 constexpr std::array<Scheme, 5> allReduces = {Scheme::ring, Scheme::recursiveDoubling,
                                               Scheme::halvingDoubling, Scheme::tree,
                                               Scheme::hierarchical};

@@ -21,7 +21,7 @@ namespace {
 
 /// The largest piece that the servers' formula assumes: pulling a piece overlaps pushing the next.
 /// The runtime cuts finer (passes/problem/README.md, "Schemes").
-constexpr std::int64_t serverPieceBytes = std::int64_t{1} << 20;
+constexpr std::int64_t assumedPieceBytes = std::int64_t{1} << 20;
 
 class CatalogBuilder {
 public:
@@ -189,7 +189,7 @@ private:
         layout.worker = layout.server;
     }
     layout.duplex = spec.getHalfDuplex() ? problem::Duplex::half : problem::Duplex::full;
-    layout.pieceBytes = serverPieceBytes;
+    layout.pieceBytes = assumedPieceBytes;
     return layout;
   }
 

@@ -54,10 +54,11 @@ public:
   /// with the numbers that travel beside it, at most eight f64 in the host's memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
-  /// Queues an all-gather (scheme "factors"). This rank's parts are in place.
+  /// Queues an all-gather (scheme "factors"). This rank's parts are in place. All parts belong to
+  /// the channel until wait().
   virtual Status issueGather(int bucket, std::vector<GatherPart> parts) = 0;
   /// Queues a sum, ShardedOptimizer::updateShard() and an all-gather of the parameters as one job
-  /// (scheme "reduce-scatter").
+  /// (scheme "reduce-scatter"). Its gradients and parameters belong to the channel until wait().
   virtual Status issueSharded(int bucket, const ShardedBucket &sharded) = 0;
   /// The part of a sharded bucket that this rank updates, in whole elements. The ranks' parts lie
   /// one behind the other in rank order. Precondition: the channel has the scheme "reduce-scatter".

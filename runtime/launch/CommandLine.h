@@ -1,5 +1,5 @@
-// The common part of all programs' command lines: errors with suggestions, and help that fits the
-// terminal.
+// What the command lines of all programs share: errors with suggestions, and help that fits the
+// width of the terminal.
 #pragma once
 
 #include <CLI/CLI.hpp>

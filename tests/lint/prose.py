@@ -1,7 +1,7 @@
 """Rules about text: how comments open and end, how wide lines and table cells are.
 
 Each rule maps the lines of one file to pairs of a line number and what is wrong there. Run this
-file to see all offenders, folder by folder, without the exemptions of PENDING.
+file to see all offenders, folder by folder.
 """
 
 import collections
@@ -124,20 +124,11 @@ RULES = [
     (wide_cells, (".md",)),
 ]
 
-# What each rule exempts for now: folders whose text is still being rewritten. To be empty.
-PENDING = {
-    clipped_comments: ("runtime/",),
-    orphan_words: ("runtime/",),
-    wide_prose: ("runtime/",),
-    wide_cells: ("runtime/",),
-}
 
-
-def offenders(rule, suffixes, pending=()):
+def offenders(rule, suffixes):
     for path in tree.files(*suffixes):
-        if not str(path).startswith(tuple(pending)):
-            for number, what in rule(path, tree.lines(path)):
-                yield path, number, what
+        for number, what in rule(path, tree.lines(path)):
+            yield path, number, what
 
 
 def main():
