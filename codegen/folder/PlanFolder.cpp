@@ -107,6 +107,11 @@ Status expectReplaceable(const std::string &folder) {
   return bad(folder, "exists and is not a plan; it is left alone");
 }
 
+void enter(const PlanSources &sources, const char *phase) {
+  if (sources.enter)
+    sources.enter(phase);
+}
+
 Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json &document) {
   std::vector<std::string> names{"plan.mlir"};
   if (Status s = writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)); !s)
@@ -124,11 +129,13 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
     names.push_back(file.name);
   }
   if (!generated->empty()) {
+    enter(sources, "compiling the step");
     if (Status s = (*target)->compile(partial.file((*target)->fileName.str()),
                                       partial.file("step.so"), sources.includeDirectory);
         !s)
       return s;
     names.push_back("step.so");
+    enter(sources, "writing");
   }
   for (const PlanFile &file : sources.files) {
     if (Status s = file.write(partial.file(file.name)); !s)
@@ -223,6 +230,7 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
     target.pop_back();
   if (Status s = expectReplaceable(target); !s)
     return s;
+  enter(sources, "writing");
   Result<Json> document = emitPlanJson(sources.module, sources.info);
   if (!document)
     return document;

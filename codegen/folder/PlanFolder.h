@@ -22,6 +22,8 @@ struct PlanSources {
   PlanInfo info;
   std::string includeDirectory; ///< where the runtime's headers are, to compile the step
   std::vector<PlanFile> files;
+  /// Where given, told each phase by name as it begins: "writing", "compiling the step".
+  std::function<void(const std::string &phase)> enter;
 };
 
 /// Writes `folder`: plan.mlir, the given files and plan.json. Where the module has a program, also

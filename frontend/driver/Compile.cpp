@@ -5,6 +5,7 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
@@ -46,11 +47,12 @@ struct Source {
   std::string layers; ///< a layer trace that was made from a model, as CSV
 };
 
-Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
+Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
+                         CompileProgress &progress) {
   Result<ImportedModel> imported = importOnnx(options.model, importOptions(options), context);
   if (!imported)
     return imported.status();
-  printNotes(imported->notes);
+  printNotes(imported->notes, progress);
   auto model = std::make_shared<ImportedModel>(std::move(*imported));
   Source source;
   source.module = std::move(model->module);
@@ -65,8 +67,9 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context) {
 }
 
 /// Reads the model's layers with their times, in place of its step.
-Result<Source> readLayers(const CompileOptions &options, MLIRContext &context) {
-  Result<files::LayerTrace> trace = readModelTrace(options, context);
+Result<Source> readLayers(const CompileOptions &options, MLIRContext &context,
+                          CompileProgress &progress) {
+  Result<files::LayerTrace> trace = readModelTrace(options, context, progress);
   if (!trace)
     return trace.status();
   Source source;
@@ -75,11 +78,12 @@ Result<Source> readLayers(const CompileOptions &options, MLIRContext &context) {
   return source;
 }
 
-Result<Source> readSource(const CompileOptions &options, MLIRContext &context) {
+Result<Source> readSource(const CompileOptions &options, MLIRContext &context,
+                          CompileProgress &progress) {
   if (options.planOnly)
-    return readLayers(options, context);
+    return readLayers(options, context, progress);
   if (!isTrace(options.model))
-    return readModel(options, context);
+    return readModel(options, context, progress);
   Result<OwningOpRef<ModuleOp>> module = frontend::readTraceModule(options.model, context);
   if (!module)
     return module.status();
@@ -265,18 +269,24 @@ Status compile(const CompileOptions &options) {
   if (!options.writeLayers.empty())
     if (Status s = expectWritableFile(options.writeLayers); !s)
       return s;
-  Result<Source> source = readSource(options, context);
+  std::optional<CompileProgress> progress(std::in_place, /*isShown=*/!options.quiet);
+  const auto enter = [&progress](const std::string &phase) { progress->enter(phase); };
+  enter("reading");
+  Result<Source> source = readSource(options, context, *progress);
   if (!source)
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned = runPipeline(*source->module, {options.planner, options.schemes}); !planned)
+  if (Status planned = runPipeline(*source->module, {options.planner, options.schemes}, enter);
+      !planned)
     return planned;
   if (Status fits = checkMemory(options.cluster, *source->module); !fits)
     return fits;
   DiagnosticCollector diagnostics(&context);
-  PlanSources sources{*source->module, *info, files::runtimeIncludes(), std::move(source->files)};
+  PlanSources sources{*source->module, *info, files::runtimeIncludes(), std::move(source->files),
+                      enter};
   Result<nlohmann::json> plan = writePlan(options.output, sources);
+  progress.reset();
   if (!plan)
     return plan.status();
   warnOfClashes(*source->module);

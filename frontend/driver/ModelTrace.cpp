@@ -126,16 +126,19 @@ ImportOptions importOptions(const CompileOptions &options) {
   return import;
 }
 
-void printNotes(const std::vector<std::string> &notes) {
+void printNotes(const std::vector<std::string> &notes, CompileProgress &progress) {
+  if (!notes.empty())
+    progress.hide();
   for (const std::string &note : notes)
     std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
 }
 
-Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context) {
+Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context,
+                                         CompileProgress &progress) {
   Result<ModelLayers> model = importLayers(options.model, importOptions(options), context);
   if (!model)
     return model.status();
-  printNotes(model->notes);
+  printNotes(model->notes, progress);
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (!cluster)
     return cluster.status();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/driver/Compile.h"
+#include "frontend/driver/CompileProgress.h"
 #include "frontend/files/LayerTrace.h"
 #include "frontend/onnx/ImportOnnx.h"
 
@@ -15,12 +16,13 @@ namespace syncline::driver {
 /// and moves, with launch overhead. Updates are those of SGD with momentum, or the profile's.
 /// Prints notes to standard error. Errors: badInput for a faulty model, cluster or profile, and
 /// where a layer has neither a measured time nor rates.
-Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context);
+Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context,
+                                         CompileProgress &progress);
 
 /// The options of `compile` that concern the model, for the importer.
 ImportOptions importOptions(const CompileOptions &options);
 
-/// Prints the notes of an import.
-void printNotes(const std::vector<std::string> &notes);
+/// Prints the notes of an import where the progress line stood.
+void printNotes(const std::vector<std::string> &notes, CompileProgress &progress);
 
 } // namespace syncline::driver

@@ -3,15 +3,47 @@
 
 #include "frontend/driver/Diagnostics.h"
 
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace syncline::driver {
+namespace {
 
-Status runPipeline(ModuleOp module, const PipelineOptions &options) {
+using Enter = std::function<void(const std::string &phase)>;
+
+/// Tells a phase when its first pass begins.
+class PhaseInstrumentation : public PassInstrumentation {
+public:
+  explicit PhaseInstrumentation(Enter enter) : enter(std::move(enter)) {}
+
+  void runBeforePass(Pass *pass, Operation *) override {
+    const llvm::StringRef phase = llvm::StringSwitch<llvm::StringRef>(pass->getArgument())
+                                      .Case("differentiate", "differentiating")
+                                      .Cases("cost", "pose-problem", "planning")
+                                      .Case("lower-to-plan", "lowering")
+                                      .Default("");
+    if (phase.empty() || phase == current)
+      return;
+    current = phase;
+    enter(current);
+  }
+
+private:
+  const Enter enter;
+  std::string current;
+};
+
+} // namespace
+
+Status runPipeline(ModuleOp module, const PipelineOptions &options, const Enter &enter) {
   DiagnosticCollector diagnostics(module.getContext());
   PassManager passes(module.getContext());
+  if (enter)
+    passes.addInstrumentation(std::make_unique<PhaseInstrumentation>(enter));
   buildPipeline(passes, options);
   if (failed(passes.run(module)))
     return diagnostics.passStatus("planning failed without a reason");

@@ -6,10 +6,15 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <functional>
+#include <string>
+
 namespace syncline::driver {
 
 /// Runs every pass, verifiers and judges included. badInput where a pass refuses what the user
-/// requested (ir/Refusal.h); internal where the compiler refuses what it made itself.
-Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options);
+/// requested (ir/Refusal.h); internal where the compiler refuses what it made itself. `enter`, where
+/// given, is told each phase by name as it begins: "differentiating", "planning", "lowering".
+Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options,
+                   const std::function<void(const std::string &phase)> &enter = {});
 
 } // namespace syncline::driver

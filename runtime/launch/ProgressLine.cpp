@@ -1,25 +1,42 @@
 // Writing and erasing the line.
 #include "runtime/launch/ProgressLine.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <unistd.h>
 
 namespace syncline {
 
-ProgressLine::ProgressLine(bool isShown)
-    : isShown(isShown), isTerminal(isatty(STDERR_FILENO) == 1) {}
+static constexpr double betweenLines = 5; // seconds, where standard error is no terminal
 
-ProgressLine::~ProgressLine() {
-  if (isShown && isTerminal)
-    std::fputs("\r\x1b[K", stderr);
+static Clock::time_point after(double seconds) {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+ProgressLine::ProgressLine(bool isShown, double quietSeconds)
+    : isShown(isShown), isTerminal(isatty(STDERR_FILENO) == 1),
+      due(after(isTerminal || quietSeconds <= 0 ? quietSeconds
+                                                : std::max(quietSeconds, betweenLines))) {}
+
+ProgressLine::~ProgressLine() { erase(); }
+
 void ProgressLine::show(const std::string &text) {
-  constexpr double betweenLines = 5;
-  if (!isShown || (!isTerminal && last != Clock::time_point() && secondsSince(last) < betweenLines))
+  if (!isShown || Clock::now() < due)
     return;
-  last = Clock::now();
+  if (!isTerminal)
+    due = after(betweenLines);
+  isOpen = isTerminal;
   std::fprintf(stderr, isTerminal ? "\r\x1b[K%s" : "%s\n", text.c_str());
+  std::fflush(stderr);
+}
+
+void ProgressLine::erase() {
+  if (!isOpen)
+    return;
+  isOpen = false;
+  std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
 }
 

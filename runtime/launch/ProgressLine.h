@@ -11,18 +11,23 @@ namespace syncline {
 /// seconds. Not thread-safe.
 class ProgressLine {
 public:
-  /// Prints nothing unless `isShown`.
-  explicit ProgressLine(bool isShown);
+  /// Prints nothing unless `isShown`. With `quietSeconds` above 0, show() prints nothing until so
+  /// much time has passed; where standard error is no terminal, until five seconds have passed if
+  /// that is longer.
+  explicit ProgressLine(bool isShown, double quietSeconds = 0);
   ProgressLine(const ProgressLine &) = delete;
   ProgressLine &operator=(const ProgressLine &) = delete;
   ~ProgressLine();
 
   /// Shows `text`, which has no line break.
   void show(const std::string &text);
+  /// Erases the line on a terminal, so that something else can be printed; show() prints it again.
+  void erase();
 
 private:
   const bool isShown, isTerminal;
-  Clock::time_point last;
+  bool isOpen = false;   ///< a line stands on the terminal
+  Clock::time_point due; ///< before it, show() prints nothing
 };
 
 } // namespace syncline

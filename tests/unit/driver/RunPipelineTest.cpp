@@ -13,7 +13,8 @@ namespace syncline::driver {
 namespace {
 
 /// Two layers on two ranks, with `more` beside the trace.
-Status planned(const std::string &more, const PipelineOptions &options = {}) {
+Status planned(const std::string &more, const PipelineOptions &options = {},
+               const std::function<void(const std::string &)> &enter = {}) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -28,7 +29,7 @@ Status planned(const std::string &more, const PipelineOptions &options = {}) {
           more + "}",
       &context);
   EXPECT_TRUE(module);
-  return module ? runPipeline(*module, options) : Status::badInput("not MLIR");
+  return module ? runPipeline(*module, options, enter) : Status::badInput("not MLIR");
 }
 
 void expectFailure(const Status &status, int code, const std::string &part) {
@@ -38,6 +39,13 @@ void expectFailure(const Status &status, int code, const std::string &part) {
 }
 
 TEST(RunPipeline, PlansATrace) { EXPECT_TRUE(planned("")); }
+
+// A trace has no step to differentiate.
+TEST(RunPipeline, TellsEachPhaseOnce) {
+  std::vector<std::string> phases;
+  EXPECT_TRUE(planned("", {}, [&](const std::string &phase) { phases.push_back(phase); }));
+  EXPECT_EQ(phases, (std::vector<std::string>{"planning", "lowering"}));
+}
 
 TEST(RunPipeline, WhatTheUserAskedForIsTheUsersFault) {
   expectFailure(planned("", {"optimal", {"third=ring"}}), 1, "no layer matches 'third'");
