@@ -1,84 +1,103 @@
-// Threads that carry messages.
+// Threads that send, told of each message by another.
 #include "runtime/calibrate/Transfers.h"
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
+#include <condition_variable>
+#include <limits>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace syncline::calibrate {
 namespace {
 
-/// The threads of one sample.
-class Carriers {
+/// A thread for one transfer, which sleeps until it is handed a message, as a channel's does.
+class Carrier {
 public:
-  Carriers(Team &team, std::span<const Transfer> atOnce, Repetitions times)
-      : team(team), times(times), states(atOnce.size()), warm(static_cast<int>(atOnce.size())) {
-    for (std::size_t i = 0; i < atOnce.size(); ++i)
-      threads.emplace_back([this, i, transfer = atOnce[i]] { carry(i, transfer); });
-  }
-  void join() {
-    for (std::thread &thread : threads)
-      thread.join();
-  }
-  Status status() const {
-    for (const State &state : states)
-      if (!state.status)
-        return state.status;
-    return Status::ok();
-  }
-  /// Seconds of one run: from the common start to the last end, divided by the number of runs.
-  double seconds() const {
-    Clock::time_point first = Clock::time_point::max(), last = Clock::time_point::min();
-    for (const State &state : states) {
-      first = std::min(first, state.begin);
-      last = std::max(last, state.end);
+  explicit Carrier(const Transfer &transfer) : transfer(transfer), thread([this] { work(); }) {}
+  ~Carrier() {
+    {
+      std::lock_guard lock(mutex);
+      isOver = true;
     }
-    return std::chrono::duration<double>(last - first).count() / times.runs;
+    handed.notify_one();
+    thread.join();
+  }
+  Carrier(const Carrier &) = delete;
+  Carrier &operator=(const Carrier &) = delete;
+
+  /// Hands over a message of this transfer, of at most `most` bytes.
+  void hand(std::int64_t most) {
+    {
+      std::lock_guard lock(mutex);
+      bytes = std::min(transfer.bytes, most);
+      isUnderWay = true;
+    }
+    handed.notify_one();
+  }
+
+  /// Waits until it is through.
+  Status wait() {
+    std::unique_lock lock(mutex);
+    through.wait(lock, [this] { return !isUnderWay; });
+    return status;
   }
 
 private:
-  struct State {
-    Status status;
-    Clock::time_point begin, end;
-  };
-
-  void repeat(const Transfer &transfer, int count, Status &status) {
-    for (int run = 0; run < count && status; ++run)
-      status = transfer.by->run(transfer.bytes);
-  }
-
-  void carry(std::size_t index, const Transfer &transfer) {
-    State &own = states[index];
-    if (index == 0) {
-      own.status = team.align();
-      isAligned = true;
-      isAligned.notify_all();
-    } else {
-      isAligned.wait(false);
+  void work() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      handed.wait(lock, [this] { return isOver || isUnderWay; });
+      if (!isUnderWay)
+        return;
+      lock.unlock();
+      const Status s = transfer.by->run(bytes);
+      lock.lock();
+      status = s;
+      isUnderWay = false;
+      through.notify_one();
     }
-    repeat({transfer.by, std::min(transfer.bytes, longestWarmUp)}, times.warmUps, own.status);
-    warm.arrive_and_wait();
-    own.begin = Clock::now();
-    repeat(transfer, times.runs, own.status);
-    own.end = Clock::now();
   }
 
-  Team &team;
-  const Repetitions times;
-  std::vector<State> states;
-  std::atomic<bool> isAligned = false;
-  std::barrier<> warm;
-  std::vector<std::thread> threads;
+  const Transfer transfer;
+  std::mutex mutex;
+  std::condition_variable handed, through;
+  std::int64_t bytes = 0;
+  bool isUnderWay = false, isOver = false;
+  Status status;
+  std::thread thread;
 };
+
+using Carriers = std::vector<std::unique_ptr<Carrier>>;
+
+/// `count` times all transfers at once; each time begins when the time before has ended here.
+Status repeat(const Carriers &carriers, int count, std::int64_t most) {
+  Status s;
+  for (int run = 0; run < count && s; ++run) {
+    for (const auto &carrier : carriers)
+      carrier->hand(most);
+    for (const auto &carrier : carriers)
+      if (Status own = carrier->wait(); !own)
+        s = own;
+  }
+  return s;
+}
 
 } // namespace
 
 Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times) {
-  Carriers carriers(team, atOnce, times);
-  carriers.join();
-  Status s = carriers.status();
-  return s ? team.slowest(carriers.seconds()) : s;
+  Carriers carriers;
+  for (const Transfer &transfer : atOnce)
+    carriers.push_back(std::make_unique<Carrier>(transfer));
+  if (Status s = team.align(); !s)
+    return s;
+  if (Status s = repeat(carriers, times.warmUps, longestWarmUp); !s)
+    return s;
+  const auto begin = Clock::now();
+  if (Status s = repeat(carriers, times.runs, std::numeric_limits<std::int64_t>::max()); !s)
+    return s;
+  return team.slowest(secondsSince(begin) / times.runs);
 }
 
 } // namespace syncline::calibrate

@@ -1,4 +1,4 @@
-// Timing messages through the host's memory.
+// Timing messages that the host carries.
 #pragma once
 
 #include "runtime/calibrate/Collectives.h"
@@ -14,10 +14,11 @@ struct Transfer {
   std::int64_t bytes;
 };
 
-/// Repeats each transfer on its own thread, as channels do, while the calling thread waits. First
-/// `warmUps` uncounted runs of at most 1 MiB, then `runs` counted runs, from a common start to the
-/// end of the last one. Returns the seconds of one run on the slowest rank, the same value on all
-/// ranks. All ranks call it together.
+/// Carries out each transfer again and again, each on a thread of its own. The calling thread hands
+/// over every message and waits for it, as training does with a channel, so that what waking both
+/// threads takes is part of the time. `warmUps` times do not count and take 1 MiB of longer
+/// messages; `runs` times do. All ranks together. Seconds of one run, on the slowest rank; the same
+/// on all ranks.
 Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repetitions times);
 
 } // namespace syncline::calibrate
