@@ -1,0 +1,73 @@
+"""`samples/quickstart.sh`: measures the machine, plans, trains, and compares the step with its
+prediction."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+STEP = r"^a step was predicted to take ([\d.]+) ms and took ([\d.]+) ms \(median\): prediction"
+
+
+class QuickstartTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def quickstart(self, before=""):
+        """What the script prints with the built commands, without installing and building. `before`
+        is shell text that runs before each of them."""
+        top = self.folder / "top"
+        (top / "build" / "bin").mkdir(parents=True)
+        (top / "samples").mkdir()
+        for path in (harness.TOP / "samples").iterdir():
+            if path.name not in ("quickstart.sh", "setup.sh"):
+                (top / "samples" / path.name).symlink_to(path)
+        script = (harness.TOP / "samples" / "quickstart.sh").read_text()
+        self.script(top / "samples" / "quickstart.sh", script)
+        self.script(top / "samples" / "setup.sh", "#!/bin/sh\n")
+        command = f'#!/bin/sh\n{before}\nexec "{harness.SYNCLINE}" "$@"\n'
+        self.script(top / "build" / "bin" / "syncline", command)
+        environment = {name: value for name, value in os.environ.items() if name != "BUILD"}
+        done = subprocess.run(
+            [str(top / "samples" / "quickstart.sh")],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env=environment,
+        )
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
+        return done.stdout
+
+    def script(self, path, text):
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def test_measures_the_machine(self):
+        """The plan is of measured rates, and its step is beside the measured one at the end. How near
+        it comes depends on what else the machine does; ten times off is a defect on any machine."""
+        printed = self.quickstart()
+        self.assertRegex(printed, r"compute: profile operations\.json, 9 of 9 operations")
+        self.assertRegex(printed, r"links: calibrated")
+        self.assertNotIn("nominal", printed)
+        step = re.search(STEP, printed.splitlines()[-1])
+        self.assertIsNotNone(step, printed[-1000:])
+        predicted, measured = map(float, step.groups())
+        self.assertLess(predicted, 10 * measured)
+        self.assertGreater(predicted, measured / 10)
+
+    def test_machine_that_cannot_be_measured(self):
+        """Where `calibrate` fails, the plan is of nominal rates, and the script says so."""
+        printed = self.quickstart(before='[ "$1" != calibrate ] || exit 1')
+        self.assertIn("planning with the nominal rates of clusters/local4.yaml", printed)
+        self.assertIn("by nominal rates", printed.splitlines()[-1])
+        self.assertRegex(printed.splitlines()[-2], STEP)
+
+
+if __name__ == "__main__":
+    unittest.main()
