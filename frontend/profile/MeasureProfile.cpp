@@ -125,6 +125,10 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
       return s;
   std::vector<std::string> words = runWords(options, plan, backend, 0);
   words.insert(words.end(), {"--op-times", times});
+  // A rank that shares a processor computes in turns of some milliseconds: means need many of them.
+  constexpr const char *manyTurns = "3"; // seconds
+  if (ranks * options.threads > usableProcessors())
+    words.insert(words.end(), {"--op-times-for", manyTurns});
   auto first = children.start(words, processor(0));
   const std::string what = "measuring operations until the median step stands still, 60 s at most";
   return first ? children.wait(*first, telling(progress, what)) : first.status();

@@ -141,15 +141,24 @@ void addMeasuring(CLI::App &app, Options &o) {
   for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
                             "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
-  app.add_option(
-         "--op-times", o.opTimes,
-         "Write the seconds of every operation in every step but the first " +
-             std::to_string(Steadiness::warmUp) +
-             ", as JSON; the run ends when the median step is steady, or after --steps (default " +
-             std::to_string(Steadiness::warmUp + Steadiness::maxSteps) + ") or 60 s at the latest")
-      ->check(someText())
-      ->type_name("FILE")
-      ->needs(alone)
+  auto *opTimes =
+      app.add_option("--op-times", o.opTimes,
+                     "Write the seconds of every operation in every step but the first " +
+                         std::to_string(Steadiness::warmUp) +
+                         ", as JSON; the run ends when the median step is steady, or after --steps "
+                         "(default " +
+                         std::to_string(Steadiness::warmUp + Steadiness::maxSteps) +
+                         ") or 60 s at the latest")
+          ->check(someText())
+          ->type_name("FILE")
+          ->needs(alone)
+          ->group(group);
+  app.add_option("--op-times-for", o.opTimesFor,
+                 "Measure operation times for at least so many seconds (default 0.5); where ranks "
+                 "share processors, means need many turns of each rank")
+      ->check(realNumber(1e-3, Steadiness::longest, "seconds from 0.001 to 60"))
+      ->type_name("SECONDS")
+      ->needs(opTimes)
       ->group(group);
 }
 

@@ -31,6 +31,7 @@ struct Options : DeviceFlags {
   bool allowsNonFinite = false;
   bool alone = false;  ///< run one of the plan's ranks without the others
   std::string opTimes; ///< file for operation times; the run ends when the median step is steady
+  std::optional<double> opTimesFor; ///< minimum of seconds; without it Steadiness::shortest
 
   int threads = 1;
   bool capturesSteps = false;

@@ -64,7 +64,7 @@ private:
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
   std::optional<TraceRecorder> trace;
-  Steadiness steadiness;
+  Steadiness steadiness{options.opTimesFor.value_or(Steadiness::shortest)};
   std::vector<std::byte> x, y;
   int input = -1, target = -1;
 };
@@ -117,10 +117,10 @@ Status RankRun::openData() {
       return opened.status();
     *set = std::move(*opened);
   }
-  const std::int64_t syntheticSteps =
-      options.opTimes.empty()
-          ? 10
-          : static_cast<std::int64_t>(Steadiness::maxSteps + Steadiness::warmUp);
+  std::int64_t syntheticSteps = 10;
+  if (!options.opTimes.empty())
+    syntheticSteps = options.opTimesFor ? 1'000'000 // however short they are, time ends them
+                                        : Steadiness::maxSteps + Steadiness::warmUp;
   steps = options.steps.value_or(syntheticSteps);
   if (data) {
     sampler.emplace(data->size(), plan.ranks, identity.rank, plan.batch, options.shuffle,

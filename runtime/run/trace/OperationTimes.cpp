@@ -42,7 +42,8 @@ bool Steadiness::isSteady() const {
 }
 
 bool Steadiness::isDone() const {
-  return (isSteady() && total >= shortest) || seconds.size() >= maxSteps ||
+  const bool isLongEnough = total >= atLeast;
+  return (isLongEnough && (isSteady() || seconds.size() >= maxSteps)) ||
          (total > longest && seconds.size() >= 2);
 }
 

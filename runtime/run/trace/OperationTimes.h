@@ -17,6 +17,9 @@ public:
   static constexpr double tolerance = 0.01;             ///< relative to the median
   static constexpr double shortest = 0.5, longest = 60; ///< seconds in all
 
+  /// Measuring takes at least `atLeast` seconds, warm-up included.
+  explicit Steadiness(double atLeast = shortest) : atLeast(atLeast) {}
+
   /// Adds a step that took `seconds`.
   void add(double seconds);
   /// Whether the medians of the first and the second half of the steps after the warm-up differ by
@@ -26,6 +29,7 @@ public:
   bool isDone() const;
 
 private:
+  double atLeast;
   std::vector<double> seconds; ///< after the warm-up
   std::size_t steps = 0;
   double total = 0;

@@ -37,6 +37,18 @@ TEST(Steadiness, QuickSteps) {
   EXPECT_TRUE(steadiness.isDone());
 }
 
+// A minimum that is set holds for steps that are steady, and for more of them than are measured
+// otherwise.
+TEST(Steadiness, Minimum) {
+  Steadiness steadiness(2);
+  for (double total = 0.0002; total < 2; total += 0.0002) {
+    EXPECT_FALSE(steadiness.isDone());
+    steadiness.add(0.0002);
+  }
+  steadiness.add(0.0004);
+  EXPECT_TRUE(steadiness.isDone());
+}
+
 // Steps that become slower are not steady; measuring ends after a minute all the same.
 TEST(Steadiness, Drift) {
   Steadiness steadiness;
