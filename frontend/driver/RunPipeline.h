@@ -12,8 +12,8 @@
 namespace syncline::driver {
 
 /// Runs every pass, verifiers and judges included. badInput where a pass refuses what the user
-/// requested (ir/Refusal.h); internal where the compiler refuses what it made itself. `enter`, where
-/// given, is told each phase by name as it begins: "differentiating", "planning", "lowering".
+/// requested (ir/Refusal.h); internal where the compiler refuses what it made itself. `enter` is
+/// called with each phase's name as it begins: "differentiating", "planning", "lowering".
 Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options,
                    const std::function<void(const std::string &phase)> &enter = {});
 
