@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # From nothing to a trained network: installs what is missing, builds what it runs, measures this
-# machine, compiles a plan for four local ranks, shows it, and trains the digits CNN with it. Ends with
-# 0 when the accuracy on images that were not trained on reaches 97 %. The last lines compare the step
-# that was predicted with the step that was measured.
+# machine, compiles a plan for four local ranks, shows it, and trains the digits CNN with it. Ends
+# with 0 when the accuracy on images that were not trained on reaches 97 %. The last lines compare
+# the step that was predicted with the step that was measured.
 #
 #   samples/quickstart.sh            BUILD names another build folder, as for setup.sh
 set -euo pipefail
@@ -34,7 +34,8 @@ model=(models/digits-cnn.onnx --batch $batch --loss cross-entropy)
 
 # The model's gradients are 24 kB: longer messages need not be measured.
 measure() {
-  syncline calibrate -n $ranks --time 10s --sizes 64B,1KiB,4KiB,16KiB,64KiB -o "$out/machine.yaml" &&
+  syncline calibrate -n $ranks --time 10s --sizes 64B,1KiB,4KiB,16KiB,64KiB \
+    -o "$out/machine.yaml" &&
     syncline profile "${model[@]}" -n $ranks -o "$out/operations.json"
 }
 
@@ -65,7 +66,8 @@ syncline run "$plan" -n $ranks --data data/digits-train-x.npy,data/digits-train-
 
 accuracy=$(sed -n 's/^test accuracy \([0-9.]*\) %.*/\1/p' "$out/log")
 if ! awk -v got="${accuracy:-0}" -v wanted=$wanted 'BEGIN { exit !(got >= wanted) }'; then
-  say "the accuracy on images that were not trained on is ${accuracy:-unknown} %, expected $wanted %" >&2
+  say "the accuracy on images that were not trained on is ${accuracy:-unknown} %," \
+    "expected $wanted %" >&2
   exit 1
 fi
 

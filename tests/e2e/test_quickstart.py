@@ -49,8 +49,8 @@ class QuickstartTest(unittest.TestCase):
         path.chmod(0o755)
 
     def test_measures_the_machine(self):
-        """The plan is of measured rates, and its step is beside the measured one at the end. How near
-        it comes depends on what else the machine does; ten times off is a defect on any machine."""
+        """The plan is of measured rates, and its step is beside the measured one at the end. How
+        near it comes depends on the machine's other work; ten times off is a defect anywhere."""
         printed = self.quickstart()
         self.assertRegex(printed, r"compute: profile operations\.json, 9 of 9 operations")
         self.assertRegex(printed, r"links: calibrated")
