@@ -24,7 +24,7 @@ std::string read(const std::string &path) {
 }
 
 PlanSources sourcesOf(mlir::ModuleOp module) {
-  PlanSources sources{module, {"1.2.3", "small", "aa", "bb"}, SYNCLINE_RUNTIME_INCLUDE, {}};
+  PlanSources sources{module, {"1.2.3", "small", "aa", "bb"}, SYNCLINE_RUNTIME_INCLUDE, {}, {}};
   sources.files.push_back({"weights.bin", [](const std::string &path) {
                              std::ofstream(path) << std::string(96, 'w');
                              return Status::ok();
