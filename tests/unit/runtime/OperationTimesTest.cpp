@@ -37,8 +37,8 @@ TEST(Steadiness, QuickSteps) {
   EXPECT_TRUE(steadiness.isDone());
 }
 
-// A minimum that is set holds for steps that are steady, and for more of them than are measured
-// otherwise.
+// A minimum that is set holds for steady steps too. It also allows more steps than are measured
+// without it.
 TEST(Steadiness, Minimum) {
   Steadiness steadiness(2);
   for (double total = 0.0002; total < 2; total += 0.0002) {
