@@ -170,37 +170,21 @@ class RefusedTest(PlanOnlyTest):
         words[1] = trace
         self.refuses([*words, "--plan-only"], "--plan-only is for models", code=2)
 
-    def test_unwritable_layers(self):
+    def planning(self):
+        """The words that plan a linear model."""
         model = models.save(models.linear(), self.folder / "m.onnx")
-        words = [
-            "compile",
-            model,
-            "--cluster",
-            self.cluster,
-            "--plan-only",
-            "--batch",
-            2,
-            "-o",
-            self.folder / "x.plan",
-        ]
+        words = ["compile", model, "--cluster", self.cluster, "--plan-only", "--batch", 2]
+        return [*words, "-o", self.folder / "x.plan"]
+
+    def test_unwritable_layers(self):
+        words = self.planning()
         self.refuses([*words, "--write-layers", self.folder / "no" / "l.csv"], "l.csv")
 
     def test_device_without_rates(self):
         self.cluster = self.write(
             "bare.yaml", harness.CLUSTER.format(ranks=2).replace(", memory: 10 GB/s", "")
         )
-        model = models.save(models.linear(), self.folder / "m.onnx")
-        words = [
-            "compile",
-            model,
-            "--cluster",
-            self.cluster,
-            "--plan-only",
-            "--batch",
-            2,
-            "-o",
-            self.folder / "x.plan",
-        ]
+        words = self.planning()
         self.refuses(words, "bare.yaml", "expected a device with compute and memory rates", "first")
 
 
