@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -18,12 +17,6 @@ PAIR = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
 SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes}}\n"
 LONG = 1000000  # steps, more than a test waits for
 RANKS = 3
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class StopTest(unittest.TestCase):
@@ -106,7 +99,7 @@ class StopTest(unittest.TestCase):
         self.assert_stopped(process, signal.SIGINT)
 
     def ranks(self, plan, count):
-        told = {"WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+        told = {"WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": harness.free_port()}
         return [
             self.start(
                 self.words(plan), {key: str(value) for key, value in {**told, "RANK": rank}.items()}

@@ -69,9 +69,9 @@ class StrangersTest(unittest.TestCase):
         process.wait()
         process.stderr.close()
 
-    def stranger(self, text=b""):
-        """A connection to rank 0, which may have to start first."""
-        for _ in range(200):
+    def stranger(self, first, text=b""):
+        """A connection to rank 0, whose process `first` may still have to start."""
+        while first.poll() is None:
             try:
                 connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
                 self.addCleanup(connection.close)
@@ -81,7 +81,7 @@ class StrangersTest(unittest.TestCase):
                 time.sleep(0.05)
             except OSError:  # closed again while the text was sent
                 return None
-        return self.fail("rank 0 does not listen")
+        return self.fail(f"rank 0 ended before it listened: {first.stderr.read()}")
 
     def trains(self, processes):
         for process in processes:
@@ -93,7 +93,7 @@ class StrangersTest(unittest.TestCase):
         the others."""
         first = self.start(0, files=40)
         for _ in range(60):
-            self.stranger()
+            self.stranger(first)
         before = processor_seconds(first)
         time.sleep(2)
         self.assertLess(processor_seconds(first) - before, 0.25, "rank 0 spins")
@@ -103,7 +103,7 @@ class StrangersTest(unittest.TestCase):
         """Where it stays so, rank 0 says why it met nobody."""
         first = self.start(0, files=40, limit=4)
         for _ in range(60):
-            self.stranger()
+            self.stranger(first)
         errors = first.communicate(timeout=30)[1]
         self.assertEqual(first.returncode, 1, errors)
         self.assertIn("no sign in time of ranks 1, 2", errors)
@@ -112,21 +112,21 @@ class StrangersTest(unittest.TestCase):
     def test_long_first_words(self):
         """What claims to be 16 MiB long is not kept until it is known who speaks."""
         first = self.start(0)
-        self.stranger()
+        self.stranger(first)
         before = resident_bytes(first)
         most = (16 << 20) - 16
         for _ in range(10):
-            self.stranger(struct.pack("<I", most) + bytes(most))
+            self.stranger(first, struct.pack("<I", most) + bytes(most))
         self.assertLess(resident_bytes(first) - before, 16 << 20)
         self.trains([first, self.start(1), self.start(2)])
 
     def test_process_of_another_run(self):
         """It is turned away and told why; the run that it came to by mistake goes on."""
         first = self.start(0)
-        self.stranger()
+        self.stranger(first)
         raw = [b"syncline-1", b"watch", b"7", b"9"]
         frame = b"".join(struct.pack("<I", len(part)) + part for part in raw)
-        stray = self.stranger(struct.pack("<I", len(frame)) + frame)
+        stray = self.stranger(first, struct.pack("<I", len(frame)) + frame)
         self.assertIn(b"rank 7 was started as one of 9 ranks, rank 0 as one of 3", stray.recv(1000))
         self.trains([first, self.start(1), self.start(2)])
 

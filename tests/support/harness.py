@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import socket
 import subprocess
 
@@ -11,6 +12,9 @@ import numpy
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 SYNCLINE = BUILD / "bin" / "syncline"
+EPHEMERAL = pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range")
+LOWEST_PORT = 10000
+MARKS = []  # sockets whose names keep the ports of free_port() for this process
 
 CLUSTER = """\
 name: test
@@ -96,16 +100,23 @@ def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extr
 
 
 def free_port():
-    """A port that was free just now, as was the next one: under torchrun ranks meet there."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
+    """A port for rank 0 and, where torchrun's ranks meet, the one behind it. Both lie below the
+    range from which the system takes the ports of outgoing connections, so that no connection
+    takes them before rank 0 does. They stay this process's own until it ends."""
+    first_ephemeral = int(EPHEMERAL.read_text().split()[0])
+    for port in random.sample(range(LOWEST_PORT, first_ephemeral - 1, 2), 1000):
+        mark = socket.socket(socket.AF_UNIX)
+        try:
+            mark.bind(f"\0syncline-test-port-{port}")  # a name that only one socket can have
+            with socket.socket() as first, socket.socket() as second:
+                first.bind(("", port))
+                second.bind(("", port + 1))
+        except OSError:  # another process has one of them
+            mark.close()
+            continue
+        MARKS.append(mark)
+        return port
+    raise AssertionError(f"no free pair of ports from {LOWEST_PORT} to {first_ephemeral}")
 
 
 def plan_json(plan):
