@@ -1,5 +1,5 @@
 // The judge of a build that found no Z3: it refuses every question.
-#include "passes/z3/Z3Judge.h"
+#include "passes/z3/BestPlan.h"
 
 namespace syncline::z3judge {
 
@@ -11,5 +11,9 @@ Status checkAvailable() {
 Result<Answer> findPlan(const Problem &, const Question &, double) { return checkAvailable(); }
 
 Result<bool> canFinishBy(const Problem &, double) { return checkAvailable(); }
+
+Result<Answer> findBestPlan(const Problem &, std::size_t, const Known &, double, const Clock &) {
+  return checkAvailable();
+}
 
 } // namespace syncline::z3judge

@@ -17,27 +17,27 @@ namespace syncline::z3judge {
 using namespace problem;
 
 struct Question {
-  double deadline = 0;                    ///< seconds: may a plan finish by then?
+  std::optional<double> deadline;         ///< seconds; if set, only plans that finish by then count
   std::optional<std::size_t> maxMessages; ///< if set, only plans with so few count
 };
 
 enum class Verdict {
-  possible,   ///< some plan keeps the deadline
+  possible,   ///< some plan counts
   impossible, ///< proved: none does
   noAnswer,   ///< out of time or memory
 };
 
 struct Answer {
   Verdict verdict = Verdict::noAnswer;
-  std::vector<Choice> choices; ///< where possible: a plan that keeps the deadline
+  std::vector<Choice> choices; ///< where possible: a plan that counts
   std::string reason;          ///< where there is no answer: Z3's
 };
 
 /// badInput, saying how to get it, when this build has no Z3.
 Status checkAvailable();
 
-/// Whether some plan finishes by the deadline, in exact rational arithmetic: every double of the
-/// problem is taken at its exact value. Gives up after `seconds`. badInput when a cost does not
+/// Whether there is such a plan, in exact rational arithmetic: every double of the problem is taken
+/// at its exact value. Gives up after `seconds`. badInput when a cost does not
 /// show its pieces or the build has no Z3; internal when Z3 fails. The time grows exponentially
 /// with what is to be chosen; README.md has measurements. Precondition: the problem is valid.
 Result<Answer> findPlan(const Problem &problem, const Question &question, double seconds);

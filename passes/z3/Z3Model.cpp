@@ -164,8 +164,11 @@ void Z3Model::addLimits(std::size_t mergeClass, const std::vector<Membership *> 
 
 /// One channel and one device, in order. `end` is when the channel is free after layer k, at least
 /// its ready time: no later message can start sooner. `left` is the reconstruction still to come.
-void Z3Model::addClock(double deadline) {
-  const z3::expr limit = exact(deadline);
+void Z3Model::addClock(std::optional<double> deadline) {
+  const auto keepsDeadline = [&](const z3::expr &seconds) {
+    if (deadline)
+      solver.add(seconds <= exact(*deadline));
+  };
   const std::size_t n = layers.size();
   std::vector<z3::expr> left(n + 1, number(0));
   for (std::size_t k = n; k-- > 0;) {
@@ -188,10 +191,10 @@ void Z3Model::addClock(double deadline) {
     const z3::expr end = real("end");
     solver.add(end >= free + sends);
     solver.add(end >= exact(problem.layers[k].ready) + sends);
-    solver.add(end + left[k] <= limit);
+    keepsDeadline(end + left[k]);
     free = end;
   }
-  solver.add(exact(problem.computeFree) + left[0] <= limit);
+  keepsDeadline(exact(problem.computeFree) + left[0]);
 }
 
 void Z3Model::addMessageLimit(std::size_t maxMessages) {

@@ -49,7 +49,7 @@ private:
   Sums sent(const std::vector<Membership *> &members, const z3::expr &perByte, double sign);
   void addDurations(std::size_t mergeClass, const std::vector<Membership *> &members);
   void addLimits(std::size_t mergeClass, const std::vector<Membership *> &members);
-  void addClock(double deadline);
+  void addClock(std::optional<double> deadline);
   void addMessageLimit(std::size_t maxMessages);
 
   const Problem &problem;

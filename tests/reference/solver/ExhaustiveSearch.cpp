@@ -37,7 +37,7 @@ std::int64_t countChoices(const Problem &problem) {
   return count;
 }
 
-std::optional<Solution> exhaustiveSolution(const Problem &problem) {
+std::optional<Solution> exhaustiveSolution(const Problem &problem, std::size_t maxMessages) {
   std::vector<std::vector<Choice>> all = choicesPerLayer(problem);
   std::vector<std::size_t> digits(all.size(), 0);
   std::vector<Choice> choices(all.size());
@@ -46,7 +46,8 @@ std::optional<Solution> exhaustiveSolution(const Problem &problem) {
     for (std::size_t k = 0; k < all.size(); ++k)
       choices[k] = all[k][digits[k]];
     if (choicesAreSound(problem, choices))
-      if (Solution plan = replay(problem, choices); !best || plan.finish < best->finish)
+      if (Solution plan = replay(problem, choices);
+          plan.messages.size() <= maxMessages && (!best || plan.finish < best->finish))
         best = std::move(plan);
     std::size_t k = 0;
     while (k < all.size() && ++digits[k] == all[k].size())

@@ -4,6 +4,7 @@
 
 #include "passes/problem/Problem.h"
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,8 +16,11 @@ using namespace problem;
 /// valid.
 std::int64_t countChoices(const Problem &problem);
 
-/// Every combination of choices that is sound, replayed: the first of those that finish earliest.
-/// Nothing when none is sound. Precondition: valid; time is countChoices() times the layers.
-std::optional<Solution> exhaustiveSolution(const Problem &problem);
+/// Every combination of choices that is sound, replayed: the first of those that finish earliest
+/// with at most `maxMessages` messages. Nothing when there is none. Precondition: valid; time is
+/// countChoices() times the layers.
+std::optional<Solution>
+exhaustiveSolution(const Problem &problem,
+                   std::size_t maxMessages = std::numeric_limits<std::size_t>::max());
 
 } // namespace syncline::reference

@@ -1,5 +1,5 @@
 // The judge of a build without Z3.
-#include "passes/z3/Z3Judge.h"
+#include "passes/z3/BestPlan.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,7 @@ TEST(WithoutZ3, SaysHowToGetIt) {
   EXPECT_NE(available.message().find("libz3-dev"), std::string::npos);
   EXPECT_EQ(findPlan({}, {1, {}}, 1).status().message(), available.message());
   EXPECT_EQ(canFinishBy({}, 1).status().message(), available.message());
+  EXPECT_EQ(findBestPlan({}, 1, {}, 1, {}).status().message(), available.message());
 }
 
 } // namespace

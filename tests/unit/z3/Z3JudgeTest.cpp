@@ -57,6 +57,15 @@ TEST(Z3Judge, CountsMessages) {
   EXPECT_EQ(findPlan(problem, {14.01, 1}, 600)->verdict, Verdict::possible);
 }
 
+/// Without a deadline only the messages count.
+TEST(Z3Judge, NeedsNoDeadline) {
+  Problem problem = threeLayers();
+  EXPECT_EQ(findPlan(problem, {{}, 1}, 600)->verdict, Verdict::possible);
+  problem.mergeClasses[0].largestMessage = 200;
+  EXPECT_EQ(findPlan(problem, {{}, 2}, 600)->verdict, Verdict::possible);
+  EXPECT_EQ(findPlan(problem, {{}, 1}, 600)->verdict, Verdict::impossible);
+}
+
 /// Time that does not suffice ends in no answer, and soon.
 TEST(Z3Judge, GivesUpInTime) {
   solver::Random random(1);
