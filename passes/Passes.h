@@ -4,6 +4,7 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
+#include "passes/solver/Planner.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -16,5 +17,9 @@ namespace syncline {
 
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
+
+/// `solve-merge` by this planner; null for "optimal". Planners that the passes do not contain come
+/// in this way.
+std::unique_ptr<mlir::Pass> createSolveMerge(std::shared_ptr<const solver::Planner> planner);
 
 } // namespace syncline

@@ -164,7 +164,8 @@ def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"planner", "planner", "std::string", "\"optimal\"",
-           "planner: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb">,
+           "planner: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb; "
+           "z3:messages=N is the driver's alone">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }

@@ -35,7 +35,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   PoseProblemOptions posing;
   posing.requested = options.requested;
   passes.addPass(createPoseProblem(posing));
-  passes.addPass(createSolveMerge(SolveMergeOptions{options.planner}));
+  passes.addPass(createSolveMerge(options.planner));
   passes.addPass(createCheckSolutions());
   passes.addPass(createFormBuckets());
   passes.addPass(barrier("merge", {"sync.gradient"}));

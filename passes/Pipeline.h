@@ -1,6 +1,7 @@
 // The pipeline from a model's forward pass to a checked plan.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,12 @@ class OpPassManager;
 
 namespace syncline {
 
+namespace solver {
+class Planner;
+}
+
 struct PipelineOptions {
-  std::string planner = "optimal"; ///< planner's name, as parsePlanner reads it
+  std::shared_ptr<const solver::Planner> planner; ///< null for "optimal"
   /// Schemes requested by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
   std::vector<std::string> requested;
 };

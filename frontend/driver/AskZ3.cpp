@@ -6,6 +6,7 @@
 #include "passes/merge/MergeOps.h"
 #include "passes/problem/Rounding.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/Planner.h"
 #include "passes/solver/Replay.h"
 #include "passes/z3/Z3Judge.h"
 
@@ -35,11 +36,12 @@ public:
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// Whether some plan finishes before `time` by more than rounding.
-  Result<Finding> beats(double time) {
+  /// Whether some plan, where given with at most `maxMessages` messages, finishes before `time` by
+  /// more than rounding.
+  Result<Finding> beats(double time, std::optional<std::size_t> maxMessages = std::nullopt) {
     const double deadline = time * (1 - problem::sumRounding);
     Result<z3judge::Answer> answer =
-        z3judge::findPlan(problem, {deadline, std::nullopt}, seconds - elapsed());
+        z3judge::findPlan(problem, {deadline, maxMessages}, seconds - elapsed());
     if (!answer)
       return answer.status();
     if (answer->verdict != Verdict::possible)
@@ -76,6 +78,48 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
+std::string provedIn(const Prover &prover) {
+  return " (proved in " + formatSeconds(prover.elapsed(), 2) + ")";
+}
+
+/// Whether Z3 proves the bound again or has no answer; internal where it finds an earlier plan.
+Result<Verdict> askAboutBound(Prover &prover, const std::string &folder, double bound) {
+  Result<Finding> earlier = prover.beats(bound);
+  if (!earlier)
+    return earlier.status();
+  if (earlier->verdict == Verdict::possible)
+    return Status::error(ErrorKind::internal,
+                         "'" + folder + "' states a proof that no plan finishes before " +
+                             formatSeconds(bound, 9) + ", but Z3 finds one that finishes at " +
+                             formatSeconds(earlier->finish, 9));
+  return earlier->verdict;
+}
+
+/// About a plan whose planner's name states that it is the best with at most `maxMessages`
+/// messages. The bound, which holds for more messages too, is the second question.
+Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, double finish,
+                                    double bound, std::size_t maxMessages) {
+  const std::string limited = "no plan with at most " + std::to_string(maxMessages) +
+                              (maxMessages == 1 ? " message" : " messages") + " finishes before ";
+  Result<Finding> better = prover.beats(finish, maxMessages);
+  if (!better)
+    return better.status();
+  if (better->verdict == Verdict::noAnswer)
+    return prover.noAnswer();
+  if (better->verdict == Verdict::possible)
+    return Status::badInput("'" + folder + "' states by its planner's name that " + limited +
+                            formatSeconds(finish, 9) + ", but Z3 finds one that finishes at " +
+                            formatSeconds(better->finish, 9));
+  const std::string proved = "Z3: " + limited + formatSeconds(finish);
+  const std::string provedAlone = proved + provedIn(prover);
+  Result<Verdict> ofAll = askAboutBound(prover, folder, bound);
+  if (!ofAll)
+    return ofAll.status();
+  if (*ofAll == Verdict::noAnswer)
+    return provedAlone + "; no answer in time about the bound for more messages";
+  return proved + ", and none with more before " + formatSeconds(bound) + provedIn(prover);
+}
+
 /// About a plan that is not proved to be optimal: whether there is a better one.
 Result<std::string> compareWithBest(Prover &prover, double finish, double bound) {
   Result<Finding> better = prover.beats(finish);
@@ -84,13 +128,12 @@ Result<std::string> compareWithBest(Prover &prover, double finish, double bound)
   if (better->verdict == Verdict::noAnswer && bound == 0)
     return prover.noAnswer();
   if (better->verdict == Verdict::impossible)
-    return "Z3: no plan finishes before " + formatSeconds(finish) + " (proved in " +
-           formatSeconds(prover.elapsed(), 2) + "): the plan is optimal, which it does not claim";
+    return "Z3: no plan finishes before " + formatSeconds(finish) + provedIn(prover) +
+           ": the plan is optimal, which it does not claim";
   std::string text = "Z3: the plan does not claim to be optimal";
   if (bound > 0)
-    text = "Z3: no plan finishes before " + formatSeconds(bound) + " (proved in " +
-           formatSeconds(prover.elapsed(), 2) + "); the plan finishes at " + formatSeconds(finish) +
-           " and does not claim to be optimal";
+    text = "Z3: no plan finishes before " + formatSeconds(bound) + provedIn(prover) +
+           "; the plan finishes at " + formatSeconds(finish) + " and does not claim to be optimal";
   if (better->verdict == Verdict::possible)
     text += "; one that finishes at " + formatSeconds(better->finish) + " exists";
   return text;
@@ -114,22 +157,19 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   const double finish = solution.getFinish().convertToDouble();
   const double bound = solution.getBound().convertToDouble();
   Prover prover(folder, *problem, seconds);
+  const auto planner = solver::parsePlanner(solution.getPlanner().str());
+  if (planner && (*planner)->maxMessages() && !problem::isProved(finish, bound))
+    return askAboutLimited(prover, folder, finish, bound, *(*planner)->maxMessages());
   if (bound > 0) {
-    Result<Finding> earlier = prover.beats(bound);
+    Result<Verdict> earlier = askAboutBound(prover, folder, bound);
     if (!earlier)
       return earlier.status();
-    if (earlier->verdict == Verdict::noAnswer)
+    if (*earlier == Verdict::noAnswer)
       return prover.noAnswer();
-    if (earlier->verdict == Verdict::possible)
-      return Status::error(ErrorKind::internal,
-                           "'" + folder + "' states a proof that no plan finishes before " +
-                               formatSeconds(bound, 9) + ", but Z3 finds one that finishes at " +
-                               formatSeconds(earlier->finish, 9));
   }
-  if (!problem::isProved(finish, bound))
-    return compareWithBest(prover, finish, bound);
-  return "Z3: no plan finishes before " + formatSeconds(finish) + " (proved in " +
-         formatSeconds(prover.elapsed(), 2) + ")";
+  if (problem::isProved(finish, bound))
+    return "Z3: no plan finishes before " + formatSeconds(finish) + provedIn(prover);
+  return compareWithBest(prover, finish, bound);
 }
 
 } // namespace syncline::driver

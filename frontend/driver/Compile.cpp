@@ -10,6 +10,7 @@
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/RunPipeline.h"
+#include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/Paths.h"
@@ -240,6 +241,13 @@ Result<PlanInfo> describe(const CompileOptions &options) {
                   *cluster, options.backend};
 }
 
+Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions &options) {
+  Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(options.planner);
+  if (planner && (*planner)->maxMessages())
+    return z3Planner(**planner, options.z3Seconds);
+  return planner;
+}
+
 Status checkSchemes(const CompileOptions &options) {
   for (const std::string &text : options.schemes)
     if (Result<RequestedScheme> requested = parseRequestedScheme(text); !requested)
@@ -255,9 +263,8 @@ bool isTrace(const std::string &model) {
 }
 
 Status compile(const CompileOptions &options) {
-  if (Result<std::shared_ptr<const solver::Planner>> planner =
-          solver::parsePlanner(options.planner);
-      !planner)
+  Result<std::shared_ptr<const solver::Planner>> planner = findPlanner(options);
+  if (!planner)
     return planner.status();
   if (Status s = checkSchemes(options); !s)
     return s;
@@ -277,8 +284,7 @@ Status compile(const CompileOptions &options) {
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned = runPipeline(*source->module, {options.planner, options.schemes}, enter);
-      !planned)
+  if (Status planned = runPipeline(*source->module, {*planner, options.schemes}, enter); !planned)
     return planned;
   if (Status fits = checkMemory(options.cluster, *source->module); !fits)
     return fits;

@@ -5,6 +5,7 @@
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
 #include "passes/solver/Planner.h"
+#include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 
@@ -17,9 +18,26 @@ namespace syncline::driver {
 
 static std::string plannerHelp() {
   std::string text = "Plan by this planner, which decides what is merged and how it travels:";
-  for (const solver::PlannerUsage &usage : solver::plannerUsages())
+  for (const solver::PlannerUsage &usage : solver::plannerUsages()) {
     text += "\n  " + std::string(usage.form) + ": " + std::string(usage.text);
+    if (usage.form.starts_with("z3") && !z3judge::checkAvailable())
+      text += " (this build has no Z3)";
+  }
   return text;
+}
+
+/// The planner's options.
+static void addPlanner(CLI::App &command, CompileOptions &options) {
+  command.add_option("--planner", options.planner, plannerHelp())
+      ->capture_default_str()
+      ->group("Planning");
+  command
+      .add_option("--z3-seconds", options.z3Seconds,
+                  "Time that Z3 may take, seconds, with --planner z3:messages=N")
+      ->type_name("SECONDS")
+      ->check(realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
+      ->capture_default_str()
+      ->group("Planning");
 }
 
 static std::string schemeHelp() {
@@ -159,9 +177,7 @@ Command addCompile(CLI::App &app) {
           "Train with the model's Dropout nodes, or without; default: keep")
       ->check(oneOf({"keep", "off"}))
       ->group("Training");
-  command->add_option("--planner", options->planner, plannerHelp())
-      ->capture_default_str()
-      ->group("Planning");
+  addPlanner(*command, *options);
   command->add_option("--scheme", options->schemes, schemeHelp())
       ->type_name("LAYER=SCHEME")
       ->allow_extra_args(false)
@@ -186,6 +202,8 @@ Command addCompile(CLI::App &app) {
     for (const char *name : {"--nccl-protocol", "--nccl-channels"})
       if (command->count(name) > 0 && !findTarget(options->backend)->usesNccl)
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
+    if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
+      return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     if (!options->writeLayers.empty() && !options->planOnly)
       return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
     Result<std::string> cluster = files::findCluster(options->cluster);

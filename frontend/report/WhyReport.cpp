@@ -201,6 +201,9 @@ std::string axisText(const Axis &axis) {
 }
 
 std::string crossovers(const Explanation &explanation, const WhyContext &context) {
+  if (!explanation.plansAnew)
+    return "\nplanner " + printable(context.planner) +
+           " plans only in 'syncline compile', so no other cluster or batch was tried\n";
   if (explanation.axes.empty())
     return "\na lone rank has nothing to send, whatever the choice\n";
   std::string text = "\nwhere planner " + printable(context.planner) +

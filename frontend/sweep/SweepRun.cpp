@@ -234,6 +234,11 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
   const std::string name = "--sweep " + std::string(axisName(kind)) + ": ";
   if (kind == Kind::batch && !plan.samples())
     return Status::badInput(name + "the trace does not say how many samples a rank has (column K)");
+  if (const Result<std::shared_ptr<const solver::Planner>> planner =
+          solver::parsePlanner(plan.planner());
+      kind != Kind::bucket && replan && planner && (*planner)->maxMessages())
+    return Status::badInput(name + "planner '" + plan.planner() +
+                            "' plans only in 'syncline compile'; '--replan no' keeps its plan");
   if (kind == Kind::bucket && !replan)
     return Status::error(ErrorKind::badUsage,
                          name + "every size is planned anew, got '--replan no'");

@@ -6,6 +6,7 @@
 #include "passes/proof/SolutionChecker.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace syncline {
 #define GEN_PASS_DEF_CHECKSOLUTIONS
@@ -41,12 +42,18 @@ LogicalResult checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
       return op.emitOpError("S17: is not what planner '") << op.getPlanner() << "' gives";
     return success();
   }
+  const std::size_t most =
+      (*planner)->maxMessages().value_or(std::numeric_limits<std::size_t>::max());
+  if (plan.messages.size() > most)
+    return op.emitOpError("S17: has ") << plan.messages.size() << " messages, which planner '"
+                                       << op.getPlanner() << "' does not allow";
   if (!differ(plan.finish, op.getBound().convertToDouble()))
     return success(); // the certificate proves that no solution is better
-  std::optional<problem::Solution> ruled = solver::bestRuledSolution(problem);
+  std::optional<problem::Solution> ruled = solver::bestRuledSolution(problem, most);
   if (ruled && differ(plan.finish, ruled->finish) && plan.finish > ruled->finish)
-    return op.emitOpError("S17: planner 'optimal' finishes at ")
-           << plan.finish << " s, but a plan by a rule finishes at " << ruled->finish << " s";
+    return op.emitOpError("S17: planner '")
+           << op.getPlanner() << "' finishes at " << plan.finish
+           << " s, but a plan by a rule finishes at " << ruled->finish << " s";
   return success();
 }
 

@@ -35,7 +35,8 @@ struct Explanation {
   std::vector<Alternative> alternatives;
   /// Absent where the gradient has no factors, or the cluster has no servers to compare them with.
   std::optional<ByteRule> byteRule;
-  std::vector<Axis> axes; ///< empty for a single rank
+  std::vector<Axis> axes; ///< empty for a single rank, and where plansAnew is not set
+  bool plansAnew = true;  ///< the planner can plan for other clusters here
   /// Schemes with measured times. Where there are any, bandwidth and nodes are not varied.
   std::vector<Scheme> measured;
 

@@ -16,9 +16,11 @@ using namespace syncline;
 namespace {
 struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
   using SolveMergeBase::SolveMergeBase;
+  explicit SolveMerge(std::shared_ptr<const solver::Planner> given) : given(std::move(given)) {}
 
   void runOnOperation() override {
-    Result<std::shared_ptr<const solver::Planner>> chosen = solver::parsePlanner(planner);
+    Result<std::shared_ptr<const solver::Planner>> chosen =
+        given ? given : solver::parsePlanner(planner);
     if (!chosen) {
       getOperation().emitError(chosen.status().message());
       return signalPassFailure();
@@ -34,8 +36,10 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
     if (failed(problem))
       return failure();
     Result<solver::PlanResult> result = planner.plan(*problem);
-    if (!result)
-      return refuse(op.getLoc()) << result.status().message();
+    if (!result) {
+      const bool isOurs = result.status().kind() == ErrorKind::internal;
+      return (isOurs ? op.emitError() : refuse(op.getLoc())) << result.status().message();
+    }
     if (auto rejection = proof::checkSolution(*problem, result->plan))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
     OpBuilder builder(op->getContext());
@@ -43,5 +47,11 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
     createSolution(builder, op, *problem, planner.name(), *result);
     return success();
   }
+
+  std::shared_ptr<const solver::Planner> given; ///< replaces the one that the option names
 };
 } // namespace
+
+std::unique_ptr<Pass> syncline::createSolveMerge(std::shared_ptr<const solver::Planner> planner) {
+  return std::make_unique<SolveMerge>(std::move(planner));
+}

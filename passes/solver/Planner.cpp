@@ -34,6 +34,17 @@ private:
   Rule rule;
 };
 
+/// Stands for the planner that asks Z3, where that one is not at hand.
+class AbsentPlanner final : public Planner {
+public:
+  using Planner::Planner;
+
+private:
+  Choices choose(const Problem &, std::span<const double>) const override {
+    return Status::badInput("plans only in 'syncline compile'");
+  }
+};
+
 /// One line of the registry. Exactly one of the two makers is set.
 struct Entry {
   std::string_view name;
@@ -106,6 +117,8 @@ constexpr PlannerUsage usages[] = {
     {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
     {"ps", "every layer alone, through sharded parameter servers"},
     {"sfb", "every layer alone, by sufficient factors wherever a layer can"},
+    {"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for small "
+                      "models, see --z3-seconds"},
 };
 
 std::string knownForms() {
@@ -154,6 +167,19 @@ Status usageError(std::string message) {
   return Status::error(ErrorKind::badUsage, std::move(message));
 }
 
+/// Parses "z3:messages=N", given what stands behind "z3".
+Result<std::shared_ptr<const Planner>> parseLimited(std::string_view text,
+                                                    std::string_view argument) {
+  constexpr std::string_view key = ":messages=";
+  std::size_t limit = 0;
+  const char *end = argument.data() + argument.size();
+  if (!argument.starts_with(key) ||
+      std::from_chars(argument.data() + key.size(), end, limit).ptr != end || limit == 0)
+    return usageError("planner " + quoted(text) +
+                      ": expected 'z3:messages=N' with N of at least 1, as in 'z3:messages=4'");
+  return std::shared_ptr<const Planner>(std::make_shared<AbsentPlanner>(std::string(text), limit));
+}
+
 } // namespace
 
 Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &options) const {
@@ -162,7 +188,7 @@ Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &op
   if (std::optional<MergeProblem> plain = plainProblem(problem))
     certificate.earliestFinish = earliestFinishTimes(*plain);
   const bool isPlain = !certificate.earliestFinish.empty();
-  if (!isPlain && !isRule()) {
+  if (!isPlain && isOptimal()) {
     SolverResult best = solve(problem, options);
     if (std::optional<Solution> ruled = best.optimal() ? std::nullopt : bestRuledSolution(problem);
         ruled && ruled->finish < best.plan.finish)
@@ -172,7 +198,8 @@ Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &op
   }
   Choices choices = choose(problem, certificate.earliestFinish);
   if (!choices)
-    return Status::badInput("planner " + quoted(name()) + ": " + choices.status().message());
+    return Status::error(choices.status().kind(),
+                         "planner " + quoted(name()) + ": " + choices.status().message());
   result.plan = replay(problem, *choices);
   if (isPlain)
     result.proof = std::move(certificate);
@@ -189,13 +216,13 @@ Result<Solution> Planner::follow(const Problem &problem) const {
   return replay(problem, *choices);
 }
 
-std::optional<Solution> bestRuledSolution(const Problem &problem) {
+std::optional<Solution> bestRuledSolution(const Problem &problem, std::size_t maxMessages) {
   std::optional<Solution> best;
   for (const Entry &entry : registry()) {
     if (!entry.plain || entry.name == "optimal")
       continue;
     Result<Solution> plan = RulePlanner(std::string(entry.name), entry.plain).follow(problem);
-    if (plan && (!best || plan->finish < best->finish))
+    if (plan && plan->messages.size() <= maxMessages && (!best || plan->finish < best->finish))
       best = std::move(*plan);
   }
   return best;
@@ -206,6 +233,8 @@ std::span<const PlannerUsage> plannerUsages() { return usages; }
 Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
   std::size_t colon = text.find(':');
   std::string_view name = text.substr(0, colon);
+  if (name == "z3")
+    return parseLimited(text, text.substr(name.size()));
   auto entry = std::ranges::find(registry(), name, &Entry::name);
   if (entry == registry().end())
     return usageError("unknown planner " + quoted(text) + hintAt(name));

@@ -5,6 +5,7 @@
 #include "passes/solver/Solver.h"
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,7 +30,8 @@ struct PlanResult {
 /// A planner. Immutable and thread-safe.
 class Planner {
 public:
-  explicit Planner(std::string name) : specification(std::move(name)) {}
+  explicit Planner(std::string name, std::optional<std::size_t> maxMessages = std::nullopt)
+      : specification(std::move(name)), limit(maxMessages) {}
   virtual ~Planner() = default;
 
   /// The planner's name as the user gave it: "optimal", "ddp:25MiB".
@@ -41,36 +43,48 @@ public:
   /// search where the problem is not plain. Deterministic. Precondition: the problem is valid.
   Result<PlanResult> plan(const Problem &problem, const SolverOptions &options = {}) const;
 
-  /// Whether the planner is a rule, whose answer can be computed again; "optimal" searches.
-  bool isRule() const { return name() != "optimal"; }
+  /// The most messages that a plan may have, for a planner that searches among such plans only.
+  std::optional<std::size_t> maxMessages() const { return limit; }
+
+  /// Whether the planner is a rule, whose answer can be computed again.
+  bool isRule() const { return !isOptimal() && !limit; }
   /// The rule's solution, timed by replay, as plan() gives it but without a bound. Returns badInput
   /// as plan() does. Preconditions: isRule(), and the problem is valid.
   Result<Solution> follow(const Problem &problem) const;
 
 private:
+  bool isOptimal() const { return specification == "optimal"; }
+
   /// The planner's choices; `earliestFinish` is empty where the problem is not plain.
   virtual Result<std::vector<Choice>> choose(const Problem &problem,
                                              std::span<const double> earliestFinish) const = 0;
 
   std::string specification;
+  std::optional<std::size_t> limit;
 };
 
 /// How a planner is written on the command line and what it does, for help texts.
 struct PlannerUsage {
-  std::string_view form; ///< "ddp:SIZE"
+  std::string_view form; ///< "ddp:SIZE", "z3:messages=N"
   std::string_view text;
 };
 
 /// Every planner, "optimal" first.
 std::span<const PlannerUsage> plannerUsages();
 
-/// The best solution of the rules that need no size; nothing where none has an answer. The solution
-/// of "optimal" never ends later. Precondition: the problem is valid.
-std::optional<Solution> bestRuledSolution(const Problem &problem);
+/// The best of the solutions that rules without a size give and that have at most `maxMessages`
+/// messages; nothing where there is none. The solution of a planner that searches among as many
+/// messages never ends later. Precondition: the problem is valid.
+std::optional<Solution>
+bestRuledSolution(const Problem &problem,
+                  std::size_t maxMessages = std::numeric_limits<std::size_t>::max());
 
 /// The planner that `text` names. A size is a number with a unit: B, KB, MB, GB (powers of 1000),
 /// KiB, MiB, GiB (powers of 1024). Returns badUsage for an unknown name and for a missing,
-/// superfluous or malformed size; the message lists the planners.
+/// superfluous or malformed size or limit; the message lists the planners.
+///
+/// "z3:messages=N" is known by name only: its plan() returns badInput, since this library does not
+/// know Z3. `syncline compile` puts a planner of the same name in its place.
 Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text);
 
 } // namespace syncline::solver

@@ -1,5 +1,6 @@
-"""`verify --with-z3`: the bound of a plan, proved again by Z3 from the problem alone."""
+"""Z3: `verify --with-z3`, which proves a plan's bound again, and `--planner z3:messages=N`."""
 
+import json
 import signal
 import subprocess
 import time
@@ -62,6 +63,104 @@ class Z3Test(RefusalTest):
 
     def test_seconds_need_z3(self):
         self.refuses(["verify", "x.plan", "--z3-seconds", 1], "--with-z3", code=2)
+
+
+class PlannerTest(RefusalTest):
+    def words(self, model="digits-cnn", messages=1, cluster=None):
+        model = SAMPLES / "models" / f"{model}.onnx"
+        words = ["compile", model, "--cluster", cluster or self.cluster, "--batch", 8]
+        words += ["--plan-only", "--planner", f"z3:messages={messages}"]
+        return [*words, "-o", self.folder / "limited.plan"]
+
+    def hard_words(self):
+        """Words of a plan that Z3 needs far longer than a second for."""
+        whole = self.folder / "whole.csv"
+        cluster = SAMPLES / "clusters" / "poseidon-titanx-10gbe.yaml"
+        model = SAMPLES / "models" / "googlenet.onnx"
+        layers = ["--plan-only", "--write-layers", whole, "-o", self.folder / "whole.plan"]
+        harness.syncline("compile", model, "--cluster", cluster, "--batch", 8, *layers)
+        half = self.write("half.csv", "".join(whole.read_text().splitlines(True)[:101]))
+        words = ["compile", half, "--cluster", cluster, "--planner", "z3:messages=4"]
+        return [*words, "-o", self.folder / "limited.plan"]
+
+    @unittest.skipIf(HAS_Z3, "this build has Z3")
+    def test_build_without_z3(self):
+        self.refuses(self.words(), "z3:messages=1", "built without Z3", "libz3-dev")
+        self.assertIn("this build has no Z3", harness.syncline("compile", "--help"))
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_limit_binds(self):
+        """The plan keeps the limit, is later than the best and says so, and can be verified."""
+        harness.syncline(*self.words(messages=1))
+        folder = self.folder / "limited.plan"
+        plan = json.loads((folder / "plan.json").read_text())
+        self.assertEqual(plan["planner"], "z3:messages=1")
+        self.assertEqual(len(plan["buckets"]), 1)
+        self.assertFalse(plan["optimal"])
+        self.assertNotIn("optimal", harness.syncline("inspect", folder))
+        said = harness.syncline("verify", folder, "--with-z3")
+        said = said.splitlines()[-1]
+        self.assertRegex(said, "^Z3: no plan with at most 1 message finishes before .* m?u?s, and ")
+        self.assertRegex(said, r"and none with more before .*s \(proved in .*s\)$")
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_limit_does_not_bind(self):
+        """A bound that holds for any number of messages proves the plan optimal."""
+        harness.syncline(*self.words(messages=8))
+        self.assertIn("optimal, proved", harness.syncline("inspect", self.folder / "limited.plan"))
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_equal_bytes(self):
+        def text():
+            harness.syncline(*self.words("alexnet", 2, SAMPLES / "clusters" / "servers-200m.yaml"))
+            return (self.folder / "limited.plan" / "plan.mlir").read_bytes()
+
+        self.assertEqual(text(), text())
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_other_clusters(self):
+        """What plans anew says that this planner cannot."""
+        harness.syncline(*self.words())
+        folder = self.folder / "limited.plan"
+        words = ["simulate", folder, "--sweep", "ranks=2..4"]
+        self.refuses(words, "planner 'z3:messages=1' plans only in 'syncline compile'", "--replan")
+        harness.syncline(*words, "--replan", "no")
+        said = harness.syncline("inspect", folder, "--why", "fc")
+        self.assertIn("planner z3:messages=1 plans only in 'syncline compile'", said)
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_impossible_limit(self):
+        """One message cannot carry gradients by two schemes."""
+        words = [*self.words(), "--scheme", "fc.weight=sfb"]
+        self.refuses(words, "z3:messages=1", "no plan has so few messages")
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_many_gradients(self):
+        words = self.words("googlenet", 1, SAMPLES / "clusters" / "poseidon-titanx-10gbe.yaml")
+        self.refuses(words, "z3:messages=1", "at most 100 gradients, got 173")
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_time_runs_out(self):
+        words = [*self.hard_words(), "--z3-seconds", 0.1]
+        self.refuses(words, "Z3 gave no answer within 100 ms for 46 gradients", "--z3-seconds")
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_interruption(self):
+        """Ctrl-C ends the command while Z3 searches, and no plan is left."""
+        words = [harness.SYNCLINE, *self.hard_words(), "--z3-seconds", "600"]
+        before = self.listing()
+        process = subprocess.Popen([str(word) for word in words], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        self.assertIn("planning", process.stderr.readline())  # of what takes seconds
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        process.stderr.close()
+        self.assertEqual(self.listing(), before)
+
+    def test_limit_and_seconds_on_the_command_line(self):
+        words = ["compile", "x.onnx", "--cluster", self.cluster, "-o", self.folder / "x.plan"]
+        self.refuses([*words, "--planner", "z3"], "z3:messages=N", code=2)
+        self.refuses([*words, "--z3-seconds", 1], "--planner z3:messages=N", code=2)
 
 
 if __name__ == "__main__":

@@ -145,6 +145,9 @@ Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution
   explanation.byteRule = byteRuleOf(problem, layer);
   if (problem.cluster().getRanks() == 1) // a single rank sends nothing and has no factors
     return explanation;
+  explanation.plansAnew = !(*planner)->maxMessages(); // such planners ask Z3, in 'compile' only
+  if (!explanation.plansAnew)
+    return explanation;
   explanation.measured = problem.measured();
   const Elsewhere elsewhere(problem, **planner, layer, explanation.chosen);
   if (explanation.measured.empty())

@@ -35,3 +35,29 @@ sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
 // expected-error@+1 {{S17: planner 'optimal' finishes at 5.000000e+00 s, but a plan by a rule finishes at 4.000000e+00 s}}
 sync.solution of @p by "optimal" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
     #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0
+
+// -----
+
+// More messages than the planner's name allows.
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+// expected-error@+1 {{S17: has 2 messages, which planner 'z3:messages=1' does not allow}}
+sync.solution of @p by "z3:messages=1" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0
+
+// -----
+
+// What ends later than a rule's plan of one message.
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+// expected-error@+1 {{S17: planner 'z3:messages=2' finishes at 5.000000e+00 s, but a plan by a rule finishes at 4.000000e+00 s}}
+sync.solution of @p by "z3:messages=2" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0
+
+// -----
+
+// One message where two would end earlier: at 3.2 by a rule, which one message may not be.
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.0, b = 0.01>, traffic = 1.0>]>] forward_end 0.5 backward_end 3.0 updates 0.0
+sync.solution of @p by "z3:messages=1" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 3.3>]
+  finish 3.3 bound 0.0

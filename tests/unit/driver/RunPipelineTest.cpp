@@ -4,6 +4,7 @@
 #include "ir/Refusal.h"
 #include "ir/sync/Sync.h"
 #include "passes/RegisterAll.h"
+#include "passes/solver/Planner.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -48,9 +49,10 @@ TEST(RunPipeline, TellsEachPhaseOnce) {
 }
 
 TEST(RunPipeline, WhatTheUserAskedForIsTheUsersFault) {
-  expectFailure(planned("", {"optimal", {"third=ring"}}), 1, "no layer matches 'third'");
-  expectFailure(planned("", {"sfb", {}}), 1, "planner 'sfb': no layer can travel by 'factors'");
-  expectFailure(planned("", {"optimal", {"*=hierarchical"}}), 1, "the cluster does not offer it");
+  expectFailure(planned("", {nullptr, {"third=ring"}}), 1, "no layer matches 'third'");
+  expectFailure(planned("", {*solver::parsePlanner("sfb"), {}}), 1,
+                "planner 'sfb': no layer can travel by 'factors'");
+  expectFailure(planned("", {nullptr, {"*=hierarchical"}}), 1, "the cluster does not offer it");
 }
 
 // A solution that no pass of ours made stands for one that a pass made wrongly.

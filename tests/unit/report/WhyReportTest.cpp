@@ -158,6 +158,17 @@ TEST(WhyReport, Crossovers) {
       << whyReport(explanation, context());
 }
 
+// A planner that asks Z3 was not asked about other clusters.
+TEST(WhyReport, SaysThatNothingWasVaried) {
+  Explanation explanation = byFactors();
+  explanation.plansAnew = false;
+  WhyContext why = context();
+  why.planner = "z3:messages=4";
+  EXPECT_TRUE(whyReport(explanation, why)
+                  .ends_with("\nplanner z3:messages=4 plans only in 'syncline compile', so no "
+                             "other cluster or batch was tried\n"));
+}
+
 // What is measured holds for its own machines.
 TEST(WhyReport, SaysWhatCannotBeVaried) {
   Explanation explanation = byFactors();
