@@ -8,9 +8,7 @@ namespace syncline::proof {
 using Kind = RejectionKind;
 using Verdict = std::optional<Rejection>;
 
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
+static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most) {
   auto isUnderAt = [&](std::int64_t bytes) {
@@ -27,8 +25,6 @@ bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::in
   }
   return true;
 }
-
-} // namespace
 
 BoundLimits::BoundLimits(const Problem &problem, const Certificate &certificate)
     : problem(problem), proof(certificate), pairs(problem), n(problem.layers.size()),

@@ -11,6 +11,10 @@ namespace syncline::proof {
 
 using namespace problem;
 
+/// Whether the line is under the cost of every message up to `most` bytes. Looks at the corners of
+/// the cost's pieces; a cost without pieces is known to be above the zero line alone.
+bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most);
+
 /// Keeps references to problem and certificate, which must outlive it. Immutable after prepare().
 class BoundLimits {
 public:

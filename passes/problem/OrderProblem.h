@@ -1,0 +1,95 @@
+// OrderProblem: when each gradient travels, if the next forward pass need not wait for all of them.
+// A gradient must be back only before the next forward pass reads its parameters, so messages may
+// hide behind that pass too, may overtake each other, and may carry a part of a gradient. This file
+// declares the problem, a solution and the certificate of a bound; README.md ("The order problem")
+// has the mathematics.
+//
+// This file neither searches nor judges: solver/OrderPlanner.h holds the algorithms,
+// proof/OrderChecker.h the judge. Units: seconds and bytes; the backward pass starts at 0 s.
+#pragma once
+
+#include "passes/problem/Problem.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace syncline::problem {
+
+/// The sync problem with the next forward pass. Copyable. Thread-safe to read.
+struct OrderProblem {
+  /// Layers, schemes and costs. Times count from the start of the backward pass, and computeFree is
+  /// its end.
+  Problem sync;
+  /// For each layer the computation, in seconds, from the update of its parameters to the end of
+  /// the next forward pass: its update, the operations from the first one that reads them, and the
+  /// updates of all layers that are read later.
+  std::vector<double> tail;
+  /// Seconds of the next forward pass and all updates, where no message delays them.
+  double forward = 0;
+  /// A message may end inside a gradient only at multiples of so many bytes from its first byte.
+  std::int64_t grain = 64;
+
+  /// Seconds of computation in a step.
+  double compute() const { return sync.computeFree + forward; }
+};
+
+/// Returns badInput unless `sync` is valid, `forward` is finite, there is one tail for each layer,
+/// within [0, forward], and grain is at least 1.
+Status validate(const OrderProblem &problem);
+
+/// How a layer's gradient travels.
+struct Way {
+  enum class Kind : std::uint8_t { bucket, factors, piggyback };
+  Kind kind = Kind::bucket;
+  std::uint8_t index = 0; ///< merge class or factor option; 0 for a piggyback
+
+  friend bool operator==(const Way &, const Way &) = default;
+};
+
+/// One message: a run of bytes of a merge class's layout, or one layer's factors.
+struct Piece {
+  bool isFactors = false;
+  std::size_t index = 0;           ///< the merge class, or the layer whose factors travel
+  std::size_t option = 0;          ///< number of the merge class's or the layer's factor option
+  std::int64_t begin = 0, end = 0; ///< bytes of the layout (ClassLayout); 0 where isFactors
+  double start = 0;                ///< seconds when it takes the channel
+  double finish = 0;               ///< seconds when it frees the channel
+
+  std::int64_t bytes() const { return end - begin; }
+};
+
+struct OrderSolution {
+  std::vector<Way> ways;     ///< one for each layer
+  std::vector<Piece> pieces; ///< in issue order, which is the channel's order
+  double period = 0;         ///< seconds from one step to the next
+
+  /// How much longer than the bound the period is, relative to the bound.
+  double gap(double bound) const { return bound > 0 ? period / bound - 1 : 0; }
+};
+
+/// Where the layers of one merge class lie: one behind the other, the last in backward order first,
+/// so that neighbours in memory are neighbours in the forward pass.
+struct ClassLayout {
+  std::vector<std::size_t> layers; ///< descending
+  std::vector<std::int64_t> begin; ///< one byte offset more than there are layers
+
+  ClassLayout(const Problem &problem, std::span<const Way> ways, std::size_t mergeClass);
+
+  std::int64_t bytes() const { return begin.back(); }
+  /// The index in `layers` of the layer that holds byte `at`. Precondition: 0 <= at < bytes().
+  std::size_t indexAt(std::int64_t at) const;
+};
+
+/// A bound on the period: layers whose gradient exists no earlier than `ready` and whose tail is at
+/// least `tail` cannot start to travel before `ready`, occupy the channel for at least what lines
+/// under the costs say, and the last of them still has `tail` seconds of computation before it.
+/// The computation of a step is always a bound.
+struct OrderCertificate {
+  double bound = 0; ///< seconds: no solution has a shorter period
+  double ready = 0, tail = 0;
+  std::array<Relaxation::Line, maxMergeClasses> lines; ///< one under every cost of each merge class
+};
+
+} // namespace syncline::problem

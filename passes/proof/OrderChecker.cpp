@@ -1,0 +1,324 @@
+// Checks order solutions message by message, and their bound by one sum.
+#include "passes/proof/OrderChecker.h"
+
+#include "passes/proof/BoundLimits.h"
+#include "passes/proof/Rejections.h"
+
+#include <deque>
+#include <limits>
+#include <numeric>
+
+namespace syncline::proof {
+
+using Kind = OrderRejectionKind;
+using Verdict = std::optional<OrderRejection>;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <typename... Parts> OrderRejection refuse(Kind kind, const Parts &...parts) {
+  std::ostringstream text;
+  text.precision(17);
+  text << 'O' << static_cast<int>(kind) << ": ";
+  (text << ... << parts);
+  return {kind, text.str()};
+}
+
+/// Follows one solution's messages; every member function adds one rule.
+class OrderCheck {
+public:
+  OrderCheck(const OrderProblem &problem, const OrderSolution &solution)
+      : problem(problem), sync(problem.sync), solution(solution),
+        arrived(sync.layers.size(), -infinity) {}
+
+  Verdict run() {
+    if (Verdict verdict = checkWays())
+      return verdict;
+    for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l) {
+      layouts.emplace_back(sync, solution.ways, l);
+      sent.emplace_back();
+      if (layouts[l].bytes() > sync.mergeClasses[l].capacity)
+        return refuse(Kind::classTooLarge, "merge class ", l + 1, ": expected at most ",
+                      sync.mergeClasses[l].capacity, " B, got ", layouts[l].bytes(), " B");
+    }
+    for (std::size_t p = 0; p < solution.pieces.size(); ++p) {
+      Verdict verdict = solution.pieces[p].isFactors ? checkFactors(p) : checkPiece(p);
+      if (!verdict)
+        verdict = checkTimes(p);
+      if (verdict)
+        return verdict;
+    }
+    if (Verdict verdict = checkAllSent())
+      return verdict;
+    return checkPeriod();
+  }
+
+private:
+  Verdict checkWays() const {
+    if (solution.ways.size() != sync.layers.size())
+      return refuse(Kind::wayNotAllowed, "expected ways for ", sync.layers.size(), " layers, got ",
+                    solution.ways.size());
+    for (std::size_t k = 0; k < solution.ways.size(); ++k) {
+      const Way way = solution.ways[k];
+      const Layer &layer = sync.layers[k];
+      switch (way.kind) {
+      case Way::Kind::bucket:
+        // A gradient may be cut, so that it need not fit into one message.
+        if (way.index >= sync.mergeClasses.size() || !(layer.mergeClasses >> way.index & 1))
+          return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": may not use merge class ",
+                        way.index + 1);
+        break;
+      case Way::Kind::factors:
+        if (way.index >= layer.factorOptions.size())
+          return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": has no factor option ",
+                        way.index + 1);
+        break;
+      case Way::Kind::piggyback:
+        if (!layer.carrier)
+          return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": has no carrier");
+        if (solution.ways[*layer.carrier].kind != Way::Kind::factors)
+          return refuse(Kind::carrierNotFactors, "layer ", k + 1, ": its carrier, layer ",
+                        *layer.carrier + 1, ", does not travel by factors");
+      }
+    }
+    return std::nullopt;
+  }
+
+  Verdict checkFactors(std::size_t p) {
+    const Piece &piece = solution.pieces[p];
+    if (piece.index >= sync.layers.size() ||
+        solution.ways[piece.index] !=
+            Way{Way::Kind::factors, static_cast<std::uint8_t>(piece.option)})
+      return refuse(Kind::pieceNotThere, "message ", p + 1, ": layer ", piece.index + 1,
+                    " does not travel by factor option ", piece.option + 1);
+    if (arrived[piece.index] >= 0)
+      return refuse(Kind::sentTwice, "message ", p + 1, ": the factors of layer ", piece.index + 1,
+                    " travelled before");
+    return arrive(p, piece.index);
+  }
+
+  Verdict checkPiece(std::size_t p) {
+    const Piece &piece = solution.pieces[p];
+    if (piece.index >= layouts.size() ||
+        piece.option >= sync.mergeClasses[piece.index].options.size() || piece.begin < 0 ||
+        piece.begin >= piece.end || piece.end > layouts[piece.index].bytes())
+      return refuse(Kind::pieceNotThere, "message ", p + 1, ": bytes ", piece.begin, " to ",
+                    piece.end, " of merge class ", piece.index + 1, " by scheme ", piece.option + 1,
+                    " do not exist");
+    if (piece.bytes() > sync.mergeClasses[piece.index].largestMessage)
+      return refuse(Kind::pieceTooLarge, "message ", p + 1, ": expected at most ",
+                    sync.mergeClasses[piece.index].largestMessage, " B, got ", piece.bytes(), " B");
+    const ClassLayout &layout = layouts[piece.index];
+    sent[piece.index].push_back({piece.begin, piece.end});
+    for (std::size_t i = layout.indexAt(piece.begin);
+         i < layout.layers.size() && layout.begin[i] < piece.end; ++i) {
+      for (std::int64_t cut : {piece.begin, piece.end})
+        if (cut > layout.begin[i] && cut < layout.begin[i + 1] &&
+            (cut - layout.begin[i]) % problem.grain != 0)
+          return refuse(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
+                        " at byte ", cut - layout.begin[i], ", not a multiple of ", problem.grain);
+      if (sync.layers[layout.layers[i]].bytes > 0)
+        if (Verdict verdict = arrive(p, layout.layers[i]))
+          return verdict;
+    }
+    return std::nullopt;
+  }
+
+  /// Message p brings layer k, or a part of it.
+  Verdict arrive(std::size_t p, std::size_t k) {
+    if (isBefore(solution.pieces[p].start, sync.layers[k].ready))
+      return refuse(Kind::startsBeforeReady, "message ", p + 1, ": starts at ",
+                    solution.pieces[p].start, " s, before layer ", k + 1, " is ready at ",
+                    sync.layers[k].ready, " s");
+    arrived[k] = std::max(arrived[k], solution.pieces[p].finish);
+    return std::nullopt;
+  }
+
+  Verdict checkTimes(std::size_t p) const {
+    const Piece &piece = solution.pieces[p];
+    const double seconds =
+        piece.isFactors
+            ? sync.layers[piece.index].factorOptions[piece.option].seconds
+            : sync.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes());
+    if (!isCheckedTime(piece.start) || !isCheckedTime(piece.finish) ||
+        isOther(piece.finish, piece.start + seconds))
+      return refuse(Kind::wrongDuration, "message ", p + 1, ": expected ", seconds, " s, got from ",
+                    piece.start, " s to ", piece.finish, " s");
+    if (p > 0 && isBefore(piece.start, solution.pieces[p - 1].finish))
+      return refuse(Kind::channelBusy, "message ", p + 1, ": starts at ", piece.start,
+                    " s, before the channel is free at ", solution.pieces[p - 1].finish, " s");
+    return std::nullopt;
+  }
+
+  Verdict checkAllSent() {
+    for (std::size_t l = 0; l < layouts.size(); ++l) {
+      std::ranges::sort(sent[l]);
+      std::int64_t at = 0;
+      for (const auto &[begin, end] : sent[l]) {
+        if (begin < at)
+          return refuse(Kind::sentTwice, "merge class ", l + 1, ": byte ", begin, " travels twice");
+        if (begin > at)
+          break;
+        at = end;
+      }
+      if (at < layouts[l].bytes())
+        return refuse(Kind::notSent, "merge class ", l + 1, ": byte ", at,
+                      ", which belongs to layer ", layouts[l].layers[layouts[l].indexAt(at)] + 1,
+                      ", does not travel");
+    }
+    for (std::size_t k = 0; k < arrived.size(); ++k)
+      if (solution.ways[k].kind == Way::Kind::factors && arrived[k] < 0)
+        return refuse(Kind::notSent, "the factors of layer ", k + 1, " do not travel");
+    return std::nullopt;
+  }
+
+  /// Runs the next forward pass: a layer's reader waits for its gradient, which may still have to
+  /// be reconstructed.
+  Verdict checkPeriod() const {
+    std::vector<std::size_t> readers(arrived.size());
+    std::iota(readers.begin(), readers.end(), std::size_t{0});
+    std::ranges::stable_sort(readers, std::greater(),
+                             [&](std::size_t k) { return problem.tail[k]; });
+    double now = sync.computeFree, left = problem.forward;
+    for (std::size_t k : readers) {
+      const Way way = solution.ways[k];
+      const std::size_t sender = way.kind == Way::Kind::piggyback ? *sync.layers[k].carrier : k;
+      now = std::max(now + (left - problem.tail[k]), arrived[sender]);
+      left = problem.tail[k];
+      if (way.kind == Way::Kind::factors)
+        now += sync.layers[k].factorOptions[way.index].reconstruct;
+    }
+    now += left;
+    if (isOther(now, solution.period))
+      return refuse(Kind::wrongPeriod, "expected a period of ", now, " s, got ", solution.period,
+                    " s");
+    return std::nullopt;
+  }
+
+  const OrderProblem &problem;
+  const Problem &sync;
+  const OrderSolution &solution;
+  std::vector<ClassLayout> layouts;
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> sent; ///< by merge class
+  std::vector<double> arrived; ///< when the last part of each layer arrives
+};
+
+/// What the channel needs at least for the layers that a certificate names: every message costs
+/// `latency`, and each layer its work beside that.
+struct ChannelWork {
+  struct Part {
+    double ready = 0, tail = 0, work = 0; ///< seconds
+  };
+  std::vector<Part> parts;
+  double latency = infinity;
+};
+
+ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certificate) {
+  ChannelWork all;
+  double withoutBuckets = 0; // seconds more where no message of a merge class is sent
+  for (std::size_t k = 0; k < problem.tail.size(); ++k) {
+    const Layer &layer = problem.sync.layers[k];
+    // A piggyback may arrive before its gradient would be ready, and empty ones do not travel.
+    if (layer.carrier || layer.bytes == 0 || layer.ready < certificate.ready ||
+        problem.tail[k] < certificate.tail)
+      continue;
+    double inBucket = infinity, otherwise = infinity;
+    for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
+      if (layer.mergeClasses >> l & 1) {
+        const Relaxation::Line &line = certificate.lines[l];
+        inBucket = std::min(inBucket, line.secondsPerByte * static_cast<double>(layer.bytes));
+        all.latency = std::min(all.latency, line.latency);
+      }
+    for (const FactorOption &option : layer.factorOptions)
+      otherwise = std::min(otherwise, option.seconds);
+    const double least = std::min(inBucket, otherwise);
+    all.parts.push_back({layer.ready, problem.tail[k], least});
+    withoutBuckets += otherwise - least;
+    // Factors are a message of their own, which may cost less than a bucket's latency more.
+    if (!layer.factorOptions.empty())
+      all.latency = std::min(all.latency, otherwise - least);
+  }
+  all.latency = std::min(all.latency, withoutBuckets);
+  return all;
+}
+
+/// The earliest end of messages that carry all parts, none of which starts before `release` of all
+/// that it carries. Parts are sorted by `release`. Message j may also carry a share of a part; that
+/// never helps where costs are lines (README.md, "The bound of an order").
+double earliestEnd(const ChannelWork &all, double ChannelWork::Part::*release) {
+  const std::size_t n = all.parts.size();
+  std::vector<double> end(n + 1, 0), sum(n + 1, 0); // of the first j parts
+  std::deque<std::size_t> late; // earlier cuts i with end[i] > release, end[i] - sum[i] ascending
+  std::size_t early = 0;        // the last cut that has ended by the release
+  for (std::size_t j = 1; j <= n; ++j) {
+    const double from = all.parts[j - 1].*release;
+    sum[j] = sum[j - 1] + all.parts[j - 1].work;
+    while (early + 1 < j && end[early + 1] <= from)
+      ++early;
+    while (!late.empty() && late.front() <= early)
+      late.pop_front();
+    end[j] = std::max(from, end[early]) - sum[early];
+    if (!late.empty())
+      end[j] = std::min(end[j], end[late.front()] - sum[late.front()]);
+    end[j] += sum[j] + all.latency;
+    while (!late.empty() && end[late.back()] - sum[late.back()] >= end[j] - sum[j])
+      late.pop_back();
+    late.push_back(j);
+  }
+  return end[n];
+}
+
+/// Seconds that no period can undercut because of the certificate's layers; 0 where it names none.
+double provedBy(const OrderProblem &problem, const OrderCertificate &certificate) {
+  ChannelWork all = workOf(problem, certificate);
+  if (all.parts.empty())
+    return 0;
+  const double fromReady = earliestEnd(all, &ChannelWork::Part::ready) + certificate.tail;
+  // Seen from the step's end backwards, messages may not end after their layers are needed.
+  std::ranges::sort(all.parts, {}, &ChannelWork::Part::tail);
+  return std::max(fromReady, certificate.ready + earliestEnd(all, &ChannelWork::Part::tail));
+}
+
+Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certificate) {
+  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
+    const MergeClass &mergeClass = problem.sync.mergeClasses[l];
+    const Relaxation::Line &line = certificate.lines[l];
+    std::int64_t total = 0;
+    for (const Layer &layer : problem.sync.layers)
+      total += layer.mergeClasses >> l & 1 ? layer.bytes : 0;
+    bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
+    for (const SchemeOption &option : mergeClass.options)
+      isUnder =
+          isUnder && liesUnder(line, *option.cost, std::min(total, mergeClass.largestMessage));
+    if (!isUnder)
+      return refuse(Kind::notALine, "the line ", line.latency, " s + ", line.secondsPerByte,
+                    " s/B is not under every cost of merge class ", l + 1);
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+Verdict checkOrder(const OrderProblem &problem, const OrderSolution &solution) {
+  return OrderCheck(problem, solution).run();
+}
+
+Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &certificate,
+                        double period) {
+  for (double number : {certificate.bound, certificate.ready, certificate.tail})
+    if (!isCheckedTime(number))
+      return refuse(Kind::notALine, "expected finite times >= 0, got ", number);
+  if (Verdict verdict = checkLines(problem, certificate))
+    return verdict;
+  const double proved = std::max(problem.compute(), provedBy(problem, certificate));
+  if (isBefore(proved, certificate.bound))
+    return refuse(Kind::boundNotProved, "the certificate proves ", proved, " s, not ",
+                  certificate.bound, " s");
+  if (isBefore(period, certificate.bound))
+    return refuse(Kind::periodBelowBound, "the period of ", period, " s is below the bound of ",
+                  certificate.bound, " s");
+  return std::nullopt;
+}
+
+} // namespace syncline::proof

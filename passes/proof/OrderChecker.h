@@ -1,0 +1,53 @@
+// OrderChecker: the judge of order solutions and of the bound on their period. It shares no code
+// with any planner, runs in release builds and is part of SynclineProof.
+//
+// Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
+// Functions are pure and thread-safe.
+#pragma once
+
+#include "passes/problem/OrderProblem.h"
+
+#include <optional>
+#include <string>
+
+namespace syncline::proof {
+
+using namespace problem;
+
+/// Why an order solution or its certificate is rejected. The numbers are stable and stand in
+/// README.md too.
+enum class OrderRejectionKind {
+  wayNotAllowed = 1, ///< a layer travels by a way that the problem does not offer
+  carrierNotFactors, ///< a piggyback's carrier does not travel by factors
+  pieceNotThere,     ///< a message's merge class, layer, option or bytes do not exist
+  pieceTooLarge,     ///< a message is larger than its merge class allows
+  classTooLarge,     ///< a merge class holds more than its capacity
+  cutOffGrain,       ///< a message ends inside a gradient, not at a multiple of the grain
+  sentTwice,         ///< bytes or factors travel twice
+  notSent,           ///< bytes or factors do not travel
+  startsBeforeReady, ///< a message starts before its gradients exist
+  channelBusy,       ///< a message starts before the one before it has ended
+  wrongDuration,     ///< a message does not take its scheme's time
+  wrongPeriod,       ///< the period does not follow from the messages
+  notALine = 20,     ///< a line of the certificate is not under a cost, or a number is no time
+  boundNotProved,    ///< the certificate does not prove its bound
+  periodBelowBound,  ///< the period is shorter than the bound
+};
+
+struct OrderRejection {
+  OrderRejectionKind kind;
+  std::string message; ///< "O9: message 3: ...", messages and layers counted from 1
+};
+
+/// Returns nothing when the solution is valid: every gradient travels once, by a way that it may
+/// use, when it exists, one message at a time, and the period is what follows. Otherwise the first
+/// reason. O(n log n). Precondition: the problem is valid.
+std::optional<OrderRejection> checkOrder(const OrderProblem &problem,
+                                         const OrderSolution &solution);
+
+/// Returns nothing when no solution has a shorter period than the certificate's bound, and `period`
+/// is no shorter. O(n log n), and one look at each cost's pieces. Precondition: a valid problem.
+std::optional<OrderRejection> checkOrderBound(const OrderProblem &problem,
+                                              const OrderCertificate &certificate, double period);
+
+} // namespace syncline::proof

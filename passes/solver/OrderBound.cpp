@@ -1,0 +1,195 @@
+// Finds the layers that bound the period.
+#include "passes/solver/OrderBound.h"
+
+#include "passes/solver/CostLines.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace syncline::solver {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Values at positions 0..n-1 with addition to a prefix and the maximum of all, each O(log n).
+class PrefixAddition {
+public:
+  explicit PrefixAddition(std::span<const double> values) : leaves(1) {
+    while (leaves < values.size())
+      leaves *= 2;
+    greatest.assign(2 * leaves, -infinity);
+    added.assign(2 * leaves, 0);
+    std::ranges::copy(values, greatest.begin() + static_cast<std::ptrdiff_t>(leaves));
+    for (std::size_t node = leaves - 1; node > 0; --node)
+      greatest[node] = std::max(greatest[2 * node], greatest[2 * node + 1]);
+  }
+
+  /// Adds `value` at the positions before `count`.
+  void add(std::size_t count, double value) { add(1, 0, leaves, count, value); }
+
+  double max() const { return greatest[1]; }
+  std::size_t argMax() const {
+    std::size_t node = 1;
+    while (node < leaves)
+      node = greatest[2 * node] >= greatest[2 * node + 1] ? 2 * node : 2 * node + 1;
+    return node - leaves;
+  }
+
+private:
+  void add(std::size_t node, std::size_t begin, std::size_t end, std::size_t count, double value) {
+    if (count <= begin)
+      return;
+    if (end <= count) {
+      greatest[node] += value;
+      added[node] += value;
+      return;
+    }
+    const std::size_t middle = begin + (end - begin) / 2;
+    add(2 * node, begin, middle, count, value);
+    add(2 * node + 1, middle, end, count, value);
+    greatest[node] = added[node] + std::max(greatest[2 * node], greatest[2 * node + 1]);
+  }
+
+  std::size_t leaves;
+  std::vector<double> greatest, added;
+};
+
+/// The least seconds that a layer costs the channel beside a message's latency, what that latency
+/// is, and what the layer costs without a bucket.
+struct LayerWork {
+  double work = infinity, latency = infinity, alone = infinity;
+};
+
+/// Whether the layer needs a message of its own in every solution. A piggyback may also arrive
+/// before its gradient would be ready.
+bool mustTravel(const Layer &layer) { return !layer.carrier && layer.bytes > 0; }
+
+LayerWork workOf(const Problem &problem, const CostLines &lines, std::size_t k) {
+  const Layer &layer = problem.layers[k];
+  LayerWork least;
+  for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
+    if (layer.mergeClasses >> l & 1) {
+      least.work = std::min(least.work, lines[l].secondsPerByte * static_cast<double>(layer.bytes));
+      least.latency = std::min(least.latency, lines[l].latency);
+    }
+  for (const FactorOption &option : layer.factorOptions)
+    least.alone = std::min(least.alone, option.seconds);
+  least.work = std::min(least.work, least.alone);
+  if (!layer.factorOptions.empty())
+    least.latency = std::min(least.latency, least.alone - least.work);
+  return least;
+}
+
+/// One layer of a set, where `release` is its ready time or its tail.
+struct Released {
+  double release = 0, work = 0; ///< seconds
+};
+
+/// The textbook recursion of merging alone for a line: when the last of these ends at the earliest.
+/// Among cuts that have ended by the release the last one is best; among the others the one that
+/// has spent the least time beside its work.
+double earliestEnd(std::span<const Released> parts, double latency) {
+  std::vector<double> end(parts.size() + 1, 0), overhead(parts.size() + 1, 0);
+  std::vector<std::size_t> late;
+  std::size_t early = 0, firstLate = 0;
+  double done = 0; // work of all parts so far
+  for (std::size_t j = 1; j <= parts.size(); ++j) {
+    const double release = parts[j - 1].release;
+    while (early + 1 < j && end[early + 1] <= release)
+      ++early;
+    while (firstLate < late.size() && late[firstLate] <= early)
+      ++firstLate;
+    done += parts[j - 1].work;
+    overhead[j] = latency + std::max(release, end[early]) - (end[early] - overhead[early]);
+    if (firstLate < late.size())
+      overhead[j] = std::min(overhead[j], latency + overhead[late[firstLate]]);
+    end[j] = overhead[j] + done;
+    while (late.size() > firstLate && overhead[late.back()] >= overhead[j])
+      late.pop_back();
+    late.push_back(j);
+  }
+  return end.back();
+}
+
+/// Proves what the thresholds and lines of `certificate` prove.
+void prove(const OrderProblem &problem, OrderCertificate &certificate) {
+  std::vector<Released> byReady, byTail;
+  double latency = infinity, least = 0, alone = 0;
+  for (std::size_t k = 0; k < problem.tail.size(); ++k) {
+    const Layer &layer = problem.sync.layers[k];
+    if (!mustTravel(layer) || layer.ready < certificate.ready || problem.tail[k] < certificate.tail)
+      continue;
+    const LayerWork work = workOf(problem.sync, certificate.lines, k);
+    byReady.push_back({layer.ready, work.work});
+    byTail.push_back({problem.tail[k], work.work});
+    latency = std::min(latency, work.latency);
+    least += work.work;
+    alone += work.alone;
+  }
+  latency = std::min(latency, alone - least);
+  std::ranges::sort(byTail, {}, &Released::release);
+  certificate.bound = problem.compute();
+  if (!byReady.empty())
+    certificate.bound =
+        std::max({certificate.bound, earliestEnd(byReady, latency) + certificate.tail,
+                  certificate.ready + earliestEnd(byTail, latency)});
+}
+
+/// The best thresholds for these lines. Layers enter with falling ready times; each adds its work
+/// to all thresholds on the tail that it reaches. Latencies are left out there, since they hardly
+/// differ between sets; the sets with the most work are then proved in full.
+OrderCertificate bestFor(const OrderProblem &problem, const CostLines &lines) {
+  const std::size_t n = problem.tail.size();
+  std::vector<double> tails(problem.tail.begin(), problem.tail.end());
+  std::ranges::sort(tails);
+  tails.erase(std::unique(tails.begin(), tails.end()), tails.end());
+  PrefixAddition bounds(tails);
+  std::vector<OrderCertificate> sets;
+  for (std::size_t k = n; k-- > 0;) {
+    if (!mustTravel(problem.sync.layers[k]))
+      continue;
+    const auto reached =
+        static_cast<std::size_t>(std::ranges::upper_bound(tails, problem.tail[k]) - tails.begin());
+    bounds.add(reached, workOf(problem.sync, lines, k).work);
+    const double ready = problem.sync.layers[k].ready;
+    sets.push_back({ready + bounds.max(), ready, tails[bounds.argMax()], lines});
+  }
+  // Each proof looks at all layers.
+  const std::size_t proofs = std::min(sets.size(), std::max<std::size_t>(8, 5'000'000 / (n + 1)));
+  std::ranges::partial_sort(sets, sets.begin() + static_cast<std::ptrdiff_t>(proofs),
+                            std::greater(), &OrderCertificate::bound);
+  OrderCertificate best;
+  best.lines = lines;
+  prove(problem, best);
+  for (OrderCertificate &set : std::span(sets).first(proofs)) {
+    prove(problem, set);
+    if (set.bound > best.bound)
+      best = set;
+  }
+  return best;
+}
+
+} // namespace
+
+OrderCertificate orderBound(const OrderProblem &problem) {
+  std::array<std::int64_t, maxMergeClasses> most{};
+  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
+    for (const Layer &layer : problem.sync.layers)
+      most[l] += layer.mergeClasses >> l & 1 ? layer.bytes : 0;
+    most[l] = std::min(most[l], problem.sync.mergeClasses[l].largestMessage);
+  }
+  std::vector<double> parts;
+  for (double part = 1; part > 1e-6; part /= 4)
+    parts.push_back(part);
+  OrderCertificate best;
+  best.bound = problem.compute();
+  for (const CostLines &lines : costLines(problem.sync, most, parts, true))
+    if (OrderCertificate next = bestFor(problem, lines); next.bound > best.bound)
+      best = next;
+  return best;
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,16 @@
+// OrderBound: a lower bound on the period of any order, cutting, merging and choice of schemes
+// (passes/proof/README.md, "The bound of an order").
+#pragma once
+
+#include "passes/problem/OrderProblem.h"
+
+namespace syncline::solver {
+
+using namespace problem;
+
+/// The certificate with the greatest bound over all pairs of a least ready time and a least tail,
+/// and lines along each class's lower hull. O(h n log n) for h corners of the hull. Precondition:
+/// the problem is valid.
+OrderCertificate orderBound(const OrderProblem &problem);
+
+} // namespace syncline::solver

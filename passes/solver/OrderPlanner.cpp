@@ -1,0 +1,146 @@
+// Tries list schedules and keeps the best.
+#include "passes/solver/OrderPlanner.h"
+
+#include "passes/problem/Rounding.h"
+#include "passes/solver/ListSchedule.h"
+#include "passes/solver/OrderBound.h"
+
+#include <cmath>
+
+namespace syncline::solver {
+
+namespace {
+
+/// How the layers travel in a solution of the sync problem.
+std::vector<Way> waysOf(const OrderProblem &problem, const Solution &plan) {
+  std::vector<Way> ways(problem.sync.layers.size());
+  for (const Message &message : plan.messages)
+    for (std::size_t k : message.layers)
+      ways[k] = message.isFactors
+                    ? Way{Way::Kind::factors, static_cast<std::uint8_t>(message.option)}
+                    : Way{Way::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)};
+  for (std::size_t k : plan.piggybacks)
+    ways[k] = {Way::Kind::piggyback, 0};
+  return ways;
+}
+
+} // namespace
+
+OrderSolution orderOf(const OrderProblem &problem, const Solution &inReadyOrder) {
+  OrderSolution order;
+  order.ways = waysOf(problem, inReadyOrder);
+  std::vector<ClassLayout> layouts;
+  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
+    layouts.emplace_back(problem.sync, order.ways, l);
+  std::vector<std::int64_t> end; // of each class's layout; messages take it from behind
+  for (const ClassLayout &layout : layouts)
+    end.push_back(layout.bytes());
+  for (const Message &message : inReadyOrder.messages) {
+    Piece piece;
+    piece.isFactors = message.isFactors;
+    piece.index = message.isFactors ? message.layers.front() : message.mergeClass;
+    piece.option = message.option;
+    piece.start = message.start;
+    piece.finish = message.end;
+    if (!message.isFactors) {
+      piece.end = end[message.mergeClass];
+      piece.begin = end[message.mergeClass] -= message.bytes;
+      if (piece.begin == piece.end)
+        continue;
+    }
+    order.pieces.push_back(piece);
+  }
+  order.period = periodOf(problem, order);
+  return order;
+}
+
+namespace {
+
+/// Follows the best list schedule.
+class Search {
+public:
+  Search(const OrderProblem &problem, const Solution &inReadyOrder) : problem(problem) {
+    result.certificate = orderBound(problem);
+    result.solution = orderOf(problem, inReadyOrder);
+    ways = result.solution.ways;
+    for (const Layer &layer : problem.sync.layers)
+      total += layer.bytes;
+    chunk = std::max(problem.grain, total / 16);
+  }
+
+  OrderResult run() {
+    tryChunks();
+    // The second round looks around the best target of the first one.
+    double low = result.certificate.bound, high = result.solution.period;
+    for (int round = 0; round < 2; ++round) {
+      const double step = (high - low) / targets;
+      const double best = tryTargets(low, step);
+      high = best + step;
+      low = std::max(low, best - step);
+    }
+    return std::move(result);
+  }
+
+private:
+  static constexpr std::int64_t maxMessages = 1024;
+  static constexpr int targets = 16;
+  static constexpr double goodGap = 5e-4; ///< the search ends here
+  /// Layers that all list schedules may place together, for the time of large problems.
+  static constexpr std::size_t maxVisits = 1'000'000;
+
+  bool attempt(const MessageSize &size) {
+    if (result.gap() <= goodGap || visits > maxVisits)
+      return false;
+    visits += ways.size();
+    OrderSolution next = listSchedule(problem, ways, size);
+    const double slack = proofRounding * result.solution.period;
+    const bool isBetter = next.period < result.solution.period - slack ||
+                          (next.period <= result.solution.period + slack &&
+                           next.pieces.size() < result.solution.pieces.size());
+    if (isBetter)
+      result.solution = std::move(next);
+    return isBetter;
+  }
+
+  void tryChunks() {
+    const std::int64_t least = std::max(problem.grain, total / maxMessages);
+    for (double bytes = static_cast<double>(least); bytes < 2.0 * static_cast<double>(total);
+         bytes *= std::sqrt(2.0))
+      if (attempt({.chunk = std::llround(bytes)}))
+        chunk = std::llround(bytes);
+  }
+
+  /// Tries so many targets from `low` on, `step` apart; the best one.
+  double tryTargets(double low, double step) {
+    const double latency = problem.sync.mergeClasses[0].seconds(1);
+    double best = low + targets * step;
+    for (int i = 0; i < targets; ++i)
+      for (std::int64_t part : {1, 4, 16}) {
+        MessageSize size{.chunk = std::max(problem.grain, chunk / part), .target = low + i * step};
+        size.waits = true;
+        if (attempt(size))
+          best = size.target;
+        size.waits = false;
+        for (double reserve : {0.0, 1.0, 2.0, 4.0, 8.0}) {
+          size.reserve = reserve * latency;
+          if (attempt(size))
+            best = size.target;
+        }
+      }
+    return best;
+  }
+
+  const OrderProblem &problem;
+  OrderResult result;
+  std::vector<Way> ways;
+  std::size_t visits = 0;
+  std::int64_t total = 0, chunk = 0; ///< bytes of all gradients, and of the best chunk
+};
+
+} // namespace
+
+OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder) {
+  return Search(problem, inReadyOrder).run();
+}
+
+} // namespace syncline::solver

@@ -1,0 +1,183 @@
+// The judge of orders: every numbered reason to reject, on a good solution spoilt in one place.
+#include "passes/proof/OrderChecker.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+namespace syncline::proof {
+
+using namespace problem;
+namespace {
+
+/// Three layers of 256, 128 and 64 B, in backward order, a ring of 1 s + 1/64 s/B, and factors for
+/// the first layer. The backward pass takes 4 s, the next forward pass 6 s.
+OrderProblem smallProblem() {
+  OrderProblem problem;
+  problem.sync.mergeClasses = {
+      {.options = {{Scheme::ring, std::make_shared<AffineCost>(1, 1.0 / 64)}},
+       .largestMessage = 384,
+       .capacity = 448}};
+  FactorOption factors;
+  factors.seconds = 2;
+  factors.reconstruct = 1;
+  problem.sync.layers = {{256, 1, 1, {factors}, {}}, {128, 2, 1, {}, {}}, {64, 4, 1, {}, {}}};
+  problem.sync.computeFree = 4;
+  problem.tail = {1, 2, 5};
+  problem.forward = 6;
+  return problem;
+}
+
+Piece piece(std::int64_t begin, std::int64_t end, double start) {
+  Piece piece;
+  piece.begin = begin;
+  piece.end = end;
+  piece.start = start;
+  piece.finish = start + 1 + static_cast<double>(end - begin) / 64;
+  return piece;
+}
+
+/// Half of the first layer from 1 s to 4 s, the last layer to 6 s, the rest to 11 s. The layout is
+/// the last layer, the second, the first.
+OrderSolution goodSolution() {
+  OrderSolution solution;
+  solution.ways.assign(3, {});
+  solution.pieces = {piece(192, 320, 1), piece(0, 64, 4), piece(64, 192, 6), piece(320, 448, 9)};
+  solution.period = 13;
+  return solution;
+}
+
+OrderCertificate goodCertificate() {
+  OrderCertificate certificate;
+  certificate.ready = 1;
+  certificate.tail = 1;
+  certificate.lines[0] = {1, 1.0 / 64};
+  // The first layer alone until 6 s, then the others together until 10 s.
+  certificate.bound = 11;
+  return certificate;
+}
+
+OrderProblem withoutFactors() {
+  OrderProblem problem = smallProblem();
+  problem.sync.layers[0].factorOptions.clear();
+  return problem;
+}
+
+using Spoil = std::function<void(OrderProblem &, OrderSolution &)>;
+
+void expectRejected(OrderRejectionKind kind, const std::string &message, const Spoil &spoil) {
+  OrderProblem problem = smallProblem();
+  OrderSolution solution = goodSolution();
+  spoil(problem, solution);
+  const auto rejection = checkOrder(problem, solution);
+  ASSERT_TRUE(rejection) << "accepted: " << message;
+  EXPECT_EQ(rejection->kind, kind) << rejection->message;
+  EXPECT_EQ(rejection->message, message);
+}
+
+TEST(CheckOrder, AcceptsAGoodSolution) {
+  const auto rejection = checkOrder(smallProblem(), goodSolution());
+  EXPECT_FALSE(rejection) << rejection->message;
+}
+
+/// Factors of 2 s arrive at 6 s; their gradient is reconstructed for 1 s before its reader.
+TEST(CheckOrder, AcceptsFactors) {
+  OrderSolution solution;
+  solution.ways = {{Way::Kind::factors, 0}, {}, {}};
+  Piece factors;
+  factors.isFactors = true;
+  factors.start = 6;
+  factors.finish = 8;
+  solution.pieces = {piece(0, 64, 4), factors, piece(64, 192, 8)};
+  solution.period = 11 + 1 + 2;
+  const auto rejection = checkOrder(smallProblem(), solution);
+  EXPECT_FALSE(rejection) << rejection->message;
+}
+
+TEST(CheckOrder, RejectsEachWrongSolution) {
+  using Kind = OrderRejectionKind;
+  expectRejected(Kind::wayNotAllowed, "O1: layer 2: has no factor option 1",
+                 [](auto &, auto &solution) { solution.ways[1] = {Way::Kind::factors, 0}; });
+  expectRejected(Kind::wayNotAllowed, "O1: layer 3: has no carrier",
+                 [](auto &, auto &solution) { solution.ways[2] = {Way::Kind::piggyback, 0}; });
+  expectRejected(Kind::carrierNotFactors,
+                 "O2: layer 2: its carrier, layer 1, does not travel by factors",
+                 [](auto &problem, auto &solution) {
+                   problem.sync.layers[1].carrier = 0;
+                   solution.ways[1] = {Way::Kind::piggyback, 0};
+                 });
+  expectRejected(Kind::pieceNotThere,
+                 "O3: message 4: bytes 320 to 449 of merge class 1 by scheme 1 do not exist",
+                 [](auto &, auto &solution) { solution.pieces[3].end = 449; });
+  expectRejected(Kind::pieceTooLarge, "O4: message 1: expected at most 127 B, got 128 B",
+                 [](auto &problem, auto &) { problem.sync.mergeClasses[0].largestMessage = 127; });
+  expectRejected(Kind::classTooLarge, "O5: merge class 1: expected at most 447 B, got 448 B",
+                 [](auto &problem, auto &) { problem.sync.mergeClasses[0].capacity = 447; });
+  expectRejected(Kind::cutOffGrain, "O6: message 1: cuts layer 1 at byte 128, not a multiple of 96",
+                 [](auto &problem, auto &) { problem.grain = 96; });
+  expectRejected(Kind::sentTwice, "O7: merge class 1: byte 256 travels twice",
+                 [](auto &, auto &solution) { solution.pieces[3] = piece(256, 448, 9); });
+  expectRejected(Kind::notSent,
+                 "O8: merge class 1: byte 320, which belongs to layer 1, does not travel",
+                 [](auto &, auto &solution) { solution.pieces.pop_back(); });
+  expectRejected(Kind::startsBeforeReady,
+                 "O9: message 1: starts at 0.5 s, before layer 1 is ready at 1 s",
+                 [](auto &, auto &solution) { solution.pieces[0] = piece(192, 320, 0.5); });
+  expectRejected(Kind::channelBusy,
+                 "O10: message 3: starts at 5.5 s, before the channel is free at 6 s",
+                 [](auto &, auto &solution) { solution.pieces[2] = piece(64, 192, 5.5); });
+  expectRejected(Kind::wrongDuration, "O11: message 2: expected 2 s, got from 4 s to 5 s",
+                 [](auto &, auto &solution) { solution.pieces[1].finish = 5; });
+  expectRejected(Kind::wrongPeriod, "O12: expected a period of 13 s, got 12 s",
+                 [](auto &, auto &solution) { solution.period = 12; });
+}
+
+void expectBoundRejected(OrderRejectionKind kind, const std::string &message, double period,
+                         const std::function<void(OrderCertificate &)> &spoil) {
+  OrderCertificate certificate = goodCertificate();
+  spoil(certificate);
+  const auto rejection = checkOrderBound(withoutFactors(), certificate, period);
+  ASSERT_TRUE(rejection) << "accepted: " << message;
+  EXPECT_EQ(rejection->kind, kind) << rejection->message;
+  EXPECT_EQ(rejection->message, message);
+}
+
+/// With 3 s of latency the second and third layer need 10 s from the moment the third is ready, in
+/// one message, or more in two; seen from the end, 11 s before the second is read, since the third
+/// is read 3 s earlier.
+TEST(CheckOrderBound, CountsTheMessagesThatAreNeeded) {
+  OrderProblem slow = withoutFactors();
+  slow.sync.mergeClasses[0].options[0].cost = std::make_shared<AffineCost>(3, 1.0 / 64);
+  OrderCertificate certificate;
+  certificate.ready = 2;
+  certificate.tail = 2;
+  certificate.lines[0] = {3, 1.0 / 64};
+  certificate.bound = 13;
+  EXPECT_FALSE(checkOrderBound(slow, certificate, 13));
+  certificate.bound = 13.01;
+  EXPECT_TRUE(checkOrderBound(slow, certificate, 14));
+}
+
+/// A layer that may travel by factors need not wait for a bucket's latency.
+TEST(CheckOrderBound, CountsFactors) {
+  EXPECT_FALSE(checkOrderBound(withoutFactors(), goodCertificate(), 13));
+  EXPECT_TRUE(checkOrderBound(smallProblem(), goodCertificate(), 13));
+}
+
+TEST(CheckOrderBound, RejectsEachWrongCertificate) {
+  using Kind = OrderRejectionKind;
+  EXPECT_FALSE(checkOrderBound(withoutFactors(), goodCertificate(), 13));
+  expectBoundRejected(Kind::notALine, "O20: expected finite times >= 0, got nan", 13,
+                      [](auto &certificate) { certificate.tail = std::nan(""); });
+  expectBoundRejected(Kind::notALine,
+                      "O20: the line 1.5 s + 0.015625 s/B is not under every cost of merge class 1",
+                      13, [](auto &certificate) { certificate.lines[0].latency = 1.5; });
+  expectBoundRejected(Kind::boundNotProved, "O21: the certificate proves 10 s, not 11 s", 13,
+                      [](auto &certificate) { certificate.lines[0] = {}; });
+  expectBoundRejected(Kind::periodBelowBound,
+                      "O22: the period of 10.5 s is below the bound of 11 s", 10.5, [](auto &) {});
+}
+
+} // namespace
+} // namespace syncline::proof

@@ -1,0 +1,165 @@
+// The planner of orders against exhaustive search, the exact planner in ready order, the judges and
+// other systems' rules.
+#include "passes/solver/OrderPlanner.h"
+
+#include "passes/proof/OrderChecker.h"
+#include "passes/solver/ListSchedule.h"
+#include "passes/solver/OrderRivals.h"
+#include "passes/solver/Planner.h"
+#include "tests/reference/solver/OrderReference.h"
+#include "tests/unit/solver/RandomOrderProblem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace syncline::solver {
+
+using namespace problem;
+using namespace proof;
+using namespace reference;
+namespace {
+
+Solution inReadyOrder(const OrderProblem &problem) {
+  return (*parsePlanner("optimal"))->plan(problem.sync)->plan;
+}
+
+void expectAccepted(const OrderProblem &problem, const OrderResult &result) {
+  if (auto rejection = checkOrder(problem, result.solution))
+    FAIL() << rejection->message;
+  if (auto rejection = checkOrderBound(problem, result.certificate, result.solution.period))
+    FAIL() << rejection->message;
+}
+
+/// 1,000 small networks of every kind: nothing beats the best of all cuts, merges, orders and ways,
+/// no bound exceeds it, and what is called optimal is as good.
+TEST(Order, AgreesWithExhaustiveSearch) {
+  int optimal = 0, reached = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const OrderProblem problem = smallOrderProblem(seed, 8);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const OrderResult result = planOrder(problem, inReadyOrder(problem));
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    const double best = shortestPeriod(problem);
+    ASSERT_GE(result.solution.period, best * (1 - 1e-11));
+    ASSERT_LE(result.certificate.bound, best * (1 + 1e-11));
+    if (result.isOptimal()) {
+      ASSERT_NEAR(result.solution.period, best, 2e-11 * best);
+    }
+    optimal += result.isOptimal();
+    reached += result.solution.period <= best * (1 + 1e-9);
+  }
+  RecordProperty("optimal", optimal);
+  RecordProperty("reached", reached);
+  EXPECT_GE(optimal, 200) << "of 1,000 are proved, so that the comparison says something";
+  EXPECT_GE(reached, 500) << "of 1,000 have the best period, proved or not";
+}
+
+/// 2,000 networks of up to 30 layers: no period is longer than in ready order. With the cost of a
+/// line none is shorter by more than the forward pass, since the messages alone take as long. (A
+/// layer without bytes costs a message in ready order alone.)
+TEST(Order, NeverWorseThanReadyOrder) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    Random random(seed);
+    const CostKind cost = allCostKinds[seed % 8];
+    const LayerKind layers = allLayerKinds[random.below(7)];
+    const std::size_t count = 1 + static_cast<std::size_t>(random.below(30));
+    const OrderProblem problem = randomOrderProblem(
+        random, problemOf(randomProblem(random, cost, layers, count)), random.below(3) == 0);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ASSERT_TRUE(validate(problem).isOk()) << validate(problem).message();
+    const Solution merged = inReadyOrder(problem);
+    const OrderResult result = planOrder(problem, merged);
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    const double barrier = merged.finish + problem.forward;
+    ASSERT_LE(result.solution.period, barrier * (1 + 1e-11));
+    const bool isLine =
+        cost == CostKind::affine || cost == CostKind::noLatency || cost == CostKind::hugeLatency;
+    const bool allTravel = std::ranges::all_of(problem.sync.layers,
+                                               [](const Layer &layer) { return layer.bytes > 0; });
+    if (isLine && allTravel) {
+      ASSERT_GE(result.solution.period, merged.finish * (1 - 1e-9));
+    }
+  }
+}
+
+/// 200 networks with several merge classes, factors, piggybacks and limits.
+TEST(Order, CarriesEveryScheme) {
+  int byFactors = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    const OrderProblem problem =
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), false);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const OrderResult result = planOrder(problem, inReadyOrder(problem));
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    for (const Way &way : result.solution.ways)
+      byFactors += way.kind == Way::Kind::factors;
+  }
+  EXPECT_GT(byFactors, 100);
+}
+
+OrderProblem chain(std::initializer_list<MergeLayer> layers, std::vector<double> tails,
+                   double latency, double secondsPerByte) {
+  OrderProblem problem;
+  problem.sync =
+      problemOf({layers, {{Scheme::ring, std::make_shared<AffineCost>(latency, secondsPerByte)}}});
+  problem.tail = std::move(tails);
+  problem.forward = problem.tail.back();
+  problem.grain = 1;
+  return problem;
+}
+
+/// Without latency the bound is attained: what is needed first goes first, cut as finely as needed.
+TEST(Order, AttainsTheBoundWithoutLatency) {
+  // 10 s on the link behind 1 s and 2 s of backward pass; the first layer is read 4 s before the
+  // end, the last one 1 s before.
+  const OrderProblem problem = chain({{9000, 1}, {1000, 2}}, {1, 4}, 0, 1e-3);
+  const OrderResult result = planOrder(problem, inReadyOrder(problem));
+  // The first layer's second on the link interrupts the last layer's nine: 1 + 10 + 1.
+  EXPECT_NEAR(result.certificate.bound, 12, 1e-9);
+  EXPECT_NEAR(result.solution.period, 12, 1e-6);
+}
+
+/// A first layer's message that nothing can hide is part of the bound: 2 s of backward pass, 3 s on
+/// the link, 4 s of forward pass.
+TEST(Order, ProvesWhatCannotBeHidden) {
+  const OrderProblem problem = chain({{10, 1}, {1000, 2}}, {1, 4}, 2, 1e-3);
+  const OrderResult result = planOrder(problem, inReadyOrder(problem));
+  EXPECT_NEAR(result.certificate.bound, 9, 1e-9);
+  EXPECT_TRUE(result.isOptimal()) << result.solution.period;
+}
+
+/// Other systems' orders are solutions, so that none beats the bound.
+TEST(OrderRivals, DoNotBeatTheBound) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const OrderProblem problem = randomOrderProblem(
+        random, problemOf(randomProblem(random, CostKind::affine, allLayerKinds[seed % 7], 30)),
+        false);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const double bound = planOrder(problem, inReadyOrder(problem)).certificate.bound * (1 - 1e-11);
+    EXPECT_GE(dearOrder(problem, 1 << 16).period, bound);
+    EXPECT_GE(p3Order(problem, 1 << 14).period, bound);
+    EXPECT_GE(byteSchedulerOrder(problem, 1 << 14, 1 << 16).period, bound);
+    EXPECT_GE(ticTacOrder(problem).period, bound);
+  }
+}
+
+/// Two layers of 4 s and 2 s on the link, with 1 s a message; the second is ready at 3 s
+/// and is read first.
+TEST(OrderRivals, FollowTheirRules) {
+  const OrderProblem problem = chain({{4, 0}, {2, 3}}, {1, 3}, 1, 1);
+  // Whole layers: the first one ends at 5 s, the second at 8 s, which is read 3 s before the end.
+  EXPECT_DOUBLE_EQ(ticTacOrder(problem).period, 11);
+  // Slices of 2 B: from 0 to 3 s, then the second layer until 6 s, the rest until 9 s.
+  EXPECT_DOUBLE_EQ(p3Order(problem, 2).period, 10);
+  EXPECT_EQ(p3Order(problem, 2).messages, 3u);
+  // With credit for both slices of the first layer they are queued before the second one exists.
+  EXPECT_DOUBLE_EQ(byteSchedulerOrder(problem, 2, 4).period, 12);
+  // Halves of 2.5 s and 1.5 s, then 1.5 s and 2.5 s: the second layer at 6 s, the first at 8.5 s.
+  EXPECT_DOUBLE_EQ(dearOrder(problem, 1).period, 9.5);
+}
+
+} // namespace
+} // namespace syncline::solver
