@@ -3,7 +3,7 @@
 
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/files/FormatUnits.h"
-#include "passes/merge/MergeOps.h"
+#include "passes/merge/ReadProblem.h"
 #include "passes/problem/Rounding.h"
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/Planner.h"

@@ -9,9 +9,8 @@
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
 #include "passes/explain/ir/Explain.h"
-#include "passes/merge/MergeOps.h"
+#include "passes/merge/PlannedModule.h"
 #include "passes/problem/Rounding.h"
-#include "passes/proof/SolutionChecker.h"
 
 using namespace mlir;
 
@@ -44,10 +43,11 @@ std::vector<report::GradientName> namesOf(ModuleOp module, sync::ProblemOp probl
 }
 
 report::WhyContext contextOf(const std::vector<report::GradientName> &names, std::size_t layer,
-                             const problem::Problem &problem,
                              const explain::Explanation &explanation,
-                             const cost::SchemeCatalog &catalog, sync::ProblemOp op,
-                             sync::SolutionOp solution) {
+                             const merge::PlannedModule &planned) {
+  const problem::Problem &problem = planned.problem.asPlanned();
+  sync::ProblemOp op = planned.problemOp;
+  sync::SolutionOp solution = planned.solutionOp;
   report::WhyContext context{.gradient = names[layer].parameter,
                              .bytes = names[layer].bytes,
                              .ready = problem.layers[layer].ready,
@@ -56,7 +56,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   const double finish = solution.getFinish().convertToDouble();
   context.optimal = solution.getCertificate().has_value() &&
                     problem::isProved(finish, solution.getBound().convertToDouble());
-  for (cluster::Scheme scheme : catalog.unsupported)
+  for (cluster::Scheme scheme : planned.problem.catalog().unsupported)
     context.leftOut.push_back(cluster::stringifyScheme(scheme).str());
   context.isRequested = op.getRequested().has_value();
   if (explanation.isPiggyback)
@@ -98,32 +98,20 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   if (!module)
     return module.status();
   DiagnosticCollector diagnostics(&context);
-  auto problem = firstOf<sync::ProblemOp>(**module);
-  auto solution = firstOf<sync::SolutionOp>(**module);
-  auto spec = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  if (!problem || !solution || !spec)
-    return Status::badInput("'" + folder +
-                            "/plan.mlir': expected a problem, its solution and a "
-                            "cluster");
-  const std::vector<report::GradientName> names = namesOf(**module, problem);
+  Result<merge::PlannedModule> planned = merge::readPlannedModule(**module);
+  if (!planned)
+    return diagnostics.status("'" + folder + "/plan.mlir': " + planned.status().message());
+  const std::vector<report::GradientName> names = namesOf(**module, planned->problemOp);
   Result<std::size_t> layer = report::findGradient(names, name);
   if (!layer)
     return Status::badInput("'" + folder + "': " + layer.status().message());
-  FailureOr<merge::PlannedProblem> planned = merge::PlannedProblem::create(problem, spec);
-  if (failed(planned))
-    return diagnostics.status("'" + folder + "/plan.mlir': not a problem");
-  FailureOr<problem::Solution> plan = toPlan(solution, planned->asPlanned());
-  if (failed(plan))
-    return diagnostics.status("'" + folder + "/plan.mlir': not a solution");
-  if (auto rejection = proof::checkSolution(planned->asPlanned(), *plan))
-    return Status::badInput("'" + folder + "/plan.mlir': " + rejection->message);
   Result<explain::Explanation> explanation =
-      explain::explain(*planned, *plan, solution.getPlanner().str(), *layer, samplesOf(**module));
+      explain::explain(planned->problem, planned->solution, planned->solutionOp.getPlanner().str(),
+                       *layer, planned->samples);
   if (!explanation)
     return explanation.status();
-  report::WhyContext why = contextOf(names, *layer, planned->asPlanned(), *explanation,
-                                     planned->catalog(), problem, solution);
-  why.simulated = simulatedTimes(**module, *plan, *explanation, why);
+  report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
+  why.simulated = simulatedTimes(**module, planned->solution, *explanation, why);
   return report::whyReport(*explanation, why);
 }
 

@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
+#include "passes/problem/Problem.h"
 
 namespace syncline {
 
@@ -14,12 +15,14 @@ namespace syncline {
 ///   - every pattern of `requested` matches a layer.
 /// A reduce-scatter may take longer by the updates of the layers that are requested to use it, but
 /// no longer where a step, a program or a trace stands beside the problem.
-mlir::LogicalResult checkSchemes(sync::ProblemOp problem, cluster::SpecAttr spec);
+/// `problem` is what `op` states.
+mlir::LogicalResult checkSchemes(sync::ProblemOp op, const problem::Problem &problem,
+                                 cluster::SpecAttr spec);
 
 /// Rule S15. Fails, with a diagnostic at the problem, unless gradients, sizes, all times, merge
 /// classes, factor options, piggybacks and the classes that each layer may use are the trace's on
 /// the cluster, with the requested schemes. Precondition: checkSchemes accepted the problem.
-mlir::LogicalResult checkTrace(sync::ProblemOp problem, sync::TraceOp trace,
-                               cluster::SpecAttr spec);
+mlir::LogicalResult checkTrace(sync::ProblemOp op, const problem::Problem &problem,
+                               sync::TraceOp trace, cluster::SpecAttr spec);
 
 } // namespace syncline

@@ -1,40 +1,47 @@
 // Compares costs, options and merge classes up to rounding.
 #include "passes/check/SameCost.h"
 
-using namespace mlir;
+#include <algorithm>
 
 namespace syncline {
 
-bool isSameCost(Attribute a, Attribute b) {
-  if (a == b)
-    return true;
-  if (auto line = dyn_cast<cluster::AffineAttr>(a)) {
-    auto other = dyn_cast<cluster::AffineAttr>(b);
-    return other && !differ(line.getA(), other.getA()) && !differ(line.getB(), other.getB());
+using namespace problem;
+
+bool isSameCost(const CollectiveCost &a, const CollectiveCost &b) {
+  if (const auto *line = dynamic_cast<const AffineCost *>(&a)) {
+    const auto *other = dynamic_cast<const AffineCost *>(&b);
+    return other && !differ(line->latency(), other->latency()) &&
+           !differ(line->secondsPerByte(), other->secondsPerByte());
   }
-  if (auto formula = dyn_cast<cluster::FormulaAttr>(a)) {
-    auto other = dyn_cast<cluster::FormulaAttr>(b);
-    return other && formula.getAlgorithm() == other.getAlgorithm() &&
-           formula.getRanks() == other.getRanks() &&
-           !differ(formula.getAlpha(), other.getAlpha()) &&
-           !differ(formula.getBeta(), other.getBeta()) &&
-           !differ(formula.getGamma(), other.getGamma());
+  if (const auto *formula = dynamic_cast<const FormulaCost *>(&a)) {
+    const auto *other = dynamic_cast<const FormulaCost *>(&b);
+    if (!other || formula->scheme() != other->scheme() || formula->ranks() != other->ranks())
+      return false;
+    const LinkRates &mine = formula->rates(), &theirs = other->rates();
+    return !differ(mine.latency, theirs.latency) &&
+           !differ(mine.secondsPerByte, theirs.secondsPerByte) &&
+           !differ(mine.reduceSecondsPerByte, theirs.reduceSecondsPerByte);
   }
-  auto table = dyn_cast<cluster::TableAttr>(a), other = dyn_cast<cluster::TableAttr>(b);
+  const auto *table = dynamic_cast<const TableCost *>(&a),
+             *other = dynamic_cast<const TableCost *>(&b);
   return table && other &&
-         llvm::equal(table.getPoints(), other.getPoints(), [](auto &mine, auto &theirs) {
+         std::ranges::equal(table->points(), other->points(), [](auto &mine, auto &theirs) {
            return mine.bytes == theirs.bytes && !differ(mine.seconds, theirs.seconds);
          });
 }
 
-bool isSameOption(sync::OptionAttr a, sync::OptionAttr b) {
-  return a && b && a.getScheme() == b.getScheme() && !differ(a.getTraffic(), b.getTraffic()) &&
-         isSameCost(a.getCost(), b.getCost());
+bool isSameOption(const SchemeOption &a, const SchemeOption &b) {
+  return a.scheme == b.scheme && !differ(a.traffic, b.traffic) && isSameCost(*a.cost, *b.cost);
 }
 
-bool isSameMergeClass(sync::MergeClassAttr a, sync::MergeClassAttr b) {
-  return a.getLargest() == b.getLargest() && a.getCapacity() == b.getCapacity() &&
-         llvm::equal(a.getOptions(), b.getOptions(), isSameOption);
+bool isSameMergeClass(const MergeClass &a, const MergeClass &b) {
+  return a.largestMessage == b.largestMessage && a.capacity == b.capacity &&
+         std::ranges::equal(a.options, b.options, isSameOption);
+}
+
+bool isSameFactorOption(const FactorOption &a, const FactorOption &b) {
+  return a.scheme == b.scheme && a.factorBytes == b.factorBytes &&
+         !differ(a.reconstruct, b.reconstruct);
 }
 
 } // namespace syncline

@@ -1,9 +1,6 @@
 // Conversion between cost attributes and cost functions.
 #include "passes/cost/CollectiveTime.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 using namespace mlir;
@@ -40,40 +37,18 @@ Result<std::shared_ptr<const problem::CollectiveCost>> collectiveTime(Attribute 
                           got);
 }
 
-Attribute costAttr(MLIRContext *context, const problem::CollectiveCost &cost,
-                   double secondsPerByte) {
-  const std::span<const problem::CostSegment> pieces = cost.segments();
-  if (pieces.size() == 1)
-    return cluster::AffineAttr::get(context, pieces[0].base, pieces[0].slope + secondsPerByte);
-  auto secondsAt = [&](std::int64_t bytes) {
-    return cost.seconds(bytes) + secondsPerByte * static_cast<double>(bytes);
-  };
-  llvm::SmallVector<cluster::Point> points;
-  auto add = [&](std::int64_t bytes) {
-    if (points.empty() || points.back().bytes < bytes)
-      points.push_back({bytes, secondsAt(bytes)});
-  };
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::int64_t first = pieces[i].firstByte;
-    // Where a piece does not end at the beginning of the next, its last byte is a point of its own.
-    if (i > 0) {
-      const double line = secondsAt(first - 1) + pieces[i - 1].slope + secondsPerByte;
-      if (std::abs(secondsAt(first) - line) > 1e-12 * std::abs(line))
-        add(first - 1);
-    }
-    add(first);
+Attribute costAttr(MLIRContext *context, const problem::CollectiveCost &cost) {
+  if (const auto *line = dynamic_cast<const problem::AffineCost *>(&cost))
+    return cluster::AffineAttr::get(context, line->latency(), line->secondsPerByte());
+  if (const auto *formula = dynamic_cast<const problem::FormulaCost *>(&cost)) {
+    const problem::LinkRates &rates = formula->rates();
+    return cluster::FormulaAttr::get(context, formula->scheme(), formula->ranks(), rates.latency,
+                                     rates.secondsPerByte, rates.reduceSecondsPerByte);
   }
-  // The last line continues for ever; a long stretch of it keeps its slope to the last digits.
-  const std::int64_t last = pieces.back().firstByte,
-                     stretch = std::max(last, std::int64_t{1} << 20);
-  add(last + std::min(stretch, std::numeric_limits<std::int64_t>::max() - last));
+  llvm::SmallVector<cluster::Point> points;
+  for (const problem::CostPoint &point : dynamic_cast<const problem::TableCost &>(cost).points())
+    points.push_back({point.bytes, point.seconds});
   return cluster::TableAttr::get(context, points);
-}
-
-double extraPerByte(const problem::CollectiveCost &whole,
-                    const problem::CollectiveCost &collective) {
-  constexpr std::int64_t large = std::int64_t{1} << 40; // the shared latency then rounds little
-  return std::max(0.0, (whole.seconds(large) - collective.seconds(large)) / large);
 }
 
 } // namespace syncline::cost

@@ -10,12 +10,10 @@
 #include <algorithm>
 #include <limits>
 
-using namespace mlir;
-
 namespace syncline::cost {
 
 using cluster::LinkAttr;
-using cluster::Scheme;
+using Cost = std::shared_ptr<const problem::CollectiveCost>;
 
 namespace {
 
@@ -26,8 +24,7 @@ constexpr std::int64_t assumedPieceBytes = std::int64_t{1} << 20;
 class CatalogBuilder {
 public:
   explicit CatalogBuilder(cluster::SpecAttr spec)
-      : spec(spec), link(cluster::slowestLink(spec)), context(spec.getContext()),
-        ranks(static_cast<int>(spec.getRanks())) {}
+      : spec(spec), link(cluster::slowestLink(spec)), ranks(static_cast<int>(spec.getRanks())) {}
 
   Result<SchemeCatalog> build() {
     catalog.ranks = ranks;
@@ -56,20 +53,21 @@ public:
 
 private:
   /// Adds an all-reduce, unless NCCL carries the messages and does not have it.
-  void add(Scheme scheme, Attribute cost) {
+  void add(Scheme scheme, Cost cost) {
     if (spec.getNccl() && !cluster::ncclHas(scheme))
       catalog.unsupported.push_back(scheme);
     else
-      catalog.collectives.push_back(option(scheme, cost));
+      catalog.collectives.push_back(option(scheme, std::move(cost)));
   }
 
   /// The cost that the cluster states for a scheme, or null. A formula over the network's own
   /// constants is derived from the network again.
-  Attribute stated(Scheme scheme) const {
+  Cost stated(Scheme scheme) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
       if (collective.getScheme() == scheme)
-        return isOfNetwork(spec, collective.getCost()) ? formula(scheme) : collective.getCost();
-    return {};
+        return isOfNetwork(spec, collective.getCost()) ? formula(scheme)
+                                                       : *collectiveTime(collective.getCost());
+    return nullptr;
   }
 
   static problem::LinkRates rates(LinkAttr link) {
@@ -96,17 +94,14 @@ private:
 
   double traffic(Scheme scheme) const {
     switch (scheme) {
+    case Scheme::ring:
     case Scheme::recursiveDoubling:
     case Scheme::halvingDoubling:
     case Scheme::tree:
-      for (const problem::SchemeOption &option : problem::formulaCollectives(ranks, {}))
-        if (option.scheme == scheme)
-          return option.traffic;
-      llvm_unreachable("all have formulas");
+    case Scheme::reduceScatter:
+      return problem::formulaTraffic(scheme, ranks, problem::oneTreeBytes + 1);
     case Scheme::parameterServer:
       return problem::parameterServerTraffic(serverLayout());
-    case Scheme::ring:
-    case Scheme::reduceScatter:
     case Scheme::hierarchical: // (d-1)/d inside, and (n-1)/n of 1/d between: the ring's sum
       return problem::ringTraffic(ranks);
     case Scheme::factors:
@@ -115,15 +110,16 @@ private:
     llvm_unreachable("every scheme is named above");
   }
 
-  sync::OptionAttr option(Scheme scheme, Attribute cost) const {
-    return sync::OptionAttr::get(context, scheme, cost, traffic(scheme));
+  problem::SchemeOption option(Scheme scheme, Cost cost) const {
+    return {scheme, std::move(cost), traffic(scheme),
+            catalog.byNccl ? std::nullopt : problem::shortTraffic(scheme, ranks)};
   }
 
   /// The formula of a scheme over the cluster's links. Around a ring one message at a time leaves
   /// a node; in the doubling schemes all ranks of a node have partners on other nodes at once.
   /// Trees over nodes of several devices have more edges between nodes than trees over as many
   /// single ranks.
-  Attribute formula(Scheme scheme) const {
+  Cost formula(Scheme scheme) const {
     if (scheme == Scheme::tree && spec.getNccl())
       return ncclTree();
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
@@ -132,25 +128,24 @@ private:
       sharers = devices;
     else if (scheme == Scheme::tree && devices > 1)
       sharers = std::max(1.0, problem::treeCardLoad((ranks + devices - 1) / devices, devices) / 2);
-    const problem::LinkRates of = share(true, sharers);
-    return cluster::FormulaAttr::get(context, scheme, ranks, of.latency, of.secondsPerByte,
-                                     of.reduceSecondsPerByte);
+    return problem::formulaCost(scheme, ranks, share(true, sharers));
   }
 
   /// The cost of NCCL's Tree: two trees over the nodes, each for half of the bytes in a pipeline,
   /// and chains inside the nodes. Every byte goes up and down every link once.
-  Attribute ncclTree() const {
+  Cost ncclTree() const {
     if (ranks == 1)
-      return cluster::AffineAttr::get(context, 0.0, 0.0);
+      return line({0, 0});
     const bool hasInside = spec.getInside() && spec.getDevicesPerNode() > 1;
     const std::int64_t devices = hasInside ? spec.getDevicesPerNode() : 1;
     const auto levels = llvm::Log2_64_Ceil((ranks + devices - 1) / devices);
     const double inside = hasInside ? static_cast<double>(spec.getInside().getAlpha()) : 0;
     const problem::LinkRates of = share(true, 1);
     const double latency = 2 * (levels * of.latency + static_cast<double>(devices - 1) * inside);
-    return cluster::AffineAttr::get(context, latency,
-                                    2 * of.secondsPerByte + of.reduceSecondsPerByte);
+    return line({latency, 2 * of.secondsPerByte + of.reduceSecondsPerByte});
   }
+
+  static Cost line(problem::AffineCost cost) { return std::make_shared<problem::AffineCost>(cost); }
 
   void addFormulas() {
     for (Scheme scheme :
@@ -164,15 +159,15 @@ private:
                                     .linksPerNode = static_cast<int>(spec.getCardsPerNode()),
                                     .inside = rates(spec.getInside()),
                                     .between = card(true)};
-    add(Scheme::hierarchical, costAttr(context, problem::hierarchicalCost(nodes).total()));
+    add(Scheme::hierarchical, line(problem::hierarchicalCost(nodes).total()));
   }
 
   void addReduceScatter() {
-    Attribute cost = stated(Scheme::reduceScatter);
+    Cost cost = stated(Scheme::reduceScatter);
     if (!cost && link)
       cost = formula(Scheme::reduceScatter);
     if (cost)
-      catalog.reduceScatter = option(Scheme::reduceScatter, cost);
+      catalog.reduceScatter = option(Scheme::reduceScatter, std::move(cost));
   }
 
   /// The servers of the cluster; one beside every rank where the cluster does not say otherwise.
@@ -198,12 +193,12 @@ private:
       catalog.unsupported.push_back(Scheme::parameterServer);
       return;
     }
-    Attribute cost = stated(Scheme::parameterServer);
+    Cost cost = stated(Scheme::parameterServer);
     if (!cost && (spec.getServers() || link))
-      cost = costAttr(context, *problem::serverOption(serverLayout()).cost);
+      cost = problem::parameterServerCost(serverLayout());
     if (!cost)
       return;
-    catalog.servers = option(Scheme::parameterServer, cost);
+    catalog.servers = option(Scheme::parameterServer, std::move(cost));
     if (!spec.getServers() || !spec.getServers().getMemory())
       return;
     const std::int64_t each = *spec.getServers().getMemory(), count = spec.getServers().getCount();
@@ -214,41 +209,28 @@ private:
   void addGather() {
     catalog.gather = stated(Scheme::factors);
     if (!catalog.gather && link)
-      catalog.gather = costAttr(context, problem::allGatherCost(ranks, share(true, 1)));
+      catalog.gather = line(problem::allGatherCost(ranks, share(true, 1)));
   }
 
   cluster::SpecAttr spec;
   LinkAttr link; ///< the slowest node's; null where there is none
-  MLIRContext *context;
   int ranks;
   SchemeCatalog catalog;
 };
 
 } // namespace
 
-sync::OptionAttr SchemeCatalog::option(cluster::Scheme scheme) const {
-  switch (scheme) {
-  case Scheme::parameterServer:
-    return servers;
-  case Scheme::reduceScatter:
-    return reduceScatter;
-  case Scheme::factors:
-    return {};
-  case Scheme::ring:
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-  case Scheme::tree:
-  case Scheme::hierarchical:
-    break;
-  }
-  for (sync::OptionAttr option : collectives)
-    if (option.getScheme() == scheme)
-      return option;
-  return {};
+const problem::SchemeOption *SchemeCatalog::option(Scheme scheme) const {
+  if (servers && servers->scheme == scheme)
+    return &*servers;
+  if (reduceScatter && reduceScatter->scheme == scheme)
+    return &*reduceScatter;
+  auto found = std::ranges::find(collectives, scheme, &problem::SchemeOption::scheme);
+  return found == collectives.end() ? nullptr : &*found;
 }
 
-bool isOfNetwork(cluster::SpecAttr spec, Attribute cost) {
-  auto formula = dyn_cast<cluster::FormulaAttr>(cost);
+bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost) {
+  auto formula = mlir::dyn_cast<cluster::FormulaAttr>(cost);
   LinkAttr link = spec.getLink();
   return formula && link && formula.getAlpha() == link.getAlpha() &&
          formula.getBeta() == link.getBeta() && formula.getGamma() == link.getGamma();
@@ -257,7 +239,7 @@ bool isOfNetwork(cluster::SpecAttr spec, Attribute cost) {
 Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec) { return CatalogBuilder(spec).build(); }
 
 double gatherSeconds(const SchemeCatalog &catalog, std::int64_t bytes) {
-  return (*collectiveTime(catalog.gather))->seconds(bytes);
+  return catalog.gather->seconds(bytes);
 }
 
 double gatherTraffic(const SchemeCatalog &catalog, std::int64_t bytes) {

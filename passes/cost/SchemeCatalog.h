@@ -2,11 +2,13 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
-#include "ir/sync/Sync.h"
+#include "passes/problem/CollectiveCost.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace syncline::cost {
 
@@ -14,18 +16,19 @@ namespace syncline::cost {
 struct SchemeCatalog {
   std::int64_t ranks = 1;
   /// The all-reduces that the cluster states, or else those by formula over its link.
-  llvm::SmallVector<sync::OptionAttr> collectives;
-  sync::OptionAttr servers;       ///< parameter servers; null where there are none
-  sync::OptionAttr reduceScatter; ///< offered only on request; null where its cost is unknown
-  mlir::Attribute gather; ///< cost of factors by the bytes that ONE rank contributes; or null
-  bool byNccl = false;    ///< NCCL carries the messages
-  llvm::SmallVector<cluster::Scheme>
-      unsupported;                            ///< stated by the cluster, but not carried by NCCL
+  std::vector<problem::SchemeOption> collectives;
+  std::optional<problem::SchemeOption> servers;       ///< parameter servers, where there are any
+  std::optional<problem::SchemeOption> reduceScatter; ///< offered only on request
+  /// Cost of factors by the bytes that ONE rank contributes; null where it is unknown.
+  std::shared_ptr<const problem::CollectiveCost> gather;
+  bool byNccl = false;                        ///< NCCL carries the messages
+  std::vector<Scheme> unsupported;            ///< stated by the cluster, but not carried by NCCL
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
 
-  /// The option of one scheme other than factors; null where the cluster does not offer it.
-  sync::OptionAttr option(cluster::Scheme scheme) const;
+  /// The option of one scheme other than factors; null where the cluster does not offer it. It
+  /// lives as long as the catalog.
+  const problem::SchemeOption *option(Scheme scheme) const;
 };
 
 /// The catalog of a cluster. Where NCCL carries the messages, only its schemes are offered

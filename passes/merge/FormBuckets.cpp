@@ -2,7 +2,7 @@
 #include "ir/cluster/Cluster.h"
 #include "passes/Passes.h"
 #include "passes/merge/GatherFactors.h"
-#include "passes/merge/MergeOps.h"
+#include "passes/merge/ReadProblem.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -1,9 +1,9 @@
 // Merge classes, factor options and piggybacks of an instance.
 #include "passes/merge/Instance.h"
 
-#include "passes/cost/CollectiveTime.h"
 #include "passes/merge/LayerNames.h"
 #include "passes/merge/TimedFactors.h"
+#include "passes/problem/SchemeCost.h"
 
 #include <algorithm>
 
@@ -21,15 +21,15 @@ std::string bytesText(std::int64_t bytes) { return std::to_string(bytes) + " B";
 
 class Poser {
 public:
-  Poser(MLIRContext *context, cost::Timeline timeline, cluster::DeviceAttr device,
-        const cost::SchemeCatalog &catalog)
-      : context(context), device(device), catalog(catalog) {
+  Poser(cost::Timeline timeline, cluster::DeviceAttr device, const cost::SchemeCatalog &catalog)
+      : device(device), catalog(catalog) {
     instance.timeline = std::move(timeline);
   }
 
   Result<Instance> pose(ArrayRef<RequestedScheme> patterns) {
     if (Status status = force(patterns); !status)
       return status;
+    addLayers();
     if (Status status = addFactorOptions(); !status)
       return status;
     addPiggybacks();
@@ -42,6 +42,8 @@ public:
 
 private:
   std::vector<cost::ReadyGradient> &gradients() { return instance.timeline.gradients; }
+  std::vector<problem::Layer> &layers() { return instance.problem.layers; }
+  std::vector<problem::MergeClass> &mergeClasses() { return instance.problem.mergeClasses; }
   bool isRequested(std::size_t k, Scheme scheme) const { return requested[k] == scheme; }
   Status refuse(std::size_t k, const std::string &why) {
     return Status::badInput("layer " + quoted(gradients()[k].name) + " cannot travel by " +
@@ -79,6 +81,12 @@ private:
     return match(patterns);
   }
 
+  void addLayers() {
+    instance.problem.computeFree = instance.timeline.backwardEnd;
+    for (const cost::ReadyGradient &gradient : gradients())
+      layers().push_back({gradient.bytes, gradient.ready, 0, {}, {}});
+  }
+
   /// The reason why the cluster does not offer the scheme.
   std::string whyNot(Scheme scheme) const {
     if (catalog.byNccl && !cluster::ncclHas(scheme))
@@ -92,7 +100,6 @@ private:
   Status addFactorOptions() {
     factors = timedFactors(instance.timeline, device);
     carriers.resize(factors.size());
-    hasFactorOption.resize(factors.size());
     for (std::size_t k = 0; k < factors.size(); ++k)
       if (factors[k])
         for (const TimedFactors::Piggyback &piggyback : factors[k]->piggybacks)
@@ -103,10 +110,8 @@ private:
         if (Status status = checkFactors(k); !status)
           return status;
       const bool isOffered = catalog.gather && (catalog.ranks > 1 || requested[k]);
-      hasFactorOption[k] =
-          factors[k] && isOffered && requested[k].value_or(Scheme::factors) == Scheme::factors;
-      if (hasFactorOption[k])
-        instance.factorOptions.push_back(factorOptionOf(k));
+      if (factors[k] && isOffered && requested[k].value_or(Scheme::factors) == Scheme::factors)
+        layers()[k].factorOptions.push_back(factorOptionOf(k));
     }
     return Status::ok();
   }
@@ -132,21 +137,19 @@ private:
     return seconds;
   }
 
-  sync::FactorOptionAttr factorOptionOf(std::size_t k) {
-    return sync::FactorOptionAttr::get(context, static_cast<std::int64_t>(k), Scheme::factors,
-                                       cost::gatherSeconds(catalog, factors[k]->bytes),
-                                       static_cast<double>(catalog.ranks - 1) * reconstructOf(k),
-                                       cost::gatherTraffic(catalog, factors[k]->bytes),
-                                       factors[k]->bytes);
+  problem::FactorOption factorOptionOf(std::size_t k) const {
+    const std::int64_t bytes = factors[k]->bytes;
+    return {Scheme::factors, cost::gatherSeconds(catalog, bytes),
+            static_cast<double>(catalog.ranks - 1) * reconstructOf(k),
+            cost::gatherTraffic(catalog, bytes), bytes};
   }
 
   void addPiggybacks() {
     for (std::size_t k = 0; k < carriers.size(); ++k)
-      if (carriers[k] && hasFactorOption[*carriers[k]] && !hasFactorOption[k] &&
-          requested[k].value_or(Scheme::factors) == Scheme::factors) {
-        instance.piggybacks.push_back(static_cast<std::int64_t>(k));
-        instance.piggybacks.push_back(static_cast<std::int64_t>(*carriers[k]));
-      }
+      if (carriers[k] && !layers()[*carriers[k]].factorOptions.empty() &&
+          layers()[k].factorOptions.empty() &&
+          requested[k].value_or(Scheme::factors) == Scheme::factors)
+        layers()[k].carrier = carriers[k];
   }
 
   Status addMergeClasses() {
@@ -154,70 +157,69 @@ private:
     for (const cost::ReadyGradient &gradient : gradients())
       total += gradient.bytes;
     isTight = catalog.serverMemory && total > *catalog.serverMemory;
-    std::int64_t free = 0;
+    std::uint32_t free = 0;
     if (requested.empty() || llvm::is_contained(requested, std::nullopt))
       free = addSharedMergeClasses();
     for (std::size_t k = 0; k < requested.size(); ++k) {
       if (!requested[k] || isRequested(k, Scheme::factors)) {
-        instance.only.push_back(requested[k] ? 0 : free);
+        layers()[k].mergeClasses = requested[k] ? 0 : free;
         continue;
       }
-      sync::OptionAttr option = catalog.option(*requested[k]);
+      const problem::SchemeOption *option = catalog.option(*requested[k]);
       if (!option)
         return refuse(k, whyNot(*requested[k]));
-      instance.only.push_back(std::int64_t{1} << mergeClassOf(withUpdates(option)));
+      layers()[k].mergeClasses = 1u << mergeClassOf(*option);
     }
-    if (instance.mergeClasses.empty()) // every layer must send factors
+    if (mergeClasses().empty()) // every layer must send factors
       addSharedMergeClasses();
-    if (instance.mergeClasses.size() > sync::maxMergeClasses)
+    if (mergeClasses().size() > problem::maxMergeClasses)
       return Status::badInput(
           "expected schemes requested by name that make at most " +
-          std::to_string(sync::maxMergeClasses) +
+          std::to_string(problem::maxMergeClasses) +
           " merge classes, one a scheme besides what all other layers share, got " +
-          std::to_string(instance.mergeClasses.size()));
+          std::to_string(mergeClasses().size()));
     return Status::ok();
   }
 
   /// Adds the merge classes that any layer may use; returns their set.
-  std::int64_t addSharedMergeClasses() {
-    llvm::SmallVector<sync::OptionAttr> shared(catalog.collectives);
+  std::uint32_t addSharedMergeClasses() {
+    std::vector<problem::SchemeOption> shared = catalog.collectives;
     if (catalog.servers && !isTight)
-      shared.push_back(catalog.servers);
+      shared.push_back(*catalog.servers);
     if (!shared.empty())
-      addMergeClass(shared);
+      addMergeClass(std::move(shared));
     if (catalog.servers && isTight)
-      addMergeClass(catalog.servers);
-    return (std::int64_t{1} << instance.mergeClasses.size()) - 1;
+      addMergeClass({*catalog.servers});
+    return (1u << mergeClasses().size()) - 1;
   }
 
-  void addMergeClass(ArrayRef<sync::OptionAttr> options) {
-    const bool isServers = options.front().getScheme() == Scheme::parameterServer;
-    instance.mergeClasses.push_back(
-        sync::MergeClassAttr::get(context, options, catalog.largestMessage,
-                                  isServers && isTight ? catalog.serverMemory : std::nullopt));
+  void addMergeClass(std::vector<problem::SchemeOption> options) {
+    const bool isServers = options.front().scheme == Scheme::parameterServer;
+    mergeClasses().push_back({std::move(options),
+                              catalog.largestMessage.value_or(problem::unlimited),
+                              isServers && isTight ? *catalog.serverMemory : problem::unlimited});
   }
 
-  /// The merge class that has this option alone; added where it does not exist.
-  std::size_t mergeClassOf(sync::OptionAttr option) {
-    auto *found = llvm::find_if(instance.mergeClasses, [&](sync::MergeClassAttr mergeClass) {
-      return mergeClass.getOptions().size() == 1 && mergeClass.getOptions().front() == option;
+  /// The merge class that has this option of the catalog alone; added where it does not exist.
+  std::size_t mergeClassOf(const problem::SchemeOption &option) {
+    auto found = llvm::find_if(mergeClasses(), [&](const problem::MergeClass &mergeClass) {
+      return mergeClass.options.size() == 1 && mergeClass.options[0].scheme == option.scheme;
     });
-    if (found == instance.mergeClasses.end()) {
-      addMergeClass(option);
-      return instance.mergeClasses.size() - 1;
+    if (found == mergeClasses().end()) {
+      addMergeClass({withUpdates(option)});
+      return mergeClasses().size() - 1;
     }
-    return static_cast<std::size_t>(found - instance.mergeClasses.begin());
+    return static_cast<std::size_t>(found - mergeClasses().begin());
   }
 
   /// The option with the seconds in which a reduce-scatter's message updates a rank's share of
   /// the parameters.
-  sync::OptionAttr withUpdates(sync::OptionAttr option) const {
-    if (option.getScheme() != Scheme::reduceScatter || shardUpdates == 0)
-      return option;
-    const double perByte =
-        shardUpdates / static_cast<double>(shardBytes) / static_cast<double>(catalog.ranks);
-    Attribute cost = cost::costAttr(context, **cost::collectiveTime(option.getCost()), perByte);
-    return sync::OptionAttr::get(context, option.getScheme(), cost, option.getTraffic());
+  problem::SchemeOption withUpdates(problem::SchemeOption option) const {
+    if (option.scheme == Scheme::reduceScatter && shardUpdates > 0)
+      option.cost =
+          problem::withExtraPerByte(*option.cost, shardUpdates / static_cast<double>(shardBytes) /
+                                                      static_cast<double>(catalog.ranks));
+    return option;
   }
 
   /// Checks that every gradient fits one of its options, and that servers can hold the gradients
@@ -225,7 +227,7 @@ private:
   Status checkSizes() {
     std::int64_t captive = 0;
     for (std::size_t k = 0; k < requested.size(); ++k) {
-      if (hasFactorOption[k] || instance.only[k] == 0)
+      if (!layers()[k].factorOptions.empty() || layers()[k].mergeClasses == 0)
         continue;
       const cost::ReadyGradient &gradient = gradients()[k];
       if (catalog.largestMessage && gradient.bytes > *catalog.largestMessage)
@@ -233,9 +235,9 @@ private:
                                 bytesText(gradient.bytes) + ", the cluster's largest message " +
                                 bytesText(*catalog.largestMessage));
       const bool hasOnlyServers =
-          llvm::all_of(llvm::enumerate(instance.mergeClasses), [&](auto mergeClass) {
-            return !(instance.only[k] >> mergeClass.index() & 1) ||
-                   mergeClass.value().getCapacity();
+          llvm::all_of(llvm::enumerate(mergeClasses()), [&](auto mergeClass) {
+            return !(layers()[k].mergeClasses >> mergeClass.index() & 1) ||
+                   mergeClass.value().capacity != problem::unlimited;
           });
       captive += hasOnlyServers ? gradient.bytes : 0;
     }
@@ -245,14 +247,12 @@ private:
     return Status::ok();
   }
 
-  MLIRContext *context;
   cluster::DeviceAttr device;
   const cost::SchemeCatalog &catalog;
   Instance instance;
-  std::vector<std::optional<Scheme>> requested;     ///< by gradient, like the next three lists
+  std::vector<std::optional<Scheme>> requested;     ///< by gradient, like the next two lists
   std::vector<std::optional<TimedFactors>> factors; ///< also where they are not offered
   std::vector<std::optional<std::size_t>> carriers;
-  std::vector<bool> hasFactorOption;
   double shardUpdates = 0;     ///< seconds of the updates that reduce-scatters take over
   std::int64_t shardBytes = 0; ///< bytes of the gradients of these updates
   bool isTight = false;        ///< whether servers cannot hold every gradient
@@ -260,10 +260,10 @@ private:
 
 } // namespace
 
-Result<Instance> poseInstance(MLIRContext *context, cost::Timeline timeline,
-                              cluster::DeviceAttr device, const cost::SchemeCatalog &catalog,
+Result<Instance> poseInstance(cost::Timeline timeline, cluster::DeviceAttr device,
+                              const cost::SchemeCatalog &catalog,
                               ArrayRef<RequestedScheme> requested) {
-  return Poser(context, std::move(timeline), device, catalog).pose(requested);
+  return Poser(std::move(timeline), device, catalog).pose(requested);
 }
 
 } // namespace syncline

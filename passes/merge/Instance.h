@@ -4,18 +4,15 @@
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/cost/Timeline.h"
 #include "passes/merge/RequestedSchemes.h"
+#include "passes/problem/Problem.h"
 #include "syncline/Status.h"
 
 namespace syncline {
 
-/// The contents of a `sync.problem`; indices count timeline.gradients.
+/// The contents of a `sync.problem`.
 struct Instance {
-  cost::Timeline timeline; ///< with the ready times and updates that requests imply
-  llvm::SmallVector<sync::MergeClassAttr> mergeClasses;
-  llvm::SmallVector<sync::FactorOptionAttr> factorOptions;
-  llvm::SmallVector<std::int64_t> piggybacks; ///< pairs: a piggyback, then its carrier
-  llvm::SmallVector<std::int64_t> only;       ///< for each layer, the set of merge classes that it
-                                              ///< may use
+  cost::Timeline timeline;  ///< with the ready times and updates that requests imply
+  problem::Problem problem; ///< its layers are timeline.gradients
 };
 
 /// States what every gradient may do on the cluster.
@@ -32,8 +29,8 @@ struct Instance {
 /// scheme is not offered, or the layer has no factors; more than three merge classes would be
 /// needed; a layer is larger than the cluster's largest message; or the servers cannot hold the
 /// gradients that only they can take.
-Result<Instance> poseInstance(mlir::MLIRContext *context, cost::Timeline timeline,
-                              cluster::DeviceAttr device, const cost::SchemeCatalog &catalog,
+Result<Instance> poseInstance(cost::Timeline timeline, cluster::DeviceAttr device,
+                              const cost::SchemeCatalog &catalog,
                               llvm::ArrayRef<RequestedScheme> requested);
 
 } // namespace syncline

@@ -2,9 +2,8 @@
 #include "passes/merge/PlannedProblem.h"
 
 #include "ir/cluster/SpecFields.h"
-#include "ir/sync/Traffic.h"
-#include "passes/cost/CollectiveTime.h"
-#include "passes/merge/MergeOps.h"
+#include "passes/merge/ReadProblem.h"
+#include "passes/problem/SchemeCost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,28 +30,20 @@ public:
 
   /// The cost of a merging scheme; equal to the last bit where nothing has changed.
   Result<problem::SchemeOption> option(const problem::SchemeOption &planned) const {
-    const cluster::Scheme scheme = planned.scheme;
-    sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
+    const problem::SchemeOption *from = before.option(planned.scheme),
+                                *to = after.option(planned.scheme);
     if (!from || !to)
-      return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
-                              "' is not offered there");
+      return notOffered(planned.scheme);
     // Updates take less on more ranks, since a shard is 1/P of the bytes.
     const double updates =
-        scheme == cluster::Scheme::reduceScatter
+        planned.scheme == Scheme::reduceScatter
             ? slower * static_cast<double>(before.ranks) / static_cast<double>(after.ranks)
             : 1;
-    if (from == to && updates == 1)
+    if (isSame(*from, *to) && updates == 1)
       return planned;
-    Result<std::shared_ptr<const problem::CollectiveCost>> old =
-        cost::collectiveTime(from.getCost());
-    Result<std::shared_ptr<const problem::CollectiveCost>> now = cost::collectiveTime(to.getCost());
-    if (!old || !now)
-      return old ? now.status() : old.status();
-    problem::SchemeOption result{planned.scheme, std::move(*now), to.getTraffic(),
-                                 sync::shortTraffic(to, after.byNccl)};
-    if (const double extra = updates * cost::extraPerByte(*planned.cost, **old); extra > 0)
-      result.cost =
-          std::move(*cost::collectiveTime(cost::costAttr(to.getContext(), *result.cost, extra)));
+    problem::SchemeOption result = *to;
+    if (const double extra = updates * problem::extraPerByte(*planned.cost, *from->cost); extra > 0)
+      result.cost = problem::withExtraPerByte(*result.cost, extra);
     return result;
   }
 
@@ -62,9 +53,9 @@ public:
     problem::FactorOption result = planned;
     if (planned.scheme == Scheme::factors) {
       if (!after.gather)
-        return Status::badInput("'factors' is not offered there");
+        return notOffered(Scheme::factors);
       result.factorBytes = std::llround(static_cast<double>(planned.factorBytes) * batch);
-      if (before.gather != after.gather || batch != 1) {
+      if (!before.gather || !isSame(*before.gather, *after.gather) || batch != 1) {
         result.seconds = cost::gatherSeconds(after, result.factorBytes);
         result.traffic = cost::gatherTraffic(after, result.factorBytes);
       }
@@ -73,20 +64,30 @@ public:
       result.reconstruct *= others * batch * slower;
       return result;
     }
-    const cluster::Scheme scheme = planned.scheme;
-    sync::OptionAttr from = before.option(scheme), to = after.option(scheme);
+    const problem::SchemeOption *from = before.option(planned.scheme),
+                                *to = after.option(planned.scheme);
     if (!from || !to)
-      return Status::badInput("'" + cluster::stringifyScheme(scheme).str() +
-                              "' is not offered there");
-    if (from == to)
+      return notOffered(planned.scheme);
+    if (isSame(*from, *to))
       return result;
-    result.seconds += (*cost::collectiveTime(to.getCost()))->seconds(bytes) -
-                      (*cost::collectiveTime(from.getCost()))->seconds(bytes);
-    result.traffic = sync::bytesMoved(to, bytes, after.byNccl);
+    result.seconds += to->cost->seconds(bytes) - from->cost->seconds(bytes);
+    result.traffic = to->bytesMoved(bytes);
     return result;
   }
 
 private:
+  static Status notOffered(Scheme scheme) {
+    return Status::badInput("'" + std::string(schemeName(scheme)) + "' is not offered there");
+  }
+
+  /// Whether two costs of a catalog are equal to the last bit.
+  static bool isSame(const problem::CollectiveCost &a, const problem::CollectiveCost &b) {
+    return std::ranges::equal(a.segments(), b.segments());
+  }
+  static bool isSame(const problem::SchemeOption &a, const problem::SchemeOption &b) {
+    return isSame(*a.cost, *b.cost) && a.traffic == b.traffic && a.shortTraffic == b.shortTraffic;
+  }
+
   const cost::SchemeCatalog &before, &after;
   double slower;
 };

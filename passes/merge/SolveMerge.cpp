@@ -2,8 +2,10 @@
 // the solution.
 #include "ir/Refusal.h"
 #include "passes/Passes.h"
-#include "passes/merge/MergeOps.h"
+#include "passes/merge/ReadProblem.h"
+#include "passes/merge/WriteProblem.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/Planner.h"
 
 namespace syncline {
 #define GEN_PASS_DEF_SOLVEMERGE
@@ -44,7 +46,8 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    createSolution(builder, op, *problem, planner.name(), *result);
+    createSolution(builder, op, *problem, planner.name(), result->plan, result->proof,
+                   result->bound);
     return success();
   }
 

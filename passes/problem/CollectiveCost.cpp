@@ -53,10 +53,10 @@ Result<TableCost> TableCost::create(std::span<const CostPoint> points) {
   }
   double lastSlope = points.size() > 1 ? pieces.back().slope : 0;
   pieces.push_back({points.back().bytes, points.back().seconds, std::max(0.0, lastSlope)});
-  return TableCost(std::move(pieces));
+  return TableCost(std::move(pieces), {points.begin(), points.end()});
 }
 
-double TableCost::seconds(std::int64_t bytes) const {
+double PiecewiseCost::seconds(std::int64_t bytes) const {
   auto next = std::upper_bound(
       pieces.begin(), pieces.end(), bytes,
       [](std::int64_t value, const CostSegment &piece) { return value < piece.firstByte; });
@@ -157,11 +157,22 @@ double SchemeOption::bytesMoved(std::int64_t bytes) const {
   return perByte * static_cast<double>(bytes);
 }
 
+static std::vector<CostSegment> formulaPieces(Scheme scheme, int ranks, const LinkRates &rates) {
+  auto copy = [](std::span<const CostSegment> pieces) {
+    return std::vector<CostSegment>(pieces.begin(), pieces.end());
+  };
+  if (scheme == Scheme::tree)
+    return copy(treeCost(ranks, rates)->segments());
+  return copy(formulaLine(scheme, ranks, rates).segments());
+}
+
+FormulaCost::FormulaCost(Scheme scheme, int ranks, const LinkRates &rates)
+    : PiecewiseCost(formulaPieces(scheme, ranks, rates)), algorithm(scheme), count(ranks),
+      link(rates) {}
+
 std::shared_ptr<const CollectiveCost> formulaCost(Scheme scheme, int ranks,
                                                   const LinkRates &rates) {
-  if (scheme == Scheme::tree)
-    return treeCost(ranks, rates);
-  return std::make_shared<AffineCost>(formulaLine(scheme, ranks, rates));
+  return std::make_shared<FormulaCost>(scheme, ranks, rates);
 }
 
 AffineCost formulaLine(Scheme scheme, int ranks, const LinkRates &rates) {

@@ -23,6 +23,8 @@ struct CostSegment {
   std::int64_t firstByte = 0;
   double base = 0;  ///< seconds at firstByte
   double slope = 0; ///< seconds per byte, may be negative
+
+  friend bool operator==(const CostSegment &, const CostSegment &) = default;
 };
 
 class CollectiveCost {
@@ -78,22 +80,36 @@ struct CostPoint {
   double seconds = 0;
 };
 
+/// A cost that is given by its straight pieces.
+class PiecewiseCost : public CollectiveCost {
+public:
+  double seconds(std::int64_t bytes) const override;
+  std::span<const CostSegment> segments() const override { return pieces; }
+
+protected:
+  /// Precondition: the first piece begins at 0, and the others ascend.
+  explicit PiecewiseCost(std::vector<CostSegment> pieces) : pieces(std::move(pieces)) {}
+
+private:
+  std::vector<CostSegment> pieces;
+};
+
 /// A cost that interpolates linearly between measured points. Below the first point it has that
 /// point's time, since a smaller message pays the same latency. Beyond the last point the last line
 /// continues, level where it would fall. A jump is written as two points one byte apart.
-class TableCost final : public CollectiveCost {
+class TableCost final : public PiecewiseCost {
 public:
   /// Returns badInput when there is no point, bytes are negative or not strictly ascending, or a
   /// time is negative or not finite. The message counts points from 1.
   static Result<TableCost> create(std::span<const CostPoint> points);
 
-  double seconds(std::int64_t bytes) const override;
-  std::span<const CostSegment> segments() const override { return pieces; }
+  std::span<const CostPoint> points() const { return measured; }
 
 private:
-  explicit TableCost(std::vector<CostSegment> pieces) : pieces(std::move(pieces)) {}
+  TableCost(std::vector<CostSegment> pieces, std::vector<CostPoint> points)
+      : PiecewiseCost(std::move(pieces)), measured(std::move(points)) {}
 
-  std::vector<CostSegment> pieces;
+  std::vector<CostPoint> measured;
 };
 
 /// Rates of a uniform cluster.
@@ -107,8 +123,23 @@ struct LinkRates {
 bool hasFormula(Scheme scheme);
 
 /// The scheme's time on the channel over `ranks` ranks; one rank costs nothing. README.md,
-/// "Schemes", has the formulas for any number of ranks. Precondition: hasFormula(scheme),
-/// ranks >= 1, rates finite and >= 0.
+/// "Schemes", has the formulas for any number of ranks.
+class FormulaCost final : public PiecewiseCost {
+public:
+  /// Precondition: hasFormula(scheme), ranks >= 1, rates finite and >= 0.
+  FormulaCost(Scheme scheme, int ranks, const LinkRates &rates);
+
+  Scheme scheme() const { return algorithm; }
+  int ranks() const { return count; }
+  const LinkRates &rates() const { return link; }
+
+private:
+  Scheme algorithm;
+  int count;
+  LinkRates link;
+};
+
+/// A FormulaCost that can be shared. Precondition: as FormulaCost.
 std::shared_ptr<const CollectiveCost> formulaCost(Scheme scheme, int ranks, const LinkRates &rates);
 
 /// The cost of formulaCost as one line. Preconditions: as formulaCost, and the scheme is not

@@ -4,6 +4,8 @@
 #include "passes/problem/TreeCost.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace syncline::problem {
 
@@ -71,6 +73,41 @@ std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &la
 AffineCost allGatherCost(int ranks, const LinkRates &rates) {
   double others = ranks - 1;
   return {others * rates.latency, others * rates.secondsPerByte};
+}
+
+std::shared_ptr<const CollectiveCost> withExtraPerByte(const CollectiveCost &cost,
+                                                       double secondsPerByte) {
+  const std::span<const CostSegment> pieces = cost.segments();
+  if (pieces.size() == 1)
+    return std::make_shared<AffineCost>(pieces[0].base, pieces[0].slope + secondsPerByte);
+  auto secondsAt = [&](std::int64_t bytes) {
+    return cost.seconds(bytes) + secondsPerByte * static_cast<double>(bytes);
+  };
+  std::vector<CostPoint> points;
+  auto add = [&](std::int64_t bytes) {
+    if (points.empty() || points.back().bytes < bytes)
+      points.push_back({bytes, secondsAt(bytes)});
+  };
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::int64_t first = pieces[i].firstByte;
+    // Where a piece does not end at the beginning of the next, its last byte is a point of its own.
+    if (i > 0) {
+      const double line = secondsAt(first - 1) + pieces[i - 1].slope + secondsPerByte;
+      if (std::abs(secondsAt(first) - line) > 1e-12 * std::abs(line))
+        add(first - 1);
+    }
+    add(first);
+  }
+  // The last line continues for ever; a long stretch of it keeps its slope to the last digits.
+  const std::int64_t last = pieces.back().firstByte,
+                     stretch = std::max(last, std::int64_t{1} << 20);
+  add(last + std::min(stretch, std::numeric_limits<std::int64_t>::max() - last));
+  return std::make_shared<TableCost>(*TableCost::create(points));
+}
+
+double extraPerByte(const CollectiveCost &whole, const CollectiveCost &collective) {
+  constexpr std::int64_t large = std::int64_t{1} << 40; // the shared latency then rounds little
+  return std::max(0.0, (whole.seconds(large) - collective.seconds(large)) / large);
 }
 
 AffineCost HierarchicalCost::total() const { return sum(sum(scatter, exchange), gather); }

@@ -37,6 +37,18 @@ std::shared_ptr<const CollectiveCost> parameterServerCost(const ServerLayout &la
 /// The cost of a ring all-gather as a function of the bytes that one rank contributes.
 AffineCost allGatherCost(int ranks, const LinkRates &rates);
 
+/// The cost with `secondsPerByte` more for every byte: a line where `cost` is one, else a table of
+/// the ends of its straight pieces. Exact up to the rounding of the last piece's slope.
+/// Preconditions: the cost has straight pieces, the last of which does not fall;
+/// secondsPerByte >= 0.
+std::shared_ptr<const CollectiveCost> withExtraPerByte(const CollectiveCost &cost,
+                                                       double secondsPerByte);
+
+/// Seconds per byte, at least 0, that a large message takes by `whole` beyond what it takes by
+/// `collective`. For two costs of a reduce-scatter these are the seconds that a rank spends on
+/// updating its shard.
+double extraPerByte(const CollectiveCost &whole, const CollectiveCost &collective);
+
 /// Nodes with several devices.
 struct NodeLayout {
   int nodes = 1;

@@ -2,7 +2,7 @@
 #include "passes/explain/ir/Explain.h"
 
 #include "passes/explain/Forcing.h"
-#include "passes/merge/MergeOps.h"
+#include "passes/merge/ReadProblem.h"
 #include "passes/solver/Planner.h"
 
 #include <algorithm>
@@ -121,8 +121,8 @@ std::optional<ByteRule> byteRuleOf(const merge::PlannedProblem &problem, std::si
   auto factors = std::ranges::find(sent.factorOptions, Scheme::factors, &FactorOption::scheme);
   if (factors == sent.factorOptions.end() || !problem.catalog().servers)
     return std::nullopt;
-  ByteRule rule{factors->traffic, static_cast<double>(problem.catalog().servers.getTraffic()) *
-                                      static_cast<double>(sent.bytes)};
+  ByteRule rule{factors->traffic,
+                problem.catalog().servers->traffic * static_cast<double>(sent.bytes)};
   if (rule.factorBytes <= rule.serverBytes)
     rule.scheme = Scheme::factors;
   return rule;

@@ -4,12 +4,10 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/plan/Plan.h"
-#include "passes/cost/CollectiveTime.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/lower/MemoryElsewhere.h"
-#include "passes/merge/MergeOps.h"
-#include "passes/proof/SolutionChecker.h"
+#include "passes/problem/SchemeCost.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ir/ReadProgram.h"
 
@@ -41,22 +39,16 @@ bool isStated(cluster::SpecAttr spec, Scheme scheme) {
 
 Result<std::shared_ptr<const problem::CollectiveCost>>
 costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme) {
-  Attribute cost;
-  if (scheme == Scheme::factors)
-    cost = catalog.gather;
-  else if (sync::OptionAttr option = catalog.option(scheme))
-    cost = option.getCost();
-  if (!cost) { // not offered, but possible: its formula over the link
-    cluster::LinkAttr link = cluster::slowestLink(spec);
-    if (!link || !problem::hasFormula(scheme))
-      return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
-                              cluster::stringifyScheme(scheme).str() + "' costs");
-    return problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link));
-  }
-  Result<std::shared_ptr<const problem::CollectiveCost>> time = cost::collectiveTime(cost);
-  if (!time)
-    return time.status();
-  return std::move(*time);
+  if (scheme == Scheme::factors && catalog.gather)
+    return catalog.gather;
+  if (const problem::SchemeOption *option = catalog.option(scheme))
+    return option->cost;
+  // Not offered, but possible: its formula over the link.
+  cluster::LinkAttr link = cluster::slowestLink(spec);
+  if (!link || !problem::hasFormula(scheme))
+    return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
+                            cluster::stringifyScheme(scheme).str() + "' costs");
+  return problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link));
 }
 
 /// Sets the machines of a cluster and the messages' costs on it.
@@ -85,8 +77,7 @@ double shardUpdateOf(const problem::Problem &problem, const cost::SchemeCatalog 
   for (const problem::MergeClass &mergeClass : problem.mergeClasses)
     for (const problem::SchemeOption &option : mergeClass.options)
       if (option.scheme == Scheme::reduceScatter)
-        return cost::extraPerByte(*option.cost,
-                                  **cost::collectiveTime(catalog.reduceScatter.getCost()));
+        return problem::extraPerByte(*option.cost, *catalog.reduceScatter->cost);
   return 0;
 }
 
@@ -173,30 +164,17 @@ Machines machinesOf(cluster::SpecAttr spec) {
 }
 
 Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
-  auto problem = firstOf<sync::ProblemOp>(module);
-  auto solution = firstOf<sync::SolutionOp>(module);
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  if (!problem || !solution || !spec)
-    return Status::badInput("expected a problem, its solution and a cluster");
-  FailureOr<merge::PlannedProblem> planned = merge::PlannedProblem::create(problem, spec);
-  if (failed(planned))
-    return Status::badInput("not a problem");
-  SimulatedPlan result(std::move(*planned));
-  FailureOr<problem::Solution> plan = toPlan(solution, result.posed.asPlanned());
-  if (failed(plan))
-    return Status::badInput("not a solution");
-  if (auto rejection = proof::checkSolution(result.posed.asPlanned(), *plan))
-    return Status::badInput(rejection->message);
-  result.module = module;
-  result.plan = std::move(*plan);
-  result.plannerName = solution.getPlanner().str();
+  Result<merge::PlannedModule> read = merge::readPlannedModule(module);
+  if (!read)
+    return read.status();
+  SimulatedPlan result(module, std::move(*read));
+  sync::ProblemOp problem = result.planned.problemOp;
   for (StringAttr name : problem.getLayers().getAsRange<StringAttr>())
     result.gradientNames.push_back(name.str());
-  result.batchSamples = samplesOf(module);
   result.forwardEnd = problem.getForwardEnd().convertToDouble();
   result.updates = problem.getUpdates().convertToDouble();
   if (firstOf<plan::ProgramOp>(module))
-    result.updateWeights = updateSeconds(module, problem, spec);
+    result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
   if (auto prediction = firstOf<sync::PredictionOp>(module))
     result.predicted = prediction.getStep().convertToDouble();
   return result;
@@ -208,14 +186,15 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
     scenario = readProgram(program);
   } else {
     auto trace = firstOf<sync::TraceOp>(module);
-    const problem::Problem &problem = posed.asPlanned();
-    scenario = issueMessages(trace ? operationsOf(trace, cluster::slowdown(posed.cluster()))
-                                   : simulate::operationsOf(problem, forwardEnd, gradientNames),
-                             problem, plan, gradientNames, {updates});
+    const problem::Problem &problem = planned.problem.asPlanned();
+    scenario =
+        issueMessages(trace ? operationsOf(trace, cluster::slowdown(planned.problem.cluster()))
+                            : simulate::operationsOf(problem, forwardEnd, gradientNames),
+                      problem, planned.solution, gradientNames, {updates});
   }
-  undoSlowdown(scenario, posed.cluster());
-  const double shardUpdate =
-      shardUpdateOf(posed.asPlanned(), posed.catalog()) * posed.slowerOn(cluster);
+  undoSlowdown(scenario, planned.problem.cluster());
+  const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
+                             planned.problem.slowerOn(cluster);
   if (Status placed = place(scenario, cluster, shardUpdate); !placed)
     return placed;
   return scenario;
@@ -224,7 +203,8 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
 Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                                               const problem::Solution &decisions,
                                               const Elsewhere &where) const {
-  const double slower = posed.slowerOn(where.cluster); // the posed problem's times contain it
+  const double slower =
+      planned.problem.slowerOn(where.cluster); // the posed problem's times contain it
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster);
   if (!catalog)
     return catalog.status();
@@ -240,9 +220,10 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
 }
 
 Scenario SimulatedPlan::alone(double batch) const {
-  const problem::Problem &problem = posed.asPlanned();
-  const double slowdown = cluster::slowdown(posed.cluster()),
-               updating = updates + shardedUpdates(problem, plan, posed.catalog());
+  const problem::Problem &problem = planned.problem.asPlanned();
+  const double slowdown = cluster::slowdown(planned.problem.cluster()),
+               updating =
+                   updates + shardedUpdates(problem, planned.solution, planned.problem.catalog());
   Scenario scenario;
   scenario.operations = {
       {.layer = "forward", .seconds = forwardEnd * batch / slowdown},

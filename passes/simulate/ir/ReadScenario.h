@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
-#include "passes/merge/PlannedProblem.h"
+#include "passes/merge/PlannedModule.h"
 #include "passes/problem/Problem.h"
 #include "passes/simulate/Scenario.h"
 
@@ -53,25 +53,23 @@ public:
                                      const problem::Solution &decisions,
                                      const Elsewhere &where) const;
 
-  const merge::PlannedProblem &problem() const { return posed; }
-  const problem::Solution &decisions() const { return plan; }
-  const std::string &planner() const { return plannerName; }
+  const merge::PlannedProblem &problem() const { return planned.problem; }
+  const problem::Solution &decisions() const { return planned.solution; }
+  std::string planner() const { return sync::SolutionOp(planned.solutionOp).getPlanner().str(); }
   /// The gradients' names, in the problem's order.
   const std::vector<std::string> &names() const { return gradientNames; }
   /// Samples per rank; for a trace only where its fully connected layers agree.
-  std::optional<std::int64_t> samples() const { return batchSamples; }
+  std::optional<std::int64_t> samples() const { return planned.samples; }
   /// Seconds of a step by the module's prediction; 0 before `predict-times`.
   double predictedStep() const { return predicted; }
 
 private:
-  explicit SimulatedPlan(merge::PlannedProblem problem) : posed(std::move(problem)) {}
+  SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
+      : module(module), planned(std::move(planned)) {}
 
   mlir::ModuleOp module;
-  merge::PlannedProblem posed;
-  problem::Solution plan;
-  std::string plannerName;
+  merge::PlannedModule planned;
   std::vector<std::string> gradientNames;
-  std::optional<std::int64_t> batchSamples;
   std::vector<double> updateWeights; ///< of each gradient; empty for a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
 };

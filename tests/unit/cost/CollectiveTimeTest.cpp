@@ -1,5 +1,6 @@
 // Cost attributes as functions of bytes.
 #include "passes/cost/CollectiveTime.h"
+#include "passes/problem/SchemeCost.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>
@@ -43,13 +44,17 @@ TEST(CollectiveTime, Table) {
   EXPECT_EQ(seconds(table, 30), 5);
 }
 
+std::string textOf(mlir::Attribute attr) {
+  std::string result;
+  llvm::raw_string_ostream(result) << attr;
+  return result;
+}
+
 /// The cost of `text`, made an attribute again with so much more for every byte.
 std::string again(llvm::StringRef text, double secondsPerByte = 0) {
   Parsed parsed("");
-  std::string result;
-  llvm::raw_string_ostream(result)
-      << costAttr(&parsed.context, **collectiveTime(parsed.attr(text)), secondsPerByte);
-  return result;
+  const auto cost = *collectiveTime(parsed.attr(text));
+  return textOf(costAttr(&parsed.context, *problem::withExtraPerByte(*cost, secondsPerByte)));
 }
 
 // A line becomes a line; a formula is one.
@@ -75,7 +80,21 @@ TEST(CostAttr, Pieces) {
     }
 }
 
-// Another attribute is no cost.
+// What a cluster file or a plan states is written as it was read: to the last digit, and a formula
+// as a formula.
+TEST(CostAttr, KeepsItsForm) {
+  Parsed parsed("");
+  for (llvm::StringRef text :
+       {"#cluster.affine<a = 9.0800000000000004E-4, b = 7.4000000000000003E-10>",
+        "#cluster.formula<algorithm = tree, ranks = 8, alpha = 5.0E-5, beta = 8.0E-10, gamma = "
+        "1.0E-10>",
+        "#cluster.table<[10, 1.0], [11, 8.0], [20, 3.0]>", "#cluster.table<[7, 2.0]>"}) {
+    const mlir::Attribute attr = parsed.attr(text);
+    ASSERT_TRUE(attr) << parsed.error;
+    EXPECT_EQ(costAttr(&parsed.context, **collectiveTime(attr)), attr) << text.str();
+  }
+}
+
 // Near the most bytes that there are the last piece is as long as it can be.
 TEST(CostAttr, LargestSizes) {
   constexpr llvm::StringLiteral falling = "#cluster.table<[0, 2.0], [4611686018427387909, 1.0]>";
@@ -83,6 +102,7 @@ TEST(CostAttr, LargestSizes) {
   EXPECT_NEAR(seconds(again(falling, 1e-18), most), 1 + 1e-18 * static_cast<double>(most), 1e-9);
 }
 
+// Another attribute is no cost.
 TEST(CollectiveTime, OtherAttribute) {
   Parsed parsed("");
   EXPECT_EQ(collectiveTime(parsed.attr("3 : i64")).status().message(),

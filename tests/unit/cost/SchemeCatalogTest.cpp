@@ -1,6 +1,5 @@
 // What nodes with several devices and cards, and nodes that are slower, make of a cluster's costs.
 #include "passes/cost/SchemeCatalog.h"
-#include "passes/cost/CollectiveTime.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@ struct Lab {
   }
 
   double seconds(Scheme scheme, std::int64_t bytes = 1 << 20) {
-    return (*collectiveTime(catalog->option(scheme).getCost()))->seconds(bytes);
+    return catalog->option(scheme)->cost->seconds(bytes);
   }
   double gather(std::int64_t bytes = 1 << 20) { return gatherSeconds(*catalog, bytes); }
 

@@ -1,0 +1,141 @@
+// Writes problems and solutions.
+#include "passes/merge/WriteProblem.h"
+
+#include "passes/cost/CollectiveTime.h"
+
+using namespace mlir;
+using namespace syncline;
+
+/// A limit as an optional parameter.
+static std::optional<std::int64_t> limitOf(std::int64_t bytes) {
+  return bytes == problem::unlimited ? std::nullopt : std::optional(bytes);
+}
+
+sync::MergeClassAttr syncline::mergeClassAttr(MLIRContext *context,
+                                              const problem::MergeClass &mergeClass) {
+  llvm::SmallVector<sync::OptionAttr> options;
+  for (const problem::SchemeOption &option : mergeClass.options)
+    options.push_back(sync::OptionAttr::get(context, option.scheme,
+                                            cost::costAttr(context, *option.cost), option.traffic));
+  return sync::MergeClassAttr::get(context, options, limitOf(mergeClass.largestMessage),
+                                   limitOf(mergeClass.capacity));
+}
+
+sync::FactorOptionAttr syncline::factorOptionAttr(MLIRContext *context, std::size_t layer,
+                                                  const problem::FactorOption &option) {
+  return sync::FactorOptionAttr::get(
+      context, static_cast<std::int64_t>(layer), option.scheme, option.seconds, option.reconstruct,
+      option.traffic, option.factorBytes > 0 ? std::optional(option.factorBytes) : std::nullopt);
+}
+
+static sync::TimesAttr timesAttr(OpBuilder &builder, llvm::ArrayRef<double> seconds) {
+  return sync::TimesAttr::get(builder.getContext(),
+                              llvm::SmallVector<cluster::Real>(seconds.begin(), seconds.end()));
+}
+
+namespace {
+
+/// The attributes of a problem's layers; each list counts layers from zero.
+struct LayerAttrs {
+  llvm::SmallVector<StringRef> names;
+  llvm::SmallVector<std::int64_t> bytes;
+  llvm::SmallVector<double> ready;
+  llvm::SmallVector<std::int64_t> mergeClasses; ///< sets of them
+  llvm::SmallVector<Attribute> factorOptions;
+  llvm::SmallVector<std::int64_t> piggybacks; ///< pairs: a piggyback, then its carrier
+
+  LayerAttrs(MLIRContext *context, const Instance &instance) {
+    for (const cost::ReadyGradient &gradient : instance.timeline.gradients)
+      names.push_back(gradient.name);
+    for (auto [k, layer] : llvm::enumerate(instance.problem.layers)) {
+      bytes.push_back(layer.bytes);
+      ready.push_back(layer.ready);
+      mergeClasses.push_back(layer.mergeClasses);
+      for (const problem::FactorOption &option : layer.factorOptions)
+        factorOptions.push_back(factorOptionAttr(context, k, option));
+      if (layer.carrier)
+        piggybacks.append(
+            {static_cast<std::int64_t>(k), static_cast<std::int64_t>(*layer.carrier)});
+    }
+  }
+};
+
+} // namespace
+
+sync::ProblemOp syncline::createProblem(OpBuilder &builder, Location place,
+                                        const Instance &instance,
+                                        llvm::ArrayRef<StringRef> requested) {
+  const LayerAttrs layers(builder.getContext(), instance);
+  llvm::SmallVector<Attribute> mergeClasses;
+  for (const problem::MergeClass &mergeClass : instance.problem.mergeClasses)
+    mergeClasses.push_back(mergeClassAttr(builder.getContext(), mergeClass));
+  const std::int64_t every = (std::int64_t{1} << mergeClasses.size()) - 1;
+  const bool isRestricted =
+      llvm::any_of(layers.mergeClasses, [&](std::int64_t s) { return s != every; });
+  return builder.create<sync::ProblemOp>(
+      place, builder.getStringAttr("merge"), builder.getStrArrayAttr(layers.names),
+      builder.getDenseI64ArrayAttr(layers.bytes), timesAttr(builder, layers.ready),
+      builder.getArrayAttr(mergeClasses),
+      layers.factorOptions.empty() ? ArrayAttr() : builder.getArrayAttr(layers.factorOptions),
+      layers.piggybacks.empty() ? DenseI64ArrayAttr()
+                                : builder.getDenseI64ArrayAttr(layers.piggybacks),
+      isRestricted ? builder.getDenseI64ArrayAttr(layers.mergeClasses) : DenseI64ArrayAttr(),
+      requested.empty() ? ArrayAttr() : builder.getStrArrayAttr(requested),
+      builder.getF64FloatAttr(instance.timeline.forward),
+      builder.getF64FloatAttr(instance.timeline.backwardEnd),
+      builder.getF64FloatAttr(instance.timeline.updates));
+}
+
+static Attribute proofAttr(OpBuilder &builder, const problem::BoundProof &proof) {
+  if (const auto *times = std::get_if<problem::MergeCertificate>(&proof))
+    return timesAttr(builder, times->earliestFinish);
+  const auto &joint = std::get<problem::Certificate>(proof);
+  llvm::SmallVector<sync::RelaxationRow> relaxations;
+  for (const problem::Relaxation &relaxation : joint.relaxations) {
+    sync::RelaxationRow row{relaxation.channelWeight, relaxation.heldWeight, {}};
+    for (std::size_t mergeClass = 0; mergeClass < problem::maxMergeClasses; ++mergeClass)
+      row.lines[mergeClass] = {relaxation.lines[mergeClass].latency,
+                               relaxation.lines[mergeClass].secondsPerByte};
+    relaxations.push_back(row);
+  }
+  llvm::SmallVector<sync::StateRow> states;
+  llvm::SmallVector<std::int64_t> ends;
+  for (const std::vector<problem::PlanState> &list : joint.states) {
+    for (const problem::PlanState &state : list)
+      states.push_back({state.free, state.compute, state.held, state.freedom, state.open});
+    ends.push_back(static_cast<std::int64_t>(states.size()));
+  }
+  return sync::StatesAttr::get(builder.getContext(), relaxations, states, ends);
+}
+
+static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Problem &problem,
+                                     const problem::Solution &solution,
+                                     const problem::Message &message) {
+  std::optional<std::int64_t> mergeClass;
+  if (!message.isFactors)
+    mergeClass = static_cast<std::int64_t>(message.mergeClass);
+  std::optional<cluster::Real> reconstructed;
+  if (message.reconstructed != message.end)
+    reconstructed = message.reconstructed;
+  return sync::MessageAttr::get(
+      context, llvm::SmallVector<std::int64_t>(message.layers.begin(), message.layers.end()),
+      solution.scheme(problem, message), mergeClass, message.bytes, message.ready, message.start,
+      message.end, reconstructed);
+}
+
+sync::SolutionOp syncline::createSolution(OpBuilder &builder, sync::ProblemOp op,
+                                          const problem::Problem &problem, StringRef planner,
+                                          const problem::Solution &solution,
+                                          const problem::BoundProof &proof, double bound) {
+  llvm::SmallVector<Attribute> messages;
+  for (const problem::Message &message : solution.messages)
+    messages.push_back(messageAttr(builder.getContext(), problem, solution, message));
+  DenseI64ArrayAttr piggybacks;
+  if (!solution.piggybacks.empty())
+    piggybacks = builder.getDenseI64ArrayAttr(
+        llvm::SmallVector<std::int64_t>(solution.piggybacks.begin(), solution.piggybacks.end()));
+  return builder.create<sync::SolutionOp>(
+      op.getLoc(), FlatSymbolRefAttr::get(op.getSymNameAttr()), builder.getStringAttr(planner),
+      builder.getArrayAttr(messages), piggybacks, builder.getF64FloatAttr(solution.finish),
+      builder.getF64FloatAttr(bound), proofAttr(builder, proof));
+}
