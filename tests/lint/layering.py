@@ -1,8 +1,8 @@
 """Which folder may include what: the table of the architecture, as data.
 
-A rule is (folder, what its includes must not match, why). "folder/*" means the files directly in
-the folder. An include is written as in the source, without its brackets or quotes. Files named in
-JOINTS are exempt.
+A rule is (folder, what its includes must not match, why). It holds for what a file includes and for
+what our headers among that include. "folder/*" means the files directly in the folder. An include
+is written as in the source, without its brackets or quotes. Files named in JOINTS are exempt.
 """
 
 COMPILER = r"(mlir|llvm|llvm-c|mlir-c)/"

@@ -21,11 +21,21 @@ FORMATTER = shutil.which("clang-format-19")
 
 
 def includes():
-    """(file, line number, what it includes) of every include in our C++."""
-    for path in tree.files(*tree.CXX):
-        for number, line in enumerate(tree.lines(path), 1):
-            if match := INCLUDE.match(line):
-                yield str(path), number, match.group(1)
+    """What every file of our C++ includes: {file: names}."""
+    lines = {str(path): tree.lines(path) for path in tree.files(*tree.CXX)}
+    found = {path: [INCLUDE.match(line) for line in text] for path, text in lines.items()}
+    return {path: [match.group(1) for match in all if match] for path, all in found.items()}
+
+
+def reached(path, included):
+    """What the file includes, itself and through our headers: {name: the files on the way}."""
+    ways, left = {}, [(name, [path]) for name in included[path]]
+    while left:
+        name, way = left.pop()
+        if name not in ways:
+            ways[name] = way
+            left += [(next, [*way, name]) for next in included.get(name, [])]
+    return ways
 
 
 class LintTest(unittest.TestCase):
@@ -61,17 +71,27 @@ class LintTest(unittest.TestCase):
         self.none([f"{path}: run clang-format-19 -i on it" for path in wrong])
 
     def test_layering(self):
-        """Includes follow the architecture's arrows."""
-        wrong = []
-        for path, number, what in includes():
-            for folder, pattern, why in layering.RULES:
-                inside = layering.inside(path, folder) and not path.startswith(layering.JOINTS)
-                if inside and re.match(pattern, what):
-                    wrong.append(f"{path}:{number}: '{what}' in {folder}: {why}")
+        """Includes follow the architecture's arrows, through our headers too."""
+        wrong, included = [], includes()
+        for path in included:
+            if not path.startswith(layering.JOINTS):
+                wrong += self.against_arrows(path, reached(path, included))
             for pattern, homes in layering.HOMES:
-                if re.match(pattern, what) and not path.startswith(homes):
-                    wrong.append(f"{path}:{number}: '{what}' belongs in {' or '.join(homes)}")
+                for name in included[path]:
+                    if re.match(pattern, name) and not path.startswith(homes):
+                        wrong.append(f"{path}: '{name}' belongs in {' or '.join(homes)}")
         self.none(wrong)
+
+    @staticmethod
+    def against_arrows(path, ways):
+        """A message for each name among the ways that a rule forbids the file to see."""
+        return [
+            f"{' -> '.join(way)}: '{name}' in {folder}: {why}"
+            for folder, pattern, why in layering.RULES
+            if layering.inside(path, folder)
+            for name, way in ways.items()
+            if re.match(pattern, name)
+        ]
 
     def test_no_unfinished_work(self):
         offenders = []
