@@ -17,10 +17,6 @@ using Cost = std::shared_ptr<const problem::CollectiveCost>;
 
 namespace {
 
-/// The largest piece that the servers' formula assumes: pulling a piece overlaps pushing the next.
-/// The runtime cuts finer (passes/problem/README.md, "Schemes").
-constexpr std::int64_t assumedPieceBytes = std::int64_t{1} << 20;
-
 class CatalogBuilder {
 public:
   explicit CatalogBuilder(cluster::SpecAttr spec)
@@ -184,7 +180,6 @@ private:
         layout.worker = layout.server;
     }
     layout.duplex = spec.getHalfDuplex() ? problem::Duplex::half : problem::Duplex::full;
-    layout.pieceBytes = assumedPieceBytes;
     return layout;
   }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"
+#include "syncline/PlanConstants.h"
 
 #include <cstdint>
 #include <memory>
@@ -25,9 +26,9 @@ struct ServerLayout {
   LinkRates worker = {};  ///< alpha, beta of a worker's link; gamma where servers are colocated
   LinkRates server = {};  ///< beta of a dedicated server's link and its gamma
   Duplex duplex = Duplex::full;
-  /// The maximum bytes of one piece of a server's block. A dedicated server pulls a piece while the
-  /// next is pushed, as the runtime does. 0: the whole block is one piece.
-  std::int64_t pieceBytes = 1 << 20;
+  /// The maximum bytes of one piece of a server's block. Workers pull a piece from a dedicated
+  /// server while they push the next. 0: the whole block is one piece.
+  std::int64_t pieceBytes = serverPieceBytes;
 };
 
 /// The cost of push, sum at the servers, and pull. It has two straight pieces where pieces overlap,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"
+#include "syncline/PlanConstants.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
@@ -59,8 +60,8 @@ struct Machines {
   int servers = 0;        ///< parameter servers; 0: one beside every rank
   bool dedicated = false; ///< whether servers have machines and links of their own
   problem::LinkRates serverLink = {};
-  std::int64_t serverPiece = 1 << 20; ///< bytes of a piece, which dedicated servers pull while the
-                                      ///< next is pushed
+  /// The maximum bytes of a piece. Workers pull it from dedicated servers while they push the next.
+  std::int64_t serverPiece = serverPieceBytes;
 
   /// The factor by which each rank's operations take longer than stated; empty: all 1.
   std::vector<double> slowdown = {};

@@ -1,5 +1,6 @@
 // What nodes with several devices and cards, and nodes that are slower, make of a cluster's costs.
 #include "passes/cost/SchemeCatalog.h"
+#include "syncline/PlanConstants.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>
@@ -60,6 +61,16 @@ TEST(SchemeCatalog, Cards) {
   EXPECT_DOUBLE_EQ(lab.gather(), 7 * n / 4);
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::halvingDoubling), 2 * n * 7 / 8);
   EXPECT_DOUBLE_EQ(lab.seconds(Scheme::parameterServer), 2 * n * 7 / 8);
+}
+
+// Dedicated servers begin to reply after one piece as the runtime cuts it; from there on both
+// directions are busy. Two servers take 8 / 2 messages of 1 s a byte, workers send as slowly.
+TEST(SchemeCatalog, DedicatedServersOverlapTheRuntimesPieces) {
+  Lab lab(", servers = <count = 2, dedicated = true, link = <alpha = 0.0, beta = 1.0, gamma = "
+          "0.0>>");
+  constexpr double piece = 2.0 * serverPieceBytes;
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::parameterServer, piece), 2 * 4 * piece);
+  EXPECT_DOUBLE_EQ(lab.seconds(Scheme::parameterServer), 4 * piece + 4 * n);
 }
 
 // Hierarchical all-reduces divide what goes between the nodes among the cards.

@@ -100,18 +100,16 @@ TEST(MessageTimeTest, DedicatedServersPullOnePieceWhileTheNextIsPushed) {
   const problem::LinkRates fast{1e-3, 4e-7, 1e-7};
   for (int servers : {1, 2, 4})
     for (int pieces : {1, 2, 7}) {
-      const std::int64_t bytes = std::int64_t{pieces} * servers << 16;
+      const auto bytes = static_cast<std::int64_t>(pieces * servers * serverPieceBytes);
       Scenario scenario = oneMessage(Scheme::parameterServer, bytes, 4);
       scenario.machines.servers = servers;
       scenario.machines.dedicated = true;
       scenario.machines.serverLink = fast;
-      scenario.machines.serverPiece = 1 << 16;
       expectBoth(scenario, problem::parameterServerCost({.workers = 4,
                                                          .servers = servers,
                                                          .dedicated = true,
                                                          .worker = slowLink,
-                                                         .server = fast,
-                                                         .pieceBytes = 1 << 16})
+                                                         .server = fast})
                                ->seconds(bytes));
     }
 }
@@ -120,18 +118,16 @@ TEST(MessageTimeTest, DedicatedServersPullOnePieceWhileTheNextIsPushed) {
 TEST(MessageTimeTest, AnyNumberOfDedicatedServersTakesTheFormulasTime) {
   const problem::LinkRates slow{1e-3, 3e-6, 1e-7};
   for (auto [ranks, servers] : {std::pair{5, 3}, {7, 3}, {10, 7}, {4, 3}}) {
-    const std::int64_t bytes = std::int64_t{4} * servers << 16;
+    const auto bytes = static_cast<std::int64_t>(4 * servers * serverPieceBytes);
     Scenario scenario = oneMessage(Scheme::parameterServer, bytes, ranks);
     scenario.machines.servers = servers;
     scenario.machines.dedicated = true;
     scenario.machines.serverLink = slow;
-    scenario.machines.serverPiece = 1 << 16;
     expectBoth(scenario, problem::parameterServerCost({.workers = ranks,
                                                        .servers = servers,
                                                        .dedicated = true,
                                                        .worker = slowLink,
-                                                       .server = slow,
-                                                       .pieceBytes = 1 << 16})
+                                                       .server = slow})
                              ->seconds(bytes));
   }
 }
