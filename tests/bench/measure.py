@@ -103,18 +103,8 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
 
 def ours(plan, steps, wrap, extra=()):
     """A Sample of `syncline run` on synthetic data, started through `wrap`."""
-    words = [
-        "--steps",
-        str(WARM_UP + steps),
-        "--lr",
-        "0.001",
-        "--momentum",
-        "0.9",
-        "--log",
-        "json",
-        *extra,
-    ]
-    output, peak = run([*wrap, SYNCLINE, "run", str(plan), *words])
+    words = f"--steps {WARM_UP + steps} --lr 0.001 --momentum 0.9 --log json".split()
+    output, peak = run([*wrap, SYNCLINE, "run", str(plan), *words, *extra])
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     times = [line["seconds"] for line in lines if "step" in line]
     return Sample(statistics.median(times[WARM_UP:]), peak)

@@ -22,9 +22,5 @@ class HostCudaCase(unittest.TestCase):
     def setUpClass(cls):
         if not MODULE.exists():
             raise unittest.SkipTest("built without CUDA's toolkit")
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        cls.folder = pathlib.Path(holder.name)
-        played = unittest.mock.patch.dict(os.environ, PLAYED)
-        played.start()
-        cls.addClassCleanup(played.stop)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.enterClassContext(unittest.mock.patch.dict(os.environ, PLAYED))

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -13,9 +14,7 @@ CRASHES = ("Assertion", "terminate called", "Stack dump", "PLEASE submit", "what
 
 class RefusalTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.cluster = self.write("cluster.yaml", harness.CLUSTER.format(ranks=2))
 
     def write(self, name, content):
@@ -68,3 +67,20 @@ class RefusalTest(unittest.TestCase):
 
     def listing(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*"))
+
+
+class ChangedPlanTest(RefusalTest):
+    """Compiles a plan for two ranks once; every test may change its own copy, `plan`."""
+
+    batch = 8
+
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        model = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+        cls.original = harness.compile_plan(model, folder, ranks=2, batch=cls.batch)
+
+    def setUp(self):
+        super().setUp()
+        self.plan = self.folder / "copy.plan"
+        shutil.copytree(self.original, self.plan)

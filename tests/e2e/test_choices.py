@@ -22,9 +22,7 @@ ROUNDING = 0.005
 
 class ChoicesTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def plan(self, trace, nodes, planner):
         plan = self.folder / f"{trace}-{nodes}-{planner}.plan"

@@ -95,9 +95,7 @@ def changed(document, path, value):
 
 class ClusterSchemaTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_samples(self):
         files = sorted((harness.TOP / "samples" / "clusters").glob("*.yaml"))

@@ -47,9 +47,7 @@ class CudaPlanTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        folder = pathlib.Path(holder.name)
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         strict = unittest.mock.patch.dict(os.environ, NVCC=NVCC + " -Werror all-warnings")
         with strict:
             cls.plans = {

@@ -2,31 +2,17 @@
 with exit code 1."""
 
 import json
-import pathlib
-import shutil
-import tempfile
 import unittest
 
 import harness
 import plans
-from refusal import RefusalTest
+from refusal import ChangedPlanTest, RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 READERS = (["inspect"], ["verify"], ["simulate"], ["run", "-n", 2, "--steps", 1])
 
 
-class HostilePlanTest(RefusalTest):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.original = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=2, batch=8)
-
-    def setUp(self):
-        super().setUp()
-        self.plan = self.folder / "copy.plan"
-        shutil.copytree(self.original, self.plan)
-
+class HostilePlanTest(ChangedPlanTest):
     def refused_by_all(self, *names, readers=READERS):
         for command, *words in readers:
             with self.subTest(command=command):

@@ -27,9 +27,7 @@ class InstallTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         """Installed once, then moved, so that no path of the installation counts either."""
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name).resolve()
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory())).resolve()
         first = cls.folder / "first"
         done = subprocess.run(
             ["cmake", "--install", harness.BUILD, "--prefix", first], capture_output=True, text=True

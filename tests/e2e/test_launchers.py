@@ -51,9 +51,8 @@ def runs(process):
 class LaunchersTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.plan = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=RANKS, batch=16)
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.plan = harness.compile_plan(DIGITS, folder, ranks=RANKS, batch=16)
         cls.expected = losses(harness.syncline(*cls.words("-n", RANKS)[1:]))
 
     @classmethod
@@ -130,10 +129,9 @@ class LaunchersTest(unittest.TestCase):
         return found[0] if found and "syncline" in name else None
 
     def test_srun(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         try:
-            with Slurm(pathlib.Path(folder.name), RANKS) as slurm:
+            with Slurm(folder, RANKS) as slurm:
                 port = {"MASTER_PORT": str(harness.free_port())}
                 self.trains(["srun", "-n", str(RANKS)], {**slurm.environment, **port})
         except SlurmMissing as missing:

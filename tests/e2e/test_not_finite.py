@@ -21,9 +21,7 @@ BATCH = 4
 class NotFiniteTest(RefusalTest):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name)
+        path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.path = path
         cls.plans = {
             name: harness.compile_plan(DIGITS, path, ranks=ranks, label=name, **more)

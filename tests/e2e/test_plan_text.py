@@ -2,17 +2,13 @@
 hashes right: `verify` refuses what `run` would refuse, or train wrongly by.
 """
 
-import pathlib
 import re
 import shutil
-import tempfile
 import unittest
 
 import harness
 import plans
-from refusal import RefusalTest
-
-DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+from refusal import ChangedPlanTest
 
 
 def swap(old, new, count=1):
@@ -119,19 +115,9 @@ CHANGES = {
 }
 
 
-class PlanTextTest(RefusalTest):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.original = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=2, batch=8)
-
-    def setUp(self):
-        super().setUp()
-        self.plan = self.folder / "copy.plan"
-
+class PlanTextTest(ChangedPlanTest):
     def change(self, change):
-        shutil.rmtree(self.plan, ignore_errors=True)
+        shutil.rmtree(self.plan)
         shutil.copytree(self.original, self.plan)
         plans.reseal(self.plan, change((self.plan / "plan.mlir").read_text()))
 

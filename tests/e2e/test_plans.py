@@ -2,17 +2,15 @@
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import unittest
 
 import harness
 import plans
-from refusal import RefusalTest
+from refusal import ChangedPlanTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
@@ -20,17 +18,8 @@ IMAGES = f"{DATA / 'digits-train-x.npy'},{DATA / 'digits-train-y.npy'}"
 FILES = ("plan.mlir", "plan.json", "step.cpp", "step.so", "weights.bin", "model.onnx")
 
 
-class PlanTest(RefusalTest):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.original = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=2, batch=4)
-
-    def setUp(self):
-        super().setUp()
-        self.plan = self.folder / "copy.plan"
-        shutil.copytree(self.original, self.plan)
+class PlanTest(ChangedPlanTest):
+    batch = 4
 
     def test_same_input_same_bytes(self):
         """Compiled twice, in different folders, every file of the plan is the same."""

@@ -198,9 +198,7 @@ class TorchTest(RefusalTest):
 class MeasuredTest(RefusalTest):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.work = pathlib.Path(folder.name)
+        cls.work = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.plan = harness.compile_plan(DIGITS, cls.work, ranks=2, batch=4)
         cls.trace = cls.work / "t.json"
         harness.syncline("run", cls.plan, "--steps", 6, "--trace", cls.trace)

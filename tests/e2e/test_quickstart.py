@@ -15,9 +15,7 @@ STEP = r"^a step was predicted to take ([\d.]+) ms and took ([\d.]+) ms \(median
 
 class QuickstartTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def quickstart(self, before=""):
         """What the script prints with the built commands, without installing and building. `before`

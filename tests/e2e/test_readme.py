@@ -44,9 +44,7 @@ def table(text):
 
 class ReadmeTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "samples").symlink_to(harness.TOP / "samples")
 
     def run_all(self, lines):

@@ -27,9 +27,7 @@ SCHEMES = "ring recursive-doubling halving-doubling tree reduce-scatter paramete
 
 class SchemaTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def plan(self, model, cluster=harness.CLUSTER, words=()):
         """What the plan for four ranks says, once it is seen to follow the schema."""

@@ -32,9 +32,7 @@ SAME = 1e-5  # the same sums in another order
 class ServersTest(RefusalTest):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name)
+        path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         by_servers = {
             "cluster": SERVERS,
             "extra": ("--scheme", "*=parameter-server"),

@@ -22,9 +22,7 @@ RANKS = 3
 class StopTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name)
+        path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.plans = {
             name: harness.compile_plan(DIGITS, path, ranks=RANKS, label=name, **more)
             for name, more in {
@@ -36,9 +34,7 @@ class StopTest(unittest.TestCase):
         }
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def words(self, plan, *more):
         save = ("--save", self.folder / "out.onnx", "--log", "json", "--timeout", 20)

@@ -31,9 +31,8 @@ def resident_bytes(process):
 class StrangersTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.plan = harness.compile_plan(DIGITS, pathlib.Path(folder.name), ranks=RANKS)
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.plan = harness.compile_plan(DIGITS, folder, ranks=RANKS)
 
     def setUp(self):
         self.port = harness.free_port()

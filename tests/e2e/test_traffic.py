@@ -24,9 +24,7 @@ LIMIT = 0.05
 )
 class TrafficTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def moved(self, plan, steps):
         """Bytes each host's interface received and sent."""

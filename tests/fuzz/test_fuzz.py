@@ -20,9 +20,7 @@ INPUTS = 20  # of each target
 
 class JudgeTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name) / "case"
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "case"
         self.folder.mkdir()
         self.shell = server.Program(SHELL, {})
         self.addCleanup(self.shell.close)

@@ -53,17 +53,8 @@ class Speed:
     def ours(self, plan, ranks, *words):
         """Median seconds of a step of one run."""
         machine = self.machine
-        words = [
-            "--steps",
-            WARM_UP + self.steps(),
-            "--lr",
-            "0.001",
-            "--momentum",
-            "0.9",
-            "--log",
-            "json",
-            *words,
-        ]
+        steps = WARM_UP + self.steps()
+        words = [*f"--steps {steps} --lr 0.001 --momentum 0.9 --log json".split(), *words]
         done = machine.must("speed-syncline", *machine.words(machine.file(plan), ranks, *words))
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         times = [line["seconds"] for line in lines if "step" in line]

@@ -49,9 +49,7 @@ def of_each_sample():
 
 class NotFiniteTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         torch.manual_seed(1)
 
     def check(self, build, loss="cross-entropy"):

@@ -27,9 +27,7 @@ def batch_for(kind, classes=5, seed=3):
 
 class OperatorsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         torch.manual_seed(1)
 
     def export(self, model, kind, opset=17):

@@ -45,9 +45,7 @@ def choose_whole_batch(model, shape, classes, ranks):
 
 class RanksTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def train(self, path, data, ranks):
         each = len(data[0]) // ranks

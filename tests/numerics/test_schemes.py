@@ -56,9 +56,7 @@ def draw(shape, samples, seed=7):
 
 class SchemesTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def export(self, module, shape):
         torch.manual_seed(3)
