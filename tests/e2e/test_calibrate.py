@@ -1,20 +1,18 @@
 """`syncline calibrate`: the file it writes plans; bad lines, lost ranks and full disks end it."""
 
 import json
-import os
 import re
 import resource
 import signal
-import socket
 import subprocess
 import time
 import unittest
 
 import harness
+from calibrate_ranks import CalibrateRanksTest
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
-CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
 SHORT = ["--time", "2s", "--sizes", "1KiB,64KiB,1MiB"]
 
 
@@ -127,37 +125,12 @@ class CalibrateTest(RefusalTest):
         self.assertEqual(output.read_text(), "old")
 
 
-class LostRankTest(RefusalTest):
-    def start(self, rank, port):
-        flags = ["--rank", rank, "--ranks", 3, "--master-port", port, "--time", "60s"]
-        process = subprocess.Popen(
-            [str(CALIBRATE), *map(str, flags), "-o", str(self.folder / "c.yaml")],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")},
-        )
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
+class LostRankTest(CalibrateRanksTest):
     def test_killed_rank(self):
         """A rank that dies while measuring ends the others within seconds, by its name, and no file
         is written."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        ranks = [self.start(rank, port) for rank in range(3)]
-        for _ in ("connecting", "measuring"):
-            self.assertIn("s left", ranks[0].stderr.readline())
-        ranks[1].kill()
-        for rank in (0, 2):
-            self.assertEqual(ranks[rank].wait(15), 1)
-            errors = [line for line in ranks[rank].stderr if "error:" in line]
-            self.assertEqual(len(errors), 1)
-            self.assertIn("lost rank 1 (its process ended) while measuring", errors[0])
-        self.assertEqual(self.listing(), ["cluster.yaml"])
+        for error in self.errors_after_kill(3):
+            self.assertIn("lost rank 1 (its process ended) while measuring", error)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,13 @@ stand-ins' times are is of no interest."""
 import os
 import pathlib
 import re
-import socket
-import subprocess
 import unittest
 
 import harness
+from calibrate_ranks import CalibrateRanksTest
 from host_cuda import DIGITS, MODULE
 from refusal import RefusalTest
 
-CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
 SHARED = ["--backend", "cuda", "--share-device"]
 SHORT = ["--time", "3s", "--sizes", "1KiB,64KiB,1MiB"]
 
@@ -157,40 +155,13 @@ class CalibrateCudaTest(RefusalTest):
 
 
 @unittest.skipUnless(MODULE.exists(), "the CUDA backend's stand-in is not built")
-class LostRankTest(RefusalTest):
-    def start(self, rank, port):
-        flags = [*SHARED, "--rank", rank, "--ranks", 2, "--master-port", port, "--time", "60s"]
-        process = subprocess.Popen(
-            [str(CALIBRATE), *map(str, flags), "-o", str(self.folder / "c.yaml")],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={
-                **{k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")},
-                "SYNCLINE_CUDA_BACKEND": str(MODULE),
-            },
-        )
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
+class LostRankTest(CalibrateRanksTest):
     def test_killed_rank(self):
         """A rank that dies while NCCL carries messages ends the other within seconds, by
         its name."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        ranks = [self.start(rank, port) for rank in range(2)]
-        for _ in ("connecting", "measuring"):
-            self.assertIn("s left", ranks[0].stderr.readline())
-        ranks[1].kill()
-        self.assertEqual(ranks[0].wait(20), 1)
-        said = list(ranks[0].stderr)
-        errors = [line for line in said if "error:" in line]
-        self.assertEqual(len(errors), 1, said)
-        self.assertRegex(errors[0], r"lost rank 1 \(its process ended\).* while measuring ")
-        self.assertEqual(self.listing(), ["cluster.yaml"])
+        backend = {"SYNCLINE_CUDA_BACKEND": str(MODULE)}
+        (error,) = self.errors_after_kill(2, *SHARED, environment=backend)
+        self.assertRegex(error, r"lost rank 1 \(its process ended\).* while measuring ")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
-SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes}}\n"
 BATCH = 4
 
 
@@ -30,7 +29,7 @@ class NotFiniteTest(RefusalTest):
                 ("ring", 2, {"cluster": harness.RING}),
                 ("sharded", 2, {"extra": ("--scheme", "*=reduce-scatter")}),
                 ("factors", 2, {"extra": ("--scheme", "fc*=factors")}),
-                ("servers", 2, {"cluster": SERVERS, "extra": ("--scheme", "*=parameter-server")}),
+                ("servers", 2, harness.BY_SERVERS),
             )
         }
 

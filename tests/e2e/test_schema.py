@@ -14,14 +14,6 @@ DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
 # Room for a third of AlexNet: servers of their own and a merge class that has a capacity.
 SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes, memory: 40 MiB}}\n"
-NODES = """\
-name: nodes
-nodes: 2
-devices-per-node: 2
-device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
-network: {{bandwidth: 10 Gb/s, latency: 20 us, duplex: half}}
-inside: {{bandwidth: 100 Gb/s, latency: 2 us}}
-"""
 SCHEMES = "ring recursive-doubling halving-doubling tree reduce-scatter parameter-server"
 
 
@@ -74,7 +66,7 @@ class SchemaTest(unittest.TestCase):
         self.assertIn(f"capacity = {2 * (40 << 20)}", problem)
 
     def test_nodes(self):
-        plan = self.plan(TRACE, cluster=NODES, words=("--scheme", "*=hierarchical"))
+        plan = self.plan(TRACE, cluster=harness.NODES, words=("--scheme", "*=hierarchical"))
         self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {"hierarchical"})
         self.assertTrue(plan["cluster"]["half_duplex"])
 

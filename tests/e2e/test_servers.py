@@ -16,15 +16,6 @@ from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 HOSTS = harness.TOP / "tests" / "bench" / "hosts.sh"
-SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes}}\n"
-NODES = """\
-name: test
-nodes: 2
-devices-per-node: 2
-device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
-network: {{bandwidth: 10 Gb/s, latency: 20 us}}
-inside: {{bandwidth: 40 Gb/s, latency: 5 us}}
-"""
 WORKERS = 3
 SAME = 1e-5  # the same sums in another order
 
@@ -33,17 +24,18 @@ class ServersTest(RefusalTest):
     @classmethod
     def setUpClass(cls):
         path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        by_servers = {
-            "cluster": SERVERS,
-            "extra": ("--scheme", "*=parameter-server"),
-            "label": "servers",
-        }
-        cls.plan = harness.compile_plan(DIGITS, path, ranks=WORKERS, **by_servers)
+        cls.plan = harness.compile_plan(
+            DIGITS, path, ranks=WORKERS, label="servers", **harness.BY_SERVERS
+        )
         cls.ring = harness.compile_plan(
             DIGITS, path, ranks=WORKERS, cluster=harness.RING, label="ring"
         )
-        by_nodes = {"cluster": NODES, "extra": ("--scheme", "*=hierarchical"), "label": "nodes"}
-        cls.nodes = harness.compile_plan(DIGITS, path, ranks=4, **by_nodes)
+        cls.nodes = harness.compile_plan(
+            *(DIGITS, path, 4),
+            cluster=harness.NODES,
+            extra=("--scheme", "*=hierarchical"),
+            label="nodes",
+        )
 
     def summary(self, *words):
         """The last line of a run's JSON."""

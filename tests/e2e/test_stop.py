@@ -14,7 +14,6 @@ import harness
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
 PAIR = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
-SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes}}\n"
 LONG = 1000000  # steps, more than a test waits for
 RANKS = 3
 
@@ -29,7 +28,7 @@ class StopTest(unittest.TestCase):
                 "ring": {"cluster": harness.RING},
                 "sharded": {"extra": ("--scheme", "*=reduce-scatter")},
                 "factors": {"extra": ("--scheme", "fc*=factors")},
-                "servers": {"cluster": SERVERS, "extra": ("--scheme", "*=parameter-server")},
+                "servers": harness.BY_SERVERS,
             }.items()
         }
 

@@ -24,6 +24,19 @@ network: {{bandwidth: 10 Gb/s, latency: 20 us}}
 """
 # The only all-reduce is the ring's: what every other scheme is compared with.
 RING = CLUSTER + "collectives: {{all-reduce: {{formula: ring}}}}\n"
+NODES = """\
+name: nodes
+nodes: 2
+devices-per-node: 2
+device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+network: {{bandwidth: 10 Gb/s, latency: 20 us, duplex: half}}
+inside: {{bandwidth: 100 Gb/s, latency: 2 us}}
+"""
+# compile_plan()'s arguments for a plan whose messages two dedicated servers sum.
+BY_SERVERS = {
+    "cluster": CLUSTER + "servers: {{count: 2, dedicated: yes}}\n",
+    "extra": ("--scheme", "*=parameter-server"),
+}
 
 
 def syncline(*words, limit=600):
