@@ -57,7 +57,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   context.optimal = solution.getCertificate().has_value() &&
                     problem::isProved(finish, solution.getBound().convertToDouble());
   for (cluster::Scheme scheme : planned.problem.catalog().unsupported)
-    context.leftOut.push_back(cluster::stringifyScheme(scheme).str());
+    context.unavailable.push_back(cluster::stringifyScheme(scheme).str());
   context.isRequested = op.getRequested().has_value();
   if (explanation.isPiggyback)
     context.carrier = names[*problem.layers[layer].carrier].parameter;

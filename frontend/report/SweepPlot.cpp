@@ -43,7 +43,7 @@ public:
   explicit Plot(const sweep::Sweep &sweep) : sweep(sweep), across{}, up{} {
     for (const sweep::SweepPoint &point : sweep.points)
       values.push_back(point.value);
-    for (const sweep::LeftOut &value : sweep.leftOut)
+    for (const sweep::SkippedValue &value : sweep.skipped)
       values.push_back(value.value);
     std::ranges::sort(values);
     across = {values.front(), values.back()};
@@ -59,7 +59,7 @@ public:
   }
 
   std::string draw(const std::string &title) const {
-    const double height = bottom + 56 + noteHeight * static_cast<double>(sweep.leftOut.size());
+    const double height = bottom + 56 + noteHeight * static_cast<double>(sweep.skipped.size());
     std::string picture = svg::opening(width, height) + svg::title(left, title);
     picture += text(left, 46, "start", "times; both axes are logarithmic");
     picture += axes();
@@ -67,7 +67,7 @@ public:
     picture += series("compute", "#888888", &sweep::SweepPoint::compute, 1, 5);
     picture += series("step", "#1f4e9c", &sweep::SweepPoint::step, 0, 2);
     picture += series("exposed", "#c0392b", &sweep::SweepPoint::exposed, 2, 2);
-    return picture + efficiency() + leftOut() + "</svg>\n";
+    return picture + efficiency() + skippedValues() + "</svg>\n";
   }
 
 private:
@@ -144,10 +144,10 @@ private:
            text(width - right + 16, (lower + bottom) / 2, "start", "efficiency", "#1e8449");
   }
 
-  std::string leftOut() const {
+  std::string skippedValues() const {
     std::string svg;
     double down = bottom + 56;
-    for (const sweep::LeftOut &value : sweep.leftOut) {
+    for (const sweep::SkippedValue &value : sweep.skipped) {
       svg += text(x(value.value), middle - 4, "middle", "\u00d7", "#c0392b");
       svg += text(left, down, "start",
                   "\u00d7 " + sweep::axisValue(sweep.axis.kind, value.value) + ": " + value.reason,

@@ -69,9 +69,9 @@ std::string differences(const sweep::Sweep &sweep, const sweep::SweepPoint &befo
   return text;
 }
 
-std::string leftOutText(const sweep::Sweep &sweep) {
+std::string skippedText(const sweep::Sweep &sweep) {
   std::string text;
-  for (const sweep::LeftOut &value : sweep.leftOut)
+  for (const sweep::SkippedValue &value : sweep.skipped)
     text += "left out: " + std::string(sweep::axisName(sweep.axis.kind)) + " " +
             sweep::axisValue(sweep.axis.kind, value.value) + ": " + value.reason + "\n";
   return text;
@@ -152,7 +152,7 @@ std::string sweepTable(const sweep::Sweep &sweep) {
   if (hasWhole)
     text += "* too long to simulate round by round: messages take the time that planners give "
             "them\n";
-  return text + leftOutText(sweep) +
+  return text + skippedText(sweep) +
          "compute: of the slowest rank, without waiting; exposed: the rank that waits least waits "
          "so long for messages;\n" +
          throughputMeaning + "\n" + bestText(sweep) + crossoversText(sweep);
@@ -163,9 +163,9 @@ std::string sweepCsv(const sweep::Sweep &sweep) {
   std::string text = std::string(sweep::csvColumn(kind)) +
                      ",step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
                      "efficiency,left_out\n";
-  auto missing = sweep.leftOut.begin();
+  auto missing = sweep.skipped.begin();
   auto addMissing = [&](double below) {
-    for (; missing != sweep.leftOut.end() && missing->value < below; ++missing)
+    for (; missing != sweep.skipped.end() && missing->value < below; ++missing)
       text += number(sweep::csvValue(kind, missing->value)) + ",,,,,,,," + quoted(missing->reason) +
               "\n";
   };

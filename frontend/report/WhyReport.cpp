@@ -69,9 +69,9 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
 }
 
 /// The schemes that the table lacks because NCCL, which carries the messages, does not have them.
-std::string leftOut(const WhyContext &context) {
+std::string unavailableText(const WhyContext &context) {
   std::string names;
-  for (const std::string &name : context.leftOut)
+  for (const std::string &name : context.unavailable)
     names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? "" : "not offered, as NCCL carries the messages: " + names + "\n";
 }
@@ -115,7 +115,8 @@ std::string schemesTable(const Explanation &explanation, const WhyContext &conte
   if (hasBucket)
     text += "bucket, it exists at: how long its whole bucket has the channel, and when that "
             "exists\n";
-  return text + "best step: with the rest planned anew around it\n" + leftOut(context) + "\n";
+  return text + "best step: with the rest planned anew around it\n" + unavailableText(context) +
+         "\n";
 }
 
 /// "4.33 ms (1.2 %) later", "at the same time".

@@ -27,8 +27,9 @@ struct WhyContext {
   std::string carrier = {};                 ///< the carrier's name if the gradient is a piggyback
   std::vector<std::string> mates = {};      ///< the others in its message
   std::vector<std::string> piggybacks = {}; ///< gradients that travel with its factors
-  std::vector<std::string> leftOut = {}; ///< schemes that NCCL, which carries the messages, has not
-  double updates = 0;                    ///< seconds of all updates, behind the finish
+  std::vector<std::string> unavailable =
+      {};             ///< schemes that NCCL, which carries the messages, does not have
+  double updates = 0; ///< seconds of all updates, behind the finish
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };
 

@@ -30,8 +30,8 @@ struct SweepPoint {
   }
 };
 
-/// A value that was left out, and the reason.
-struct LeftOut {
+/// A value of the axis without a point, and why it has none.
+struct SkippedValue {
   double value = 0;
   std::string reason;
 };
@@ -39,9 +39,9 @@ struct LeftOut {
 struct Sweep {
   SweepAxis axis;
   bool replanned = false;
-  std::vector<std::string> gradients; ///< names
-  std::vector<SweepPoint> points;     ///< at least one, values ascending
-  std::vector<LeftOut> leftOut = {};  ///< ascending
+  std::vector<std::string> gradients;     ///< names
+  std::vector<SweepPoint> points;         ///< at least one, values ascending
+  std::vector<SkippedValue> skipped = {}; ///< ascending
 };
 
 } // namespace syncline::sweep

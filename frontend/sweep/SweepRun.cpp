@@ -278,13 +278,13 @@ Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
     if (point)
       sweep.points.push_back(std::move(*point));
     else if (point.status().kind() == ErrorKind::badInput)
-      sweep.leftOut.push_back({value, point.status().message()});
+      sweep.skipped.push_back({value, point.status().message()});
     else
       return point.status();
   }
   if (!sweep.points.empty())
     return sweep;
-  const LeftOut &first = sweep.leftOut.front();
+  const SkippedValue &first = sweep.skipped.front();
   return Status::badInput("at " + std::string(axisName(axis.kind)) + " " +
                           axisValue(axis.kind, first.value) + ": " + first.reason);
 }

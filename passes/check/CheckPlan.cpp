@@ -14,10 +14,11 @@ namespace {
 
 LogicalResult checkProgram(plan::ProgramOp program) {
   FailureOr<check::PlanFacts> facts = check::gather(program);
-  return failure(failed(facts) || failed(check::checkBuckets(*facts)) ||
-                 failed(check::checkSchemes(*facts)) || failed(check::checkMemory(*facts)) ||
-                 failed(check::checkPromises(*facts, program->getParentOfType<ModuleOp>())) ||
-                 failed(check::checkFactors(*facts, program->getParentOfType<ModuleOp>())));
+  return failure(
+      failed(facts) || failed(check::checkBuckets(*facts)) || failed(check::checkSchemes(*facts)) ||
+      failed(check::checkMemory(*facts)) ||
+      failed(check::checkAgainstSolution(*facts, program->getParentOfType<ModuleOp>())) ||
+      failed(check::checkFactors(*facts, program->getParentOfType<ModuleOp>())));
 }
 
 struct CheckPlan : syncline::impl::CheckPlanBase<CheckPlan> {

@@ -87,7 +87,14 @@ mlir::LogicalResult checkSchemes(const PlanFacts &facts);
 /// Rules P19 and P20: the program carries out the module's solution, and the problem's times are
 /// those of the program's operations. Succeeds where the module has neither problem nor solution.
 /// Precondition: checkBuckets() succeeded.
-mlir::LogicalResult checkPromises(const PlanFacts &facts, mlir::ModuleOp module);
+mlir::LogicalResult checkAgainstSolution(const PlanFacts &facts, mlir::ModuleOp module);
+
+inline sync::MessageAttr messageOf(sync::SolutionOp solution, std::int64_t bucket) {
+  return mlir::cast<sync::MessageAttr>(solution.getMessages()[bucket]);
+}
+inline llvm::StringRef layerName(sync::ProblemOp problem, std::int64_t layer) {
+  return mlir::cast<mlir::StringAttr>(problem.getLayers()[layer]).getValue();
+}
 
 /// Rule P20 for this problem and its solution. Precondition: the program carries them out (P19).
 mlir::LogicalResult checkTimes(const PlanFacts &facts, sync::ProblemOp problem,

@@ -13,10 +13,10 @@ namespace syncline::check {
 
 namespace {
 
-class PromiseRules {
+class SolutionRules {
 public:
-  PromiseRules(const PlanFacts &facts, sync::ProblemOp problem, sync::SolutionOp solution,
-               cluster::SpecAttr spec)
+  SolutionRules(const PlanFacts &facts, sync::ProblemOp problem, sync::SolutionOp solution,
+                cluster::SpecAttr spec)
       : facts(facts), problem(problem), solution(solution), spec(spec) {
     for (plan::TensorOp tensor : facts.tensors)
       if (tensor.getSpace() == plan::Space::gradients)
@@ -31,14 +31,6 @@ private:
     InFlightDiagnostic diagnostic = at->emitOpError(message);
     diagnostic.attachNote(other->getLoc()) << note;
     return diagnostic;
-  }
-
-  sync::MessageAttr messageOf(std::int64_t bucket) {
-    return cast<sync::MessageAttr>(solution.getMessages()[bucket]);
-  }
-
-  StringRef layerName(std::int64_t layer) {
-    return cast<StringAttr>(problem.getLayers()[layer]).getValue();
   }
 
   /// Rule P19: the ranks and the servers.
@@ -81,7 +73,7 @@ private:
   }
 
   LogicalResult checkBucket(std::int64_t number, plan::BucketOp bucket) {
-    sync::MessageAttr message = messageOf(number);
+    sync::MessageAttr message = messageOf(solution, number);
     if (bucket.getScheme() != message.getScheme())
       return reject(bucket,
                     "P19: expected scheme '" + llvm::Twine(schemeName(message.getScheme())) +
@@ -115,12 +107,12 @@ private:
   LogicalResult checkMembers(plan::BucketOp bucket, llvm::ArrayRef<std::int64_t> layers) {
     llvm::SmallVector<StringRef> expected;
     for (std::int64_t layer : layers)
-      expected.push_back(layerName(layer));
+      expected.push_back(layerName(problem, layer));
     if (!llvm::equal(bucket.getMembers().getAsValueRange<StringAttr>(), expected))
       return reject(bucket, "P19: expected members '" + llvm::join(expected, "', '") + "'",
                     solution, "as the solution says");
     for (std::int64_t layer : layers) {
-      plan::TensorOp gradient = gradients.lookup(layerName(layer));
+      plan::TensorOp gradient = gradients.lookup(layerName(problem, layer));
       const std::int64_t bytes = plan::denseBytes(cast<MemRefType>(gradient.getType()));
       if (bytes != problem.getBytes()[layer])
         return reject(gradient,
@@ -162,7 +154,7 @@ private:
 
 } // namespace
 
-LogicalResult checkPromises(const PlanFacts &facts, ModuleOp module) {
+LogicalResult checkAgainstSolution(const PlanFacts &facts, ModuleOp module) {
   const auto problems = module.getOps<sync::ProblemOp>();
   const auto solutions = module.getOps<sync::SolutionOp>();
   if (problems.empty() && solutions.empty())
@@ -176,7 +168,7 @@ LogicalResult checkPromises(const PlanFacts &facts, ModuleOp module) {
     return solution.emitOpError("P19: expected a solution of '")
            << problem.getSymName() << "', got one of '" << solution.getProblem() << "'";
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  return failure(failed(PromiseRules(facts, problem, solution, spec).check()) ||
+  return failure(failed(SolutionRules(facts, problem, solution, spec).check()) ||
                  failed(checkTimes(facts, problem, solution)));
 }
 

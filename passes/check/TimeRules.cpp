@@ -39,14 +39,6 @@ public:
   }
 
 private:
-  sync::MessageAttr messageOf(std::int64_t bucket) {
-    return cast<sync::MessageAttr>(solution.getMessages()[bucket]);
-  }
-
-  StringRef layerName(std::int64_t layer) {
-    return cast<StringAttr>(problem.getLayers()[layer]).getValue();
-  }
-
   /// Computes when each operation ends, from the seconds written at it. The problem counts
   /// computation after a message as part of the backward pass, for one rank's samples.
   void runClock() {
@@ -137,8 +129,8 @@ private:
   LogicalResult checkReady() {
     const double backwardEnd = problem.getBackwardEnd().convertToDouble();
     for (auto [number, bucket] : facts.buckets)
-      for (std::int64_t layer : messageOf(number).getLayers()) {
-        const StringRef name = layerName(layer);
+      for (std::int64_t layer : messageOf(solution, number).getLayers()) {
+        const StringRef name = layerName(problem, layer);
         double earliest = 0, latest = backwardEnd;
         if (plan::travelsByFactors(bucket)) {
           for (plan::TensorOp factor : facts.steps[PlanFacts::only(facts.issues, number)].reads)
@@ -165,14 +157,14 @@ private:
     for (auto [number, bucket] : facts.buckets) {
       if (!plan::travelsByFactors(bucket))
         continue;
-      sync::MessageAttr message = messageOf(number);
+      sync::MessageAttr message = messageOf(solution, number);
       const double least = reconstruction.lookup(number) * (ranks - 1) / ranks;
       for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
         if (factorOption.getLayer() == message.getLayers().front() &&
             factorOption.getScheme() == message.getScheme() &&
             !isWithin(factorOption.getReconstruct(), least, least + (ranks - 1) * sumsOf(number)))
           return reject(problem.emitOpError("P20: gradient '")
-                        << layerName(factorOption.getLayer()) << "' is reconstructed in "
+                        << layerName(problem, factorOption.getLayer()) << "' is reconstructed in "
                         << double(factorOption.getReconstruct())
                         << " s, but by the program's operations in " << least << " s");
     }

@@ -1,7 +1,7 @@
 // Replays a plan with one message changed, and solves the problem again with one scheme requested.
 #include "passes/explain/Alternatives.h"
 
-#include "passes/explain/Forcing.h"
+#include "passes/explain/SchemeRequest.h"
 #include "passes/solver/Replay.h"
 
 #include <algorithm>
@@ -121,8 +121,8 @@ std::vector<Alternative> alternativesOf(const Problem &problem, const Solution &
     Alternative alternative{.scheme = scheme, .isChosen = scheme == chosen};
     alternative.alone = costAlone(problem, plan, layer, scheme);
     alternative.bucket = costOfBucket(problem, plan, layer, scheme);
-    if (std::optional<Problem> forced = forceScheme(problem, layer, scheme))
-      alternative.finish = finishOf(*forced, solve(*forced, options).plan);
+    if (std::optional<Problem> requested = requestScheme(problem, layer, scheme))
+      alternative.finish = finishOf(*requested, solve(*requested, options).plan);
     if (alternative.isChosen)
       alternative.finish =
           std::min(alternative.finish.value_or(finishOf(problem, plan)), finishOf(problem, plan));

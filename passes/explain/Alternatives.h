@@ -29,7 +29,7 @@ struct Alternative {
   /// The gradient's whole bucket, where it has several members and the scheme merges.
   std::optional<MessageCost> bucket = std::nullopt;
   /// The least finish of all plans in which the gradient uses this scheme, as far as a search of
-  /// `SolverOptions` finds it; nothing where forceScheme has no such problem.
+  /// `SolverOptions` finds it; nothing where requestScheme has no such problem.
   std::optional<double> finish = std::nullopt;
 };
 

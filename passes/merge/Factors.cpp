@@ -66,7 +66,7 @@ static llvm::SmallVector<Value, 3> summedBeside(const FactorPair &pair) {
   return sources;
 }
 
-bool ridesWith(sync::GradientOp gradient, const FactorPair &pair) {
+bool isPiggybackOf(sync::GradientOp gradient, const FactorPair &pair) {
   const Value source = summedBy(gradient);
   return source && llvm::is_contained(summedBeside(pair), source);
 }

@@ -31,7 +31,7 @@ std::optional<FactorPair> factorsOf(sync::GradientOp gradient);
 
 /// Whether the gradient is a sum of a factor over its samples, as a bias's is of dy. A rank with
 /// the gathered factors can then compute it too.
-bool ridesWith(sync::GradientOp gradient, const FactorPair &pair);
+bool isPiggybackOf(sync::GradientOp gradient, const FactorPair &pair);
 
 /// The gradients of a step that may be piggybacks, indexed by the value that they sum, so that a
 /// pair's piggybacks are found without visiting all gradients. Valid while the step is unchanged.

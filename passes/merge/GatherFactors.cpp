@@ -162,7 +162,7 @@ LogicalResult gatherFactors(OpBuilder &builder, const FactorMessage &message, st
   if (!pair)
     return carrier.emitOpError("expected a product over samples: it travels by factors");
   for (sync::GradientOp piggyback : message.piggybacks)
-    if (!ridesWith(piggyback, *pair))
+    if (!isPiggybackOf(piggyback, *pair))
       return piggyback.emitOpError("expected a sum of a factor of '")
              << carrier.getParameter() << "', with which it travels";
 

@@ -190,7 +190,7 @@ Result<std::vector<Choice>> factorChoices(const Problem &problem) {
 }
 
 std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeClass,
-                                     const std::function<bool(std::size_t)> &goesAlone) {
+                                     const std::function<bool(std::size_t)> &sendsFactors) {
   std::size_t n = problem.layers.size();
   std::optional<std::size_t> limited = problem.limitedMergeClass();
   auto firstOther = [&](std::size_t k) -> std::optional<std::size_t> {
@@ -207,9 +207,9 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
   };
   // The room that remains beside the layers that have no other merge class or option.
   std::int64_t room = limited ? problem.mergeClasses[*limited].capacity : 0;
-  std::vector<bool> alone(n);
+  std::vector<bool> byFactors(n);
   for (std::size_t k = 0; k < n; ++k) {
-    alone[k] = goesAlone(k);
+    byFactors[k] = sendsFactors(k);
     if (limited && problem.layers[k].factorOptions.empty() && !firstOther(k) &&
         !problem.hasNoMergeClass(k))
       room -= problem.layers[k].bytes;
@@ -223,7 +223,7 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
     auto inMergeClass = [](std::size_t l) {
       return Choice{Choice::Kind::close, static_cast<std::uint8_t>(l)};
     };
-    if (alone[k])
+    if (byFactors[k])
       choices[k] = fastestFactorOption(k);
     else if (problem.allows(k, mergeClass) && mergeClass != limited)
       choices[k] = inMergeClass(mergeClass);

@@ -38,12 +38,12 @@ Result<std::vector<Choice>> serverChoices(const Problem &problem);
 /// has factors.
 Result<std::vector<Choice>> factorChoices(const Problem &problem);
 
-/// Every layer in its own message. A layer with goesAlone(k) uses its fastest factor option. Any
+/// Every layer in its own message. A layer with sendsFactors(k) uses its fastest factor option. Any
 /// other uses `mergeClass`; where that is not allowed or full, the first other merge class that
 /// takes it, or a factor option. Piggybacks follow carriers that send factors. The result is
-/// always sound. Preconditions: the problem is valid, and goesAlone(k) only where layer k has a
+/// always sound. Preconditions: the problem is valid, and sendsFactors(k) only where layer k has a
 /// factor option.
 std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeClass,
-                                     const std::function<bool(std::size_t)> &goesAlone);
+                                     const std::function<bool(std::size_t)> &sendsFactors);
 
 } // namespace syncline::solver

@@ -1,7 +1,7 @@
 // Solves a planned problem again with other bandwidths, batches and numbers of nodes.
 #include "passes/explain/ir/Explain.h"
 
-#include "passes/explain/Forcing.h"
+#include "passes/explain/SchemeRequest.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/solver/Planner.h"
 
@@ -56,7 +56,7 @@ public:
 private:
   /// Whether a plan with the planned scheme could end as early as the best one.
   bool isAsGood(const Problem &there, const PlanResult &best) const {
-    std::optional<Problem> requested = forceScheme(there, layer, planned);
+    std::optional<Problem> requested = requestScheme(there, layer, planned);
     if (!requested)
       return false;
     const double finish = finishOf(*requested, solve(*requested, quick(*requested)).plan);

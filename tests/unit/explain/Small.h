@@ -6,17 +6,21 @@
 namespace syncline::explain {
 
 /// Seconds and bytes in round numbers. In backward order: 'weight' (0) with factors, 'bias' (1),
-/// which rides with it, and 'conv' (2). A ring takes 1 s a message and 1 s a byte, a tree 0.5 s and
+/// its piggyback, and 'conv' (2). A ring takes 1 s a message and 1 s a byte, a tree 0.5 s and
 /// 2 s, servers 3 s and 0.5 s.
 inline problem::Problem smallProblem() {
   using namespace problem;
   auto line = [](double a, double b) { return std::make_shared<AffineCost>(a, b); };
   Problem problem;
-  problem.mergeClasses = {{{{Scheme::ring, line(1, 1), 3},
-                            {Scheme::tree, line(0.5, 2), 4},
-                            {Scheme::parameterServer, line(3, 0.5), 2}}}};
-  FactorOption factors{Scheme::factors, 2, 1.5, 12, 6};
-  problem.layers = {{20, 1, 1, {factors}, {}}, {1, 2, 1, {}, 0}, {4, 3, 1, {}, {}}};
+  problem.mergeClasses = {
+      {.options = {{.scheme = Scheme::ring, .cost = line(1, 1), .traffic = 3},
+                   {.scheme = Scheme::tree, .cost = line(0.5, 2), .traffic = 4},
+                   {.scheme = Scheme::parameterServer, .cost = line(3, 0.5), .traffic = 2}}}};
+  FactorOption factors{.seconds = 2, .reconstruct = 1.5, .traffic = 12, .factorBytes = 6};
+  problem.layers = {
+      {.bytes = 20, .ready = 1, .mergeClasses = 1, .factorOptions = {factors}, .carrier = {}},
+      {.bytes = 1, .ready = 2, .mergeClasses = 1, .factorOptions = {}, .carrier = 0},
+      {.bytes = 4, .ready = 3, .mergeClasses = 1, .factorOptions = {}, .carrier = {}}};
   problem.computeFree = 3;
   return problem;
 }

@@ -43,7 +43,7 @@ public:
     EXPECT_TRUE(pair.has_value());
     if (pair)
       for (sync::GradientOp piggyback : Piggybacks(parsed->step()).of(gradient(parameter), *pair)) {
-        EXPECT_TRUE(ridesWith(piggyback, *pair));
+        EXPECT_TRUE(isPiggybackOf(piggyback, *pair));
         names.push_back(piggyback.getParameter().str());
       }
     return names;

@@ -73,7 +73,7 @@ TEST(SweepReportTest, WritesARowAPoint) {
 // What is no point is named with its reason, and never the best.
 TEST(SweepReportTest, NamesWhatIsLeftOut) {
   Sweep sweep = threePoints();
-  sweep.leftOut = {{3, "needs \"much\", more"}, {8, "needs more still"}};
+  sweep.skipped = {{3, "needs \"much\", more"}, {8, "needs more still"}};
   const std::string table = sweepTable(sweep);
   EXPECT_NE(table.find("left out: slow 3: needs \"much\", more\n"
                        "left out: slow 8: needs more still\n"),

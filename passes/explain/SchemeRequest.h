@@ -1,5 +1,5 @@
-// Forcing: the schemes that a problem offers to one gradient, and the problem in which one of them
-// is forced on it.
+// The schemes that a problem offers to one gradient, and the problem in which one of them is
+// requested for it.
 //
 // Functions are pure and thread-safe; layers count from zero in backward order.
 #pragma once
@@ -28,7 +28,7 @@ Scheme schemeIn(const problem::Problem &problem, const problem::Solution &plan, 
 /// The problem in which the layer must use this scheme, alone or in a bucket; all else may still be
 /// chosen. A piggyback is sent by factors when its carrier is. Nothing where the scheme is not
 /// offered, or where the problem would need more merge classes than solvers take.
-std::optional<problem::Problem> forceScheme(const problem::Problem &problem, std::size_t layer,
-                                            Scheme scheme);
+std::optional<problem::Problem> requestScheme(const problem::Problem &problem, std::size_t layer,
+                                              Scheme scheme);
 
 } // namespace syncline::explain

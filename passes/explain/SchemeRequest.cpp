@@ -1,5 +1,5 @@
-// Forces a scheme on one gradient.
-#include "passes/explain/Forcing.h"
+// Requests a scheme for one gradient.
+#include "passes/explain/SchemeRequest.h"
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ std::optional<Route> mergeClassRoute(const Problem &problem, std::size_t layer, 
   return std::nullopt;
 }
 
-bool goesAloneBy(const Layer &layer, Scheme scheme) {
+bool hasFactorOption(const Layer &layer, Scheme scheme) {
   return std::ranges::find(layer.factorOptions, scheme, &FactorOption::scheme) !=
          layer.factorOptions.end();
 }
@@ -51,11 +51,11 @@ std::optional<std::size_t> mergeClassOfItsOwn(Problem &problem, Route route) {
 } // namespace
 
 std::vector<Scheme> offeredSchemes(const Problem &problem, std::size_t layer) {
-  const Layer &requested = problem.layers[layer];
+  const Layer &own = problem.layers[layer];
   std::vector<Scheme> schemes;
   for (Scheme scheme : allSchemes())
-    if (mergeClassRoute(problem, layer, scheme) || goesAloneBy(requested, scheme) ||
-        (requested.carrier && goesAloneBy(problem.layers[*requested.carrier], scheme)))
+    if (mergeClassRoute(problem, layer, scheme) || hasFactorOption(own, scheme) ||
+        (own.carrier && hasFactorOption(problem.layers[*own.carrier], scheme)))
       schemes.push_back(scheme);
   return schemes;
 }
@@ -72,27 +72,27 @@ Scheme schemeIn(const Problem &problem, const Solution &plan, std::size_t layer)
   return plan.scheme(problem, messageOf(problem, plan, layer));
 }
 
-std::optional<Problem> forceScheme(const Problem &problem, std::size_t layer, Scheme scheme) {
-  Problem forced = problem;
-  Layer &requested = forced.layers[layer];
+std::optional<Problem> requestScheme(const Problem &problem, std::size_t layer, Scheme scheme) {
+  Problem requested = problem;
+  Layer &target = requested.layers[layer];
   std::optional<Route> route = mergeClassRoute(problem, layer, scheme);
-  if (!route && !goesAloneBy(requested, scheme)) {
-    if (requested.carrier && goesAloneBy(problem.layers[*requested.carrier], scheme))
-      return forceScheme(problem, *requested.carrier, scheme);
+  if (!route && !hasFactorOption(target, scheme)) {
+    if (target.carrier && hasFactorOption(problem.layers[*target.carrier], scheme))
+      return requestScheme(problem, *target.carrier, scheme);
     return std::nullopt;
   }
   std::optional<std::size_t> mergeClass;
-  if (route && !(mergeClass = mergeClassOfItsOwn(forced, *route)))
+  if (route && !(mergeClass = mergeClassOfItsOwn(requested, *route)))
     return std::nullopt;
-  requested.mergeClasses = mergeClass ? std::uint32_t{1} << *mergeClass : 0;
-  requested.carrier.reset();
-  std::erase_if(requested.factorOptions,
+  target.mergeClasses = mergeClass ? std::uint32_t{1} << *mergeClass : 0;
+  target.carrier.reset();
+  std::erase_if(target.factorOptions,
                 [&](const FactorOption &factorOption) { return factorOption.scheme != scheme; });
-  if (requested.factorOptions.empty())
-    for (Layer &other : forced.layers)
+  if (target.factorOptions.empty())
+    for (Layer &other : requested.layers)
       if (other.carrier == layer)
         other.carrier.reset();
-  return forced;
+  return requested;
 }
 
 } // namespace syncline::explain
