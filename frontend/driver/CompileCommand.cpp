@@ -206,10 +206,8 @@ Command addCompile(CLI::App &app) {
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     if (!options->writeLayers.empty() && !options->planOnly)
       return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
-    Result<std::string> cluster = files::findCluster(options->cluster);
-    if (!cluster)
-      return cluster.status();
-    options->cluster = *cluster;
+    if (Status found = files::resolveCluster(options->cluster); !found)
+      return found;
     return compile(*options);
   };
 }

@@ -177,10 +177,8 @@ Command addProfile(CLI::App &app) {
   addDeviceOptions(*command, *options);
   addImport(*command, *options);
   return [options]() -> Status {
-    Result<std::string> cluster = files::findCluster(options->cluster);
-    if (!cluster)
-      return cluster.status();
-    options->cluster = *cluster;
+    if (Status found = files::resolveCluster(options->cluster); !found)
+      return found;
     return profile(*options);
   };
 }

@@ -178,10 +178,8 @@ Command addSimulate(CLI::App &app) {
   return [options, raw]() -> Status {
     if (Status ready = finish(*raw, *options); !ready)
       return ready;
-    Result<std::string> cluster = files::findCluster(options->cluster);
-    if (!cluster)
-      return cluster.status();
-    options->cluster = *cluster;
+    if (Status found = files::resolveCluster(options->cluster); !found)
+      return found;
     return simulatePlan(*options);
   };
 }

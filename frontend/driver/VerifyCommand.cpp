@@ -131,10 +131,8 @@ Command addVerify(CLI::App &app) {
     if (options->withZ3)
       if (Status available = z3judge::checkAvailable(); !available)
         return available;
-    Result<std::string> cluster = files::findCluster(options->cluster);
-    if (!cluster)
-      return cluster.status();
-    options->cluster = *cluster;
+    if (Status found = files::resolveCluster(options->cluster); !found)
+      return found;
     return verify(*options);
   };
 }

@@ -43,11 +43,15 @@ Result<std::string> findSampleCluster(const std::string &name) {
                                          : ", did you mean '" + std::string(meant) + "'?"));
 }
 
-Result<std::string> findCluster(const std::string &text) {
+Status resolveCluster(std::string &cluster) {
   std::error_code ignored;
-  if (text.empty() || fs::exists(text, ignored) || text.find_first_of("/.") != text.npos)
-    return text;
-  return findSampleCluster(text);
+  if (cluster.empty() || fs::exists(cluster, ignored) ||
+      cluster.find_first_of("/.") != cluster.npos)
+    return Status::ok();
+  Result<std::string> file = findSampleCluster(cluster);
+  if (file)
+    cluster = *file;
+  return file.status();
 }
 
 } // namespace syncline::files

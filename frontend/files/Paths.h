@@ -22,9 +22,9 @@ std::vector<std::string> sampleClusters();
 /// The file of a sample. badInput, with the nearest name, where there is none.
 Result<std::string> findSampleCluster(const std::string &name);
 
-/// The cluster file that `text` means: a file of this name, or else a sample of this name. badInput
-/// where a text without '/' and '.' is neither; other texts are given back as they are, for the
-/// reader to say what is wrong.
-Result<std::string> findCluster(const std::string &text);
+/// Replaces the name of a sample by its file, unless a file has that name. badInput where a text
+/// without '/' and '.' names neither. Other texts stay as they are, and the reader of cluster files
+/// says what is wrong with them.
+Status resolveCluster(std::string &cluster);
 
 } // namespace syncline::files

@@ -132,10 +132,16 @@ static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastAll(NodeImport &
   return result;
 }
 
-static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
+/// Two operands of one element type, broadcast to their common shape.
+static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastPair(NodeImport &node,
+                                                                     Constants in) {
   if (in.size() != 2 || in[0]->type != in[1]->type)
     return node.error("expected two operands of one element type");
-  auto operands = broadcastAll(node, in);
+  return broadcastAll(node, in);
+}
+
+static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
+  auto operands = broadcastPair(node, in);
   if (failed(operands))
     return failure();
   ConstantTensor &a = (*operands)[0], &b = (*operands)[1];
@@ -151,9 +157,7 @@ static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
 }
 
 static FailureOr<ConstantTensor> foldComparison(NodeImport &node, Constants in) {
-  if (in.size() != 2 || in[0]->type != in[1]->type)
-    return node.error("expected two operands of one element type");
-  auto operands = broadcastAll(node, in);
+  auto operands = broadcastPair(node, in);
   if (failed(operands))
     return failure();
   const ConstantTensor &a = (*operands)[0], &b = (*operands)[1];

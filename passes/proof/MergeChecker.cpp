@@ -1,12 +1,11 @@
 // Checks certificates of merging alone, pair by pair.
 #include "passes/proof/MergeChecker.h"
 
-#include "passes/problem/Rounding.h"
+#include "passes/proof/Rejections.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace syncline::proof {
 
@@ -14,18 +13,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
-
-double slack(double a, double b) { return replayRounding * std::max(std::abs(a), std::abs(b)); }
-
-bool isBefore(double a, double b) { return a < b - slack(a, b); }
-
 template <typename... Parts> MergeRejection reject(MergeRejectionKind kind, const Parts &...parts) {
-  std::ostringstream text;
-  text.precision(17);
-  text << 'M' << static_cast<int>(kind) << ": ";
-  (text << ... << parts);
-  return {kind, text.str()};
+  return {kind, brokenRule('M', static_cast<int>(kind), parts...)};
 }
 
 /// Checks the bound's inequality for one j against all i < j.
@@ -126,7 +115,7 @@ std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
     return reject(MergeRejectionKind::certificateOrigin, "expected entry 0 to be 0 s, got ",
                   finish[0], " s");
   for (std::size_t j = 1; j < finish.size(); ++j)
-    if (!isTime(finish[j]))
+    if (!isCheckedTime(finish[j]))
       return reject(MergeRejectionKind::certificateNumber, "entry ", j,
                     ": expected a finite time >= 0, got ", finish[j]);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
 
 namespace syncline::proof {
 
@@ -20,12 +21,18 @@ inline bool isBefore(double a, double b, double part = replayRounding) {
 
 inline bool isOther(double a, double b) { return isBefore(a, b) || isBefore(b, a); }
 
-template <typename... Parts> Rejection reject(RejectionKind kind, const Parts &...parts) {
+/// The message of a broken rule: "J5: ...". Numbers have as many digits as a double needs.
+template <typename... Parts>
+std::string brokenRule(char series, int number, const Parts &...parts) {
   std::ostringstream text;
   text.precision(17);
-  text << 'J' << static_cast<int>(kind) << ": ";
+  text << series << number << ": ";
   (text << ... << parts);
-  return {kind, text.str()};
+  return text.str();
+}
+
+template <typename... Parts> Rejection reject(RejectionKind kind, const Parts &...parts) {
+  return {kind, brokenRule('J', static_cast<int>(kind), parts...)};
 }
 
 } // namespace syncline::proof

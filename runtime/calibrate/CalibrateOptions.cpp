@@ -172,13 +172,8 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
                 .fewestRanks = 2});
   addMeasurements(app, o, texts);
   addOutput(app, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success &e) {
-    return app.exit(e); // prints help or version
-  } catch (const CLI::ParseError &e) {
-    return complain(usageMessage(app, e));
-  }
+  if (std::optional<int> code = parseWords(app, argc, argv, complain))
+    return code;
   if (std::string wrong = checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   if (Status s = readTime(texts.time, o.seconds); !s)

@@ -82,17 +82,12 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
     fastest.push_back(*least);
     return *most;
   };
-  double seconds = 0;
-  // The first run is not used, because a device loads its kernels in it.
-  for (int run = 0; run < 2; ++run) {
-    Result<double> once = sample();
-    if (!once)
-      return once.status();
-    seconds = *once;
-  }
+  const Result<double> seconds = takeWarm(sample);
+  if (!seconds)
+    return seconds.status();
   constexpr double longEnough = 2e-3;
   constexpr double maxRuns = 10000;
-  runs = static_cast<int>(std::clamp(longEnough / std::max(seconds, 1e-9), 1.0, maxRuns));
+  runs = static_cast<int>(std::clamp(longEnough / std::max(*seconds, 1e-9), 1.0, maxRuns));
   fastest.clear();
   auto summaries = repeat(std::span(&sample, 1), {.minRounds = minRounds, .until = until},
                           [&] { return team->now(); });
@@ -260,7 +255,7 @@ Status Calibration::measureGrid() {
   for (std::size_t at = 0; at < all.size(); ++at) {
     const Allotment allotted = allot(minCosts(all.subspan(at)), until - team->now());
     if (at > 0 && all[at] > shortestToScale && allotted.sizes == 0) {
-      findings.leftOut.assign(all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
+      findings.unmeasured.assign(all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
       break;
     }
     const std::size_t measured = std::max(1, allotted.sizes) * schemes.size();

@@ -70,7 +70,7 @@ void addHead(Lines &out, const Findings &f, const Labels &labels) {
   if (!isReproducible(f.schemes))
     out.add("# Messages' times are hardly reproducible: less than three quarters of them are known "
             "within 10 %%.");
-  for (std::int64_t bytes : f.leftOut)
+  for (std::int64_t bytes : f.unmeasured)
     out.add("# There was no time to measure messages of %s.", sizeText(bytes).c_str());
   for (const SchemeFinding &scheme : f.schemes)
     if (scheme.sizes.empty())
@@ -220,14 +220,14 @@ void addTables(Lines &out, const Findings &f, const Analysis &a) {
 
 } // namespace
 
-std::string timeText(double seconds) {
+std::string timeText(double seconds, int digits, const char *gap) {
   char text[40];
   if (seconds < 1e-3)
-    std::snprintf(text, sizeof text, "%.6gus", seconds * 1e6);
+    std::snprintf(text, sizeof text, "%.*g%sus", digits, seconds * 1e6, gap);
   else if (seconds < 1)
-    std::snprintf(text, sizeof text, "%.6gms", seconds * 1e3);
+    std::snprintf(text, sizeof text, "%.*g%sms", digits, seconds * 1e3, gap);
   else
-    std::snprintf(text, sizeof text, "%.6gs", seconds);
+    std::snprintf(text, sizeof text, "%.*g%ss", digits, seconds, gap);
   return text;
 }
 

@@ -16,7 +16,7 @@ struct Labels {
 /// The file as YAML for `syncline compile --cluster`. Comments state the uncertainty of each value.
 std::string clusterText(const Findings &findings, const Analysis &analysis, const Labels &labels);
 
-/// A time with six digits and a unit: "44.1us".
-std::string timeText(double seconds);
+/// A time with so many digits, and its unit behind `gap`: "44.1us".
+std::string timeText(double seconds, int digits = 6, const char *gap = "");
 
 } // namespace syncline::calibrate

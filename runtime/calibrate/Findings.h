@@ -70,7 +70,7 @@ struct Findings {
   std::vector<PairFinding> pairs; ///< empty for backends with their own channels
   std::vector<SchemeFinding> schemes;
   SchemeFinding inside; ///< the ring of each node; empty without nodes of several ranks
-  std::vector<std::int64_t> leftOut; ///< sizes for which there was no time
+  std::vector<std::int64_t> unmeasured; ///< sizes for which there was no time
   Interference interference;
   double seconds = 0; ///< duration of the calibration
 };

@@ -39,20 +39,15 @@ Result<double> Overlap::computeAlone() {
 Status Overlap::choose(double until) {
   passes = 1;
   bytes = minBytes;
-  double seconds = 0;
-  // The first run prepares and is not used.
-  for (int run = 0; run < 2; ++run) {
-    Result<double> once = computeAlone();
-    if (!once)
-      return once.status();
-    seconds = *once;
-  }
+  const Result<double> seconds = takeWarm([this] { return computeAlone(); });
+  if (!seconds)
+    return seconds.status();
   const double wanted = std::min(minPart * (until - team.now()), longEnough);
-  passes = static_cast<int>(std::ceil(std::max(wanted / seconds, 1.0)));
+  passes = static_cast<int>(std::ceil(std::max(wanted / *seconds, 1.0)));
   Result<double> message = messagesAlone(2);
   if (!message)
     return message.status();
-  const double most = std::min(std::max(wanted, seconds) / messagesAlongside / *message,
+  const double most = std::min(std::max(wanted, *seconds) / messagesAlongside / *message,
                                static_cast<double>(maxBytes / minBytes));
   while (static_cast<double>(2 * bytes) <= most * static_cast<double>(minBytes))
     bytes *= 2;

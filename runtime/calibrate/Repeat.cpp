@@ -5,6 +5,11 @@
 
 namespace syncline::calibrate {
 
+Result<double> takeWarm(const Sample &sample) {
+  Result<double> first = sample();
+  return first ? sample() : first;
+}
+
 Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const StopRule &rule,
                                     const std::function<double()> &now) {
   std::vector<std::vector<double>> samples(conditions.size());

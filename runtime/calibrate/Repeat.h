@@ -22,6 +22,10 @@ struct StopRule {
 /// Takes one measurement of one condition.
 using Sample = std::function<Result<double>()>;
 
+/// Measures twice and returns the second measurement. The first one prepares: a device loads its
+/// kernels in it.
+Result<double> takeWarm(const Sample &sample);
+
 /// Takes one sample of each condition in turn, so that drift affects all conditions alike, until
 /// all medians are stable or the rule ends the measurement. Samples and `now` must return the same
 /// values on all ranks, so that all ranks stop together.

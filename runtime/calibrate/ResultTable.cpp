@@ -1,6 +1,7 @@
 // Formatting times by size and scheme.
 #include "runtime/calibrate/ResultTable.h"
 
+#include "runtime/calibrate/ClusterText.h"
 #include "runtime/calibrate/SizeText.h"
 
 #include <algorithm>
@@ -12,17 +13,6 @@ namespace syncline::calibrate {
 namespace {
 
 using Row = std::vector<std::string>;
-
-std::string timeCell(double seconds) {
-  char text[32];
-  if (seconds < 1e-3)
-    std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
-  else if (seconds < 1)
-    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.3g s", seconds);
-  return text;
-}
 
 /// Seconds by size, then by the scheme's index.
 std::map<std::int64_t, std::map<std::size_t, double>> bySize(const Findings &findings) {
@@ -54,7 +44,7 @@ Row rowOf(std::int64_t bytes, const std::map<std::size_t, double> &times,
   auto best = times.end();
   for (std::size_t i = 0; i < schemes.size(); ++i) {
     const auto found = times.find(i);
-    row.push_back(found == times.end() ? "-" : timeCell(found->second));
+    row.push_back(found == times.end() ? "-" : timeText(found->second, 3, " "));
     if (found != times.end() && schemes[i].scheme != Scheme::factors &&
         (best == times.end() || found->second < best->second))
       best = found;

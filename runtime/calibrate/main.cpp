@@ -1,13 +1,12 @@
 // syncline-calibrate: measures the ranks on which it is started and writes a cluster file.
 #include "runtime/calibrate/CalibrateOptions.h"
 #include "runtime/calibrate/CalibrateRun.h"
+#include "runtime/core/Guarded.h"
 #include "runtime/launch/LocalLauncher.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <iostream>
-#include <new>
 
 using namespace syncline;
 
@@ -39,11 +38,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::bad_alloc &) {
-    return fail(Status::badInput("out of memory"));
-  } catch (const std::exception &e) {
-    return fail(Status::error(ErrorKind::internal, std::string("unexpected: ") + e.what()));
-  }
+  int code = 0;
+  const Status status = guarded([&] { return code = run(argc, argv), Status::ok(); });
+  return status ? code : fail(status);
 }

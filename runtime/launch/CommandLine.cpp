@@ -105,6 +105,18 @@ std::string usageMessage(const CLI::App &app, const CLI::ParseError &error) {
   return said.ends_with('?') ? said : said + seeHelp;
 }
 
+std::optional<int> parseWords(CLI::App &app, int argc, char **argv,
+                              int (*complain)(const std::string &message)) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &e) {
+    return app.exit(e); // prints help or version
+  } catch (const CLI::ParseError &e) {
+    return complain(usageMessage(app, e));
+  }
+  return std::nullopt;
+}
+
 std::shared_ptr<CLI::Formatter> helpFormatter() { return std::make_shared<HelpFormatter>(); }
 
 } // namespace syncline

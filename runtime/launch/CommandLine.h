@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ CLI::Validator oneOf(std::vector<std::string> names);
 /// reported first, because it may be a misspelling of one that is missing; the message suggests
 /// the nearest option.
 std::string usageMessage(const CLI::App &app, const CLI::ParseError &error);
+
+/// Parses the command line. Returns an exit code where the program has nothing left to do: that of
+/// help or version, which it prints, or of `complain`, which gets the usage message.
+std::optional<int> parseWords(CLI::App &app, int argc, char **argv,
+                              int (*complain)(const std::string &message));
 
 /// A formatter that breaks lines at COLUMNS, or at the terminal's width if that is not set, or at
 /// 100 columns if standard output is no terminal. Pass it to `CLI::App::formatter` before

@@ -260,13 +260,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addOutput(app, o, log, dumpSteps);
   addMeasuring(app, o);
   addLimits(app, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success &e) {
-    return app.exit(e); // prints help or version
-  } catch (const CLI::ParseError &e) {
-    return complain(usageMessage(app, e));
-  }
+  if (std::optional<int> code = parseWords(app, argc, argv, complain))
+    return code;
   if (!parseSteps(dumpSteps, o.dumpSteps))
     return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");
   if (o.epochs && o.data.empty())

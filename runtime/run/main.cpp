@@ -1,4 +1,5 @@
 // syncline-run: trains the model of a plan folder.
+#include "runtime/core/Guarded.h"
 #include "runtime/launch/LocalLauncher.h"
 #include "runtime/run/Options.h"
 #include "runtime/run/Plan.h"
@@ -7,7 +8,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <iostream>
 
 using namespace syncline;
@@ -46,11 +46,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::bad_alloc &) {
-    return fail(Status::badInput("out of memory"));
-  } catch (const std::exception &e) {
-    return fail(Status::error(ErrorKind::internal, std::string("unexpected: ") + e.what()));
-  }
+  int code = 0;
+  const Status status = guarded([&] { return code = run(argc, argv), Status::ok(); });
+  return status ? code : fail(status);
 }

@@ -25,17 +25,12 @@ Result<std::unique_ptr<RankListener>> RankListener::open(const std::string &addr
 
 RankListener::RankListener(Socket listener, std::string secret)
     : newcomers(std::move(listener)), secret(std::move(secret)), port(newcomers.port()) {
-  int pair[2] = {-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-    wakeRead = Socket(pair[0]);
-    wakeWrite = Socket(pair[1]);
-  }
   thread = std::thread([this] { serve(); });
 }
 
 RankListener::~RankListener() {
   stop = true;
-  wakeWrite.close();
+  wake.second.close();
   thread.join();
 }
 
@@ -43,7 +38,7 @@ std::string RankListener::place() const { return std::to_string(port) + " " + se
 
 void RankListener::serve() {
   while (!stop) {
-    std::vector<pollfd> fds{{wakeRead.get(), POLLIN, 0}};
+    std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
     newcomers.addTo(fds);
     const int wait = static_cast<int>(remaining(newcomers.nextTimer()).count());
     if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)

@@ -56,7 +56,8 @@ private:
   std::string problem;                       ///< the trouble() of Newcomers
 
   std::atomic<bool> stop{false};
-  Socket wakeRead, wakeWrite;
+  /// The thread polls the first end and is woken when the second is closed.
+  std::pair<Socket, Socket> wake = Socket::pair();
   std::thread thread;
 };
 

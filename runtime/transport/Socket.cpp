@@ -132,6 +132,12 @@ Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadl
   return s;
 }
 
+std::pair<Socket, Socket> Socket::pair() {
+  int ends[2] = {-1, -1};
+  socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+  return {Socket(ends[0]), Socket(ends[1])};
+}
+
 Socket Socket::accept() const {
   Socket s(accept4(fd, nullptr, nullptr, SOCK_CLOEXEC));
   int on = 1;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace syncline {
@@ -32,6 +33,9 @@ public:
   /// for an unknown host or when this process has no free file descriptor; otherwise peerLost, with
   /// the system's reason.
   static Result<Socket> connect(const std::string &host, int port, Deadline deadline);
+
+  /// Two ends that are connected. They are not open where this process has no free file descriptor.
+  static std::pair<Socket, Socket> pair();
 
   /// Accepts the next connection of a listening socket. The result is not open, and errno has the
   /// reason, when there is no connection or this process cannot take more.

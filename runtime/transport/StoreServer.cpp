@@ -30,17 +30,12 @@ static Deadline deadlineFrom(const std::string &text) {
 
 StoreServer::StoreServer(Socket listener, int size, const RankNames &names)
     : newcomers(std::move(listener)), size(size), names(names) {
-  int pair[2] = {-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-    wakeRead = Socket(pair[0]);
-    wakeWrite = Socket(pair[1]);
-  }
   thread = std::thread([this] { serve(); });
 }
 
 StoreServer::~StoreServer() {
   stop = true;
-  wakeWrite.close();
+  wake.second.close();
   thread.join();
 }
 
@@ -59,7 +54,7 @@ Deadline StoreServer::nextTimer() const {
 
 void StoreServer::serve() {
   while (!stop) {
-    std::vector<pollfd> fds{{wakeRead.get(), POLLIN, 0}};
+    std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
     for (const auto &p : peers)
       fds.push_back({p->socket.get(), POLLIN, 0});
     newcomers.addTo(fds);

@@ -114,7 +114,8 @@ private:
   std::string address;
 
   std::atomic<bool> stop{false};
-  Socket wakeRead, wakeWrite;
+  /// The thread polls the first end and is woken when the second is closed.
+  std::pair<Socket, Socket> wake = Socket::pair();
   std::thread thread;
 };
 

@@ -24,22 +24,21 @@ std::vector<RankHalving> halvingsOf(int rank, int ranks) {
   return levels;
 }
 
-std::set<int> partnersAndGuests(const std::vector<RankHalving> &levels) {
+static std::set<int> partnersAnd(int RankHalving::*other, const std::vector<RankHalving> &levels) {
   std::set<int> met;
   for (const RankHalving &l : levels)
-    for (int peer : {l.partner, l.guest})
+    for (int peer : {l.partner, l.*other})
       if (peer >= 0)
         met.insert(peer);
   return met;
 }
 
+std::set<int> partnersAndGuests(const std::vector<RankHalving> &levels) {
+  return partnersAnd(&RankHalving::guest, levels);
+}
+
 std::set<int> partnersAndHosts(const std::vector<RankHalving> &levels) {
-  std::set<int> met;
-  for (const RankHalving &l : levels)
-    for (int peer : {l.partner, l.host})
-      if (peer >= 0)
-        met.insert(peer);
-  return met;
+  return partnersAnd(&RankHalving::host, levels);
 }
 
 } // namespace syncline
