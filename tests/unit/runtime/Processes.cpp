@@ -5,10 +5,15 @@
 #include "runtime/transport/Socket.h"
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <random>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -81,6 +86,32 @@ Outcome runToEnd(const std::vector<std::string> &arguments,
   return {code, process.output()};
 }
 
-int freePort() { return Socket::listen(0)->localPort(); }
+/// Takes the name under which tests/support/harness.py marks a port, too. It is this process's own
+/// until it ends.
+static bool markPort(int port) {
+  Socket mark(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::string text = "syncline-test-port-" + std::to_string(port);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  text.copy(name.sun_path + 1, sizeof name.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  if (bind(mark.get(), reinterpret_cast<const sockaddr *>(&name), size) != 0)
+    return false;
+  mark.release();
+  return true;
+}
+
+int freePort() {
+  constexpr int lowest = 10000;
+  int firstEphemeral = 32768;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> firstEphemeral;
+  std::mt19937 random(std::random_device{}());
+  std::uniform_int_distribution<int> pairs(0, (firstEphemeral - lowest) / 2 - 1);
+  for (int attempt = 0; attempt < 1000; ++attempt)
+    if (const int port = lowest + 2 * pairs(random); markPort(port) && Socket::listen(port))
+      return port;
+  ADD_FAILURE() << "no free port from " << lowest << " to " << firstEphemeral;
+  return 0;
+}
 
 } // namespace syncline::testing

@@ -39,7 +39,8 @@ struct Outcome {
 Outcome runToEnd(const std::vector<std::string> &arguments,
                  const std::map<std::string, std::string> &environment = {}, double seconds = 60);
 
-/// A port that was free just now.
+/// A port that is free. It lies below the range from which the system takes the ports of outgoing
+/// connections, and no other test gets it until this process ends.
 int freePort();
 
 } // namespace syncline::testing
