@@ -69,7 +69,7 @@ TEST_P(CaptureTest, NewOptimizerEndsACapturedStep) {
   }
   captured.capture();
   for (TrainedStep *step : {&eager, &captured})
-    ASSERT_TRUE((**step).setOptimizer({0.5, 0.9, 0, true}).isOk());
+    ASSERT_TRUE((**step).setOptimizer({.rate = 0.5, .momentum = 0.9, .nesterov = true}).isOk());
   EXPECT_FALSE((*captured).isCaptured());
   EXPECT_EQ((*captured).replay().kind(), ErrorKind::internal);
   captured.capture();

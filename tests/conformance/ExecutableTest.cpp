@@ -24,14 +24,15 @@ void referenceSgd(Array &w, const Array &gradient, Array &v, const SgdOptions &o
 
 TEST_P(ExecutableTest, UpdateFollowsPyTorchOverSeveralSteps) {
   for (const SgdOptions &options :
-       {SgdOptions{0.1, 0, 0, false}, SgdOptions{0.1, 0, 0.01, false},
-        SgdOptions{0.1, 0.9, 0.01, false}, SgdOptions{0.1, 0.9, 0.01, true}}) {
+       {SgdOptions{.rate = 0.1}, SgdOptions{.rate = 0.1, .weightDecay = 0.01},
+        SgdOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01},
+        SgdOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = true}}) {
     StepCase run(GetParam(), Form::plain, 4);
     const Array x = randomArray({2, 16, 5, 5}, 1), dy = randomArray({2, 16, 5, 5}, 2);
     Array w = randomArray({16, 16, 3, 3}, 3), v(w.shape);
     const auto [weight, dw] = run.parameter("w", w);
     const Tensor input = run.operand(x), y = run.result(dy.shape);
-    run.step().bucket({0, 0, "ring", 0, 16 * 16 * 9 * 4, 0, 0});
+    run.step().bucket(bucketBy("ring", 16 * 16 * 9 * 4));
     run.step().conv("conv", input, weight, none, y, same3, Activation::none);
     run.step().convBackwardWeights("conv", input, run.operand(dy), dw, none, same3);
     run.step().issue(0);
@@ -53,14 +54,20 @@ TEST_P(ExecutableTest, UpdateFollowsPyTorchOverSeveralSteps) {
 // as ever, and the executable says it once.
 TEST_P(ExecutableTest, UpdateKeepsWhatIsFinite) {
   for (const SgdOptions &options :
-       {SgdOptions{0.1, 0, 0, false, true}, SgdOptions{0.1, 0.9, 0.01, false, true},
-        SgdOptions{0.1, 0.9, 0.01, true, true}, SgdOptions{0.1, 0, 0, false, false}}) {
+       {SgdOptions{.rate = 0.1, .keepsFinite = true},
+        SgdOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .keepsFinite = true},
+        SgdOptions{.rate = 0.1,
+                   .momentum = 0.9,
+                   .weightDecay = 0.01,
+                   .nesterov = true,
+                   .keepsFinite = true},
+        SgdOptions{.rate = 0.1}}) {
     StepCase run(GetParam(), Form::plain, 4);
     Array w = randomArray({37}, 3), v(w.shape), gradient = randomArray({37}, 4);
     gradient[{5}] = NAN;
     gradient[{18}] = INFINITY;
     const auto [weight, dw] = run.parameter("w", w);
-    run.step().bucket({0, 0, "ring", 0, 37 * 4, 0, 0});
+    run.step().bucket(bucketBy("ring", 37 * 4));
     run.step().reshape("copy", run.operand(gradient), dw);
     run.step().issue(0);
     run.step().wait(0);
@@ -106,7 +113,7 @@ TEST_P(ExecutableTest, VelocityIsSavedAndRestored) {
   const auto [weight, dw] = run.parameter("w", w);
   run.step().conv("conv", run.operand(randomArray({1, 16, 4, 4}, 2)), weight, none,
                   run.result({1, 16, 4, 4}), same3, Activation::none);
-  ASSERT_TRUE((*run).setOptimizer({0.1, 0.9, 0, false}).isOk());
+  ASSERT_TRUE((*run).setOptimizer({.rate = 0.1, .momentum = 0.9}).isOk());
   run.run();
   std::vector<std::byte> saved(w.values.size() * 4), restored(saved.size());
   for (std::size_t i = 0; i < saved.size(); ++i)
@@ -171,7 +178,13 @@ TEST_P(ExecutableTest, TensorOutsideItsSpaceIsRefused) {
 TEST_P(ExecutableTest, OperationsAreListedInOrderWithTheirPhase) {
   StepCase run(GetParam());
   const Tensor x = run.operand(Array({1, 4}));
-  run.step().bucket({3, 1, "ring", 0, 64, 0.5, 0.75});
+  run.step().bucket({.id = 3,
+                     .channel = 1,
+                     .scheme = "ring",
+                     .offset = 0,
+                     .extent = 64,
+                     .start = 0.5,
+                     .end = 0.75});
   run.step().reshape("first", x, run.result({4}));
   run.step().phase("backward");
   run.step().issue(3);

@@ -74,7 +74,7 @@ void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters)
     const Tensor dw = run.parameter("w", Array(w)).second;
     const Tensor ownX = run.operand(valuesOf(r, x, 1)), ownDy = run.operand(valuesOf(r, dy, 2));
     const Tensor xs = run.result(times(x)), dys = run.result(times(dy));
-    run.step().bucket({0, 0, "factors", 0, filters * channels * 9 * 4, 0, 0});
+    run.step().bucket(bucketBy("factors", filters * channels * 9 * 4));
     run.step().gather(0, std::array{ownX, ownDy}, std::array{xs, dys});
     run.step().wait(0);
     run.step().convBackwardWeights("conv", xs, dys, dw, none, same3);
@@ -116,7 +116,7 @@ TEST_P(GatherTest, RebuildsTheSumOfMatmulGradients) {
     auto &run = *runs.emplace_back(std::make_unique<StepCase>(backend(), form(), ranks(), 1, r));
     const Tensor dw = run.parameter("w", Array({7, 4})).second;
     const Tensor xs = run.result({3 * ranks(), 7}), dys = run.result({3 * ranks(), 4});
-    run.step().bucket({4, 1, "factors", 0, 128, 0, 0});
+    run.step().bucket(bucketBy("factors", 128, 4, 1));
     run.step().gather(4,
                       std::array{run.operand(valuesOf(r, x, 1)), run.operand(valuesOf(r, dy, 2))},
                       std::array{xs, dys});
@@ -144,7 +144,7 @@ TEST_P(GatherTest, TakesEveryElementType) {
     StepCase run(backend(), Form::plain, ranks(), 1, rank);
     const Tensor x = run.plainOperand(Array({2, 3}), type);
     const Tensor xs = run.result({2 * ranks(), 3}, type);
-    run.step().bucket({0, 0, "factors", 0, 0, 0, 0});
+    run.step().bucket(bucketBy("factors", 0));
     run.step().gather(0, std::array{x}, std::array{xs});
     EXPECT_EQ(run.failure(), "");
     std::vector<std::byte> own(static_cast<std::size_t>(6 * elementBytes(type)));
@@ -178,7 +178,7 @@ protected:
   std::string gathering(const Shape &shape, std::string_view scheme = "factors",
                         ElementType type = ElementType::f32) {
     StepCase run(GetParam(), Form::plain, 2);
-    run.step().bucket({3, 0, scheme, 0, 0, 0, 0});
+    run.step().bucket(bucketBy(scheme, 0, 3));
     const Tensor x = run.operand(Array({4, 5})), xs = run.result(shape, type);
     run.step().gather(3, std::array{x}, std::array{xs});
     return run.failure();
@@ -199,7 +199,7 @@ TEST_P(GatherErrors, ResultOfAnotherShapeOrType) {
 TEST_P(GatherErrors, BucketOfAnotherScheme) {
   EXPECT_EQ(gathering({8, 5}, "ring"), "'gather' names bucket 3, which travels by 'ring'");
   StepCase run(GetParam());
-  run.step().bucket({3, 0, "factors", 0, 0, 0, 0});
+  run.step().bucket(bucketBy("factors", 0, 3));
   run.step().issue(3);
   EXPECT_EQ(run.failure(), "'issue' names bucket 3, which travels by 'factors'");
 }
@@ -208,7 +208,7 @@ TEST_P(GatherErrors, BucketOfAnotherScheme) {
 TEST_P(GatherErrors, ListsThatDoNotPair) {
   for (bool hasInput : {true, false}) {
     StepCase run(GetParam());
-    run.step().bucket({0, 0, "factors", 0, 0, 0, 0});
+    run.step().bucket(bucketBy("factors", 0));
     const std::vector<Tensor> ins(hasInput ? 1 : 0, run.operand(Array({4, 5})));
     run.step().gather(0, ins, {});
     EXPECT_EQ(run.failure(),
@@ -216,7 +216,7 @@ TEST_P(GatherErrors, ListsThatDoNotPair) {
   }
   StepCase run(GetParam());
   const Tensor scalar = run.operand(Array(Shape{})), result = run.result({});
-  run.step().bucket({0, 0, "factors", 0, 0, 0, 0});
+  run.step().bucket(bucketBy("factors", 0));
   run.step().gather(0, std::array{scalar}, std::array{result});
   EXPECT_EQ(run.failure(), "bucket 0: gather: 'in0': expected at least one dimension");
 }

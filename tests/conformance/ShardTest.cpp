@@ -17,7 +17,7 @@ struct Sharded {
                    std::string_view scheme = "reduce-scatter")
       : run(backend, Form::plain, ranks, 1, ranks == 1 ? 0 : 1) {
     std::tie(w, dw) = run.parameter("w", Array({bucketFloats}, 1.0));
-    run.step().bucket({2, 0, scheme, 0, bucketFloats * 4, 0, 0});
+    run.step().bucket(bucketBy(scheme, bucketFloats * 4, 2));
   }
 
   void begin(const SgdOptions &options) {
@@ -40,7 +40,7 @@ class ShardTest : public testing::TestWithParam<Backend> {};
 /// and no others.
 void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bool nesterov) {
   Sharded step(backend);
-  const SgdOptions sgd{0.1, 0.9, 0.01, nesterov};
+  const SgdOptions sgd{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = nesterov};
   step.begin(sgd);
   const auto bytes = [](std::size_t floats) { return static_cast<std::int64_t>(4 * floats); };
   ASSERT_TRUE((*step.run).takeShard(2, bytes(first), bytes(last - first)).isOk());
@@ -68,9 +68,9 @@ TEST_P(ShardTest, UpdatesOddPartsOnly) {
 TEST_P(ShardTest, HoldsVelocityForItsPartOnly) {
   auto held = [&](std::string_view scheme, std::int64_t bytes) {
     Sharded step(GetParam(), 4, scheme);
-    step.begin({0.1, 0, 0, false});
+    step.begin({.rate = 0.1});
     const std::int64_t without = (*step.run).extraBytes();
-    EXPECT_TRUE((*step.run).setOptimizer({0.1, 0.9, 0, false}).isOk());
+    EXPECT_TRUE((*step.run).setOptimizer({.rate = 0.1, .momentum = 0.9}).isOk());
     if (scheme == "reduce-scatter") {
       EXPECT_TRUE((*step.run).takeShard(2, 0, bytes).isOk());
     }
@@ -85,7 +85,7 @@ TEST_P(ShardTest, HoldsVelocityForItsPartOnly) {
 TEST_P(ShardTest, VelocityIsSpreadOverTheRanks) {
   std::vector<std::byte> bytes(bucketFloats * 4), back(bytes.size());
   Sharded spread(GetParam());
-  spread.begin({0.1, 0.9, 0, false});
+  spread.begin({.rate = 0.1, .momentum = 0.9});
   ASSERT_TRUE((*spread.run).takeShard(2, 0, 64).isOk());
   for (const Status &s : {(*spread.run).readVelocity(spread.w.id, back),
                           (*spread.run).writeVelocity(spread.w.id, bytes)}) {
@@ -94,7 +94,7 @@ TEST_P(ShardTest, VelocityIsSpreadOverTheRanks) {
                            "travels by 'reduce-scatter'");
   }
   Sharded alone(GetParam(), 1);
-  alone.begin({0.1, 0.9, 0, false});
+  alone.begin({.rate = 0.1, .momentum = 0.9});
   ASSERT_TRUE((*alone.run).takeShard(2, 0, bucketFloats * 4).isOk());
   std::memset(bytes.data(), 63, bytes.size());
   ASSERT_TRUE((*alone.run).writeVelocity(alone.w.id, bytes).isOk());
@@ -105,13 +105,13 @@ TEST_P(ShardTest, VelocityIsSpreadOverTheRanks) {
 // A part outside the bucket, half an element, another scheme, or no part at all is our fault.
 TEST_P(ShardTest, RefusesWhatIsNoPart) {
   Sharded step(GetParam());
-  step.begin({0.1, 0, 0, false});
+  step.begin({.rate = 0.1});
   EXPECT_EQ((*step.run).updateShard(2).kind(), ErrorKind::internal);
   for (auto [begin, bytes] : {std::pair(0, 260), {-4, 8}, {2, 8}, {0, 6}, {256, 4}})
     EXPECT_EQ((*step.run).takeShard(2, begin, bytes).kind(), ErrorKind::internal);
   EXPECT_EQ((*step.run).takeShard(1, 0, 4).kind(), ErrorKind::internal);
   Sharded ring(GetParam(), 4, "ring");
-  ring.begin({0.1, 0, 0, false});
+  ring.begin({.rate = 0.1});
   EXPECT_EQ((*ring.run).takeShard(2, 0, 4).kind(), ErrorKind::internal);
 }
 
@@ -122,7 +122,7 @@ TEST_P(ShardTest, RefusesAnotherUpdateAndOtherTypes) {
   EXPECT_EQ(step.run.failure(), "'update' names bucket 2, which travels by 'reduce-scatter'");
   StepCase half(GetParam());
   half.step().tensor({"h", Space::parameters, ElementType::f16, {4}});
-  half.step().bucket({0, 0, "reduce-scatter", 0, 64, 0, 0});
+  half.step().bucket(bucketBy("reduce-scatter", 64));
   half.step().issue(0);
   EXPECT_EQ(half.failure(), "update: parameter 'h': expected element type f32, got f16");
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace syncline::conformance {
@@ -18,6 +19,18 @@ enum class Form {
   plain,   ///< dense, as from a data loader
   blocked, ///< in the layout that a convolution before it leaves, padded channels included
 };
+
+/// A bucket of `extent` bytes at the beginning of the gradients, without predicted times.
+inline BucketInfo bucketBy(std::string_view scheme, std::int64_t extent, int id = 0,
+                           int channel = 0) {
+  return {.id = id,
+          .channel = channel,
+          .scheme = scheme,
+          .offset = 0,
+          .extent = extent,
+          .start = 0,
+          .end = 0};
+}
 
 class StepCase {
 public:

@@ -26,14 +26,14 @@ TrainedStep::TrainedStep(const Backend &backend) : run(backend) {
   const Tensor dropped = run.result(images), dy = run.result(images), loss = run.result({});
   mask = run.result(images, ElementType::u8);
   y = run.result(images);
-  run.step().bucket({0, 0, "ring", 0, 16 * 16 * 9 * 4, 0, 0});
+  run.step().bucket(bucketBy("ring", 16 * 16 * 9 * 4));
   run.step().dropout("drop", x, dropped, mask, 0.5);
   run.step().conv("conv", dropped, weight, none, y, same3);
   run.step().meanSquaredError("loss", y, target, loss, dy);
   run.step().loss(loss);
   run.step().convBackwardWeights("conv", dropped, dy, dw, none, same3);
   run.step().update(0);
-  EXPECT_TRUE((*run).setOptimizer({0.1, 0.9, 0.01, false}).isOk());
+  EXPECT_TRUE((*run).setOptimizer({.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01}).isOk());
   run.begin();
 }
 

@@ -228,7 +228,13 @@ void Network::train(Tensor logits) {
   step.phase("backward");
   for (auto layer = backward.rbegin(); layer != backward.rend(); ++layer)
     (*layer)();
-  step.bucket({0, 0, "ring", 0, used[Space::parameters], 0, 0});
+  step.bucket({.id = 0,
+               .channel = 0,
+               .scheme = "ring",
+               .offset = 0,
+               .extent = used[Space::parameters],
+               .start = 0,
+               .end = 0});
   step.phase("update");
   step.update(0);
 }

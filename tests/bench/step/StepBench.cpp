@@ -72,7 +72,7 @@ int main(int count, char **arguments) {
     return fail(Status::badInput("no network '" + network + "'"));
   if (Status status = executable.finish(); !status)
     return fail(status);
-  if (Status status = executable.setOptimizer({1e-6, 0.9, 0, false}); !status)
+  if (Status status = executable.setOptimizer({.rate = 1e-6, .momentum = 0.9}); !status)
     return fail(status);
   fillParameters(executable);
 

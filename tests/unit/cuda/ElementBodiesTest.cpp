@@ -121,7 +121,7 @@ TEST(ElementBodiesTest, VarianceComesBack) {
 
 // An element of SGD by PyTorch's formulas, with each rule.
 TEST(ElementBodiesTest, SgdFollowsTheBook) {
-  const SgdConstants k = sgdConstants({0.1, 0.9, 0.01, false}, 0.25);
+  const SgdConstants k = sgdConstants({.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01}, 0.25);
   const double g = 4 * 0.25 + 0.01 * 2, v = 0.9 * 3 + g;
   float w = 2, velocity = 3;
   sgdPlain(w, 4, k);

@@ -13,10 +13,17 @@ namespace {
 Problem good() {
   Problem problem;
   MergeClass mergeClass{
-      {{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited};
+      .options = {
+          {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 1), .traffic = 4}}};
   problem.mergeClasses = {mergeClass, mergeClass};
   problem.mergeClasses[1].options[0].scheme = Scheme::parameterServer;
-  problem.layers = {{10, 0.0, 3, {{Scheme::factors, 1, 1, 1}}, {}}, {20, 1.0, 3, {}, 0}};
+  problem.layers = {
+      {.bytes = 10,
+       .ready = 0.0,
+       .mergeClasses = 3,
+       .factorOptions = {{.seconds = 1, .reconstruct = 1, .traffic = 1}},
+       .carrier = {}},
+      {.bytes = 20, .ready = 1.0, .mergeClasses = 3, .factorOptions = {}, .carrier = 0}};
   problem.computeFree = 1;
   return problem;
 }

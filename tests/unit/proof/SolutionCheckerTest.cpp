@@ -24,13 +24,22 @@ using Kind = RejectionKind;
 /// holds 60 bytes.
 Problem problem() {
   Problem p;
-  p.mergeClasses = {
-      {{{Scheme::ring, std::make_shared<AffineCost>(1, 0.1), 4}}, 50, unlimited},
-      {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, 60}};
-  p.layers = {{10, 1.0, 3, {}, {}},
-              {40, 2.0, 3, {{Scheme::factors, 2, 3, 5}}, {}},
-              {1, 2.0, 3, {}, 1},
-              {20, 4.0, 1, {}, {}}};
+  p.mergeClasses = {{.options = {{.scheme = Scheme::ring,
+                                  .cost = std::make_shared<AffineCost>(1, 0.1),
+                                  .traffic = 4}},
+                     .largestMessage = 50},
+                    {.options = {{.scheme = Scheme::parameterServer,
+                                  .cost = std::make_shared<AffineCost>(2, 0.1),
+                                  .traffic = 4}},
+                     .capacity = 60}};
+  p.layers = {{.bytes = 10, .ready = 1.0, .mergeClasses = 3, .factorOptions = {}, .carrier = {}},
+              {.bytes = 40,
+               .ready = 2.0,
+               .mergeClasses = 3,
+               .factorOptions = {{.seconds = 2, .reconstruct = 3, .traffic = 5}},
+               .carrier = {}},
+              {.bytes = 1, .ready = 2.0, .mergeClasses = 3, .factorOptions = {}, .carrier = 1},
+              {.bytes = 20, .ready = 4.0, .mergeClasses = 1, .factorOptions = {}, .carrier = {}}};
   p.computeFree = 4;
   return p;
 }

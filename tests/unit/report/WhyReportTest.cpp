@@ -29,7 +29,8 @@ Explanation byFactors() {
                                .alone = {0.002, 0.003, 1000, 0.020},
                                .bucket = {},
                                .finish = 0.020}};
-  explanation.byteRule = ByteRule{1000, 12000, Scheme::factors};
+  explanation.byteRule =
+      ByteRule{.factorBytes = 1000, .serverBytes = 12000, .scheme = Scheme::factors};
   return explanation;
 }
 
@@ -129,10 +130,11 @@ TEST(WhyReport, RuleOfBytes) {
   EXPECT_TRUE(contains(whyReport(byFactors(), context()),
                        "factors move 1000 B, servers 11.7 KiB: factors, as chosen\n"));
   Explanation other = byFactors();
-  other.byteRule = ByteRule{30000, 12000, Scheme::ring};
+  other.byteRule = ByteRule{.factorBytes = 30000, .serverBytes = 12000, .scheme = Scheme::ring};
   EXPECT_TRUE(contains(whyReport(other, context()),
                        ": ring, with which the step would end at best 5.00 ms (25.00 %) later\n"));
-  other.byteRule = ByteRule{30000, 12000, Scheme::parameterServer};
+  other.byteRule =
+      ByteRule{.factorBytes = 30000, .serverBytes = 12000, .scheme = Scheme::parameterServer};
   EXPECT_TRUE(contains(whyReport(other, context()), ": parameter-server, not as chosen\n"));
   other.byteRule.reset();
   EXPECT_TRUE(contains(whyReport(other, context()), "has nothing to compare"));

@@ -28,6 +28,16 @@ struct Model {
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+BucketInfo bucketBy(std::string_view scheme, int id, std::int64_t offset, std::int64_t extent) {
+  return {.id = id,
+          .channel = 0,
+          .scheme = scheme,
+          .offset = offset,
+          .extent = extent,
+          .start = 0,
+          .end = 0};
+}
+
 /// A rank's executable with the model's step, its samples and parameters in place.
 class Learner {
 public:
@@ -40,7 +50,8 @@ public:
     executable = std::move(*cpu::createCpuExecutable(options));
     build(ranks);
     EXPECT_TRUE(executable->finish().isOk());
-    EXPECT_TRUE(executable->setOptimizer({0.1, 0.9, 0.01, false}).isOk());
+    EXPECT_TRUE(
+        executable->setOptimizer({.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01}).isOk());
     for (auto [space, name, salt] : {std::tuple(Space::input, "x", rank),
                                      {Space::target, "t", 100 + rank},
                                      {Space::parameters, "w", 1000},
@@ -86,7 +97,7 @@ private:
     s.loss(loss);
     if (model.weightScheme == "factors") {
       const Tensor xs = arena("xs", {all, in}), dys = arena("dys", {all, out});
-      s.bucket({1, 0, "factors", 0, weightsAt + model.weightBytes(), 0, 0});
+      s.bucket(bucketBy("factors", 1, 0, weightsAt + model.weightBytes()));
       s.gather(1, std::array{x, dy}, std::array{xs, dys});
       s.wait(1);
       s.reduce("fc", Reduction::sum, dys, db, {0});
@@ -94,8 +105,8 @@ private:
       s.update(1);
       return;
     }
-    s.bucket({0, 0, model.biasScheme, 0, model.biasBytes(), 0, 0});
-    s.bucket({1, 0, model.weightScheme, weightsAt, model.weightBytes(), 0, 0});
+    s.bucket(bucketBy(model.biasScheme, 0, 0, model.biasBytes()));
+    s.bucket(bucketBy(model.weightScheme, 1, weightsAt, model.weightBytes()));
     s.reduce("fc", Reduction::sum, dy, db, {0});
     s.issue(0);
     s.matmul("fc", x, true, dy, false, none, dw);
@@ -234,7 +245,7 @@ TEST(Trainer, RefusesWhatCannotTravel) {
   runRanks(2, [](int rank, Group &group) {
     auto unfinished = cpu::createCpuExecutable({});
     ASSERT_TRUE(unfinished.isOk());
-    (*unfinished)->builder().bucket({0, 0, "star", 0, 0, 0, 0});
+    (*unfinished)->builder().bucket(bucketBy("star", 0, 0, 0));
     const Status finished = (*unfinished)->finish();
     EXPECT_EQ(finished.kind(), ErrorKind::badInput);
     EXPECT_NE(finished.message().find("bucket 0: unknown scheme 'star', expected one of 'ring', "),

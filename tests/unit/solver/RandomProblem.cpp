@@ -57,7 +57,11 @@ Problem randomProblem(Random &random, const ProblemMix &mix) {
     problem.mergeClasses.push_back(randomMergeClass(random, mergeClass, mix.cost));
   std::uint32_t all = (1u << mix.mergeClasses) - 1;
   for (const MergeLayer &layer : randomLayers(random, mix.kind, mix.layers)) {
-    Layer joint{layer.bytes, layer.ready, all, {}, {}};
+    Layer joint{.bytes = layer.bytes,
+                .ready = layer.ready,
+                .mergeClasses = all,
+                .factorOptions = {},
+                .carrier = {}};
     if (random.unit() < mix.factorShare)
       joint.factorOptions.push_back(randomFactorOption(random, problem, layer.bytes));
     if (random.unit() < mix.onlyOneWay) {
