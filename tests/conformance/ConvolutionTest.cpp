@@ -1,6 +1,7 @@
 // Convolution forward and backward against the definition, over shapes that pick other kernels.
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
+#include "tests/conformance/Suites.h"
 
 namespace syncline::conformance {
 namespace {
@@ -116,15 +117,8 @@ TEST(ConvolutionReference, BackwardAgreesWithDifferences) {
   EXPECT_LE(relativeError(gradients.dw, numericalGradient(ofW, w, dy, 0.5)), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllBackends, ConvolutionTest,
-                         testing::Combine(testing::ValuesIn(backends()),
-                                          testing::ValuesIn(convShapes()),
-                                          testing::Values(Form::plain, Form::blocked)),
-                         [](const auto &info) {
-                           return std::get<0>(info.param).name + "_" +
-                                  std::get<1>(info.param).name +
-                                  (std::get<2>(info.param) == Form::plain ? "" : "_blocked");
-                         });
+INSTANTIATE_TEST_SUITE_P(AllBackends, ConvolutionTest, inBothForms(testing::ValuesIn(convShapes())),
+                         caseName);
 
 } // namespace
 } // namespace syncline::conformance

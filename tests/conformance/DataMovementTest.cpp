@@ -1,5 +1,6 @@
 // Concat, slice, pad, transpose and reshape: exact, in every layout.
 #include "tests/conformance/StepCase.h"
+#include "tests/conformance/Suites.h"
 
 namespace syncline::conformance {
 namespace {
@@ -149,13 +150,7 @@ TEST_P(DataMovementTest, ReshapeKeepsRowMajorOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllBackends, DataMovementTest,
-                         testing::Combine(testing::ValuesIn(backends()),
-                                          testing::Values(Form::plain, Form::blocked)),
-                         [](const auto &info) {
-                           return std::get<0>(info.param).name +
-                                  (std::get<1>(info.param) == Form::plain ? "" : "_blocked");
-                         });
+INSTANTIATE_TEST_SUITE_P(AllBackends, DataMovementTest, inBothForms(), caseName);
 
 } // namespace
 } // namespace syncline::conformance

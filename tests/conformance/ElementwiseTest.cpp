@@ -1,5 +1,6 @@
 // Generated loops, reductions and dropout.
 #include "tests/conformance/StepCase.h"
+#include "tests/conformance/Suites.h"
 
 #include <array>
 #include <cmath>
@@ -133,13 +134,7 @@ TEST_P(ElementwiseTest, DropoutDependsOnTheStepAndNothingElse) {
   expectNear(run, y, first, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllBackends, ElementwiseTest,
-                         testing::Combine(testing::ValuesIn(backends()),
-                                          testing::Values(Form::plain, Form::blocked)),
-                         [](const auto &info) {
-                           return std::get<0>(info.param).name +
-                                  (std::get<1>(info.param) == Form::plain ? "" : "_blocked");
-                         });
+INSTANTIATE_TEST_SUITE_P(AllBackends, ElementwiseTest, inBothForms(), caseName);
 
 } // namespace
 } // namespace syncline::conformance

@@ -1,6 +1,7 @@
 // Matrix products against the definition, transposed and broadcast.
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
+#include "tests/conformance/Suites.h"
 
 namespace syncline::conformance {
 namespace {
@@ -61,9 +62,7 @@ TEST_P(MatmulTest, IsTheDefinition) {
 INSTANTIATE_TEST_SUITE_P(AllBackends, MatmulTest,
                          testing::Combine(testing::ValuesIn(backends()),
                                           testing::ValuesIn(matmulShapes())),
-                         [](const auto &info) {
-                           return std::get<0>(info.param).name + "_" + std::get<1>(info.param).name;
-                         });
+                         caseName);
 
 } // namespace
 } // namespace syncline::conformance

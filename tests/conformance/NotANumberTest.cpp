@@ -2,6 +2,7 @@
 // element: relative errors of NaN say nothing.
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
+#include "tests/conformance/Suites.h"
 
 #include <cmath>
 
@@ -250,13 +251,7 @@ TEST_P(NotANumberTest, DropoutAndReduce) {
   expectNanWhere(run, sum, always);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllBackends, NotANumberTest,
-                         testing::Combine(testing::ValuesIn(backends()),
-                                          testing::Values(Form::plain, Form::blocked)),
-                         [](const auto &info) {
-                           return std::get<0>(info.param).name +
-                                  (std::get<1>(info.param) == Form::plain ? "" : "_blocked");
-                         });
+INSTANTIATE_TEST_SUITE_P(AllBackends, NotANumberTest, inBothForms(), caseName);
 
 } // namespace
 } // namespace syncline::conformance

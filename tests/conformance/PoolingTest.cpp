@@ -1,6 +1,7 @@
 // Pooling forward and backward against the definition.
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
+#include "tests/conformance/Suites.h"
 
 #include <algorithm>
 
@@ -110,15 +111,8 @@ void PoolingTest::averages(bool countsPadding) {
 TEST_P(PoolingTest, AverageOfWhatIsInside) { averages(false); }
 TEST_P(PoolingTest, AverageThatCountsPadding) { averages(true); }
 
-INSTANTIATE_TEST_SUITE_P(AllBackends, PoolingTest,
-                         testing::Combine(testing::ValuesIn(backends()),
-                                          testing::ValuesIn(poolShapes()),
-                                          testing::Values(Form::plain, Form::blocked)),
-                         [](const auto &info) {
-                           return std::get<0>(info.param).name + "_" +
-                                  std::get<1>(info.param).name +
-                                  (std::get<2>(info.param) == Form::plain ? "" : "_blocked");
-                         });
+INSTANTIATE_TEST_SUITE_P(AllBackends, PoolingTest, inBothForms(testing::ValuesIn(poolShapes())),
+                         caseName);
 
 } // namespace
 } // namespace syncline::conformance

@@ -39,4 +39,17 @@ Problem buildProblem(std::span<const Gradient> gradients, const ClusterSchemes &
   return problem;
 }
 
+Problem problemOf(const MergeProblem &merge) {
+  Problem problem;
+  problem.mergeClasses = {{.options = merge.options}};
+  for (const MergeLayer &layer : merge.layers)
+    problem.layers.push_back({.bytes = layer.bytes,
+                              .ready = layer.ready,
+                              .mergeClasses = 1,
+                              .factorOptions = {},
+                              .carrier = {}});
+  problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
+  return problem;
+}
+
 } // namespace syncline::problem

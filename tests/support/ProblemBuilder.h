@@ -1,4 +1,4 @@
-// JointBuilder: problems of invented gradients, with every scheme that an invented cluster
+// Problems of invented gradients, with every scheme that an invented cluster
 // allows, for tests and benches of planners. What `compile` poses is passes/merge/Instance.h's.
 #pragma once
 
@@ -65,5 +65,8 @@ struct ClusterSchemes {
 /// backward pass is over.
 Problem buildProblem(std::span<const Gradient> gradients, const ClusterSchemes &catalog,
                      double computeFree);
+
+/// A problem of merging alone: all layers in one merge class without limits.
+Problem problemOf(const MergeProblem &merge);
 
 } // namespace syncline::problem

@@ -9,9 +9,9 @@
 // two places, one of which holds an eighth.
 #include "runtime/core/Executable.h"
 #include "runtime/launch/Identity.h"
-#include "runtime/transport/Group.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
+#include "tests/bench/collectives/Ranks.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,13 +32,6 @@ constexpr Size sizes[] = {{"4 KB", 4u << 10, 50},
                           {"4 MB", 4u << 20, 4},
                           {"64 MB", 64u << 20, 1}};
 constexpr int rounds = 9;
-
-void check(const Status &status) {
-  if (status)
-    return;
-  std::fprintf(stderr, "bench-collectives: error: %s\n", status.message().c_str());
-  std::exit(status.exitCode());
-}
 
 /// A way to carry a message of fixed length.
 struct TimedScheme {
@@ -126,40 +119,23 @@ void bench(Transport &transport, const RankLayout &layout) {
     std::printf("\n");
 }
 
-void runRank(const GroupOptions &options, const RankLayout &layout) {
-  auto group = Group::join(options);
-  check(group.status());
-  check((*group)->connect(60));
-  bench(*(*group)->transport(), layout);
-  check((*group)->leave(60));
-}
-
 int main(int argc, char **argv) {
-  GroupOptions options;
   if (const char *size = std::getenv("WORLD_SIZE")) {
     Result<Identity> identity = findIdentity({}, std::getenv, {std::atoi(size)});
     check(identity.status());
+    GroupOptions options;
     options.rank = identity->rank;
     options.size = identity->size;
     options.address = identity->masterAddress;
     options.port = identity->masterPort;
     options.interface = identity->interface;
-    runRank(options, {.ranksPerNode = identity->localSize});
+    const RankLayout layout{.ranksPerNode = identity->localSize};
+    runRank(options, [&](Transport &transport) { bench(transport, layout); });
     return 0;
   }
-  options.size = argc == 3 && std::strcmp(argv[1], "-n") == 0 ? std::atoi(argv[2]) : 4;
-  Result<Socket> listener = Socket::listen(0);
-  check(listener.status());
-  options.port = listener->localPort();
-  const int half = options.size % 2 == 0 ? options.size / 2 : 1;
-  std::vector<std::thread> ranks;
-  for (int rank = options.size - 1; rank >= 0; --rank) {
-    options.rank = rank;
-    options.listener = rank == 0 ? listener->release() : -1;
-    ranks.emplace_back(runRank, options, RankLayout{half});
-  }
-  for (std::thread &rank : ranks)
-    rank.join();
+  const int ranks = argc == 3 && std::strcmp(argv[1], "-n") == 0 ? std::atoi(argv[2]) : 4;
+  const RankLayout layout{.ranksPerNode = ranks % 2 == 0 ? ranks / 2 : 1};
+  runThreads(ranks, [&](Transport &transport) { bench(transport, layout); });
   return 0;
 }
 

@@ -7,8 +7,8 @@
 // With P workers and S servers the busiest direction of a link carries max(1, P/S) times the
 // message; the last column is the rate at which it did, to be compared with the link's.
 #include "runtime/launch/Identity.h"
-#include "runtime/transport/Group.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
+#include "tests/bench/collectives/Ranks.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,13 +21,6 @@ namespace {
 
 constexpr std::size_t sizes[] = {64u << 10, 1u << 20, 4u << 20, 16u << 20, 64u << 20};
 constexpr int rounds = 5;
-
-void check(const Status &status) {
-  if (status)
-    return;
-  std::fprintf(stderr, "bench-servers: error: %s\n", status.message().c_str());
-  std::exit(status.exitCode());
-}
 
 /// Serves what work() sends.
 void serve(Transport &transport, const ServerGroup &roles) {
@@ -66,18 +59,6 @@ void work(Transport &transport, const ServerGroup &roles) {
   }
 }
 
-void runRank(const GroupOptions &options, int servers) {
-  auto group = Group::join(options);
-  check(group.status());
-  check((*group)->connect(60));
-  const ServerGroup roles{options.size - servers, servers};
-  if (options.rank < roles.workers)
-    work(*(*group)->transport(), roles);
-  else
-    serve(*(*group)->transport(), roles);
-  check((*group)->leave(60));
-}
-
 int number(int argc, char **argv, const char *flag, int otherwise) {
   for (int i = 1; i + 1 < argc; ++i)
     if (std::strcmp(argv[i], flag) == 0)
@@ -87,28 +68,24 @@ int number(int argc, char **argv, const char *flag, int otherwise) {
 
 int main(int argc, char **argv) {
   const int servers = number(argc, argv, "-s", 1);
-  GroupOptions options;
+  const auto bench = [&](Transport &transport) {
+    const ServerGroup roles{transport.size() - servers, servers};
+    if (transport.rank() < roles.workers)
+      work(transport, roles);
+    else
+      serve(transport, roles);
+  };
   if (const char *size = std::getenv("WORLD_SIZE")) {
+    GroupOptions options;
     options.size = std::atoi(size);
     options.rank = std::atoi(std::getenv("RANK"));
     options.address = std::getenv("MASTER_ADDR");
     options.port = std::atoi(std::getenv("MASTER_PORT"));
     options.interface = std::getenv("GLOO_SOCKET_IFNAME");
-    runRank(options, servers);
+    runRank(options, bench);
     return 0;
   }
-  options.size = number(argc, argv, "-n", 4) + servers;
-  Result<Socket> listener = Socket::listen(0);
-  check(listener.status());
-  options.port = listener->localPort();
-  std::vector<std::thread> ranks;
-  for (int rank = options.size - 1; rank >= 0; --rank) {
-    options.rank = rank;
-    options.listener = rank == 0 ? listener->release() : -1;
-    ranks.emplace_back(runRank, options, servers);
-  }
-  for (std::thread &rank : ranks)
-    rank.join();
+  runThreads(number(argc, argv, "-n", 4) + servers, bench);
   return 0;
 }
 

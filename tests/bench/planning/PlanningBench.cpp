@@ -4,6 +4,7 @@
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/Planner.h"
 #include "tests/bench/planning/SolverBench.h"
+#include "tests/support/ProblemBuilder.h"
 
 #include <chrono>
 #include <cmath>
@@ -61,16 +62,6 @@ std::vector<MergeLayer> residualPass(std::size_t count, double megabytes, double
     layer.bytes =
         4 + static_cast<std::int64_t>(static_cast<double>(layer.bytes) * megabytes * 1e6 / total);
   return layers;
-}
-
-/// All layers in one merge class without limits.
-Problem problemOf(const MergeProblem &merge) {
-  Problem problem;
-  problem.mergeClasses = {{merge.options, unlimited, unlimited}};
-  for (const MergeLayer &layer : merge.layers)
-    problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
-  problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
-  return problem;
 }
 
 /// Prints one row; false when the limit is missed or the plan is refused.

@@ -119,8 +119,8 @@ TEST(Calibration, NoTimeForLongMessages) {
   settings.sizes = {64 << 10, 1 << 20, 256 << 20};
   settings.schemes = {Scheme::ring, Scheme::tree};
   const Findings f = calibrate(2, settings)[0];
-  ASSERT_FALSE(f.leftOut.empty());
-  EXPECT_EQ(f.leftOut.back(), 256 << 20);
+  ASSERT_FALSE(f.unmeasured.empty());
+  EXPECT_EQ(f.unmeasured.back(), 256 << 20);
   EXPECT_LT(f.seconds, 20);
 }
 
@@ -133,15 +133,12 @@ TEST(Calibration, TheFirstSizeIsAlwaysMeasured) {
                       Scheme::tree};
   const Findings f = calibrate(2, settings)[0];
   expectComplete(f);
-  EXPECT_TRUE(f.leftOut.empty());
+  EXPECT_TRUE(f.unmeasured.empty());
 }
 
 // A rank that is gone ends the others, which say so and what was being measured.
 TEST(Calibration, LostRanksAreNamed) {
-  Settings settings;
-  settings.seconds = 3;
-  settings.sizes = {4 << 10};
-  settings.schemes = {Scheme::ring};
+  const Settings settings{.seconds = 3, .sizes = {4 << 10}, .schemes = {Scheme::ring}};
   std::mutex mutex;
   std::vector<std::string> messages;
   runRanks(

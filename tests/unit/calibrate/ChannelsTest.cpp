@@ -81,10 +81,7 @@ TEST(Channels, MeasureEveryScheme) {
 
 // A rank that is gone ends the other, which says what was being measured.
 TEST(Channels, LostRanksAreNamed) {
-  Settings settings;
-  settings.seconds = 3;
-  settings.sizes = {4 << 10};
-  settings.schemes = {Scheme::ring};
+  const Settings settings{.seconds = 3, .sizes = {4 << 10}, .schemes = {Scheme::ring}};
   std::string message;
   syncline::testing::runRanks(
       2,

@@ -93,7 +93,7 @@ TEST(ClusterText, SaysWhatWasSmoothed) {
 
 TEST(ClusterText, SaysWhatIsNotCertain) {
   Findings f = invent(4, truth);
-  f.leftOut = {64 << 20};
+  f.unmeasured = {64 << 20};
   for (SchemeFinding &scheme : f.schemes)
     for (SizeFinding &size : scheme.sizes)
       size.seconds = wild(size.seconds.median);

@@ -21,6 +21,12 @@ std::vector<Observation> observe(const LinkConstants &truth, int ranks, Noise &&
   return all;
 }
 
+void expectConstants(const LinkConstants &found, const LinkConstants &truth) {
+  EXPECT_NEAR(found.alpha / truth.alpha, 1, 1e-6);
+  EXPECT_NEAR(found.beta / truth.beta, 1, 1e-6);
+  EXPECT_NEAR(found.gamma / truth.gamma, 1, 1e-6);
+}
+
 TEST(LinkFit, CountsTheRingsRounds) {
   const Observation ring = *ringRounds(Scheme::ring, 4, 1000);
   EXPECT_DOUBLE_EQ(ring.messages, 6);
@@ -34,12 +40,10 @@ TEST(LinkFit, CountsTheRingsRounds) {
 }
 
 TEST(LinkFit, FindsTheConstantsExactly) {
-  const LinkConstants truth{50e-6, 8e-9, 1e-10};
+  const LinkConstants truth{.alpha = 50e-6, .beta = 8e-9, .gamma = 1e-10};
   const auto fit = fitLink(observe(truth, 4, [] { return 1.0; }));
   ASSERT_TRUE(fit);
-  EXPECT_NEAR(fit->constants.alpha / truth.alpha, 1, 1e-6);
-  EXPECT_NEAR(fit->constants.beta / truth.beta, 1, 1e-6);
-  EXPECT_NEAR(fit->constants.gamma / truth.gamma, 1, 1e-6);
+  expectConstants(fit->constants, truth);
   for (double residual : fit->residuals)
     EXPECT_NEAR(residual, 0, 1e-6);
 }
@@ -49,7 +53,7 @@ TEST(LinkFit, FindsTheConstantsExactly) {
 TEST(LinkFit, FindsTheConstantsInNoise) {
   std::mt19937 random(3);
   std::normal_distribution<double> noise(1, 0.05);
-  const LinkConstants truth{20e-6, 1e-9, 0};
+  const LinkConstants truth{.alpha = 20e-6, .beta = 1e-9, .gamma = 0};
   const auto fit = fitLink(observe(truth, 8, [&] { return noise(random); }));
   ASSERT_TRUE(fit);
   EXPECT_NEAR(fit->constants.alpha / truth.alpha, 1, 0.05);
@@ -57,17 +61,15 @@ TEST(LinkFit, FindsTheConstantsInNoise) {
 }
 
 TEST(LinkFit, RoundsGiveTheConstantsExactly) {
-  const LinkConstants truth{50e-6, 8e-9, 1e-10};
+  const LinkConstants truth{.alpha = 50e-6, .beta = 8e-9, .gamma = 1e-10};
   const auto fit = fitRounds(observe(truth, 4, [] { return 1.0; }));
   ASSERT_TRUE(fit);
-  EXPECT_NEAR(fit->constants.alpha / truth.alpha, 1, 1e-6);
-  EXPECT_NEAR(fit->constants.beta / truth.beta, 1, 1e-6);
-  EXPECT_NEAR(fit->constants.gamma / truth.gamma, 1, 1e-6);
+  expectConstants(fit->constants, truth);
 }
 
 // A lower limit of β holds, and latency and reducing are fitted beside it.
 TEST(LinkFit, RoundsKeepTheLimit) {
-  const auto all = observe({50e-6, 8e-9, 1e-9}, 4, [] { return 1.0; });
+  const auto all = observe({.alpha = 50e-6, .beta = 8e-9, .gamma = 1e-9}, 4, [] { return 1.0; });
   const auto fit = fitRounds(all, 8.2e-9);
   ASSERT_TRUE(fit);
   EXPECT_DOUBLE_EQ(fit->constants.beta, 8.2e-9);

@@ -1,9 +1,8 @@
 // step.cu compiles by nvcc without warnings, links, and calls the builder as step.cpp does.
-#include "codegen/cpp/CppTarget.h"
 #include "codegen/cuda/CudaTarget.h"
-#include "codegen/step/EmitStep.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
+#include "tests/unit/codegen/StepText.h"
 
 #include <gtest/gtest.h>
 
@@ -91,24 +90,14 @@ std::string read(const std::string &path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string emit(const std::string &text, const StepTarget &target) {
-  PlanModule plans;
-  auto module = plans.parse(text);
-  auto step = emitStep(*module->getOps<plan::ProgramOp>().begin(), target, {"1.2.3", "optimal"});
-  EXPECT_TRUE(mlir::succeeded(step));
-  return mlir::succeeded(step) ? *step : "";
-}
-
 /// Compiles into FOLDER/step.so; every warning of nvcc and of the host's compiler is an error, but
 /// for initialisers that nvcc itself writes without the names that the source has.
 Status compile(const std::string &text, const StepTarget &target, const std::string &folder) {
-  const std::string source = folder + "/" + target.fileName.str();
-  std::ofstream(source) << text;
   setenv("NVCC",
          SYNCLINE_NVCC
          " -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers,-Werror",
          1);
-  const Status compiled = target.compile(source, folder + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = compileStep(text, target, folder);
   unsetenv("NVCC");
   return compiled;
 }
@@ -119,7 +108,7 @@ protected:
     if (std::string(SYNCLINE_NVCC).empty())
       GTEST_SKIP() << "no nvcc that compiles was found";
   }
-  ScratchFolder folder;
+  TemporaryFolder folder;
 };
 
 } // namespace
@@ -127,10 +116,10 @@ protected:
 TEST_F(CudaStep, CallsTheBuilderAsTheCpusDoes) {
   RecordingBuilder built[2];
   for (const StepTarget *target : {&cppTarget(), &cudaTarget()}) {
-    ScratchFolder own;
-    const Status compiled = compile(emit(smallNetwork(), *target), *target, own.path);
+    TemporaryFolder own;
+    const Status compiled = compile(stepText(smallNetwork(), *target), *target, own.path);
     ASSERT_TRUE(compiled.isOk()) << compiled.message();
-    loadStep(own.path + "/step.so", built[target == &cudaTarget()], target->backend.str());
+    loadStep(own.file("step.so"), built[target == &cudaTarget()], target->backend.str());
   }
   EXPECT_GT(built[0].calls.size(), 10u);
   EXPECT_EQ(built[0].calls, built[1].calls);
@@ -139,25 +128,25 @@ TEST_F(CudaStep, CallsTheBuilderAsTheCpusDoes) {
 }
 
 TEST_F(CudaStep, EveryOperationCompilesWithoutWarningsToTheSameBytesAnywhere) {
-  ScratchFolder another;
-  const std::string text = emit(everyOperation(), cudaTarget());
+  TemporaryFolder another;
+  const std::string text = stepText(everyOperation(), cudaTarget());
   for (const std::string &place : {folder.path, another.path}) {
     const Status compiled = compile(text, cudaTarget(), place);
     ASSERT_TRUE(compiled.isOk()) << compiled.message() << "\n" << text;
   }
-  EXPECT_EQ(read(folder.path + "/step.so"), read(another.path + "/step.so"));
+  EXPECT_EQ(read(folder.file("step.so")), read(another.file("step.so")));
   RecordingBuilder builder;
-  loadStep(folder.path + "/step.so", builder, "cuda");
+  loadStep(folder.file("step.so"), builder, "cuda");
   EXPECT_EQ(builder.kernels.size(), 3u);
 }
 
 TEST_F(CudaStep, NeighboursAreReadAndWrittenByOneAccess) {
-  std::ofstream(folder.path + "/step.cu") << emit(smallNetwork(), cudaTarget());
+  std::ofstream(folder.file("step.cu")) << stepText(smallNetwork(), cudaTarget());
   const std::string command = SYNCLINE_NVCC " -std=c++20 -arch=compute_80 -ptx "
                                             "-I" SYNCLINE_RUNTIME_INCLUDE " -o " +
-                              folder.path + "/step.ptx " + folder.path + "/step.cu";
+                              folder.file("step.ptx") + " " + folder.file("step.cu");
   ASSERT_EQ(std::system(command.c_str()), 0);
-  const std::string ptx = read(folder.path + "/step.ptx");
+  const std::string ptx = read(folder.file("step.ptx"));
   for (const char *access : {"ld.global.v4.", "st.global.v4.", "ld.global.f32", "st.global.f32"})
     EXPECT_NE(ptx.find(access), std::string::npos) << access << " in\n" << ptx;
 }
@@ -167,15 +156,14 @@ TEST_F(CudaStep, ReportsWhatNvccSaysAndLeavesNothing) {
   ASSERT_FALSE(compiled.isOk());
   EXPECT_EQ(compiled.kind(), ErrorKind::internal);
   EXPECT_NE(compiled.message().find("step.cu(1): error"), std::string::npos) << compiled.message();
-  EXPECT_EQ(read(folder.path + "/step.so"), "");
-  EXPECT_EQ(read(folder.path + "/step.so.partial"), "");
+  EXPECT_EQ(read(folder.file("step.so")), "");
+  EXPECT_EQ(read(folder.file("step.so.partial")), "");
 }
 
 TEST(CudaCompiler, IsNamedWhereItIsMissing) {
-  ScratchFolder folder;
+  TemporaryFolder folder;
   setenv("NVCC", "no-such-compiler --flag", 1);
-  const Status compiled = cudaTarget().compile(folder.path + "/step.cu", folder.path + "/step.so",
-                                               SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = compileStep("", cudaTarget(), folder.path);
   unsetenv("NVCC");
   ASSERT_FALSE(compiled.isOk());
   EXPECT_EQ(compiled.kind(), ErrorKind::badInput);

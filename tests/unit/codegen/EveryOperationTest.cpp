@@ -1,12 +1,7 @@
 // Every operation of a plan reaches the builder through its row, with all that it was given.
-#include "codegen/cpp/CppTarget.h"
-#include "codegen/step/EmitStep.h"
-#include "tests/unit/codegen/PlanModule.h"
-#include "tests/unit/codegen/RecordingBuilder.h"
+#include "tests/unit/codegen/StepText.h"
 
 #include <gtest/gtest.h>
-
-#include <fstream>
 
 using namespace syncline;
 using namespace syncline::test;
@@ -97,18 +92,6 @@ static const char *const everyCall = R"(
 
 // Lists that do not fit into a row, of operands and of numbers, arrive whole.
 TEST(EveryOperation, ArrivesAsItWasPlanned) {
-  PlanModule plans;
-  ScratchFolder folder;
-  auto module = plans.parse(everyCall);
-  auto programs = module->getOps<plan::ProgramOp>();
-  auto step = emitStep(*programs.begin(), cppTarget(), {"1.2.3", "optimal"});
-  ASSERT_TRUE(mlir::succeeded(step));
-  std::ofstream(folder.path + "/step.cpp") << *step;
-  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
-                                              SYNCLINE_RUNTIME_INCLUDE);
-  ASSERT_TRUE(compiled.isOk()) << compiled.message();
-  RecordingBuilder builder;
-  loadStep(folder.path + "/step.so", builder);
   const std::vector<std::string> expected{
       "convBackwardData s32 g2 x y z",
       "convBackwardWeights s32 g1 x y z none",
@@ -135,5 +118,5 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "concat 2 x y x y x y x y x y x z",
       "phase update",
   };
-  EXPECT_EQ(builder.calls, expected);
+  EXPECT_EQ(callsOf(everyCall), expected);
 }

@@ -1,10 +1,10 @@
 // Generated loops compute what their bodies say, flat and broadcast, in C++ and in CUDA.
-#include "codegen/cpp/CppTarget.h"
 #include "codegen/cuda/CudaTarget.h"
 #include "codegen/step/EmitStep.h"
 #include "runtime/data/HalfFloat.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
+#include "tests/unit/codegen/StepText.h"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,16 @@ std::string loopProgram(const std::vector<std::string> &ins, const std::string &
   text += "%o = plan.tensor \"o\" in arena at 0 reserve 4096 live [0, 0] : " + out + "\n";
   return text + "plan.pointwise \"loop\" ins(" + names + " : " + types + ") outs(%o : " + out +
          ") " + attributes + " {\n" + body + "}\n}\n";
+}
+
+/// A flat loop over %a and %b that writes one value.
+std::string pairLoop(const std::string &value) {
+  return loopProgram({"memref<7xf32>", "memref<7xf32>"}, "memref<7xf32>", "attributes {flat}",
+                     "^bb0(%a: f32, %b: f32):\n"
+                     "  %s = " +
+                         value +
+                         " : f32\n"
+                         "  plan.yield %s : f32\n");
 }
 
 /// CUDA is compiled as C++ against a stand-in for its header, and runs on the host.
@@ -75,17 +85,14 @@ private:
 class GeneratedLoop : public testing::TestWithParam<Language> {
 protected:
   void compile(const std::string &program) {
-    PlanModule plans;
-    ScratchFolder folder;
-    auto module = plans.parse(program);
+    TemporaryFolder folder;
     const auto &[name, target, compile] = GetParam();
-    auto step = emitStep(*module->getOps<plan::ProgramOp>().begin(), target, {"", ""});
-    ASSERT_TRUE(mlir::succeeded(step));
-    std::ofstream(folder.path + "/step") << *step;
-    const Status compiled = compile(folder.path + "/step", folder.path + "/step.so");
-    ASSERT_TRUE(compiled.isOk()) << compiled.message() << "\n" << *step;
+    const std::string step = stepText(program, target);
+    std::ofstream(folder.file("step")) << step;
+    const Status compiled = compile(folder.file("step"), folder.file("step.so"));
+    ASSERT_TRUE(compiled.isOk()) << compiled.message() << "\n" << step;
     RecordingBuilder builder;
-    loadStep(folder.path + "/step.so", builder, target.backend.str());
+    loadStep(folder.file("step.so"), builder, target.backend.str());
     kernel = builder.kernels["loop"];
     ASSERT_NE(kernel, nullptr);
     rounded = builder.rounded["loop"];
@@ -114,11 +121,7 @@ protected:
 } // namespace
 
 TEST_P(GeneratedLoop, FlatLoopWalksEveryElementWhateverTheCount) {
-  compile(loopProgram({"memref<7xf32>", "memref<7xf32>"}, "memref<7xf32>", "attributes {flat}",
-                      R"(^bb0(%a: f32, %b: f32):
-    %s = arith.mulf %a, %b : f32
-    plan.yield %s : f32
-)"));
+  compile(pairLoop("arith.mulf %a, %b"));
   // A layout's padding counts: more elements than the shape has; far more, over several threads.
   for (std::size_t n : {1u, 7u, 64u, 200000u}) {
     std::vector<float> a(n), b(n);
@@ -184,11 +187,7 @@ TEST_P(GeneratedLoop, FunctionsAreThoseOfTheStandardLibrary) {
 }
 
 TEST_P(GeneratedLoop, ResultMayTakeItsOperandsPlace) {
-  compile(loopProgram({"memref<9xf32>", "memref<9xf32>"}, "memref<9xf32>", "attributes {flat}",
-                      R"(^bb0(%a: f32, %b: f32):
-    %s = arith.subf %b, %a : f32
-    plan.yield %s : f32
-)"));
+  compile(pairLoop("arith.subf %b, %a"));
   std::vector<float> a(1000, 1.0f), b(1000);
   for (int i = 0; i < 1000; ++i)
     b[i] = static_cast<float>(i);
@@ -198,11 +197,7 @@ TEST_P(GeneratedLoop, ResultMayTakeItsOperandsPlace) {
 }
 
 TEST_P(GeneratedLoop, OperandsMayLieAnywhere) {
-  compile(loopProgram({"memref<7xf32>", "memref<7xf32>"}, "memref<7xf32>", "attributes {flat}",
-                      R"(^bb0(%a: f32, %b: f32):
-    %s = arith.addf %a, %b : f32
-    plan.yield %s : f32
-)"));
+  compile(pairLoop("arith.addf %a, %b"));
   constexpr std::size_t n = 1027;
   // Vectors begin at multiples of 16 bytes; what lies behind the last element stays.
   for (std::size_t offset : {0u, 1u, 2u, 3u}) {

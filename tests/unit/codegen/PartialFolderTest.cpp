@@ -35,7 +35,7 @@ protected:
         std::distance(fs::directory_iterator(scratch.path), fs::directory_iterator()));
   }
 
-  ScratchFolder scratch;
+  TemporaryFolder scratch;
 };
 
 TEST_P(PartialFolderTest, TakesAFreePlace) {

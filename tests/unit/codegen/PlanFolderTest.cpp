@@ -64,9 +64,9 @@ protected:
   }
 
   PlanModule plans;
-  ScratchFolder scratch;
+  TemporaryFolder scratch;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::string plan = scratch.path + "/small.plan";
+  std::string plan = scratch.file("small.plan");
 };
 
 } // namespace
@@ -103,7 +103,7 @@ TEST_F(PlanFolder, SaysWhatThePlanIs) {
 }
 
 TEST_F(PlanFolder, CompilesToTheSameBytesAgain) {
-  const std::string again = scratch.path + "/again.plan";
+  const std::string again = scratch.file("again.plan");
   PlanModule fresh;
   auto copy = fresh.parse(smallNetwork());
   ASSERT_TRUE(writePlan(again, sourcesOf(*copy)).isOk());
@@ -159,7 +159,7 @@ TEST_F(PlanFolder, IsJudgedByTheBackendItNames) {
 TEST_F(PlanFolder, RefusesMessagesPlannedForSomebodyElse) {
   PlanSources sources = sourcesOf(*module);
   sources.info.backend = "cuda";
-  const auto foreign = writePlan(scratch.path + "/foreign.plan", sources);
+  const auto foreign = writePlan(scratch.file("foreign.plan"), sources);
   ASSERT_FALSE(foreign.isOk());
   EXPECT_NE(
       foreign.status().message().find("P24: the step is for backend 'cuda', expected messages "
@@ -167,7 +167,7 @@ TEST_F(PlanFolder, RefusesMessagesPlannedForSomebodyElse) {
       std::string::npos)
       << foreign.status().message();
   planForNccl(*module);
-  const auto own = writePlan(scratch.path + "/foreign.plan", sourcesOf(*module));
+  const auto own = writePlan(scratch.file("foreign.plan"), sourcesOf(*module));
   ASSERT_FALSE(own.isOk());
   EXPECT_NE(
       own.status().message().find("P24: the step is for backend 'cpu', expected messages that "
@@ -178,7 +178,7 @@ TEST_F(PlanFolder, RefusesMessagesPlannedForSomebodyElse) {
 
 // The tuner's table is hashed, and what plan.mlir gives. What the compiler makes is of no interest.
 TEST_F(PlanFolder, HoldsATunersTableForGpus) {
-  const std::string compiler = scratch.path + "/nvcc";
+  const std::string compiler = scratch.file("nvcc");
   std::ofstream(compiler) << "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\n: > \"$2\"\n";
   fs::permissions(compiler, fs::perms::owner_all);
   setenv("NVCC", compiler.c_str(), 1);
@@ -224,7 +224,7 @@ TEST_F(PlanFolder, ReplacesAnOlderPlan) {
 }
 
 TEST_F(PlanFolder, LeavesAFolderAloneThatIsNoPlan) {
-  const std::string other = scratch.path + "/thesis";
+  const std::string other = scratch.file("thesis");
   fs::create_directory(other);
   std::ofstream(other + "/chapter1") << "dear reader";
   const auto written = writePlan(other, sourcesOf(*module));
@@ -237,7 +237,7 @@ TEST_F(PlanFolder, LeavesNothingBehindAnError) {
   PlanSources sources = sourcesOf(*module);
   sources.files.push_back(
       {"model.onnx", [](const std::string &) { return Status::badInput("disk full"); }});
-  const std::string target = scratch.path + "/never.plan";
+  const std::string target = scratch.file("never.plan");
   const auto written = writePlan(target, sources);
   ASSERT_FALSE(written.isOk());
   EXPECT_EQ(written.status().message(), "disk full");
@@ -247,11 +247,11 @@ TEST_F(PlanFolder, LeavesNothingBehindAnError) {
 
 TEST(PlanFolderOfATrace, HasNoStepAndSaysSo) {
   PlanModule plans;
-  ScratchFolder scratch;
+  TemporaryFolder scratch;
   auto module = plans.parse(smallTrace());
   PlanSources sources = sourcesOf(*module);
   sources.files.clear();
-  const std::string plan = scratch.path + "/trace.plan";
+  const std::string plan = scratch.file("trace.plan");
   const auto written = writePlan(plan, sources);
   ASSERT_TRUE(written.isOk()) << written.status().message();
   EXPECT_EQ((*written)["runnable"], false);
@@ -281,10 +281,10 @@ TEST(PlanJson, SaysOptimalWithinTheCheckersTolerance) {
 }
 
 TEST(PlanFolderOfNothing, IsRefused) {
-  ScratchFolder scratch;
-  const auto read = readPlanJson(scratch.path + "/none");
+  TemporaryFolder scratch;
+  const auto read = readPlanJson(scratch.file("none"));
   ASSERT_FALSE(read.isOk());
   EXPECT_NE(read.status().message().find("does not exist"), std::string::npos);
-  std::ofstream(scratch.path + "/plan.json");
+  std::ofstream(scratch.file("plan.json"));
   EXPECT_NE(readPlanJson(scratch.path).status().message().find("empty"), std::string::npos);
 }

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 namespace syncline::test {
 
 static mlir::DialectRegistry allDialects() {
@@ -23,16 +21,6 @@ mlir::OwningOpRef<mlir::ModuleOp> PlanModule::parse(const std::string &text) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   EXPECT_TRUE(module);
   return module;
-}
-
-ScratchFolder::ScratchFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "syncline-XXXXXX").string();
-  path = mkdtemp(pattern.data());
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
 }
 
 static const char *const agreement = R"(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/plan/Plan.h"
+#include "tests/support/TemporaryFolder.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -24,13 +25,5 @@ std::string smallNetwork();
 
 /// A trace's module: problem and solution only.
 std::string smallTrace();
-
-/// A folder that is removed with the object.
-class ScratchFolder {
-public:
-  ScratchFolder();
-  ~ScratchFolder();
-  std::string path;
-};
 
 } // namespace syncline::test

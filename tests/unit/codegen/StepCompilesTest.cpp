@@ -1,38 +1,15 @@
 // A generated step compiles against Step.h and calls the builder as its plan says.
-#include "codegen/cpp/CppTarget.h"
-#include "codegen/step/EmitStep.h"
 #include "tests/unit/codegen/PlanModule.h"
-#include "tests/unit/codegen/RecordingBuilder.h"
+#include "tests/unit/codegen/StepText.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 using namespace syncline;
 using namespace syncline::test;
 
-namespace {
-
-std::string emit(PlanModule &plans, const std::string &text) {
-  auto module = plans.parse(text);
-  auto programs = module->getOps<plan::ProgramOp>();
-  auto step = emitStep(*programs.begin(), cppTarget(), {"1.2.3", "optimal"});
-  EXPECT_TRUE(mlir::succeeded(step));
-  return mlir::succeeded(step) ? *step : "";
-}
-
-} // namespace
-
 TEST(StepCompiles, CallsTheBuilderInPlanOrder) {
-  PlanModule plans;
-  ScratchFolder folder;
-  std::ofstream(folder.path + "/step.cpp") << emit(plans, smallNetwork());
-  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
-                                              SYNCLINE_RUNTIME_INCLUDE);
-  ASSERT_TRUE(compiled.isOk()) << compiled.message();
-  RecordingBuilder builder;
-  loadStep(folder.path + "/step.so", builder);
   const std::vector<std::string> expected{
       "bucket 0 at 0 extent 128",
       "bucket 1 at 128 extent 64",
@@ -56,13 +33,11 @@ TEST(StepCompiles, CallsTheBuilderInPlanOrder) {
       "wait 1",
       "update 1",
   };
-  EXPECT_EQ(builder.calls, expected);
+  EXPECT_EQ(callsOf(smallNetwork()), expected);
 }
 
 TEST(StepCompiles, HandsFactorsToTheirChannel) {
-  PlanModule plans;
-  ScratchFolder folder;
-  std::ofstream(folder.path + "/step.cpp") << emit(plans, R"(
+  const std::vector<std::string> calls = callsOf(R"(
     plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 0 : i64, parameters = 64 : i64,
         gradients = 64 : i64, state = 0 : i64, arena = 192 : i64} {
       %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
@@ -79,11 +54,6 @@ TEST(StepCompiles, HandsFactorsToTheirChannel) {
         outs(%dw : memref<4x4xf32>) {transpose_a}
       plan.update 0
     })");
-  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
-                                              SYNCLINE_RUNTIME_INCLUDE);
-  ASSERT_TRUE(compiled.isOk()) << compiled.message();
-  RecordingBuilder builder;
-  loadStep(folder.path + "/step.so", builder);
   const std::vector<std::string> expected{
       "bucket 0 at 0 extent 64",
       "matmul nn x w none h",
@@ -92,31 +62,27 @@ TEST(StepCompiles, HandsFactorsToTheirChannel) {
       "matmul tn h.gathered h.gathered none d:w",
       "update 0",
   };
-  EXPECT_EQ(builder.calls, expected);
+  EXPECT_EQ(calls, expected);
 }
 
 TEST(StepCompiles, GivesTheSameTextAgain) {
-  PlanModule once, again;
-  EXPECT_EQ(emit(once, smallNetwork()), emit(again, smallNetwork()));
+  EXPECT_EQ(stepText(smallNetwork()), stepText(smallNetwork()));
 }
 
 TEST(StepCompiles, ReportsWhatTheCompilerSaysAndLeavesNothing) {
-  ScratchFolder folder;
-  std::ofstream(folder.path + "/step.cpp") << "this is not C++\n";
-  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
-                                              SYNCLINE_RUNTIME_INCLUDE);
+  TemporaryFolder folder;
+  const Status compiled = compileStep("this is not C++\n", cppTarget(), folder.path);
   ASSERT_FALSE(compiled.isOk());
   EXPECT_EQ(compiled.kind(), ErrorKind::internal);
   EXPECT_NE(compiled.message().find("error"), std::string::npos) << compiled.message();
-  EXPECT_FALSE(std::filesystem::exists(folder.path + "/step.so"));
-  EXPECT_FALSE(std::filesystem::exists(folder.path + "/step.so.partial"));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("step.so")));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("step.so.partial")));
 }
 
 TEST(StepCompiles, SaysWhichCompilerIsMissing) {
-  ScratchFolder folder;
+  TemporaryFolder folder;
   setenv("CXX", "no-such-compiler", 1);
-  const Status compiled = cppTarget().compile(folder.path + "/step.cpp", folder.path + "/step.so",
-                                              SYNCLINE_RUNTIME_INCLUDE);
+  const Status compiled = compileStep("", cppTarget(), folder.path);
   unsetenv("CXX");
   ASSERT_FALSE(compiled.isOk());
   EXPECT_EQ(compiled.kind(), ErrorKind::badInput);

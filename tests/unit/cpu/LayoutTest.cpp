@@ -54,22 +54,23 @@ struct Chain {
   }
 };
 
-TEST(LayoutTest, ChainConvertsNothingButTheWeightsOfBackwardData) {
-  if (!hasVectorKernels())
-    GTEST_SKIP() << "no vector kernels on this processor";
-  StepCase run(cpuBackend());
-  Chain chain(run, 32);
-  run.run();
+class ChainTest : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!hasVectorKernels())
+      GTEST_SKIP() << "no vector kernels on this processor";
+    Chain chain(run, 32);
+    run.run();
+  }
+  StepCase run{cpuBackend()};
+};
+
+TEST_F(ChainTest, ConvertsNothingButTheWeightsOfBackwardData) {
   EXPECT_EQ(run.reorders(), run.reorders("convBackwardData"));
   EXPECT_LE(run.reorders("convBackwardData"), 1);
 }
 
-TEST(LayoutTest, NoConvolutionOfTheChainFallsBackToASlowKernel) {
-  if (!hasVectorKernels())
-    GTEST_SKIP() << "no vector kernels on this processor";
-  StepCase run(cpuBackend());
-  Chain chain(run, 32);
-  run.run();
+TEST_F(ChainTest, NoConvolutionFallsBackToASlowKernel) {
   for (const OperationInfo &operation : (*run).operations())
     if (operation.name.starts_with("conv")) {
       EXPECT_EQ(operation.implementation.find("jit"), 0u) << operation.implementation;
@@ -98,7 +99,7 @@ TEST(LayoutTest, FactorsKeepTheirLayoutOnTheWay) {
   const Tensor x = run.operand(randomArray({2, 16, 4, 4}, 2));
   const Tensor dy = run.operand(randomArray({2, 32, 4, 4}, 3));
   const Tensor xs = run.result({4, 16, 4, 4}), dys = run.result({4, 32, 4, 4});
-  run.step().bucket({0, 0, "factors", 0, 32 * 16 * 9 * 4, 0, 0});
+  run.step().bucket(conformance::bucketBy("factors", 32 * 16 * 9 * 4));
   run.step().gather(0, std::array{x, dy}, std::array{xs, dys});
   run.step().convBackwardWeights("conv", xs, dys, dw, none, same3);
   run.run();

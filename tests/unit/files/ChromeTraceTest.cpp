@@ -1,5 +1,6 @@
 // Traces of several writers.
 #include "frontend/files/ChromeTrace.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +8,7 @@ namespace syncline::files {
 namespace {
 
 std::string failure(std::string_view text) {
-  const auto trace = parseChromeTrace(text, "t.json");
-  return trace ? "no error" : trace.status().message();
+  return test::messageOf(parseChromeTrace(text, "t.json"));
 }
 
 // Microseconds become seconds, other kinds of events are left out, the longer of two that begin

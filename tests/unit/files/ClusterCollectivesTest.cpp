@@ -1,5 +1,6 @@
 // Costs that a cluster file states: what each form means, and what each mistake is told.
 #include "frontend/files/ClusterFile.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -20,8 +21,7 @@ std::vector<StatedCost> stated(const std::string &text) {
 }
 
 std::string failure(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  return cluster ? "no error" : cluster.status().message();
+  return test::messageOf(parseClusterFile(text, "c.yaml"));
 }
 
 // A device is optional; a fitted line needs no network and stands for the ring.

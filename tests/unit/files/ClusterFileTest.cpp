@@ -1,5 +1,6 @@
 // Cluster files: what they mean, and what each mistake is told, with its line and column.
 #include "frontend/files/ClusterFile.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +8,7 @@ namespace syncline::files {
 namespace {
 
 std::string failure(std::string_view text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  return cluster ? "no error" : cluster.status().message();
+  return test::messageOf(parseClusterFile(text, "c.yaml"));
 }
 
 constexpr std::string_view good = R"(name: lab

@@ -1,5 +1,6 @@
 // Kinds of devices and links: their values, what overrides these, and what an unknown kind causes.
 #include "frontend/files/ClusterKinds.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -14,14 +15,11 @@ std::string lab(std::string_view rest) {
 }
 
 ClusterFile read(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  EXPECT_TRUE(cluster) << cluster.status().message();
-  return cluster ? *cluster : ClusterFile();
+  return test::valueOf(parseClusterFile(text, "c.yaml"));
 }
 
 std::string failure(const std::string &text) {
-  const Result<ClusterFile> cluster = parseClusterFile(text, "c.yaml");
-  return cluster ? "no error" : cluster.status().message();
+  return test::messageOf(parseClusterFile(text, "c.yaml"));
 }
 
 // A device's kind stands for its data sheet.

@@ -1,5 +1,6 @@
 // Host files as mpirun reads them, and what each mistake is told.
 #include "frontend/files/Hostfile.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,7 @@ std::string listed(std::string_view text) {
   return all;
 }
 
-std::string failure(std::string_view text) {
-  const Result<std::vector<Host>> hosts = parseHostfile(text, "hosts");
-  return hosts ? "no error" : hosts.status().message();
-}
+std::string failure(std::string_view text) { return test::messageOf(parseHostfile(text, "hosts")); }
 
 // Slots are said as Open MPI or as MPICH does, or not at all; comments and empty lines are nothing.
 TEST(Hostfile, Forms) {

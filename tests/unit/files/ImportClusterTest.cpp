@@ -2,6 +2,7 @@
 #include "frontend/files/ImportCluster.h"
 
 #include "frontend/files/ClusterFile.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -36,8 +37,7 @@ ClusterFile written(const ClusterSources &sources) {
 }
 
 std::string failure(const ClusterSources &sources) {
-  const Result<std::string> text = importedClusterText(sources);
-  return text ? "no error" : text.status().message();
+  return test::messageOf(importedClusterText(sources));
 }
 
 // A topology gives a node; the reader finds in the file what the topology said.

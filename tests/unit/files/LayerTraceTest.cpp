@@ -1,5 +1,6 @@
 // Layer traces: what they mean, and what each mistake is told, with its line and column.
 #include "frontend/files/LayerTrace.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +8,7 @@ namespace syncline::files {
 namespace {
 
 std::string failure(std::string_view text) {
-  const Result<LayerTrace> trace = parseLayerTrace(text, "t.csv");
-  return trace ? "no error" : trace.status().message();
+  return test::messageOf(parseLayerTrace(text, "t.csv"));
 }
 
 std::string rows(std::string_view text) {

@@ -1,5 +1,6 @@
 // What is read from NCCL's topologies: those of a run, those of a kind of machine, and wrong ones.
 #include "frontend/files/NcclTopology.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -24,14 +25,11 @@ std::string net(std::string_view speed) {
 }
 
 NcclTopology read(const std::string &text) {
-  const Result<NcclTopology> topology = parseNcclTopology(text, "t.xml");
-  EXPECT_TRUE(topology) << topology.status().message();
-  return topology ? *topology : NcclTopology();
+  return test::valueOf(parseNcclTopology(text, "t.xml"));
 }
 
 std::string failure(const std::string &text) {
-  const Result<NcclTopology> topology = parseNcclTopology(text, "t.xml");
-  return topology ? "no error" : topology.status().message();
+  return test::messageOf(parseNcclTopology(text, "t.xml"));
 }
 
 // NVLinks of a device add up, and the device that has fewest counts; interfaces of the highest

@@ -1,15 +1,13 @@
 // Profiles: what they mean, and what each mistake is told.
 #include "frontend/files/Profile.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
 namespace syncline::files {
 namespace {
 
-std::string failure(std::string_view text) {
-  const Result<Profile> profile = parseProfile(text, "p.json");
-  return profile ? "no error" : profile.status().message();
-}
+std::string failure(std::string_view text) { return test::messageOf(parseProfile(text, "p.json")); }
 
 // Times are read per operation; backward, name and batch may be absent.
 TEST(Profile, ReadsTimes) {

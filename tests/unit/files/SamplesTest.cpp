@@ -14,18 +14,21 @@ namespace {
 
 const std::filesystem::path samples = SYNCLINE_SAMPLES;
 
-// All of samples/clusters parses, and there are some.
-TEST(Samples, Clusters) {
+/// Reads every file of a folder that has this extension; their number.
+template <typename Read> int readAll(const char *folder, const char *extension, const Read &read) {
   int count = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(samples / "clusters")) {
-    if (entry.path().extension() != ".yaml")
+  for (const auto &entry : std::filesystem::directory_iterator(samples / folder)) {
+    if (entry.path().extension() != extension)
       continue;
-    const Result<ClusterFile> cluster = readClusterFile(entry.path());
-    EXPECT_TRUE(cluster) << cluster.status().message();
+    const auto result = read(entry.path());
+    EXPECT_TRUE(result) << result.status().message();
     ++count;
   }
-  EXPECT_GE(count, 27);
+  return count;
 }
+
+// All of samples/clusters parses, and there are some.
+TEST(Samples, Clusters) { EXPECT_GE(readAll("clusters", ".yaml", readClusterFile), 27); }
 
 // The cluster file that the README shows, with every key, reads as it says.
 TEST(Samples, ReadmeCluster) {
@@ -46,17 +49,7 @@ TEST(Samples, ReadmeCluster) {
 }
 
 // All of samples/traces parses, and there are some.
-TEST(Samples, Traces) {
-  int count = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(samples / "traces")) {
-    if (entry.path().extension() != ".csv")
-      continue;
-    const Result<LayerTrace> trace = readLayerTrace(entry.path());
-    EXPECT_TRUE(trace) << trace.status().message();
-    ++count;
-  }
-  EXPECT_GE(count, 1);
-}
+TEST(Samples, Traces) { EXPECT_GE(readAll("traces", ".csv", readLayerTrace), 1); }
 
 // The fitted lines of the MG-WFBP clusters are the published ones, digit by digit.
 TEST(Samples, PublishedLines) {

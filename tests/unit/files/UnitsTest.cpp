@@ -1,6 +1,7 @@
 // Quantities: what parses to what, and what each mistake is told.
 #include "frontend/files/Units.h"
 #include "frontend/files/FormatUnits.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +11,7 @@
 namespace syncline::files {
 namespace {
 
-template <typename T> std::string failure(const Result<T> &result) {
-  return result ? "no error" : result.status().message();
-}
+using test::messageOf;
 
 // Times scale from their prefix to the nearest double, spaces or not.
 TEST(Units, Times) {
@@ -59,39 +58,42 @@ TEST(Units, SecondsPerByte) {
 
 // A bare number is refused where a dimension is needed.
 TEST(Units, BareNumber) {
-  EXPECT_EQ(failure(parseSeconds("1.5")), "expected a time with a unit such as '1.5ms', got '1.5'");
-  EXPECT_EQ(failure(parseBytes("4096")), "expected a size with a unit such as '25MiB', got '4096'");
-  EXPECT_EQ(failure(parseByteRate("10")),
+  EXPECT_EQ(messageOf(parseSeconds("1.5")),
+            "expected a time with a unit such as '1.5ms', got '1.5'");
+  EXPECT_EQ(messageOf(parseBytes("4096")),
+            "expected a size with a unit such as '25MiB', got '4096'");
+  EXPECT_EQ(messageOf(parseByteRate("10")),
             "expected a data rate with a unit such as '10 Gb/s', got '10'");
-  EXPECT_EQ(failure(parseComputeRate("1e9")),
+  EXPECT_EQ(messageOf(parseComputeRate("1e9")),
             "expected a compute rate with a unit such as '50 GFLOP/s', got '1e9'");
-  EXPECT_EQ(failure(parseSecondsPerByte("7e-10")),
+  EXPECT_EQ(messageOf(parseSecondsPerByte("7e-10")),
             "expected a time per byte with a unit such as '7.4e-10 s/B', got '7e-10'");
 }
 
 // An unknown unit is named, with those that are accepted.
 TEST(Units, UnknownUnit) {
-  EXPECT_EQ(failure(parseSeconds("1.5 sec")),
+  EXPECT_EQ(messageOf(parseSeconds("1.5 sec")),
             "unknown unit 'sec' in '1.5 sec', expected a time in one of ns, us, ms, s, min");
-  EXPECT_EQ(failure(parseBytes("8 Mb")), "unknown unit 'Mb' in '8 Mb', expected a size in one of "
-                                         "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB");
-  EXPECT_NE(failure(parseByteRate("8 Gb")).find("unknown unit 'Gb'"), std::string::npos);
-  EXPECT_NE(failure(parseByteRate("8 mB/s")).find("unknown unit 'mB/s'"), std::string::npos);
-  EXPECT_NE(failure(parseBytes("8 KiiB")).find("unknown unit"), std::string::npos);
-  EXPECT_NE(failure(parseSeconds("1,5ms")).find("unknown unit ',5ms'"), std::string::npos);
+  EXPECT_EQ(messageOf(parseBytes("8 Mb")), "unknown unit 'Mb' in '8 Mb', expected a size in one of "
+                                           "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB");
+  EXPECT_NE(messageOf(parseByteRate("8 Gb")).find("unknown unit 'Gb'"), std::string::npos);
+  EXPECT_NE(messageOf(parseByteRate("8 mB/s")).find("unknown unit 'mB/s'"), std::string::npos);
+  EXPECT_NE(messageOf(parseBytes("8 KiiB")).find("unknown unit"), std::string::npos);
+  EXPECT_NE(messageOf(parseSeconds("1,5ms")).find("unknown unit ',5ms'"), std::string::npos);
 }
 
 // What is negative, not a number, infinite or out of range is no time.
 TEST(Units, NotANumberOrNegative) {
-  EXPECT_EQ(failure(parseSeconds("-1ms")), "expected a time of zero or more, got '-1ms'");
-  EXPECT_EQ(failure(parseSeconds("nan ms")), "expected a time that is finite, got 'nan ms'");
-  EXPECT_EQ(failure(parseSeconds("NaN")), "expected a time that is finite, got 'NaN'");
-  EXPECT_EQ(failure(parseSeconds("inf s")), "expected a time that is finite, got 'inf s'");
+  EXPECT_EQ(messageOf(parseSeconds("-1ms")), "expected a time of zero or more, got '-1ms'");
+  EXPECT_EQ(messageOf(parseSeconds("nan ms")), "expected a time that is finite, got 'nan ms'");
+  EXPECT_EQ(messageOf(parseSeconds("NaN")), "expected a time that is finite, got 'NaN'");
+  EXPECT_EQ(messageOf(parseSeconds("inf s")), "expected a time that is finite, got 'inf s'");
   EXPECT_FALSE(parseSeconds("1e999 s"));
   EXPECT_FALSE(parseSeconds("1e308 min"));
   EXPECT_FALSE(parseSeconds("1e-320 ns"));
-  EXPECT_EQ(failure(parseByteRate("0 Gb/s")), "expected a data rate above zero, got '0 Gb/s'");
-  EXPECT_EQ(failure(parseSeconds("")), "expected a time with a unit such as '1.5ms', got nothing");
+  EXPECT_EQ(messageOf(parseByteRate("0 Gb/s")), "expected a data rate above zero, got '0 Gb/s'");
+  EXPECT_EQ(messageOf(parseSeconds("")),
+            "expected a time with a unit such as '1.5ms', got nothing");
   EXPECT_FALSE(parseSeconds("ms"));
   EXPECT_FALSE(parseSeconds("0x10 s"));
 }
@@ -100,26 +102,27 @@ TEST(Units, NotANumberOrNegative) {
 TEST(Units, RateLimits) {
   EXPECT_EQ(*parseByteRate("1 b/s"), 0.125);
   EXPECT_EQ(*parseByteRate("1 EB/s"), 1e18);
-  EXPECT_EQ(failure(parseByteRate("0.9 b/s")),
+  EXPECT_EQ(messageOf(parseByteRate("0.9 b/s")),
             "expected a data rate from 1 b/s to 1 EB/s, got '0.9 b/s'");
-  EXPECT_EQ(failure(parseByteRate("1.1 EB/s")),
+  EXPECT_EQ(messageOf(parseByteRate("1.1 EB/s")),
             "expected a data rate from 1 b/s to 1 EB/s, got '1.1 EB/s'");
   EXPECT_FALSE(parseByteRate("1e308 B/s"));
   EXPECT_EQ(*parseComputeRate("1 FLOP/s"), 1);
   EXPECT_EQ(*parseComputeRate("1000 EFLOP/s"), 1e21);
-  EXPECT_EQ(failure(parseComputeRate("1e-300 GFLOP/s")),
+  EXPECT_EQ(messageOf(parseComputeRate("1e-300 GFLOP/s")),
             "expected a compute rate from 1 FLOP/s to 1000 EFLOP/s, got '1e-300 GFLOP/s'");
-  EXPECT_EQ(failure(parseComputeRate("1e300 FLOP/s")),
+  EXPECT_EQ(messageOf(parseComputeRate("1e300 FLOP/s")),
             "expected a compute rate from 1 FLOP/s to 1000 EFLOP/s, got '1e300 FLOP/s'");
 }
 
 // So are times that nobody waits for, and links slower than the slowest rate.
 TEST(Units, TimeLimits) {
   EXPECT_EQ(*parseSeconds("1000000 s"), 1e6);
-  EXPECT_EQ(failure(parseSeconds("1e300s")), "expected a time from 0 s to 1000000 s, got '1e300s'");
+  EXPECT_EQ(messageOf(parseSeconds("1e300s")),
+            "expected a time from 0 s to 1000000 s, got '1e300s'");
   EXPECT_FALSE(parseSeconds("1000001 s"));
   EXPECT_EQ(*parseSecondsPerByte("1 s/b"), 8);
-  EXPECT_EQ(failure(parseSecondsPerByte("9 s/B")),
+  EXPECT_EQ(messageOf(parseSecondsPerByte("9 s/B")),
             "expected a time per byte from 0 s/B to 8 s/B, got '9 s/B'");
 }
 
@@ -128,16 +131,16 @@ TEST(Units, Factors) {
   EXPECT_EQ(*parseFactor("1.5"), 1.5);
   EXPECT_EQ(*parseFactor(" 1e6 "), 1e6);
   EXPECT_EQ(*parseFactor("1e-6"), 1e-6);
-  EXPECT_EQ(failure(parseFactor("")),
+  EXPECT_EQ(messageOf(parseFactor("")),
             "expected a number from 1e-6 to 1e6 such as 1.5, got nothing");
   for (const char *text : {"0", "-1", "0x10", "nan", "inf", "1e308", "1e7", "9e-7", "1.5x", "2 s"})
-    EXPECT_EQ(failure(parseFactor(text)),
+    EXPECT_EQ(messageOf(parseFactor(text)),
               "expected a number from 1e-6 to 1e6 such as 1.5, got '" + std::string(text) + "'");
 }
 
 // Bytes are whole and exact.
 TEST(Units, WholeBytes) {
-  EXPECT_EQ(failure(parseBytes("1.5B")),
+  EXPECT_EQ(messageOf(parseBytes("1.5B")),
             "expected a whole number of bytes up to 8 PiB, got '1.5B'");
   EXPECT_FALSE(parseBytes("9 PiB"));
   EXPECT_TRUE(parseBytes("8 PiB"));
@@ -146,7 +149,7 @@ TEST(Units, WholeBytes) {
 // A count has no unit, no fraction, and is at least one.
 TEST(Units, Counts) {
   EXPECT_EQ(*parseCount("16", "ranks", 100), 16);
-  EXPECT_EQ(failure(parseCount("0", "ranks", 100)),
+  EXPECT_EQ(messageOf(parseCount("0", "ranks", 100)),
             "expected a whole number of ranks from 1 to 100, got '0'");
   for (const char *text : {"", "-1", "101", "4.0", "4 ranks", "1e2", "99999999999999999999"})
     EXPECT_FALSE(parseCount(text, "ranks", 100)) << text;
@@ -154,7 +157,7 @@ TEST(Units, Counts) {
 
 // A long text is cut in its message, between characters.
 TEST(Units, LongTextIsCut) {
-  const std::string message = failure(parseSeconds("1" + std::string(500, 'x')));
+  const std::string message = messageOf(parseSeconds("1" + std::string(500, 'x')));
   EXPECT_LT(message.size(), 300u);
 }
 

@@ -1,5 +1,6 @@
 // PyTorch's traces: which events belong to which node, forward and backward.
 #include "frontend/profile/TorchTrace.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 
@@ -42,8 +43,7 @@ files::OperationTimes times(const TraceText &trace, const std::string &operation
 }
 
 std::string failure(const TraceText &trace, const std::string &operations) {
-  auto imported = importEvents(trace.parse(), map(operations), "t.json");
-  return imported ? "no error" : imported.status().message();
+  return test::messageOf(importEvents(trace.parse(), map(operations), "t.json"));
 }
 
 /// Two convolutions forward, then backward in reverse, linked by sequence numbers. Views before an

@@ -1,5 +1,6 @@
 // Predictions beside measurements: medians, errors, hints.
 #include "frontend/report/MeasuredReport.h"
+#include "tests/support/Results.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -68,8 +69,7 @@ bool contains(const std::string &text, const std::string &part) {
 }
 
 std::string failure(const files::ChromeTrace &trace) {
-  auto comparison = compareMeasured(plan(), {}, trace, 0.05, "t.json");
-  return comparison ? "no error" : comparison.status().message();
+  return test::messageOf(compareMeasured(plan(), {}, trace, 0.05, "t.json"));
 }
 
 } // namespace

@@ -65,7 +65,7 @@ TEST(Npy, AgreesWithNumpy) {
                        files.file("ours.npy") +
                        "'); assert a.dtype==np.float32 and a.shape==(2,3) and a[1,2]==6; "
                        "[np.lib.format.write_array(open('" +
-                       files.text() +
+                       files.path +
                        "/v%d.npy'%v,'wb'),np.array([[1,-2],[3,4]],t),version=(v,0)) for v,t in "
                        "((1,np.int32),(2,np.float16),(3,np.int64))]\"";
   ASSERT_EQ(std::system(script.c_str()), 0);
@@ -100,7 +100,7 @@ TEST(Npy, BadFiles) {
   bad(npy(headerFor("<f4", "(4611686018427387904, 4611686018427387904)"), ""), "does not fit");
   bad(npy("{'shape': (2,)}", "12345678"), "no .npy header");
   expectBad(openNpy, "/nowhere.npy", "cannot open");
-  expectBad(openNpy, files.text(), "not a file");
+  expectBad(openNpy, files.path, "not a file");
 }
 
 TEST(Csv, Reads) {

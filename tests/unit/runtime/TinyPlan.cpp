@@ -38,8 +38,10 @@ BACKWARD}
 )";
 
 static const char *const summedBackward = R"(
-  s.bucket({0, 0, "SCHEME", 0, 64, 1e-5, 2e-5});
-  s.bucket({1, 0, "SCHEME", 64, 64, 2e-5, 3e-5});
+  s.bucket({.id = 0, .channel = 0, .scheme = "SCHEME",
+            .offset = 0, .extent = 64, .start = 1e-5, .end = 2e-5});
+  s.bucket({.id = 1, .channel = 0, .scheme = "SCHEME",
+            .offset = 64, .extent = 64, .start = 2e-5, .end = 3e-5});
   s.reduce("fc", Reduction::sum, dy, db, {0});
   s.issue(0);
   s.matmul("fc", x, true, dy, false, none, dw);
@@ -54,7 +56,8 @@ static const char *const summedBackward = R"(
 static const char *const gatheredBackward = R"(
   Tensor xs = s.tensor({"xs", Space::arena, f32, {ALL, 4}, 4096, ALL * 16});
   Tensor dys = s.tensor({"dys", Space::arena, f32, {ALL, 3}, 4096 + ALL * 64, ALL * 12});
-  s.bucket({0, 0, "SCHEME", 0, 128, 1e-5, 2e-5});
+  s.bucket({.id = 0, .channel = 0, .scheme = "SCHEME",
+            .offset = 0, .extent = 128, .start = 1e-5, .end = 2e-5});
   s.gather(0, std::vector{x, dy}, std::vector{xs, dys});
   s.phase("update");
   s.wait(0);
@@ -62,16 +65,6 @@ static const char *const gatheredBackward = R"(
   s.matmul("fc", xs, true, dys, false, none, dw);
   s.update(0);
 )";
-
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "syncline-test-XXXXXX").string();
-  path = mkdtemp(pattern.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
 
 void writeFile(const std::string &path, const std::string &bytes) {
   std::ofstream(path, std::ios::binary) << bytes;

@@ -2,25 +2,14 @@
 #pragma once
 
 #include "runtime/run/Plan.h"
+#include "tests/support/TemporaryFolder.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace syncline::testing {
 
-/// A folder that is removed with the object.
-class TemporaryFolder {
-public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  std::string file(const std::string &name) const { return (path / name).string(); }
-  std::string text() const { return path.string(); }
-
-private:
-  std::filesystem::path path;
-};
+using test::TemporaryFolder;
 
 /// logits[K,3] = x[K,4] · w[4,3] + b[3], cross-entropy; w and b in buckets of their own, by
 /// "factors" in one.
@@ -32,7 +21,7 @@ public:
   explicit TinyPlan(int ranks, int batch = 8, const std::string &model = "",
                     const std::string &scheme = "ring", int servers = 0);
 
-  std::string folder() const { return files.text(); }
+  std::string folder() const { return files.path; }
   std::string file(const std::string &name) const { return files.file(name); }
   nlohmann::json json;
   /// Writes plan.json again with fresh hashes, after a change of `json` or of files.

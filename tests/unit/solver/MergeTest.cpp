@@ -5,6 +5,7 @@
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/FinishTimes.h"
 #include "tests/reference/solver/MergeReference.h"
+#include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomMergeProblem.h"
 
 #include <gtest/gtest.h>

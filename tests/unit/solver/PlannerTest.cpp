@@ -3,6 +3,7 @@
 
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/ComparisonPlanners.h"
+#include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomMergeProblem.h"
 
 #include <gtest/gtest.h>
@@ -134,11 +135,12 @@ TEST(Planner, PlansNothingForNoLayers) {
 /// Two merge classes; layer 2 may go by factors.
 Problem mixedProblem() {
   Problem problem = problemOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
-  problem.mergeClasses.push_back(
-      {{{Scheme::parameterServer, std::make_shared<AffineCost>(2, 0.1), 4}}, unlimited, unlimited});
+  problem.mergeClasses.push_back({.options = {{.scheme = Scheme::parameterServer,
+                                               .cost = std::make_shared<AffineCost>(2, 0.1),
+                                               .traffic = 4}}});
   for (Layer &layer : problem.layers)
     layer.mergeClasses = 3;
-  problem.layers[1].factorOptions = {{Scheme::factors, 2, 3, 5}};
+  problem.layers[1].factorOptions = {{.seconds = 2, .reconstruct = 3, .traffic = 5}};
   return problem;
 }
 
@@ -298,11 +300,12 @@ TEST(PlainProblem, IsOneMergeClassWithoutLimitsOrFactors) {
   ASSERT_TRUE(plainProblem(problem));
   EXPECT_EQ(plainProblem(problem)->layers[1].bytes, 40);
   EXPECT_EQ(plainProblem(problem)->options.size(), 1u);
-  for (auto spoil :
-       {+[](Problem &p) { p.mergeClasses.push_back(p.mergeClasses[0]); },
-        +[](Problem &p) { p.mergeClasses[0].largestMessage = 100; },
-        +[](Problem &p) { p.mergeClasses[0].capacity = 100; },
-        +[](Problem &p) { p.layers[0].factorOptions = {{Scheme::factors, 1, 1, 1}}; }}) {
+  for (auto spoil : {+[](Problem &p) { p.mergeClasses.push_back(p.mergeClasses[0]); },
+                     +[](Problem &p) { p.mergeClasses[0].largestMessage = 100; },
+                     +[](Problem &p) { p.mergeClasses[0].capacity = 100; },
+                     +[](Problem &p) {
+                       p.layers[0].factorOptions = {{.seconds = 1, .reconstruct = 1, .traffic = 1}};
+                     }}) {
     Problem other = problem;
     spoil(other);
     EXPECT_FALSE(plainProblem(other));

@@ -129,13 +129,4 @@ std::vector<MergeLayer> randomLayers(Random &random, LayerKind kind, std::size_t
   return layers;
 }
 
-Problem problemOf(const MergeProblem &merge) {
-  Problem problem;
-  problem.mergeClasses = {{merge.options, unlimited, unlimited}};
-  for (const MergeLayer &layer : merge.layers)
-    problem.layers.push_back({layer.bytes, layer.ready, 1, {}, {}});
-  problem.computeFree = merge.layers.empty() ? 0 : merge.layers.back().ready;
-  return problem;
-}
-
 } // namespace syncline::solver

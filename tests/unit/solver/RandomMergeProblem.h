@@ -1,4 +1,4 @@
-// RandomProblem: merge problems of every kind for the solver's tests, the same on every machine.
+// Random merge problems of every kind for the solver's tests, the same on every machine.
 #pragma once
 
 #include "passes/problem/Problem.h"
@@ -47,8 +47,5 @@ inline MergeProblem randomProblem(Random &random, CostKind cost, LayerKind layer
                                   std::size_t count) {
   return {randomLayers(random, layers, count), randomOptions(random, cost)};
 }
-
-/// All layers in one merge class without limits.
-Problem problemOf(const MergeProblem &merge);
 
 } // namespace syncline::solver

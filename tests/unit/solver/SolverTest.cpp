@@ -27,18 +27,22 @@ void expectAccepted(const Problem &problem, const SolverResult &result) {
     FAIL() << rejection->message;
 }
 
-/// 1,000 mixed instances of up to 10 layers, costs that fall and limits that bind among them: the
-/// plan ends when the best of all combinations does, and the certificate proves it.
+/// The plan ends when the best of all combinations does, and the certificate proves it.
+void expectBest(const Problem &problem) {
+  SolverResult result = solve(problem);
+  std::optional<Solution> best = exhaustiveSolution(problem);
+  ASSERT_TRUE(best);
+  ASSERT_NEAR(result.plan.finish, best->finish, 1e-11 * best->finish);
+  ASSERT_TRUE(result.optimal()) << result.gap();
+  ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+}
+
+/// 1,000 mixed instances of up to 10 layers, costs that fall and limits that bind among them.
 TEST(Solve, EqualsExhaustiveSearch) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     Problem problem = randomSmallProblem(seed, 10, 20000, true);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    SolverResult result = solve(problem);
-    std::optional<Solution> best = exhaustiveSolution(problem);
-    ASSERT_TRUE(best);
-    ASSERT_NEAR(result.plan.finish, best->finish, 1e-11 * best->finish);
-    ASSERT_TRUE(result.optimal()) << result.gap();
-    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    ASSERT_NO_FATAL_FAILURE(expectBest(problem));
   }
 }
 
@@ -130,10 +134,16 @@ TEST(Solve, IsNoWorseWithMergeClassesOfTheirOwn) {
 TEST(Solve, SkipsALayerThatGoesByFactors) {
   Problem problem;
   problem.mergeClasses = {
-      {{{Scheme::ring, std::make_shared<AffineCost>(1, 1e-2), 4}}, unlimited, unlimited}};
-  problem.layers = {{100, 0.0, 1, {}, {}},
-                    {10000, 0.5, 1, {{Scheme::factors, 2, 0.25, 0}}, {}},
-                    {100, 1.0, 1, {}, {}}};
+      {.options = {
+           {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 1e-2), .traffic = 4}}}};
+  problem.layers = {
+      {.bytes = 100, .ready = 0.0, .mergeClasses = 1, .factorOptions = {}, .carrier = {}},
+      {.bytes = 10000,
+       .ready = 0.5,
+       .mergeClasses = 1,
+       .factorOptions = {{.seconds = 2, .reconstruct = 0.25}},
+       .carrier = {}},
+      {.bytes = 100, .ready = 1.0, .mergeClasses = 1, .factorOptions = {}, .carrier = {}}};
   problem.computeFree = 1;
   SolverResult result = solve(problem);
   ASSERT_EQ(result.plan.messages.size(), 2u);
@@ -149,9 +159,18 @@ TEST(Solve, LetsABiasRide) {
   for (bool biasFirst : {false, true}) {
     Problem problem;
     problem.mergeClasses = {
-        {{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
-    Layer weight{100, 0.0, 1, {{Scheme::factors, 3, 0, 0}}, {}};
-    Layer bias{1, 0.0, 1, {}, biasFirst ? 1u : 0u};
+        {.options = {
+             {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 1), .traffic = 4}}}};
+    Layer weight{.bytes = 100,
+                 .ready = 0.0,
+                 .mergeClasses = 1,
+                 .factorOptions = {{.seconds = 3}},
+                 .carrier = {}};
+    Layer bias{.bytes = 1,
+               .ready = 0.0,
+               .mergeClasses = 1,
+               .factorOptions = {},
+               .carrier = biasFirst ? 1u : 0u};
     problem.layers = biasFirst ? std::vector{bias, weight} : std::vector{weight, bias};
     SolverResult result = solve(problem);
     EXPECT_EQ(result.plan.piggybacks, (std::vector<std::size_t>{biasFirst ? 0u : 1u}));
@@ -175,12 +194,7 @@ TEST(Solve, LetsPiggybacksHaveNoMergeClass) {
             problem.layers[k].mergeClasses == 0 && problem.layers[k].factorOptions.empty() ? 1 : 0;
       }
     ASSERT_TRUE(validate(problem).isOk()) << validate(problem).message();
-    SolverResult result = solve(problem);
-    std::optional<Solution> best = exhaustiveSolution(problem);
-    ASSERT_TRUE(best);
-    ASSERT_NEAR(result.plan.finish, best->finish, 1e-11 * best->finish);
-    ASSERT_TRUE(result.optimal()) << result.gap();
-    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    ASSERT_NO_FATAL_FAILURE(expectBest(problem));
   }
   EXPECT_GT(bound, 50);
 }
@@ -188,8 +202,13 @@ TEST(Solve, LetsPiggybacksHaveNoMergeClass) {
 TEST(Solve, CountsReconstruction) {
   Problem problem;
   problem.mergeClasses = {
-      {{{Scheme::ring, std::make_shared<AffineCost>(0, 1), 4}}, unlimited, unlimited}};
-  problem.layers = {{10, 0.0, 1, {{Scheme::factors, 5, 6, 0}}, {}}};
+      {.options = {
+           {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(0, 1), .traffic = 4}}}};
+  problem.layers = {{.bytes = 10,
+                     .ready = 0.0,
+                     .mergeClasses = 1,
+                     .factorOptions = {{.seconds = 5, .reconstruct = 6}},
+                     .carrier = {}}};
   SolverResult result = solve(problem);
   EXPECT_FALSE(result.plan.messages.front().isFactors);
   problem.layers[0].factorOptions[0].reconstruct = 4;
@@ -244,7 +263,8 @@ TEST(Solve, PlansATransformerWithinAThousandth) {
 TEST(Solve, PlansNothingForNoLayers) {
   Problem problem;
   problem.mergeClasses = {
-      {{{Scheme::ring, std::make_shared<AffineCost>(1, 1), 4}}, unlimited, unlimited}};
+      {.options = {
+           {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 1), .traffic = 4}}}};
   problem.computeFree = 2;
   SolverResult result = solve(problem);
   EXPECT_TRUE(result.plan.messages.empty());
@@ -267,8 +287,12 @@ TEST(Solve, GivesTheSameBitsTwice) {
 TEST(Solve, MergesWhereItCostsNothing) {
   Problem problem;
   problem.mergeClasses = {
-      {{{Scheme::ring, std::make_shared<AffineCost>(1, 0.01), 4}}, unlimited, unlimited}};
-  problem.layers = {{100, 0.0, 1, {}, {}}, {100, 0.1, 1, {}, {}}, {100, 10.0, 1, {}, {}}};
+      {.options = {
+           {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 0.01), .traffic = 4}}}};
+  problem.layers = {
+      {.bytes = 100, .ready = 0.0, .mergeClasses = 1, .factorOptions = {}, .carrier = {}},
+      {.bytes = 100, .ready = 0.1, .mergeClasses = 1, .factorOptions = {}, .carrier = {}},
+      {.bytes = 100, .ready = 10.0, .mergeClasses = 1, .factorOptions = {}, .carrier = {}}};
   problem.computeFree = 10;
   SolverResult result = solve(problem);
   EXPECT_EQ(result.plan.messages.size(), 2u);

@@ -1,5 +1,6 @@
-# What a configuration says and sets where oneDNN, OpenMP or Gloo is missing. Variables: SOURCE (of Syncline), FOLDER (to
-# write into).
+# What a configuration says and sets where oneDNN, OpenMP or Gloo is missing. Variables: SOURCE (of
+# Syncline), FOLDER (to write into).
+include(${CMAKE_CURRENT_LIST_DIR}/../../ExpectConfiguration.cmake)
 file(REMOVE_RECURSE ${FOLDER})
 # What the CPU backend is built with, where none of it is installed: empty targets.
 file(WRITE ${FOLDER}/installed/dnnl-config.cmake
@@ -9,29 +10,13 @@ file(WRITE ${FOLDER}/installed/FindOpenMP.cmake "add_library(OpenMP::OpenMP_CXX 
 set(found -Ddnnl_DIR=${FOLDER}/installed -DGloo_DIR=${FOLDER}/installed
   -DCMAKE_MODULE_PATH=${FOLDER}/installed)
 
-# expect(NAME RESULT OPTIONS TEXT...): a configuration with these options ends with RESULT and says all of this.
-function(expect name expected options)
-  execute_process(
-    COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${FOLDER}/${name}
-      -DSYNCLINE_SOURCE=${SOURCE} ${found} ${options}
-    RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
-  if(NOT result STREQUAL expected)
-    message(SEND_ERROR "${name}: expected result ${expected}, got ${result}: ${said}")
-  endif()
-  string(REGEX REPLACE "[ \n]+" " " said "${said}") # messages of errors are wrapped
-  foreach(text ${ARGN})
-    string(FIND "${said}" "${text}" at)
-    if(at EQUAL -1)
-      message(SEND_ERROR "${name}: expected \"${text}\", got: ${said}")
-    endif()
-  endforeach()
-endfunction()
-
 set(gone -DCMAKE_DISABLE_FIND_PACKAGE_)
-expect(all 0 "" "CPU backend: yes, by oneDNN 9.8.7" "backend ON")
-expect(compute 0 "${gone}dnnl=ON" "CPU backend: no: no oneDNN" "backend OFF")
-expect(threads 0 "${gone}OpenMP=ON" "CPU backend: no: no OpenMP" "backend OFF")
-expect(messages 0 "${gone}Gloo=ON;${gone}dnnl=ON" "CPU backend: no: no oneDNN, no Gloo" "backend OFF")
-expect(wanted 1 "${gone}Gloo=ON;-DSYNCLINE_CPU=ON" "SYNCLINE_CPU=ON: no Gloo")
-expect(off 0 "-DSYNCLINE_CPU=OFF" "CPU backend: no: SYNCLINE_CPU=OFF" "backend OFF")
-expect(wrong 1 "-DSYNCLINE_CPU=maybe" "expected AUTO, ON or OFF, got 'maybe'")
+
+expect(all 0 "${found}" "CPU backend: yes, by oneDNN 9.8.7" "backend ON")
+expect(compute 0 "${found};${gone}dnnl=ON" "CPU backend: no: no oneDNN" "backend OFF")
+expect(threads 0 "${found};${gone}OpenMP=ON" "CPU backend: no: no OpenMP" "backend OFF")
+expect(messages 0 "${found};${gone}Gloo=ON;${gone}dnnl=ON" "CPU backend: no: no oneDNN, no Gloo"
+  "backend OFF")
+expect(wanted 1 "${found};${gone}Gloo=ON;-DSYNCLINE_CPU=ON" "SYNCLINE_CPU=ON: no Gloo")
+expect(off 0 "${found};-DSYNCLINE_CPU=OFF" "CPU backend: no: SYNCLINE_CPU=OFF" "backend OFF")
+expect(wrong 1 "${found};-DSYNCLINE_CPU=maybe" "expected AUTO, ON or OFF, got 'maybe'")
