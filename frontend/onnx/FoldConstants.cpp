@@ -78,7 +78,7 @@ static FailureOr<ConstantTensor> foldSlice(NodeImport &node, Constants in) {
   std::int64_t base = 0;
   for (size_t i = 0; i < strides.size(); ++i) {
     base += strides[i] * ranges->starts[i];
-    // One element needs no step, and a huge one must not overflow.
+    // The step of a single element is not used, and as a huge number it would overflow.
     strides[i] = ranges->counts[i] > 1 ? strides[i] * ranges->steps[i] : 0;
   }
   return stridedView(node, *in[0], ranges->counts, base, strides);
@@ -167,7 +167,7 @@ static FailureOr<ConstantTensor> foldRange(NodeImport &node, Constants in) {
   if (in.size() != 3 || in[0]->isReal() || in[1]->isReal() || in[2]->isReal() ||
       in[0]->size() != 1 || in[1]->size() != 1 || in[2]->size() != 1 || in[2]->ints[0] == 0)
     return node.error("expected whole numbers as start, limit and delta, and delta not 0");
-  // Differences in 128 bits: the operands may be anything.
+  // Differences of arbitrary 64-bit operands need more than 64 bits.
   __int128 start = in[0]->ints[0], limit = in[1]->ints[0], delta = in[2]->ints[0];
   __int128 span = delta > 0 ? limit - start : start - limit, stride = delta > 0 ? delta : -delta;
   __int128 count = span > 0 ? (span + stride - 1) / stride : 0;

@@ -27,7 +27,7 @@ static std::int64_t wrap(int type, std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
 
-/// Out-of-range and NaN become the nearest integer and 0, where C++ leaves it open.
+/// Converts NaN to 0 and a value out of range to the nearest integer; C++ defines neither.
 static std::int64_t toInteger(double value) {
   constexpr double limit = 9.2e18;
   return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::clamp(value, -limit, limit));
@@ -71,9 +71,9 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
   return result;
 }
 
-/// C's division and numpy's remainder (the divisor's sign); the divisor is not 0.
+/// C's quotient, or numpy's remainder, which has the divisor's sign. Precondition: b is not 0.
 static std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder) {
-  if (b == -1) // the one quotient that overflows is among these
+  if (b == -1) // avoids the only quotient that overflows
     return remainder ? 0 : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a));
   if (!remainder)
     return a / b;

@@ -51,7 +51,7 @@ private:
     });
   }
 
-  /// The parameter that a name stands for; empty for other values and what is not trained.
+  /// The trained parameter that a name stands for; empty for other values.
   std::string parameterOf(const std::string &name) {
     if (auto place = parameters.find(name); place != parameters.end())
       return place->second;
@@ -62,8 +62,8 @@ private:
     return parameters[name] = parameter ? parameter.getName().str() : std::string();
   }
 
-  /// Which results are other shapes of parameters, which need gradients, how often parameters are
-  /// computed with.
+  /// Finds out which results are reshaped parameters and which need gradients, and counts how often
+  /// nodes compute with each parameter.
   void follow(int i) {
     bool needs = false;
     std::string parameter;
@@ -131,8 +131,8 @@ private:
     return name;
   }
 
-  /// The node's layer, and one for every parameter that it is the first to compute with: the
-  /// largest last, whose backward is the first then, with the time of all.
+  /// Adds the node's layer, then one for every parameter that no earlier node computes with. The
+  /// largest parameter is last, so that its backward work comes first; it gets the time of all.
   void add(int i) {
     NodeImport import(graph.state(), node(i), graph.index.layers[i]);
     const NodeTensors tensors = tensorsOf(i);

@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-/// One pass of the device over memory.
+/// What the device does in one pass over memory.
 struct Work {
   double flops = 0; ///< a multiply and an add count as two
   double bytes = 0; ///< read and written
@@ -16,8 +16,8 @@ struct Work {
 /// Inputs, outputs and samples of a matrix product that a gradient is.
 using FactorDims = std::array<std::int64_t, 3>;
 
-/// A node of the model, or a parameter right behind the first node that computes with it: its
-/// gradient exists when its share of that node's backward is done, before that of the node's data.
+/// A node of the model, or a parameter, which stands right behind the first node that computes with
+/// it. That node's backward work makes the parameter's gradient before those of its data.
 struct ModelLayer {
   std::string name;          ///< the node's, or the parameter's
   std::string node;          ///< the node that the work belongs to
@@ -36,9 +36,9 @@ struct ModelLayers {
 
 /// Reads the ONNX model at `path` as layers: shapes suffice, so operators that importOnnx has no
 /// rule for, several inputs and an output that is the loss are taken. Parameters are those that
-/// importOnnx would train, tied ones once. A loss (`options.loss` counts, but for its few bytes,
-/// for nothing) stands behind an output of more than one element. badInput, with the file's and the
-/// node's name, where a shape is not known before the step runs, and where nothing is trained.
+/// importOnnx would train, tied ones once. An output of more than one element gets a loss, of which
+/// `options.loss` changes only a few bytes. badInput, with the file's and the node's name, where a
+/// shape is not known before the step runs, and where nothing is trained.
 /// Loads the nn dialect into `context`. Thread-safe for different contexts.
 Result<ModelLayers> importLayers(const std::string &path, const ImportOptions &options,
                                  mlir::MLIRContext &context);

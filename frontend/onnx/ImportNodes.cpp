@@ -40,7 +40,7 @@ public:
 
   bool empty() const { return list.empty(); }
 
-  /// `shapesKnown`: those behind all refused nodes are, so that the model can be planned.
+  /// `shapesKnown` says that all shapes behind refused nodes are known, so --plan-only works.
   Status status(bool shapesKnown) const {
     std::string text;
     for (const Refusal &refusal : list) {

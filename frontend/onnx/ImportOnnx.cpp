@@ -43,7 +43,7 @@ static Status verifyModule(ModuleOp module) {
   return Status::error(ErrorKind::internal, "the imported step is not valid: " + message);
 }
 
-/// Everything but the file's name in messages.
+/// Imports the model; errors do not name the file yet.
 static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &options,
                                          MLIRContext &context) {
   Result<std::unique_ptr<ImportGraph>> begun =

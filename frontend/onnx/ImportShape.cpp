@@ -191,7 +191,7 @@ LogicalResult frontend::importSplit(NodeImport &node) {
   return success();
 }
 
-// One index, or a row of them at even distances: that is a slice.
+// A Gather of one index, or of indices at even distances, is a slice.
 LogicalResult frontend::importGather(NodeImport &node) {
   Value x = node.tensor(0);
   FailureOr<std::int64_t> axis = gatherAxis(node, shapeOf(x).size());

@@ -89,7 +89,7 @@ unsigned frontend::dataOperands(llvm::StringRef op) {
 
 namespace {
 
-constexpr double updatesOfNormalization = 12; ///< operations an element, backward: as passes/cost
+constexpr double updatesOfNormalization = 12; ///< backward, per element; as passes/cost
 
 class Counter {
 public:
@@ -140,7 +140,7 @@ private:
       (in[i].isTrained ? work.weights : work.data).push_back(add);
   }
 
-  /// One product of `flops` in each of forward and the gradients of operands 0 and 1.
+  /// Counts one product of `flops` forward and one for each gradient of operands 0 and 1.
   void products(double flops, double biasElements) {
     work.forward.push_back({flops + biasElements, operands() + results()});
     for (unsigned i = 0; i < 2; ++i)
@@ -185,8 +185,8 @@ private:
       work.weights.push_back({flops, operands() + results()});
   }
 
-  /// As one loop nest over all indices of the equation; an ellipsis stands for the dimensions that
-  /// letters leave.
+  /// Counts one loop nest over all indices of the equation. An ellipsis stands for the dimensions
+  /// that have no letter.
   void einsum() {
     llvm::StringMap<double> sizes;
     llvm::SmallVector<llvm::StringRef> terms;
@@ -232,9 +232,9 @@ private:
       backward(0, {0, in[0].bytes() + results()});
   }
 
-  /// Elementwise operators run in the pass that makes operand 0 if possible: only other
-  /// operands move, and backward what the derivative is taken from. The gradient of a sum is
-  /// that of its result.
+  /// An elementwise operator runs in the pass that makes operand 0, if possible. It then reads only
+  /// its other operands, and backward only what its derivative needs. The gradient of a sum's
+  /// operand is the gradient of the sum.
   void elementwise(bool isLinear) {
     const bool isData = has(0) && !in[0].isTrained;
     const bool fused = isAlone && isData && in[0].elements() == out[0].elements();
@@ -255,8 +255,8 @@ private:
     }
   }
 
-  /// All other operators read every operand and write every result once; backward reads the
-  /// results' gradients and what the derivative is taken from, and writes the operands' gradients.
+  /// Any other operator reads every operand and writes every result once. Backward it reads the
+  /// results' gradients and what its derivative needs, and writes the operands' gradients.
   void pass(llvm::StringRef op) {
     const bool isNormalization = op.ends_with("Normalization");
     const bool isCopy = llvm::StringSwitch<bool>(op)

@@ -44,7 +44,7 @@ static Status parse(const std::string &path, onnx::ModelProto &model) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return Status::badInput("cannot open '" + path + "' for reading");
-  google::protobuf::LogSilencer silence; // the one message is ours
+  google::protobuf::LogSilencer silence; // the error below is the only message
   google::protobuf::io::IstreamInputStream stream(&in, 1 << 20);
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<std::int32_t>::max());

@@ -71,7 +71,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   return place == table.end() ? nullptr : &place->second;
 }
 
-/// The operands that the table calls tensors are tensors, floating-point ones, of one type.
+/// Checks that the operands which the table calls tensors are floating-point and of one type.
 static LogicalResult checkTensors(NodeImport &node, const OpImport &import) {
   Value first;
   for (unsigned i = 0; i < node.inputCount() && i < import.tensors; ++i) {

@@ -31,7 +31,7 @@ public:
   }
   size_t getNumInputs() const override { return types.size(); }
   const onnx::TypeProto *getInputType(size_t i) const override {
-    return i < types.size() ? types[i].get() : nullptr; // rules look beyond what is there
+    return i < types.size() ? types[i].get() : nullptr; // rules ask for operands beyond the last
   }
   const onnx::TensorProto *getInputData(size_t i) const override {
     return i < values.size() ? values[i].get() : nullptr;
@@ -46,13 +46,13 @@ public:
   const onnx::SparseTensorProto *getInputSparseData(size_t) const override { return nullptr; }
   const onnx::TensorShapeProto *getSymbolicInput(size_t) const override { return nullptr; }
 
-  /// Lets the schema's rule set the outputs, in a child: rules trust ranks and sizes.
+  /// Lets the schema's rule set the outputs in a child process: a wrong rank may crash the rule.
   Status apply(const onnx::OpSchema &schema) {
     Result<std::string> answer = answerOfChild([&]() -> std::string {
       onnx::GraphProto graph;
       try {
         schema.GetTypeAndShapeInferenceFunction()(*this);
-      } catch (const std::exception &error) { // what the rule says of operands that do not fit
+      } catch (const std::exception &error) { // the operands do not fit the rule
         graph.set_doc_string(error.what());
       }
       for (const onnx::TypeProto &type : outputs)
@@ -118,7 +118,7 @@ bool keepsShape(llvm::StringRef op) {
   return llvm::is_contained(names, op);
 }
 
-/// The schema, or null where the node uses what the schema does not know: a later form of it.
+/// The schema, or null where the node is of a later form, with parts that the schema lacks.
 const onnx::OpSchema *schemaOf(const NodeImport &node) {
   if (!node.proto.domain().empty() && node.proto.domain() != "ai.onnx")
     return nullptr;
@@ -134,7 +134,7 @@ const onnx::OpSchema *schemaOf(const NodeImport &node) {
   return knowsAll ? schema : nullptr;
 }
 
-/// Whether the node has what the schema asks for, of the kinds that it asks for: rules rely on it.
+/// Whether the node has the operands and attributes that the schema requires; rules rely on them.
 bool isComplete(NodeImport &node, const onnx::OpSchema &schema) {
   for (int i = 0; i < schema.min_input(); ++i)
     if (!node.hasInput(static_cast<unsigned>(i)) ||
@@ -148,7 +148,7 @@ bool isComplete(NodeImport &node, const onnx::OpSchema &schema) {
   return static_cast<int>(node.outputCount()) >= schema.min_output();
 }
 
-/// Null where the rule left something open.
+/// The type that the rule set; null where its shape or element type is not complete.
 RankedTensorType toType(const onnx::TypeProto &proto, MLIRContext *context) {
   if (!proto.has_tensor_type() || !proto.tensor_type().has_shape())
     return {};
@@ -161,7 +161,7 @@ RankedTensorType toType(const onnx::TypeProto &proto, MLIRContext *context) {
   return RankedTensorType::get(dims, element);
 }
 
-/// The library divides by some of these without a look, and takes others for places in a list.
+/// The library divides by some attributes and indexes by others without a check of its own.
 bool areSane(NodeImport &node) {
   std::int64_t rank = 0;
   for (unsigned i = 0; i < node.inputCount(); ++i)

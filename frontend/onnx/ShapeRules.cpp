@@ -98,7 +98,7 @@ SliceRanges frontend::wholeRange(nn::DimsRef x) {
   return {nn::Dims(x.size(), 0), nn::Dims(x.size(), 1), nn::Dims(x)};
 }
 
-// Attributes before opset 10, operands since.
+// The ranges are attributes before opset 10 and operands since.
 FailureOr<SliceRanges> frontend::sliceRanges(NodeImport &node, nn::DimsRef x) {
   std::optional<nn::Dims> starts = node.list("starts", 1, true), ends = node.list("ends", 2, true);
   if (!starts || !ends)

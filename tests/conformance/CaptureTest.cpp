@@ -58,7 +58,7 @@ TEST_P(CaptureTest, CapturingCarriesNothingOut) {
   EXPECT_TRUE(step.outcome() == before);
 }
 
-// A rate is part of what was captured.
+// A captured step contains its learning rate, so a new rate ends it.
 TEST_P(CaptureTest, NewOptimizerEndsACapturedStep) {
   TrainedStep eager(GetParam()), captured(GetParam());
   if (!canCapture(*captured))
@@ -78,7 +78,7 @@ TEST_P(CaptureTest, NewOptimizerEndsACapturedStep) {
   EXPECT_TRUE(captured.outcome() == eager.outcome());
 }
 
-// What cannot be captured is named, ends the capture, and spoils nothing that comes after.
+// An operation that cannot be captured is named and ends the capture; later steps are right.
 TEST_P(CaptureTest, SpoiledCaptureNamesTheOperation) {
   TrainedStep step(GetParam()), whole(GetParam());
   if (!canCapture(*step))

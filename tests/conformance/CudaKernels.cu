@@ -12,7 +12,7 @@ template <typename Loop> __global__ void loopKernel(LoopOperands operands, std::
     Loop::at(operands, i);
 }
 
-/// As generated code does: operands by value, on the backend's queue.
+/// Launches as generated code does: operands by value, on the backend's queue.
 template <typename Loop>
 void launchRounded(void *const *outs, const void *const *ins, std::int64_t n, std::uint64_t rounded,
                    void *queue) {

@@ -31,7 +31,7 @@ TEST_P(ElementwiseTest, FlatLoopOverOperandsInDifferentLayouts) {
 }
 
 TEST_P(ElementwiseTest, LoopThatDoesNotKeepZeroLeavesNoTraceInPadding) {
-  // The sum over channels would show ones in the padding of a blocked layout.
+  // Ones in the padding of a blocked layout would be seen in the sum over channels.
   const Array x = randomArray({2, 5, 3, 3}, 1);
   StepCase run(backend(), form());
   const Tensor moved = run.result(x.shape), y = run.result({2, 1, 3, 3});

@@ -37,7 +37,7 @@ int gatherOf(StepCase &run) {
   return 0;
 }
 
-/// What channels do: every rank's part into the same place of all others.
+/// Does what channels do: copies every rank's part to the same place on all others.
 void exchange(const Backend &backend, std::vector<std::unique_ptr<StepCase>> &runs) {
   for (std::size_t from = 0; from < runs.size(); ++from)
     for (auto &to : runs) {
@@ -101,10 +101,10 @@ void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters)
   }
 }
 
-// Channels that no vector divides: gathered factors are plain.
+// Where no vector divides the channels, gathered factors are plain.
 TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) { rebuildConvolution(5, 20); }
 
-// Channels in blocks: gathered factors are too.
+// Where channels lie in blocks, gathered factors do too.
 TEST_P(GatherTest, RebuildsTheSumOfGradientsInBlocks) { rebuildConvolution(16, 32); }
 
 // A product's gradient contracts rows of activations and of gradients over all samples.

@@ -32,7 +32,7 @@ TEST_P(MarksTest, AreOfThisStepAndInOrder) {
   }
 }
 
-// Time passes between two marks whoever spends it.
+// The time between two marks also counts what the host spends.
 TEST_P(MarksTest, CountFromTheFirst) {
   TrainedStep step(GetParam());
   step.runEagerly(0);
@@ -51,7 +51,7 @@ TEST_P(MarksTest, CountFromTheFirst) {
   EXPECT_LE(marks->at(1), secondsSince(start));
 }
 
-// A slow step before leaves its marks behind: a replay sets them anew.
+// A replay sets its marks anew, and keeps none of the slow step before it.
 TEST_P(MarksTest, AreSetByEachReplay) {
   TrainedStep step(GetParam());
   if (!(*step).canCapture())

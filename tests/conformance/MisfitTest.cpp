@@ -53,7 +53,7 @@ const Misfit products[] = {
 
 constexpr std::int64_t large = std::int64_t{1} << 32;
 
-/// What libraries would narrow to fewer bits.
+/// Sizes that libraries would narrow to fewer bits are refused.
 const Misfit windows[] = {
     {[](Step s) {
        s.step().conv("l", s.f32("x", {1, 1, 1, 1}), s.f32("w", {1, 1, 1, 1}), none,

@@ -246,7 +246,7 @@ TEST_P(NotANumberTest, DropoutAndReduce) {
   run.step().reduce("sum", Reduction::sum, input, sum, {1});
   run.run();
   const auto always = [](const Shape &) { return true; };
-  expectNanWhere(run, y, always); // what is dropped, too: NaN · 0 is NaN
+  expectNanWhere(run, y, always); // dropped elements are NaN too, since NaN · 0 is NaN
   expectNanWhere(run, dx, always);
   expectNanWhere(run, sum, always);
 }

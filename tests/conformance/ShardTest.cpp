@@ -58,7 +58,7 @@ void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bo
 
 TEST_P(ShardTest, UpdatesItsPartOnly) { updatesOnly(GetParam(), 16, 32, false); }
 
-// Parts that begin and end where no vector does.
+// Parts may begin and end inside a vector.
 TEST_P(ShardTest, UpdatesOddPartsOnly) {
   updatesOnly(GetParam(), 1, 23, false);
   updatesOnly(GetParam(), 16, 31, true);
@@ -102,7 +102,7 @@ TEST_P(ShardTest, VelocityIsSpreadOverTheRanks) {
   EXPECT_EQ(bytes, back);
 }
 
-// A part outside the bucket, half an element, another scheme, or no part at all is our fault.
+// A part outside the bucket, half an element, another scheme or no part is an internal error.
 TEST_P(ShardTest, RefusesWhatIsNoPart) {
   Sharded step(GetParam());
   step.begin({.rate = 0.1});

@@ -35,7 +35,7 @@ struct Factors {
 /// A matrix gradient's: K outer products on a device of so many operations per second.
 Factors factorsOf(const FactorShape &shape, double operationsPerSecond);
 
-/// One gradient, in backward order.
+/// One gradient. Gradients stand in backward order.
 struct Gradient {
   std::int64_t bytes = 0;
   double ready = 0;               ///< seconds from the start of the step

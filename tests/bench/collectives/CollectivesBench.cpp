@@ -39,8 +39,8 @@ struct TimedScheme {
   std::function<Status()> run;
 };
 
-/// Links of their own for every length: connections remember losses, and what shorter messages did
-/// to them would show.
+/// Every length has its own links, because connections remember losses: shorter messages would
+/// change the times of longer ones.
 class Schemes {
 public:
   Schemes(Transport &transport, const RankLayout &layout, const Size &size)

@@ -22,7 +22,7 @@ double secondsOf(const std::function<void()> &work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// How servers stand beside the all-reduces.
+/// Whether servers share a merge class with the all-reduces, and whether their memory is limited.
 enum class Servers { merged, ownMergeClass, limited };
 
 const char *nameOf(Servers servers) {

@@ -14,8 +14,8 @@ struct ProblemMix {
   std::size_t mergeClasses = 2; ///< 1 to 3
   double factorShare = 0.3;     ///< of layers
   double onlyOneWay = 0.3;      ///< share of layers with a single way to travel
-  bool piggybacks = true; ///< some layers next to a factor option ride with it, before or after it
-  bool limits = false;    ///< largest messages and a capacity that bind
+  bool piggybacks = true;       ///< some neighbours of layers with factors are their piggybacks
+  bool limits = false;          ///< largest messages and a capacity that bind
   CostKind cost = CostKind::affine;
   LayerKind kind = LayerKind::spread;
 };
