@@ -53,8 +53,8 @@ void CompileProgress::showUntilDone() {
   std::unique_lock lock(mutex);
   while (!changed.wait_for(lock, pause, [this] { return isDone; }))
     if (!phase.empty())
-      line.show("compile: " + phase + ", " + std::to_string(std::lround(secondsSince(start))) +
-                " s");
+      line.show("compile: " + phase + ", " +
+                std::to_string(std::lround(core::secondsSince(start))) + " s");
 }
 
 } // namespace syncline::driver

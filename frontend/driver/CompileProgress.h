@@ -33,7 +33,7 @@ private:
   ProgressLine line;
   std::string phase; ///< empty where nothing is shown
   bool isDone = false;
-  const Clock::time_point start = Clock::now();
+  const core::Clock::time_point start = core::Clock::now();
   std::thread thread;
 };
 

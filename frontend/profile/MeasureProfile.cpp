@@ -29,9 +29,9 @@ std::string program(const char *name) { return (files::executableFolder() / name
 
 /// A function that shows on the progress line what is being done, and for how long.
 std::function<void()> telling(ProgressLine &progress, const std::string &what) {
-  return [&progress, what, start = Clock::now()] {
-    progress.show("profiling: " + what + ", " + std::to_string(std::lround(secondsSince(start))) +
-                  " s");
+  return [&progress, what, start = core::Clock::now()] {
+    progress.show("profiling: " + what + ", " +
+                  std::to_string(std::lround(core::secondsSince(start))) + " s");
   };
 }
 

@@ -49,7 +49,7 @@ Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::st
     std::vector<double> values;
     for (auto &[key, step] : steps)
       values.push_back(of(step));
-    return median(std::move(values));
+    return core::median(std::move(values));
   };
   ImportedProfile imported;
   imported.profile.name = trace.name + ", as it ran";

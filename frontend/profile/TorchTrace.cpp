@@ -168,10 +168,10 @@ void fill(ImportedProfile &imported, const std::vector<std::map<std::string, Nod
       hasBackward |= node.hasBackward;
     }
     files::OperationTimes &times = imported.profile.operations[name];
-    times.forward = median(forward);
+    times.forward = core::median(forward);
     imported.mapped += times.forward;
     if (hasBackward) {
-      times.backward = median(backward);
+      times.backward = core::median(backward);
       imported.mapped += *times.backward;
     }
   }
@@ -274,7 +274,7 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
       return Status::badInput(fileName + ": no step has an event '" + name +
                               "', which the map names");
   imported.steps = all.size();
-  imported.step = median(lengths);
+  imported.step = core::median(lengths);
   fill(imported, all);
   if (imported.profile.operations.empty())
     return Status::badInput(fileName + ": the map names no events");

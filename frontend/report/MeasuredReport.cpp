@@ -82,7 +82,7 @@ public:
     std::vector<double> values;
     for (const auto &[key, step] : steps)
       values.push_back(of(step));
-    return median(std::move(values));
+    return core::median(std::move(values));
   }
 
   bool has(std::int64_t bucket) const { return messages.contains(bucket); }
@@ -91,7 +91,7 @@ public:
     std::vector<double> values;
     for (const auto &[step, message] : messages.at(bucket))
       values.push_back(message.end - message.begin);
-    return median(std::move(values));
+    return core::median(std::move(values));
   }
 
   LayerSeconds layers() const {

@@ -69,11 +69,11 @@ private:
 
   const CalibrateOptions &options;
   const Identity &identity;
-  const Backend *backend = nullptr;
+  const core::Backend *backend = nullptr;
   int device = 0;
   std::string versions;
   std::unique_ptr<Group> group;
-  std::unique_ptr<Peers> peers; ///< for the backend's own channels; null without them
+  std::unique_ptr<core::Peers> peers; ///< for the backend's own channels; null without them
   Settings settings;
   std::vector<std::string> hosts;
 };
@@ -108,7 +108,7 @@ Status CalibrationRun::run() {
 }
 
 Status CalibrationRun::openBackend() {
-  Result<const Backend *> opened = syncline::openBackend(options.backend);
+  Result<const core::Backend *> opened = syncline::openBackend(options.backend);
   if (!opened)
     return opened.status();
   backend = *opened;
@@ -188,7 +188,7 @@ std::string CalibrationRun::whyNot(Scheme scheme) const {
   if (!backend->hasChannels())
     return name + " needs several nodes of several ranks, numbered node by node; "
                   "'--ranks-per-node' takes ranks for several nodes";
-  if (const auto wide = channelSchemes(WirePrecision::fp32);
+  if (const auto wide = channelSchemes(core::WirePrecision::fp32);
       std::find(wide.begin(), wide.end(), scheme) != wide.end())
     return name + " is measured by '--wire fp32' only";
   return "backend '" + options.backend + "' does not carry " + name + "; expected some of " +

@@ -29,8 +29,8 @@ Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
   return {Scheme::factors,
           [ring, buffers](std::int64_t bytes) {
             const std::int64_t first = bytes / 8 * 4;
-            const GatherPart parts[] = {{buffers->gradients.data(), first},
-                                        {buffers->parameters.data(), bytes - first}};
+            const core::GatherPart parts[] = {{buffers->gradients.data(), first},
+                                              {buffers->parameters.data(), bytes - first}};
             return ring->allGather(parts);
           },
           largest};

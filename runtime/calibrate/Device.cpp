@@ -37,11 +37,11 @@ std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alig
 /// Declares tensors one behind the other in their spaces.
 class Step {
 public:
-  Step(Executable &executable, const Work &work, bool hasLoops)
+  Step(core::Executable &executable, const Work &work, bool hasLoops)
       : builder(executable.builder()), work(work), hasLoops(hasLoops) {}
 
   Tensor declare(Space space, const Shape &shape) {
-    const std::int64_t bytes = elementCount(shape) * elementBytes(ElementType::f32);
+    const std::int64_t bytes = core::elementCount(shape) * core::elementBytes(ElementType::f32);
     std::int64_t &used = this->used[static_cast<int>(space)];
     const std::string name = "t" + std::to_string(count++);
     const Tensor tensor = builder.tensor({name, space, ElementType::f32, shape, used, bytes});
@@ -60,7 +60,7 @@ public:
   const bool hasLoops;
 
 private:
-  std::array<std::int64_t, spaceCount> used{};
+  std::array<std::int64_t, core::spaceCount> used{};
   int count = 0, operations = 0;
 };
 
@@ -76,7 +76,7 @@ std::vector<Kernel> convolutions(Step &step) {
   const Tensor dw = step.declare(Space::gradients, weights);
   const auto elements = static_cast<double>(work.image());
   const double flops = 2.0 * elements * static_cast<double>(work.channels) * 9;
-  const double bytes = 4.0 * (2 * elements + static_cast<double>(elementCount(weights)));
+  const double bytes = 4.0 * (2 * elements + static_cast<double>(core::elementCount(weights)));
   step.builder.conv("conv", step.constant(image), w, none, x, window);
   step.kernel("not measured", flops, bytes);
   step.builder.conv("conv", x, w, none, y, window);
@@ -136,15 +136,15 @@ Kernel update(Step &step) {
 
 /// Writes all memory once. Memory that was never written is a single page of zeros, which stays in
 /// the first-level cache.
-Status touch(Executable &executable) {
+Status touch(core::Executable &executable) {
   std::int64_t longest = 0;
-  for (const StepTensor &tensor : executable.tensors())
-    longest = std::max(longest, elementCount(tensor.shape));
+  for (const core::StepTensor &tensor : executable.tensors())
+    longest = std::max(longest, core::elementCount(tensor.shape));
   const std::vector<float> values(static_cast<std::size_t>(longest), 1e-3f);
   const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
   int id = 0;
-  for (const StepTensor &tensor : executable.tensors()) {
-    const auto dense = static_cast<std::size_t>(elementCount(tensor.shape)) * sizeof(float);
+  for (const core::StepTensor &tensor : executable.tensors()) {
+    const auto dense = static_cast<std::size_t>(core::elementCount(tensor.shape)) * sizeof(float);
     if (Status s = executable.write(id++, bytes.first(dense)); !s)
       return s;
   }
@@ -156,9 +156,9 @@ std::int64_t parameterBytes(const Work &work) {
   return aligned(4 * work.stream) + aligned(4 * work.channels * work.channels * 9);
 }
 
-SpaceSizes sizesOf(const Work &work, std::int64_t messageBytes) {
+core::SpaceSizes sizesOf(const Work &work, std::int64_t messageBytes) {
   constexpr std::int64_t few = 1 << 16; ///< bytes for alignment and the smallest operands
-  SpaceSizes sizes;
+  core::SpaceSizes sizes;
   sizes.parameters = sizes.gradients = parameterBytes(work) + aligned(messageBytes);
   sizes.state = 4 * (2 * work.stream + work.image() + 2 * work.matrix * work.matrix) + few;
   sizes.arena = 4 * (work.stream + 3 * work.image() + work.matrix * work.matrix) + few;
@@ -167,10 +167,10 @@ SpaceSizes sizesOf(const Work &work, std::int64_t messageBytes) {
 
 } // namespace
 
-Result<std::unique_ptr<Device>> Device::create(const Backend &backend, const DeviceOptions &options,
-                                               int work) {
+Result<std::unique_ptr<Device>> Device::create(const core::Backend &backend,
+                                               const DeviceOptions &options, int work) {
   const Work &chosen = works[static_cast<std::size_t>(work)];
-  ExecutableOptions how = options.how;
+  core::ExecutableOptions how = options.how;
   how.sizes = sizesOf(chosen, options.messageBytes);
   auto made = backend.createExecutable(how);
   if (!made)
@@ -178,7 +178,7 @@ Result<std::unique_ptr<Device>> Device::create(const Backend &backend, const Dev
   std::unique_ptr<Device> device(new Device);
   device->executable = std::move(*made);
   device->roomBegin = parameterBytes(chosen);
-  Executable &executable = *device->executable;
+  core::Executable &executable = *device->executable;
   Step step(executable, chosen, backend.name() == "cpu");
   step.builder.phase("forward");
   declareStream(step);
@@ -188,12 +188,12 @@ Result<std::unique_ptr<Device>> Device::create(const Backend &backend, const Dev
   device->small = smallestOf(step);
   step.builder.phase("update");
   device->streaming.push_back(update(step));
-  for (const Bucket &b : options.messages)
+  for (const core::Bucket &b : options.messages)
     step.builder.bucket({b.id, b.channel, schemeName(b.scheme), device->roomBegin + b.offset,
                          b.extent, b.start, b.end});
   if (Status s = executable.finish(); !s)
     return s;
-  for (const Bucket &b : options.messages)
+  for (const core::Bucket &b : options.messages)
     if (b.scheme == Scheme::reduceScatter)
       if (Status s = executable.takeShard(b.id, 0, 0); !s)
         return s;

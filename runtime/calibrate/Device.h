@@ -20,12 +20,12 @@ struct Kernel {
 
 struct DeviceOptions {
   /// The options of training; `sizes` is ignored.
-  ExecutableOptions how;
+  core::ExecutableOptions how;
   /// Bytes for messages after the step's own gradients, and after its own parameters.
   std::int64_t messageBytes = 0;
   /// Buckets of the channels that will be opened; offsets count from the bytes for messages. This
   /// rank updates nothing of buckets by "reduce-scatter".
-  std::vector<Bucket> messages = {};
+  std::vector<core::Bucket> messages = {};
 };
 
 /// A small step, used only for measurements, that the backend prepares as in training. One thread
@@ -40,7 +40,7 @@ public:
 
   /// Errors: badInput where the device or memory is short.
   static Result<std::unique_ptr<Device>>
-  create(const Backend &backend, const DeviceOptions &options, int work = processorWork);
+  create(const core::Backend &backend, const DeviceOptions &options, int work = processorWork);
 
   /// Convolutions and, last, a matrix product: the arithmetic of most networks.
   const std::vector<Kernel> &compute() const { return computing; }
@@ -65,13 +65,13 @@ public:
   std::int64_t step() const { return number; }
 
   /// The executable for the backend's channels.
-  Executable &forChannels() { return *executable; }
+  core::Executable &forChannels() { return *executable; }
   /// The bytes for messages in gradients or parameters.
   std::byte *room(Space space);
 
 private:
   Device() = default;
-  std::unique_ptr<Executable> executable;
+  std::unique_ptr<core::Executable> executable;
   std::vector<Kernel> computing, streaming;
   Kernel small;
   std::int64_t roomBegin = 0, number = 0;

@@ -34,15 +34,15 @@ int firstBucket(int channel, Scheme scheme) {
 
 } // namespace
 
-std::vector<Scheme> channelSchemes(WirePrecision wire) {
+std::vector<Scheme> channelSchemes(core::WirePrecision wire) {
   std::vector<Scheme> schemes(known.begin(), known.end());
-  if (wire != WirePrecision::fp32)
+  if (wire != core::WirePrecision::fp32)
     std::erase(schemes, Scheme::factors);
   return schemes;
 }
 
-std::vector<Bucket> bucketsFor(const ChannelWishes &wishes) {
-  std::vector<Bucket> buckets;
+std::vector<core::Bucket> bucketsFor(const ChannelWishes &wishes) {
+  std::vector<core::Bucket> buckets;
   int channel = 0;
   for (const std::vector<Scheme> &schemes : schemesOf(wishes)) {
     for (Scheme scheme : schemes) {
@@ -56,8 +56,9 @@ std::vector<Bucket> bucketsFor(const ChannelWishes &wishes) {
   return buckets;
 }
 
-Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const Backend &backend, Peers &peers,
-                                                             Team &team, Device &device,
+Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const core::Backend &backend,
+                                                             core::Peers &peers, Team &team,
+                                                             Device &device,
                                                              const ChannelWishes &wishes) {
   std::shared_ptr<DeviceChannels> opened(new DeviceChannels(team, device, wishes));
   const auto schemes = schemesOf(wishes);
@@ -96,7 +97,7 @@ Route DeviceChannels::secondRoute() const {
 Status DeviceChannels::begin() {
   if (Status s = device.begin(); !s)
     return s;
-  for (const std::unique_ptr<Channel> &channel : channels)
+  for (const std::unique_ptr<core::Channel> &channel : channels)
     if (channel)
       channel->startStep(device.step());
   return device.run(device.compute().back());
@@ -113,9 +114,10 @@ Status DeviceChannels::send(const Route &route, int number, std::int64_t bytes, 
     return route.channel->issue(bucket, gradients, length, ElementType::f32, route.scheme);
   // The message has two parts, like a layer's inputs and its outputs' gradients.
   const std::int64_t first = bytes / 8 * 4;
-  std::vector<GatherPart> parts;
-  for (const GatherPart &part : {GatherPart{gradients, first, ElementType::f32},
-                                 GatherPart{parameters, bytes - first, ElementType::f32}})
+  std::vector<core::GatherPart> parts;
+  for (const core::GatherPart &part :
+       {core::GatherPart{gradients, first, ElementType::f32},
+        core::GatherPart{parameters, bytes - first, ElementType::f32}})
     if (part.bytes > 0)
       parts.push_back(part);
   return route.channel->issueGather(bucket, std::move(parts));

@@ -13,21 +13,21 @@ namespace syncline::calibrate {
 struct ChannelWishes {
   std::vector<Scheme> schemes;
   std::int64_t largest = 0; ///< bytes of the longest message
-  WirePrecision wire = WirePrecision::fp32;
+  core::WirePrecision wire = core::WirePrecision::fp32;
   bool sharesDevice = false;
 };
 
 /// The schemes that a backend's channels carry. Factors are included only for fp32: rounded
 /// factors need scratch memory that is sized by a step's gather operations, and the measuring
 /// step has none.
-std::vector<Scheme> channelSchemes(WirePrecision wire);
+std::vector<Scheme> channelSchemes(core::WirePrecision wire);
 
 /// The buckets that the device's step must declare for the channels' scratch memory and updates.
-std::vector<Bucket> bucketsFor(const ChannelWishes &wishes);
+std::vector<core::Bucket> bucketsFor(const ChannelWishes &wishes);
 
 /// A channel and a scheme by which messages travel on it.
 struct Route {
-  Channel *channel = nullptr;
+  core::Channel *channel = nullptr;
   Scheme scheme = Scheme::ring;
   int firstBucket = 0; ///< the first of maxUnderWay bucket numbers
 };
@@ -41,9 +41,9 @@ public:
 
   /// The arguments outlive the result, and the device has declared bucketsFor(wishes). Errors:
   /// peerLost; badInput as in Backend::openChannel().
-  static Result<std::shared_ptr<DeviceChannels>> open(const Backend &backend, Peers &peers,
-                                                      Team &team, Device &device,
-                                                      const ChannelWishes &wishes);
+  static Result<std::shared_ptr<DeviceChannels>> open(const core::Backend &backend,
+                                                      core::Peers &peers, Team &team,
+                                                      Device &device, const ChannelWishes &wishes);
 
   Route route(Scheme scheme) const;
   /// The route of the first scheme on the second channel.
@@ -72,7 +72,8 @@ private:
   Team &team;
   Device &device;
   const ChannelWishes wishes;
-  std::vector<std::unique_ptr<Channel>> channels; ///< by channel number; null where not needed
+  std::vector<std::unique_ptr<core::Channel>>
+      channels; ///< by channel number; null where not needed
 };
 
 /// The timings of the channels' schemes. No message is longer than largestMessage() for `largest`.

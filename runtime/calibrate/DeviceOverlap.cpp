@@ -76,7 +76,7 @@ Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
   if (!seconds)
     return seconds.status();
   Sample own{(*seconds)[2] - (*seconds)[1], (*seconds)[2], {}};
-  for (const BucketTiming &message : route.channel->timings())
+  for (const core::BucketTiming &message : route.channel->timings())
     own.ends.push_back(message.finished);
   if (own.ends.size() != static_cast<std::size_t>(count) + 1)
     return Status::error(ErrorKind::internal, "a channel timed " + std::to_string(own.ends.size()) +

@@ -9,6 +9,9 @@
 #include <utility>
 
 namespace syncline::calibrate {
+
+using core::Clock;
+
 namespace {
 
 /// Seconds of computation in one sample, which is many of a scheduler's time slices.
@@ -98,7 +101,7 @@ Result<double> HostOverlap::messagesAlone(int count) {
       if (message == 0)
         start = Clock::now();
     }
-    seconds = secondsSince(start) / count;
+    seconds = core::secondsSince(start) / count;
   }).join();
   return status ? team.slowest(seconds) : status;
 }

@@ -36,7 +36,8 @@ Result<double> busySeconds(Device &device, Team &team) {
 
 } // namespace
 
-std::vector<Scheme> usableSchemes(const Backend &backend, int ranks, const Settings &settings) {
+std::vector<Scheme> usableSchemes(const core::Backend &backend, int ranks,
+                                  const Settings &settings) {
   return backend.hasChannels() ? channelSchemes(settings.wire)
                                : usableSchemes(ranks, settings.ranksPerNode);
 }

@@ -13,9 +13,9 @@ namespace syncline::calibrate {
 
 /// The measured backend and the connections between ranks. All outlive the instruments.
 struct Site {
-  const Backend &backend;
+  const core::Backend &backend;
   Transport *transport = nullptr; ///< set for a backend without channels
-  Peers *peers = nullptr;         ///< set for a backend with channels
+  core::Peers *peers = nullptr;   ///< set for a backend with channels
   int device = 0;                 ///< index among the backend's devices
 };
 
@@ -25,14 +25,15 @@ struct Settings {
   std::vector<Scheme> schemes;     ///< at least one of usableSchemes()
   int ranksPerNode = 1;            ///< ranks [i·n, (i+1)·n) share a node; divides the ranks
   int threads = 1;
-  Precision precision = Precision::fp32;
-  WirePrecision wire = WirePrecision::fp32; ///< for the backend's own channels
+  core::Precision precision = core::Precision::fp32;
+  core::WirePrecision wire = core::WirePrecision::fp32; ///< for the backend's own channels
   bool sharesDevice = false;
 };
 
 /// The schemes that can be measured: those of the backend's own channels, or those
 /// of Collectives.h.
-std::vector<Scheme> usableSchemes(const Backend &backend, int ranks, const Settings &settings);
+std::vector<Scheme> usableSchemes(const core::Backend &backend, int ranks,
+                                  const Settings &settings);
 
 /// The instruments, which all ranks use together.
 struct Instruments {

@@ -87,9 +87,9 @@ Result<double> Pairs::timed(Team &team, int partner,
 
 Result<double> Pairs::latency(Team &team, int partner) {
   return timed(team, partner, [&]() -> Result<double> {
-    auto start = Clock::now();
+    auto start = core::Clock::now();
     Status s = roundTrips(partner);
-    return s ? Result<double>(secondsSince(start) / (2 * trips)) : s;
+    return s ? Result<double>(core::secondsSince(start) / (2 * trips)) : s;
   });
 }
 
@@ -97,9 +97,9 @@ Result<double> Pairs::stream(Team &team, int partner) {
   return timed(team, partner, [&]() -> Result<double> {
     if (Status s = sendAll(partner, burstBytes); !s)
       return s;
-    auto start = Clock::now();
+    auto start = core::Clock::now();
     Status s = sendAll(partner, streamBytes);
-    return s ? Result<double>(secondsSince(start)) : s;
+    return s ? Result<double>(core::secondsSince(start)) : s;
   });
 }
 

@@ -38,7 +38,7 @@ private:
 
 class MeetingTeam final : public Team {
 public:
-  explicit MeetingTeam(Peers &peers) : peers(peers) {}
+  explicit MeetingTeam(core::Peers &peers) : peers(peers) {}
 
   int rank() const override { return peers.rank(); }
   int size() const override { return peers.size(); }
@@ -61,7 +61,7 @@ private:
   }
   std::string nextKey() { return "calibrate/" + std::to_string(meetings++); }
 
-  Peers &peers;
+  core::Peers &peers;
   std::int64_t meetings = 0;
 };
 
@@ -79,10 +79,12 @@ Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::stri
       std::make_unique<LinkTeam>(transport, std::move(*barrier), std::move(*ring)));
 }
 
-std::unique_ptr<Team> Team::create(Peers &peers) { return std::make_unique<MeetingTeam>(peers); }
+std::unique_ptr<Team> Team::create(core::Peers &peers) {
+  return std::make_unique<MeetingTeam>(peers);
+}
 
 Result<std::vector<double>> Team::share(double own) {
-  auto all = exchange({own, secondsSince(start)});
+  auto all = exchange({own, core::secondsSince(start)});
   if (!all)
     return all.status();
   agreedNow = all->front().now;

@@ -22,7 +22,7 @@ public:
   static Result<std::unique_ptr<Team>> create(Transport &transport, const std::string &name);
   /// Creates the only team of a run by means of Peers, for backends that need no links of the host.
   /// `peers` outlives the team.
-  static std::unique_ptr<Team> create(Peers &peers);
+  static std::unique_ptr<Team> create(core::Peers &peers);
   virtual ~Team() = default;
 
   virtual int rank() const = 0;
@@ -46,7 +46,7 @@ private:
   /// The values of all ranks, by rank.
   virtual Result<std::vector<Values>> exchange(const Values &own) = 0;
 
-  const Clock::time_point start = Clock::now();
+  const core::Clock::time_point start = core::Clock::now();
   double agreedNow = 0;
 };
 

@@ -94,10 +94,10 @@ Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repet
     return s;
   if (Status s = repeat(carriers, times.warmUps, longestWarmUp); !s)
     return s;
-  const auto begin = Clock::now();
+  const auto begin = core::Clock::now();
   if (Status s = repeat(carriers, times.runs, std::numeric_limits<std::int64_t>::max()); !s)
     return s;
-  return team.slowest(secondsSince(begin) / times.runs);
+  return team.slowest(core::secondsSince(begin) / times.runs);
 }
 
 } // namespace syncline::calibrate

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// The type in which gradients travel. They are rounded before a message and widened after it.
 enum class WirePrecision { fp32, bf16, fp16 };
@@ -58,4 +58,4 @@ public:
                                                        const ChannelOptions &options) const;
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -9,7 +9,7 @@
 
 namespace fs = std::filesystem;
 
-namespace syncline {
+namespace syncline::core {
 
 Result<std::unique_ptr<Channel>> Backend::openChannel(Executable &, Peers &,
                                                       const ChannelOptions &) const {
@@ -46,4 +46,4 @@ Result<const Backend *> loadBackend(const std::string &path) {
   return backend;
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Version of the interface between programs and modules. Raise it with every incompatible change
 /// of Backend.h or of a header that Backend.h includes.
@@ -26,4 +26,4 @@ std::string backendModulePath(std::string_view name);
 /// module of this build.
 Result<const Backend *> loadBackend(const std::string &path);
 
-} // namespace syncline
+} // namespace syncline::core

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// When one bucket's message was issued, started and finished, in seconds from the startStep()
 /// before its issue.
@@ -80,4 +80,4 @@ public:
 using OpenChannel = std::function<Result<std::unique_ptr<Channel>>(
     int channel, const std::vector<Scheme> &schemes)>;
 
-} // namespace syncline
+} // namespace syncline::core

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace syncline {
+namespace syncline::core {
 
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
@@ -24,4 +24,4 @@ inline double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-} // namespace syncline
+} // namespace syncline::core

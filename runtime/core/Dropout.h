@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace syncline {
+namespace syncline::core {
 
 /// The inputs of a dropout's random numbers besides the step and the element.
 struct DropoutStream {
@@ -40,4 +40,4 @@ dropoutWords(const DropoutStream &stream, std::int64_t step, std::uint64_t block
                  static_cast<std::uint32_t>(step), stream.rank});
 }
 
-} // namespace syncline
+} // namespace syncline::core

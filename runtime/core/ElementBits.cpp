@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace syncline {
+namespace syncline::core {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::uint64_t elementBits(ElementType type, double value) {
   return 0;
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-namespace syncline {
+namespace syncline::core {
 
 /// The bytes of `value` converted to the type (halves rounded to the nearest), in the lowest
 /// elementBytes(type) bytes.
 std::uint64_t elementBits(ElementType type, double value);
 
-} // namespace syncline
+} // namespace syncline::core

@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-namespace syncline {
+namespace syncline::core {
 
 /// How products and convolutions of f32 are computed where a device has faster, less exact units.
 enum class Precision {
@@ -48,4 +48,4 @@ public:
   virtual std::int64_t extraBytes() const = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Calls `f` and returns its Status. Errors: badInput where `f` throws std::bad_alloc, internal
 /// where it throws anything else.
@@ -22,4 +22,4 @@ template <typename F> Status guarded(F &&f) {
   }
 }
 
-} // namespace syncline
+} // namespace syncline::core

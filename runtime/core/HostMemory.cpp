@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-namespace syncline {
+namespace syncline::core {
 
 HostMemory::HostMemory(std::int64_t bytes) : size(bytes) {
   if (bytes <= 0) {
@@ -32,4 +32,4 @@ HostMemory::~HostMemory() {
     munmap(mapping, mapped);
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Owns one anonymous mapping. A mapping of at least 2 MiB is aligned to 2 MiB, so that the kernel
 /// may back it with huge pages: a step walks hundreds of megabytes, and page faults and translation
@@ -40,4 +40,4 @@ private:
   std::int64_t size = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace syncline {
+namespace syncline::core {
 
 namespace {
 
@@ -268,4 +268,4 @@ void checkGathered(const Operands &o, Tensor in, Tensor out, int ranks) {
            " ranks along dimension 0");
 }
 
-} // namespace syncline
+} // namespace syncline::core

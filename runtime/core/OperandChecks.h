@@ -10,7 +10,7 @@
 
 #include <span>
 
-namespace syncline {
+namespace syncline::core {
 
 void checkConv(const Operands &, Tensor x, Tensor w, Tensor bias, Tensor y, const Window &);
 /// Serves forward and backward: pass dy for y and dx for x, which have the same shapes.
@@ -40,4 +40,4 @@ void checkDropout(const Operands &, Tensor x, Tensor y, Tensor mask);
 /// Checks that `out` has room for every rank's `in`, one behind the other along dimension 0.
 void checkGathered(const Operands &, Tensor in, Tensor out, int ranks);
 
-} // namespace syncline
+} // namespace syncline::core

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::core {
 
 std::string shapeText(const Shape &shape) {
   std::string text = "[";
@@ -54,4 +54,4 @@ std::int64_t Operands::expectAxis(Tensor tensor, std::int64_t axis) const {
   return counted;
 }
 
-} // namespace syncline
+} // namespace syncline::core

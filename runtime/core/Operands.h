@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Thrown by code that prepares an operation. The backend's builder catches it and keeps it as the
 /// sticky error, with the names of the operation and the layer.
@@ -51,4 +51,4 @@ protected:
 /// The shape as text: "[2, 3]".
 std::string shapeText(const Shape &shape);
 
-} // namespace syncline
+} // namespace syncline::core

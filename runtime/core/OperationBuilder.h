@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// A backend derives from this class, includes StepOperations.inc and defines each operation by a
 /// call of prepare().
@@ -106,4 +106,4 @@ private:
   }
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -1,7 +1,7 @@
 // Finding the stretches of parameters that this rank updates, and their velocity.
 #include "runtime/core/Optimizer.h"
 
-namespace syncline {
+namespace syncline::core {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::int64_t Optimizer::bytes() const {
   return sum;
 }
 
-} // namespace syncline
+} // namespace syncline::core

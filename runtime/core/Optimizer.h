@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Velocity exists only for the parameters that this rank updates. Offsets and lengths are
 /// in bytes, in Space::parameters and Space::gradients alike. The table outlives the
@@ -73,4 +73,4 @@ private:
   std::vector<Stretch> stretches;
 };
 
-} // namespace syncline
+} // namespace syncline::core

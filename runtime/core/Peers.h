@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 class Peers {
 public:
@@ -37,4 +37,4 @@ public:
   virtual Status blame(int peer, const std::string &message) = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::core

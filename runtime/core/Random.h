@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Four random words that depend only on the key and the counter.
 SYNCLINE_HOST_DEVICE inline std::array<std::uint32_t, 4>
@@ -34,4 +34,4 @@ inline std::uint64_t stableHash(std::string_view text, std::uint64_t start = 0xC
   return start;
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Bytes of a message: begin and end; may be empty.
 struct Range {
@@ -11,4 +11,4 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
-} // namespace syncline
+} // namespace syncline::core

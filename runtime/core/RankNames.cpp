@@ -1,7 +1,7 @@
 // Names of ranks.
 #include "runtime/core/RankNames.h"
 
-namespace syncline {
+namespace syncline::core {
 
 std::string RankNames::of(int rank) const {
   const std::string name = "rank " + std::to_string(rank);
@@ -26,4 +26,4 @@ std::string lastCompletedStep(std::int64_t completed) {
                         : "last completed step " + std::to_string(completed - 1);
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// The first `workers` ranks of a run compute; the ranks after them are servers.
 struct RankNames {
@@ -21,4 +21,4 @@ struct RankNames {
 /// "last completed step 4" for a run that has completed 5 steps (`completed`).
 std::string lastCompletedStep(std::int64_t completed);
 
-} // namespace syncline
+} // namespace syncline::core

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace syncline {
+namespace syncline::core {
 
 class ScratchPlan {
 public:
@@ -29,4 +29,4 @@ private:
   std::int64_t used = 0, most = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::core

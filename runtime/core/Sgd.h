@@ -4,7 +4,7 @@
 #include "runtime/core/HostDevice.h"
 #include "runtime/core/ShardedOptimizer.h"
 
-namespace syncline {
+namespace syncline::core {
 
 struct SgdConstants {
   float rate, momentum, decay;
@@ -43,4 +43,4 @@ SYNCLINE_HOST_DEVICE inline bool updateFinite(float &w, float &v, const Update &
   return !isFinite;
 }
 
-} // namespace syncline
+} // namespace syncline::core

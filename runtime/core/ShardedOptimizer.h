@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Stochastic gradient descent as PyTorch's torch.optim.SGD with dampening 0:
 ///
@@ -54,4 +54,4 @@ public:
   virtual bool metNonFinite() { return false; }
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// The middle value; the mean of the two middle values when their number is even; 0 for no values.
 inline double median(std::vector<double> values) {
@@ -17,4 +17,4 @@ inline double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -1,7 +1,7 @@
 // The answers of a backend that captures no steps.
 #include "runtime/core/StepRunner.h"
 
-namespace syncline {
+namespace syncline::core {
 
 static Status cannotCapture() {
   return Status::error(ErrorKind::internal, "this backend captures no steps");
@@ -11,4 +11,4 @@ Status StepRunner::beginCapture() { return cannotCapture(); }
 Status StepRunner::endCapture() { return cannotCapture(); }
 Status StepRunner::replay() { return cannotCapture(); }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// The training loop runs operations 0..n-1 in order, once a step:
 ///
@@ -65,4 +65,4 @@ public:
   virtual void skipDropout(bool) {}
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::core {
 
 Tensor StepTable::declare(const TensorInfo &info) {
   if (hasFailed())
@@ -125,4 +125,4 @@ Tensor StepTable::counterpart(Tensor tensor) const {
   return {found->second};
 }
 
-} // namespace syncline
+} // namespace syncline::core

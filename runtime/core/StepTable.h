@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 class StepTable {
 public:
@@ -57,4 +57,4 @@ private:
   std::map<std::int64_t, int> parameterAt, gradientAt; ///< by offset
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -1,7 +1,7 @@
 // Sizes and names of element types.
 #include "runtime/core/StepTypes.h"
 
-namespace syncline {
+namespace syncline::core {
 
 std::int64_t SpaceSizes::of(Space space) const {
   switch (space) {
@@ -65,4 +65,4 @@ std::string_view elementName(ElementType type) {
   return "unknown";
 }
 
-} // namespace syncline
+} // namespace syncline::core

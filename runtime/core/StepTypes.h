@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 inline constexpr int spaceCount = 6; ///< number of values of Space
 
@@ -82,4 +82,4 @@ std::int64_t elementCount(const Shape &shape);
 /// The type's name as plan.json spells it: "f32", "i64", ...
 std::string_view elementName(ElementType type);
 
-} // namespace syncline
+} // namespace syncline::core

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::core {
 
 Shape denseStrides(const Shape &shape) {
   Shape strides(shape.size());
@@ -81,4 +81,4 @@ std::vector<CopyLoop> mergedLoops(const Shape &shape, const Shape &to, const Sha
   return loops;
 }
 
-} // namespace syncline
+} // namespace syncline::core

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace syncline {
+namespace syncline::core {
 
 /// Row-major strides, in elements.
 Shape denseStrides(const Shape &shape);
@@ -53,4 +53,4 @@ struct CopyLoop {
 /// loops are merged where both walks continue with one stride.
 std::vector<CopyLoop> mergedLoops(const Shape &shape, const Shape &to, const Shape &from);
 
-} // namespace syncline
+} // namespace syncline::core

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace syncline {
+namespace syncline::core {
 
 /// A tensor's bytes in a space have whatever layout the backend chose. Elementwise work (sums over
 /// ranks, the optimizer) may run on the raw bytes of a bucket when all ranks have the same
@@ -39,4 +39,4 @@ public:
   virtual std::string layoutFingerprint() const = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::core

@@ -27,7 +27,7 @@ struct Geometry {
 /// from 0.
 Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y,
                     const Window &window) {
-  checkConv(p, x, w, bias, y, window);
+  core::checkConv(p, x, w, bias, y, window);
   Geometry g{p.shape(x), p.shape(w),       p.shape(y), window.strides,
              {},         window.padsBegin, {},         p.type(x)};
   const std::size_t spatial = window.strides.size();

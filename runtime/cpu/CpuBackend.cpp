@@ -17,16 +17,16 @@ namespace syncline::cpu {
 
 namespace {
 
-constexpr std::array<Space, spaceCount> allSpaces{
+constexpr std::array<Space, core::spaceCount> allSpaces{
     Space::input, Space::target, Space::parameters, Space::gradients, Space::state, Space::arena};
 
-std::int64_t denseBytes(const StepTensor &tensor) {
-  return elementCount(tensor.shape) * elementBytes(tensor.type);
+std::int64_t denseBytes(const core::StepTensor &tensor) {
+  return core::elementCount(tensor.shape) * core::elementBytes(tensor.type);
 }
 
-class CpuExecutable final : public Executable {
+class CpuExecutable final : public core::Executable {
 public:
-  explicit CpuExecutable(const ExecutableOptions &options)
+  explicit CpuExecutable(const core::ExecutableOptions &options)
       : program(options), steps(program),
         optimizer(program.table, options.ranks,
                   [this](std::int64_t bytes) { return velocity.emplace_back(bytes).data(); }) {}
@@ -36,15 +36,17 @@ public:
   StepBuilder &builder() override { return steps; }
   Status finish() override;
 
-  std::span<const OperationInfo> operations() const override { return program.table.operations; }
-  std::span<const Bucket> buckets() const override { return program.table.buckets; }
-  std::span<const StepTensor> tensors() const override { return program.table.tensors; }
+  std::span<const core::OperationInfo> operations() const override {
+    return program.table.operations;
+  }
+  std::span<const core::Bucket> buckets() const override { return program.table.buckets; }
+  std::span<const core::StepTensor> tensors() const override { return program.table.tensors; }
   int find(Space space, std::string_view name) const override {
     return program.table.find(space, name);
   }
 
-  Interval space(Space space) override {
-    HostMemory &memory = program.spaces[static_cast<int>(space)];
+  core::Interval space(Space space) override {
+    core::HostMemory &memory = program.spaces[static_cast<int>(space)];
     return {memory.data(), memory.bytes()};
   }
 
@@ -53,7 +55,7 @@ public:
   Status readVelocity(int parameter, std::span<std::byte> dense) override;
   Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
 
-  Status setOptimizer(const SgdOptions &options) override {
+  Status setOptimizer(const core::SgdOptions &options) override {
     return optimizer.setOptimizer(options);
   }
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override {
@@ -76,23 +78,23 @@ public:
 private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
-  void update(const Optimizer::Update &what);
+  void update(const core::Optimizer::Update &what);
   /// As transfer(), for a parameter's velocity.
   Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
   Program program;
   CpuBuilder steps;
-  std::vector<HostMemory> velocity;
-  std::atomic<bool> keptElements = false; ///< atomic, because a channel's thread updates too
-  std::vector<Clock::time_point> marked;  ///< time of each mark, by place
-  Optimizer optimizer;
+  std::vector<core::HostMemory> velocity;
+  std::atomic<bool> keptElements = false;      ///< atomic, because a channel's thread updates too
+  std::vector<core::Clock::time_point> marked; ///< time of each mark, by place
+  core::Optimizer optimizer;
 };
 
 Status CpuExecutable::allocate() {
   omp_set_num_threads(program.options.threads);
   for (Space space : allSpaces) {
-    HostMemory &memory = program.spaces[static_cast<int>(space)];
-    memory = HostMemory(program.options.sizes.of(space));
+    core::HostMemory &memory = program.spaces[static_cast<int>(space)];
+    memory = core::HostMemory(program.options.sizes.of(space));
     if (!memory.isValid())
       return Status::badInput("not enough memory for " +
                               std::to_string(program.options.sizes.of(space)) + " bytes");
@@ -117,7 +119,7 @@ Status CpuExecutable::transfer(int tensor, std::byte *data, std::byte *dense, st
                                bool toDense) {
   if (tensor < 0 || tensor >= static_cast<int>(program.table.tensors.size()))
     return Status::error(ErrorKind::internal, "no such tensor");
-  const StepTensor &info = program.table.tensors[tensor];
+  const core::StepTensor &info = program.table.tensors[tensor];
   const std::string what = "tensor '" + info.name + "'";
   if (bytes != static_cast<std::size_t>(denseBytes(info)))
     return Status::badInput(what + ": expected " + std::to_string(denseBytes(info)) +
@@ -170,19 +172,19 @@ Status CpuExecutable::mark(int place) {
   const auto i = static_cast<std::size_t>(place);
   if (marked.size() <= i)
     marked.resize(i + 1);
-  marked[i] = Clock::now();
+  marked[i] = core::Clock::now();
   return Status::ok();
 }
 
 Result<std::vector<double>> CpuExecutable::marks() {
   std::vector<double> seconds;
-  for (const Clock::time_point at : marked)
+  for (const core::Clock::time_point at : marked)
     seconds.push_back(std::chrono::duration<double>(at - marked.front()).count());
   return seconds;
 }
 
 Status CpuExecutable::updateShard(int bucket) {
-  const Result<Optimizer::Update> own = optimizer.shardUpdate(bucket);
+  const Result<core::Optimizer::Update> own = optimizer.shardUpdate(bucket);
   if (!own)
     return own.status();
   // A channel's thread uses one processor and leaves the others to the computation. The network is
@@ -192,7 +194,7 @@ Status CpuExecutable::updateShard(int bucket) {
   return Status::ok();
 }
 
-void CpuExecutable::update(const Optimizer::Update &what) {
+void CpuExecutable::update(const core::Optimizer::Update &what) {
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
   if (sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + what.begin),
                 at(program.spaces[static_cast<int>(Space::gradients)].data() + what.begin),
@@ -202,9 +204,9 @@ void CpuExecutable::update(const Optimizer::Update &what) {
 }
 
 Status CpuExecutable::run(int operation) {
-  const OperationInfo &info = program.table.operations[operation];
+  const core::OperationInfo &info = program.table.operations[operation];
   omp_set_num_threads(program.options.threads); // applies to the calling thread only
-  if (info.kind == OperationKind::update)
+  if (info.kind == core::OperationKind::update)
     update(optimizer.update(*program.table.findBucket(info.bucket)));
   try {
     for (const Command &command : program.commands[operation]) {
@@ -221,14 +223,14 @@ Status CpuExecutable::run(int operation) {
 }
 
 std::string CpuExecutable::layoutFingerprint() const {
-  std::uint64_t hash = stableHash("cpu");
+  std::uint64_t hash = core::stableHash("cpu");
   for (std::size_t id = 0; id < program.table.tensors.size(); ++id) {
-    const StepTensor &tensor = program.table.tensors[id];
+    const core::StepTensor &tensor = program.table.tensors[id];
     if (tensor.space == Space::parameters || tensor.space == Space::gradients ||
         program.placements[id].isGathered)
-      hash = stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
-                            describe(program.placements[id].layout) + ";",
-                        hash);
+      hash = core::stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
+                                  describe(program.placements[id].layout) + ";",
+                              hash);
   }
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
@@ -237,12 +239,13 @@ std::string CpuExecutable::layoutFingerprint() const {
 
 } // namespace
 
-Result<std::unique_ptr<Executable>> createCpuExecutable(const ExecutableOptions &options) {
+Result<std::unique_ptr<core::Executable>>
+createCpuExecutable(const core::ExecutableOptions &options) {
   try {
     auto executable = std::make_unique<CpuExecutable>(options);
     if (Status status = executable->allocate(); !status)
       return status;
-    return std::unique_ptr<Executable>(std::move(executable));
+    return std::unique_ptr<core::Executable>(std::move(executable));
   } catch (const dnnl::error &error) {
     return Status::error(ErrorKind::internal, std::string("oneDNN did not start: ") + error.what());
   }

@@ -11,6 +11,7 @@ namespace syncline::cpu {
 /// Allocates the spaces, zeroed, and returns an executable that is ready to be built. Errors:
 /// badInput when memory is short. Compute threads are OpenMP threads. Operations must run with as
 /// many OpenMP threads as they were built with; run() takes care of this.
-Result<std::unique_ptr<Executable>> createCpuExecutable(const ExecutableOptions &options);
+Result<std::unique_ptr<core::Executable>>
+createCpuExecutable(const core::ExecutableOptions &options);
 
 } // namespace syncline::cpu

@@ -9,8 +9,9 @@ void CpuBuilder::attempt(const std::function<void()> &one) {
   } catch (const dnnl::error &error) {
     const bool isRefused =
         error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments;
-    throw PreparationError{isRefused ? ErrorKind::badInput : ErrorKind::internal,
-                           std::string("oneDNN cannot do these shapes or types: ") + error.what()};
+    throw core::PreparationError{isRefused ? ErrorKind::badInput : ErrorKind::internal,
+                                 std::string("oneDNN cannot do these shapes or types: ") +
+                                     error.what()};
   }
 }
 

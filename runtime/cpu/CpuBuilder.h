@@ -13,7 +13,7 @@
 
 namespace syncline::cpu {
 
-class CpuBuilder final : public OperationBuilder<Program, Preparation> {
+class CpuBuilder final : public core::OperationBuilder<Program, Preparation> {
 public:
   explicit CpuBuilder(Program &program) : OperationBuilder(program) {}
 
@@ -21,7 +21,7 @@ public:
 
 private:
   void attempt(const std::function<void()> &one) override;
-  GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) override;
+  core::GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) override;
 
   /// Forward descriptions by workspace tensor. A backward primitive must match its
   /// forward primitive.

@@ -46,9 +46,9 @@ bool placeBlocked(Preparation &p, Tensor part, Tensor whole, const Shape &starts
 
 /// Fills `whole`, then copies `part` into it, both plain.
 void placePlain(Preparation &p, Tensor whole, double value, dnnl::memory part, std::int64_t skipped,
-                Shape partStrides, Walk walk, Shape extents) {
-  const std::int64_t bytes = elementBytes(p.info(whole).type);
-  const std::int64_t n = elementCount(p.shape(whole));
+                Shape partStrides, core::Walk walk, Shape extents) {
+  const std::int64_t bytes = core::elementBytes(p.info(whole).type);
+  const std::int64_t n = core::elementCount(p.shape(whole));
   p.call("loop", [=, type = p.info(whole).type, result = p.plainOutput(whole)] {
     std::byte *to = pointer<std::byte>(result);
     fill(to, type, value, n);
@@ -58,12 +58,12 @@ void placePlain(Preparation &p, Tensor whole, double value, dnnl::memory part, s
 }
 
 void concatPlain(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
-  const std::int64_t bytes = elementBytes(p.info(y).type);
-  const AxisView whole = aroundAxis(p.shape(y), axis);
+  const std::int64_t bytes = core::elementBytes(p.info(y).type);
+  const core::AxisView whole = core::aroundAxis(p.shape(y), axis);
   dnnl::memory result = p.plainOutput(y);
   std::int64_t begin = 0;
   for (Tensor x : xs) {
-    const AxisView view = aroundAxis(p.shape(x), axis);
+    const core::AxisView view = core::aroundAxis(p.shape(x), axis);
     const std::int64_t run = view.extent * view.inner * bytes;
     const std::int64_t stride = whole.extent * whole.inner * bytes;
     p.call("loop", [=, part = p.plainInput(x), outer = whole.outer] {
@@ -78,7 +78,7 @@ void concatPlain(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int6
 /// Appends oneDNN's concat for the parts' layouts. Returns false when oneDNN has none for them.
 bool concatBlocked(Preparation &p, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
   const Tensor largest = *std::max_element(xs.begin(), xs.end(), [&](Tensor a, Tensor b) {
-    return elementCount(p.shape(a)) < elementCount(p.shape(b));
+    return core::elementCount(p.shape(a)) < core::elementCount(p.shape(b));
   });
   const auto wanted = likeLayout(p.layout(largest), p.shape(y));
   if (!wanted || isPlain(*wanted) ||
@@ -105,7 +105,7 @@ bool concatBlocked(Preparation &p, std::span<const Tensor> xs, Tensor y, std::in
 void CpuBuilder::concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
                         std::int64_t axis) {
   prepare("concat", layer, [&](Preparation &p) {
-    checkConcat(p, xs, y, axis);
+    core::checkConcat(p, xs, y, axis);
     axis = p.expectAxis(y, axis);
     const bool blocked =
         std::any_of(xs.begin(), xs.end(), [&](Tensor x) { return !isPlain(p.layout(x)); });
@@ -117,7 +117,7 @@ void CpuBuilder::concat(std::string_view layer, std::span<const Tensor> xs, Tens
 void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &starts,
                        const Shape &steps) {
   prepare("slice", layer, [&](Preparation &p) {
-    checkSlice(p, x, y, starts, steps);
+    core::checkSlice(p, x, y, starts, steps);
     const Layout from = p.layout(x);
     if (isUnitStep(steps) && !isPlain(from)) {
       const auto part = partOf(from, p.shape(y), starts);
@@ -128,10 +128,10 @@ void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &
         return;
       }
     }
-    const std::int64_t bytes = elementBytes(p.info(x).type);
-    p.call("loop", [=, walk = walkOf(denseStrides(p.shape(x)), starts, steps), shape = p.shape(y),
-                    source = p.plainInput(x), result = p.plainOutput(y)] {
-      stridedCopy(pointer<std::byte>(result), denseStrides(shape),
+    const std::int64_t bytes = core::elementBytes(p.info(x).type);
+    p.call("loop", [=, walk = core::walkOf(core::denseStrides(p.shape(x)), starts, steps),
+                    shape = p.shape(y), source = p.plainInput(x), result = p.plainOutput(y)] {
+      stridedCopy(pointer<std::byte>(result), core::denseStrides(shape),
                   pointer<std::byte>(source) + walk.offset * bytes, walk.strides, shape, bytes);
     });
   });
@@ -140,44 +140,44 @@ void CpuBuilder::slice(std::string_view layer, Tensor x, Tensor y, const Shape &
 void CpuBuilder::sliceBackward(std::string_view layer, Tensor dy, Tensor dx, const Shape &starts,
                                const Shape &steps) {
   prepare("sliceBackward", layer, [&](Preparation &p) {
-    checkSlice(p, dx, dy, starts, steps);
+    core::checkSlice(p, dx, dy, starts, steps);
     if (isUnitStep(steps) && placeBlocked(p, dy, dx, starts))
       return;
-    placePlain(p, dx, 0, p.plainInput(dy), 0, denseStrides(p.shape(dy)),
-               walkOf(denseStrides(p.shape(dx)), starts, steps), p.shape(dy));
+    placePlain(p, dx, 0, p.plainInput(dy), 0, core::denseStrides(p.shape(dy)),
+               core::walkOf(core::denseStrides(p.shape(dx)), starts, steps), p.shape(dy));
   });
 }
 
 void CpuBuilder::pad(std::string_view layer, Tensor x, Tensor y, const Shape &begins,
                      double value) {
   prepare("pad", layer, [&](Preparation &p) {
-    checkPad(p, x, y, begins);
+    core::checkPad(p, x, y, begins);
     const Shape &from = p.shape(x), &to = p.shape(y);
-    const PadPart part = padPart(from, to, begins);
+    const core::PadPart part = core::padPart(from, to, begins);
     if (!part.crops && value == 0 && placeBlocked(p, x, y, part.starts))
       return;
     const Shape ones(from.size(), 1);
-    const Walk skipped = walkOf(denseStrides(from), part.skips, ones);
+    const core::Walk skipped = core::walkOf(core::denseStrides(from), part.skips, ones);
     placePlain(p, y, value, p.plainInput(x), skipped.offset, skipped.strides,
-               walkOf(denseStrides(to), part.starts, ones), part.extents);
+               core::walkOf(core::denseStrides(to), part.starts, ones), part.extents);
   });
 }
 
 void CpuBuilder::transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) {
   prepare("transpose", layer, [&](Preparation &p) {
-    checkTranspose(p, x, y, permutation);
-    p.call("loop", [=, from = permuted(denseStrides(p.shape(x)), permutation),
-                    bytes = elementBytes(p.info(x).type), shape = p.shape(y),
+    core::checkTranspose(p, x, y, permutation);
+    p.call("loop", [=, from = core::permuted(core::denseStrides(p.shape(x)), permutation),
+                    bytes = core::elementBytes(p.info(x).type), shape = p.shape(y),
                     source = p.plainInput(x), result = p.plainOutput(y)] {
-      stridedCopy(pointer<std::byte>(result), denseStrides(shape), pointer<std::byte>(source), from,
-                  shape, bytes);
+      stridedCopy(pointer<std::byte>(result), core::denseStrides(shape), pointer<std::byte>(source),
+                  from, shape, bytes);
     });
   });
 }
 
 void CpuBuilder::reshape(std::string_view layer, Tensor x, Tensor y) {
   prepare("reshape", layer, [&](Preparation &p) {
-    checkReshape(p, x, y);
+    core::checkReshape(p, x, y);
     const Layout from = p.layout(x);
     const bool isCopy = p.shape(x) == p.shape(y);
     const Layout to = isCopy ? from : plainLike(from);

@@ -34,7 +34,7 @@ Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const
                               [&](const Candidate &other) { return other.layout == layout; });
     if (found == candidates.end())
       found = candidates.insert(candidates.end(), {layout, 0});
-    found->elements += elementCount(shape);
+    found->elements += core::elementCount(shape);
   }
   Candidate best{plain, 0};
   for (const Candidate &candidate : candidates)
@@ -92,10 +92,11 @@ void accumulate(const float *&x, double *sums, const Shape &shape, const Shape &
   x += n;
 }
 
-void drawMask(const DropoutStream &stream, std::int64_t step, std::uint8_t *mask, std::int64_t n) {
+void drawMask(const core::DropoutStream &stream, std::int64_t step, std::uint8_t *mask,
+              std::int64_t n) {
   for (std::int64_t i = 0; i < n; i += 4) {
     const std::uint64_t block = static_cast<std::uint64_t>(i) / 4;
-    const auto words = dropoutWords(stream, step, block);
+    const auto words = core::dropoutWords(stream, step, block);
     for (std::int64_t k = 0; k < std::min<std::int64_t>(4, n - i); ++k)
       mask[i + k] = words[static_cast<std::size_t>(k)] >= stream.threshold;
   }
@@ -113,18 +114,18 @@ void CpuBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
                            std::span<const Tensor> ins, std::span<const Tensor> outs,
                            const PointwiseInfo &info) {
   prepare("pointwise", layer, [&](Preparation &p) {
-    checkPointwise(p, ins, outs, info);
+    core::checkPointwise(p, ins, outs, info);
     const Layout common = info.flat ? commonLayout(p, ins, outs, info) : Layout();
     auto wanted = [&](Tensor tensor) {
       return info.flat && !isPlain(common) ? withType(common, p.type(tensor)) : p.plain(tensor);
     };
     std::vector<Operand> operands, results;
     for (Tensor in : ins)
-      operands.push_back({p.input(in, wanted(in)), elementBytes(p.info(in).type)});
+      operands.push_back({p.input(in, wanted(in)), core::elementBytes(p.info(in).type)});
     for (Tensor out : outs)
-      results.push_back({p.output(out, wanted(out)), elementBytes(p.info(out).type)});
-    const std::int64_t n =
-        static_cast<std::int64_t>(wanted(outs[0]).get_size()) / elementBytes(p.info(outs[0]).type);
+      results.push_back({p.output(out, wanted(out)), core::elementBytes(p.info(out).type)});
+    const std::int64_t n = static_cast<std::int64_t>(wanted(outs[0]).get_size()) /
+                           core::elementBytes(p.info(outs[0]).type);
     p.call(info.flat ? "flat" : "dense", [=, flat = info.flat] {
       if (!flat)
         return runPart(kernel, results, operands, 0, n);
@@ -139,11 +140,12 @@ void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, T
                         const Shape &axes) {
   prepare("reduce", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    checkReduce(p, x, y, axes);
-    const Shape strides = reducedStrides(p.shape(x), axes);
-    const std::int64_t n = elementCount(p.shape(y));
-    const double divisor =
-        reduction == Reduction::mean ? static_cast<double>(elementCount(p.shape(x)) / n) : 1.0;
+    core::checkReduce(p, x, y, axes);
+    const Shape strides = core::reducedStrides(p.shape(x), axes);
+    const std::int64_t n = core::elementCount(p.shape(y));
+    const double divisor = reduction == Reduction::mean
+                               ? static_cast<double>(core::elementCount(p.shape(x)) / n)
+                               : 1.0;
     p.call("loop", [=, shape = p.shape(x), source = p.plainInput(x), result = p.plainOutput(y)] {
       std::vector<double> sums(static_cast<std::size_t>(n));
       const float *from = pointer<float>(source);
@@ -157,18 +159,18 @@ void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, T
 void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) {
   prepare("dropout", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    checkDropout(p, x, y, mask);
+    core::checkDropout(p, x, y, mask);
     // The layout is plain, so that the choice of kept elements does not depend on it.
     p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
-                    mask = p.plainOutput(mask), n = elementCount(p.shape(x)),
-                    stream = dropoutStream(program.options, layer, ratio)] {
+                    mask = p.plainOutput(mask), n = core::elementCount(p.shape(x)),
+                    stream = core::dropoutStream(program.options, layer, ratio)] {
       if (program.skipsDropout) {
         std::copy_n(pointer<float>(x), n, pointer<float>(y));
         return;
       }
       drawMask(stream, program.step, pointer<std::uint8_t>(mask), n);
       applyMask(pointer<float>(x), pointer<std::uint8_t>(mask), pointer<float>(y), n,
-                keptScale(ratio));
+                core::keptScale(ratio));
     });
   });
 }
@@ -177,11 +179,11 @@ void CpuBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask,
                                  double ratio) {
   prepare("dropoutBackward", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32});
-    checkDropout(p, dy, dx, mask);
+    core::checkDropout(p, dy, dx, mask);
     p.call("loop", [=, dy = p.plainInput(dy), mask = p.plainInput(mask), dx = p.plainOutput(dx),
-                    n = elementCount(p.shape(dy))] {
+                    n = core::elementCount(p.shape(dy))] {
       applyMask(pointer<float>(dy), pointer<std::uint8_t>(mask), pointer<float>(dx), n,
-                keptScale(ratio));
+                core::keptScale(ratio));
     });
   });
 }

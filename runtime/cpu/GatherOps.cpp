@@ -19,8 +19,8 @@ Layout gatheredLayout(const Layout &part, const Shape &dims) {
 
 } // namespace
 
-GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
-  const StepTensor &from = p.info(in), &to = p.info(out);
+core::GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
+  const core::StepTensor &from = p.info(in), &to = p.info(out);
   const Layout current = p.layout(in);
   const bool isKnown = dataType(from.type) != DataType::undef; // eight-byte types stay plain
   const Layout all = isKnown ? gatheredLayout(current, to.shape) : p.plain(out);
@@ -28,7 +28,7 @@ GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
   if (!(p.layout(out) == all))
     p.fail("'" + to.name + "': expected the layout of '" + from.name + "' or none");
   program.placement(out).isGathered = true;
-  const std::int64_t bytes = elementCount(from.shape) * elementBytes(from.type);
+  const std::int64_t bytes = core::elementCount(from.shape) * core::elementBytes(from.type);
   std::byte *part = pointer<std::byte>(result) + program.options.rank * bytes;
   if (isPlain(all) && !isPlain(current))
     p.reorder(p.input(in, current), dnnl::memory(plainLike(current), program.engine, part));

@@ -12,7 +12,7 @@ namespace syncline::cpu {
 namespace {
 
 template <typename T>
-void copyLoops(T *to, const T *from, const CopyLoop *loop, std::size_t depth) {
+void copyLoops(T *to, const T *from, const core::CopyLoop *loop, std::size_t depth) {
   if (depth == 0) {
     *to = *from;
     return;
@@ -31,7 +31,7 @@ void copyLoops(T *to, const T *from, const CopyLoop *loop, std::size_t depth) {
 }
 
 template <typename T>
-void copyAs(std::byte *to, const std::byte *from, const std::vector<CopyLoop> &loops) {
+void copyAs(std::byte *to, const std::byte *from, const std::vector<core::CopyLoop> &loops) {
   copyLoops(reinterpret_cast<T *>(to), reinterpret_cast<const T *>(from), loops.data(),
             loops.size());
 }
@@ -44,7 +44,7 @@ template <typename T> void fillAs(std::byte *to, std::uint64_t bits, std::int64_
 
 void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
                  const Shape &fromStrides, const Shape &shape, std::int64_t elementBytes) {
-  const auto loops = mergedLoops(shape, toStrides, fromStrides);
+  const auto loops = core::mergedLoops(shape, toStrides, fromStrides);
   switch (elementBytes) {
   case 1:
     return copyAs<std::uint8_t>(to, from, loops);
@@ -58,8 +58,8 @@ void stridedCopy(std::byte *to, const Shape &toStrides, const std::byte *from,
 }
 
 void fill(std::byte *to, ElementType type, double value, std::int64_t n) {
-  const std::uint64_t bits = elementBits(type, value);
-  switch (elementBytes(type)) {
+  const std::uint64_t bits = core::elementBits(type, value);
+  switch (core::elementBytes(type)) {
   case 1:
     return fillAs<std::uint8_t>(to, bits, n);
   case 2:

@@ -21,7 +21,7 @@ double logSumExp(const float *x, std::int64_t extent, std::int64_t stride) {
   return largest + std::log(sum);
 }
 
-void softmaxAlong(const float *x, float *y, const AxisView &view, bool logarithm) {
+void softmaxAlong(const float *x, float *y, const core::AxisView &view, bool logarithm) {
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
       const std::int64_t start = o * view.extent * view.inner + i;
@@ -34,7 +34,7 @@ void softmaxAlong(const float *x, float *y, const AxisView &view, bool logarithm
 }
 
 /// For softmax dx = y·(dy - Σ y·dy); for its logarithm dx = dy - exp(y)·Σ dy.
-void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const AxisView &view,
+void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const core::AxisView &view,
                           bool logarithm) {
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
@@ -55,7 +55,7 @@ void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const Axis
 /// Targets out of range give NaN as loss and gradient; the training loop reports it with the
 /// step's number.
 double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
-                        const AxisView &view) {
+                        const core::AxisView &view) {
   const std::int64_t samples = view.outer * view.inner;
   double loss = 0;
   for (std::int64_t o = 0; o < view.outer; ++o)
@@ -83,10 +83,10 @@ void CpuBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64_
     p.expectType(x, {ElementType::f32});
     p.expectAxis(x, axis);
     p.expectLike(y, x);
-    p.call("loop",
-           [=, view = aroundAxis(p.shape(x), axis), x = p.plainInput(x), y = p.plainOutput(y)] {
-             softmaxAlong(pointer<float>(x), pointer<float>(y), view, logarithm);
-           });
+    p.call("loop", [=, view = core::aroundAxis(p.shape(x), axis), x = p.plainInput(x),
+                    y = p.plainOutput(y)] {
+      softmaxAlong(pointer<float>(x), pointer<float>(y), view, logarithm);
+    });
   });
 }
 
@@ -97,7 +97,7 @@ void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Te
     p.expectAxis(y, axis);
     p.expectLike(dy, y);
     p.expectLike(dx, y);
-    p.call("loop", [=, view = aroundAxis(p.shape(y), axis), y = p.plainInput(y),
+    p.call("loop", [=, view = core::aroundAxis(p.shape(y), axis), y = p.plainInput(y),
                     dy = p.plainInput(dy), dx = p.plainOutput(dx)] {
       softmaxBackwardAlong(pointer<float>(y), pointer<float>(dy), pointer<float>(dx), view,
                            logarithm);
@@ -109,10 +109,10 @@ void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor targ
                               Tensor dlogits) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
     p.expectType(logits, {ElementType::f32});
-    checkCrossEntropy(p, logits, target, loss, dlogits);
+    core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
-    p.call("loop", [=, view = aroundAxis(p.shape(logits), 1), x = p.plainInput(logits),
+    p.call("loop", [=, view = core::aroundAxis(p.shape(logits), 1), x = p.plainInput(logits),
                     labels = p.plainInput(target), result = p.plainOutput(loss)] {
       *pointer<float>(result) =
           static_cast<float>(crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
@@ -125,9 +125,9 @@ void CpuBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor targe
                                   Tensor dy) {
   prepare("meanSquaredError", layer, [&](Preparation &p) {
     p.expectType(y, {ElementType::f32});
-    checkMeanSquaredError(p, y, target, loss, dy);
+    core::checkMeanSquaredError(p, y, target, loss, dy);
     const bool backward = dy.isValid();
-    const std::int64_t n = elementCount(p.shape(y));
+    const std::int64_t n = core::elementCount(p.shape(y));
     dnnl::memory gradient = backward ? p.plainOutput(dy) : dnnl::memory();
     p.call("loop", [=, y = p.plainInput(y), target = p.plainInput(target),
                     result = p.plainOutput(loss)] {

@@ -21,8 +21,8 @@ struct LrnConstants {
 };
 
 /// sums[i] = bias + scale · Σ over the window around channel c of x².
-void windowSums(const float *sample, const AxisView &view, std::int64_t c, const LrnConstants &k,
-                float *sums) {
+void windowSums(const float *sample, const core::AxisView &view, std::int64_t c,
+                const LrnConstants &k, float *sums) {
   std::fill(sums, sums + view.inner, 0.0f);
   const std::int64_t last = std::min(c + k.after(), view.extent - 1);
   for (std::int64_t j = std::max<std::int64_t>(c - k.before(), 0); j <= last; ++j) {
@@ -34,7 +34,7 @@ void windowSums(const float *sample, const AxisView &view, std::int64_t c, const
     sums[i] = k.bias + k.scale * sums[i];
 }
 
-void lrnSample(const float *x, float *y, const AxisView &view, const LrnConstants &k,
+void lrnSample(const float *x, float *y, const core::AxisView &view, const LrnConstants &k,
                std::vector<float> &sums) {
   for (std::int64_t c = 0; c < view.extent; ++c) {
     windowSums(x, view, c, k, sums.data());
@@ -45,7 +45,7 @@ void lrnSample(const float *x, float *y, const AxisView &view, const LrnConstant
 
 /// dx_c = dy_c·S_c^-β - 2·scale·β·x_c · Σ dy_j·x_j·S_j^(-β-1) over the channels j whose window
 /// holds c.
-void lrnBackwardSample(const float *x, const float *dy, float *dx, const AxisView &view,
+void lrnBackwardSample(const float *x, const float *dy, float *dx, const core::AxisView &view,
                        const LrnConstants &k, std::vector<float> &sums, std::vector<float> &terms) {
   for (std::int64_t c = 0; c < view.extent; ++c) {
     windowSums(x, view, c, k, sums.data());
@@ -77,8 +77,8 @@ void CpuBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t si
   prepare("lrn", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
     p.expectLike(y, x);
-    p.call("loop", [view = aroundAxis(p.shape(x), 1), x = p.plainInput(x), y = p.plainOutput(y),
-                    k = constants(size, alpha, beta, bias)] {
+    p.call("loop", [view = core::aroundAxis(p.shape(x), 1), x = p.plainInput(x),
+                    y = p.plainOutput(y), k = constants(size, alpha, beta, bias)] {
       const std::int64_t sample = view.extent * view.inner;
 #pragma omp parallel for
       for (std::int64_t n = 0; n < view.outer; ++n) {
@@ -95,17 +95,18 @@ void CpuBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tensor
     p.expectType(x, {ElementType::f32});
     p.expectLike(dy, x);
     p.expectLike(dx, x);
-    p.call("loop", [view = aroundAxis(p.shape(x), 1), x = p.plainInput(x), dy = p.plainInput(dy),
-                    dx = p.plainOutput(dx), k = constants(size, alpha, beta, bias)] {
-      const std::int64_t sample = view.extent * view.inner;
+    p.call("loop",
+           [view = core::aroundAxis(p.shape(x), 1), x = p.plainInput(x), dy = p.plainInput(dy),
+            dx = p.plainOutput(dx), k = constants(size, alpha, beta, bias)] {
+             const std::int64_t sample = view.extent * view.inner;
 #pragma omp parallel for
-      for (std::int64_t n = 0; n < view.outer; ++n) {
-        std::vector<float> sums(static_cast<std::size_t>(view.inner));
-        std::vector<float> terms(static_cast<std::size_t>(sample));
-        lrnBackwardSample(pointer<float>(x) + n * sample, pointer<float>(dy) + n * sample,
-                          pointer<float>(dx) + n * sample, view, k, sums, terms);
-      }
-    });
+             for (std::int64_t n = 0; n < view.outer; ++n) {
+               std::vector<float> sums(static_cast<std::size_t>(view.inner));
+               std::vector<float> terms(static_cast<std::size_t>(sample));
+               lrnBackwardSample(pointer<float>(x) + n * sample, pointer<float>(dy) + n * sample,
+                                 pointer<float>(dx) + n * sample, view, k, sums, terms);
+             }
+           });
   });
 }
 

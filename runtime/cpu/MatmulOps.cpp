@@ -71,7 +71,7 @@ void CpuBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tenso
   prepare("matmul", layer, [&](Preparation &p) {
     p.expectType(a, {ElementType::f32, ElementType::bf16});
     const std::size_t rank = p.shape(y).size();
-    checkMatmul(p, a, transposeA, b, transposeB, bias, y);
+    core::checkMatmul(p, a, transposeA, b, transposeB, bias, y);
     const bool isSingle = rank == 2 && p.info(a).type == ElementType::f32;
     const bool isBare = !bias.isValid() && activation == Activation::none;
     if (isSingle && isBare && !transposeB)

@@ -3,7 +3,8 @@
 
 namespace syncline::cpu {
 
-Result<std::unique_ptr<Executable>> createCpuExecutable(const ExecutableOptions &options) {
+Result<std::unique_ptr<core::Executable>>
+createCpuExecutable(const core::ExecutableOptions &options) {
   return Status::badInput("this build has no CPU backend; configure with -DSYNCLINE_CPU=ON, which "
                           "names what is missing");
 }

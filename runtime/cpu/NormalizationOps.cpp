@@ -32,7 +32,7 @@ void trackStatistics(Preparation &p, Tensor running, Tensor batch, double moment
     return;
   // Statistics are plain, so input and output are the same memory and the update is in place.
   dnnl::memory source = p.plainInput(batch), destination = p.plainInput(running);
-  p.call("blend", [=, channels = elementCount(p.shape(running))] {
+  p.call("blend", [=, channels = core::elementCount(p.shape(running))] {
     blend(pointer<float>(destination), pointer<float>(source), channels, momentum, correction);
   });
 }
@@ -46,8 +46,8 @@ void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
   prepare("batchNorm", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const bool relu = activation == Activation::relu;
-    checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
-    checkMask(p, y, workspace, activation);
+    core::checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
+    core::checkMask(p, y, workspace, activation);
     p.expectLike(y, x);
     const Layout data = p.layout(x);
     const dnnl::batch_normalization_forward::primitive_desc desc(
@@ -65,7 +65,7 @@ void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
     p.primitive(dnnl::batch_normalization_forward(desc), desc, std::move(arguments));
     if (relu)
       appendNanNormalization(p, static_cast<float>(epsilon), operands);
-    const std::int64_t samples = elementCount(p.shape(x)) / p.shape(x)[1];
+    const std::int64_t samples = core::elementCount(p.shape(x)) / p.shape(x)[1];
     const double unbiased =
         static_cast<double>(samples) / static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
     trackStatistics(p, runningMean, mean, momentum, 1.0);
@@ -79,7 +79,7 @@ void CpuBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scal
                                    Activation activation) {
   prepare("batchNormBackward", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
-    checkChannels(p, x, {scale, mean, variance, dscale, dshift});
+    core::checkChannels(p, x, {scale, mean, variance, dscale, dshift});
     p.expectLike(dy, x);
     if (dx.isValid())
       p.expectLike(dx, x);

@@ -61,7 +61,7 @@ using Index = std::array<std::int64_t, DNNL_MAX_NDIMS>;
 /// Calls visit(index) with every index of the shape, the last dimension quickest.
 template <typename Visit> void forEachIndex(const Shape &shape, const Visit &visit) {
   Index index{};
-  for (std::int64_t left = elementCount(shape); left > 0; --left) {
+  for (std::int64_t left = core::elementCount(shape); left > 0; --left) {
     visit(index);
     for (std::size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d])

@@ -18,7 +18,7 @@ struct PoolGeometry {
 
 PoolGeometry geometryOf(const Preparation &p, Tensor x, Tensor y, const Window &window) {
   const std::size_t spatial = window.kernel.size();
-  checkPool(p, x, y, window);
+  core::checkPool(p, x, y, window);
   PoolGeometry g{window.kernel, window.strides, {}, window.padsBegin, {}};
   for (std::size_t i = 0; i < spatial; ++i) {
     g.dilations.push_back(window.dilations[i] - 1);

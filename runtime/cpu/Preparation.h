@@ -16,9 +16,9 @@
 
 namespace syncline::cpu {
 
-class Preparation : public Operands {
+class Preparation : public core::Operands {
 public:
-  Preparation(Program &program, OperationInfo &operation)
+  Preparation(Program &program, core::OperationInfo &operation)
       : Operands(program.table), program(program), operation(operation) {}
 
   DataType type(Tensor tensor) const { return dataType(info(tensor).type); }
@@ -72,7 +72,7 @@ private:
   void nameImplementation(std::string_view name);
   void convert(std::vector<Command> &list, const dnnl::memory &from, const dnnl::memory &to);
 
-  OperationInfo &operation;
+  core::OperationInfo &operation;
   std::vector<Command> commands, after;
 };
 

@@ -6,11 +6,11 @@
 
 namespace syncline::cpu {
 
-Program::Program(const ExecutableOptions &options)
+Program::Program(const core::ExecutableOptions &options)
     : options(options), table(options.sizes), engine(dnnl::engine::kind::cpu, 0), stream(engine),
       loss(std::numeric_limits<double>::quiet_NaN()) {}
 
-void Program::declare(const StepTensor &tensor) {
+void Program::declare(const core::StepTensor &tensor) {
   Placement placement;
   placement.data = spaces[static_cast<int>(tensor.space)].data() + tensor.offset;
   placement.layout = plainLayout(tensor.shape, tensor.type);
@@ -25,7 +25,7 @@ std::int64_t Program::capacity(Tensor tensor) const {
 }
 
 void Program::layOut(Tensor tensor, const Layout &wanted) {
-  const StepTensor &info = table.of(tensor);
+  const core::StepTensor &info = table.of(tensor);
   const bool fits = static_cast<std::int64_t>(wanted.get_size()) <= capacity(tensor);
   Placement &self = placement(tensor);
   // A plain layout may have other dimensions than the tensor, for a reshaped result; the tensor
@@ -53,7 +53,7 @@ std::optional<std::int64_t> Program::scratchOffset(const dnnl::memory &memory) c
 }
 
 bool Program::allocateScratch() {
-  scratch = HostMemory(scratchPlan.bytes());
+  scratch = core::HostMemory(scratchPlan.bytes());
   if (!scratch.isValid())
     return false;
   for (auto &[memory, offset] : scratchMemories)

@@ -36,10 +36,10 @@ struct Placement {
 };
 
 struct Program {
-  explicit Program(const ExecutableOptions &options);
+  explicit Program(const core::ExecutableOptions &options);
 
   /// Adds the placement of the tensor that the table has just declared.
-  void declare(const StepTensor &tensor);
+  void declare(const core::StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[tensor.id]; }
   /// Gives the tensor, and its gradient or parameter, the wanted layout if that fits into the
   /// planned bytes, otherwise the plain layout. Precondition: the tensor has no layout yet.
@@ -59,21 +59,21 @@ struct Program {
   /// system refuses.
   bool allocateScratch();
 
-  ExecutableOptions options;
-  StepTable table;
+  core::ExecutableOptions options;
+  core::StepTable table;
   dnnl::engine engine;
   dnnl::stream stream;
-  std::array<HostMemory, spaceCount> spaces;
+  std::array<core::HostMemory, core::spaceCount> spaces;
   std::vector<Placement> placements;          ///< by tensor
   std::vector<std::vector<Command>> commands; ///< by operation
   std::int64_t step = 0;                      ///< number of the running step
   double loss;                                ///< NaN until an operation sets it
   bool skipsDropout = false;
-  HostMemory scratch;
+  core::HostMemory scratch;
 
 private:
   std::vector<std::pair<dnnl::memory, std::int64_t>> scratchMemories;
-  ScratchPlan scratchPlan{64};
+  core::ScratchPlan scratchPlan{64};
 };
 
 } // namespace syncline::cpu

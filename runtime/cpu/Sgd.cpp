@@ -9,12 +9,14 @@
 
 namespace syncline::cpu {
 
+using core::SgdConstants;
+
 namespace {
 
 void plainPart(float *w, const float *g, std::int64_t n, const SgdConstants k) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i)
-    sgdPlain(w[i], g[i], k);
+    core::sgdPlain(w[i], g[i], k);
 }
 
 /// `now` where `mask` has all bits, `old` where it has none. The operator ?: would become a branch
@@ -32,7 +34,7 @@ bool plainPartKept(float *w, const float *g, std::int64_t n, const SgdConstants 
 #pragma omp simd reduction(& : all)
   for (std::int64_t i = 0; i < n; ++i) {
     float weight = w[i];
-    sgdPlain(weight, g[i], k);
+    core::sgdPlain(weight, g[i], k);
     const std::uint32_t mask = finiteMask(weight);
     all &= mask;
     w[i] = chosen(mask, weight, w[i]);
@@ -44,7 +46,7 @@ template <bool nesterov>
 void momentumPart(float *w, const float *g, float *v, std::int64_t n, const SgdConstants k) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i)
-    sgdMomentum<nesterov>(w[i], g[i], v[i], k);
+    core::sgdMomentum<nesterov>(w[i], g[i], v[i], k);
 }
 
 template <bool nesterov>
@@ -53,7 +55,7 @@ bool momentumPartKept(float *w, const float *g, float *v, std::int64_t n, const 
 #pragma omp simd reduction(& : all)
   for (std::int64_t i = 0; i < n; ++i) {
     float weight = w[i], velocity = v[i];
-    sgdMomentum<nesterov>(weight, g[i], velocity, k);
+    core::sgdMomentum<nesterov>(weight, g[i], velocity, k);
     const std::uint32_t mask = finiteMask(weight);
     all &= mask;
     w[i] = chosen(mask, weight, w[i]);
@@ -71,7 +73,7 @@ bool momentumPart(float *w, const float *g, float *v, std::int64_t n, const SgdC
   return false;
 }
 
-bool updatePart(float *w, const float *g, float *v, std::int64_t n, const SgdOptions &options,
+bool updatePart(float *w, const float *g, float *v, std::int64_t n, const core::SgdOptions &options,
                 const SgdConstants &k) {
   if (options.momentum != 0)
     return options.nesterov ? momentumPart<true>(w, g, v, n, k, options.keepsFinite)
@@ -85,8 +87,8 @@ bool updatePart(float *w, const float *g, float *v, std::int64_t n, const SgdOpt
 } // namespace
 
 bool sgdUpdate(float *parameters, const float *gradients, float *velocity, std::int64_t n,
-               const SgdOptions &options, double scale) {
-  const SgdConstants k = sgdConstants(options, scale);
+               const core::SgdOptions &options, double scale) {
+  const SgdConstants k = core::sgdConstants(options, scale);
   std::atomic<bool> kept = false;
   parallelParts(n, [&](std::int64_t begin, std::int64_t end) {
     float *v = velocity ? velocity + begin : nullptr;

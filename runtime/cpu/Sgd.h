@@ -12,6 +12,6 @@ namespace syncline::cpu {
 /// may be null when options.momentum is 0; a velocity of zeros gives PyTorch's first step (v = g).
 /// Returns whether an element was kept for options.keepsFinite.
 bool sgdUpdate(float *parameters, const float *gradients, float *velocity, std::int64_t n,
-               const SgdOptions &options, double scale);
+               const core::SgdOptions &options, double scale);
 
 } // namespace syncline::cpu

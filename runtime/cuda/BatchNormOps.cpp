@@ -28,7 +28,7 @@ struct Backward {
 /// Describes the tensor to cuDNN as [N, C, positions, 1].
 TensorDescriptor describeData(const Preparation &p, Tensor x) {
   p.expectCountable(x);
-  const AxisView view = aroundAxis(p.shape(x), 1);
+  const core::AxisView view = core::aroundAxis(p.shape(x), 1);
   return describeTensor({view.outer, view.extent, view.inner, 1});
 }
 
@@ -128,7 +128,7 @@ void appendChannelsLast(Preparation &p, const Backward &b, const Layout &layout)
 }
 
 template <typename Arguments> void appendEither(Preparation &p, const Arguments &arguments) {
-  if (p.program.options.precision == Precision::fp32)
+  if (p.program.options.precision == core::Precision::fp32)
     return appendRowMajor(p, arguments);
   const Layout layout{p.layout(arguments.x).type, true};
   withElement(layout.type, [&]<typename T> { appendChannelsLast<T>(p, arguments, layout); });
@@ -142,8 +142,8 @@ void CudaBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tens
                             Activation activation) {
   prepare("batchNorm", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
-    checkMask(p, y, workspace, activation);
+    core::checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
+    core::checkMask(p, y, workspace, activation);
     p.expectLike(y, x);
     appendEither(p, Forward{x, scale, shift, runningMean, runningVariance, y, mean, variance,
                             workspace, epsilon, momentum, activation == Activation::relu});
@@ -156,8 +156,8 @@ void CudaBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor sca
                                     Activation activation) {
   prepare("batchNormBackward", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    checkChannels(p, x, {scale, mean, variance, dscale, dshift});
-    checkMask(p, dy, workspace, activation);
+    core::checkChannels(p, x, {scale, mean, variance, dscale, dshift});
+    core::checkMask(p, dy, workspace, activation);
     p.expectLike(dy, x);
     if (dx.isValid())
       p.expectLike(dx, x);

@@ -90,7 +90,7 @@ auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b,
   if (isUnsupported(listed))
     return std::optional<Found>();
   check(listed, "cudnnGetConvolutionAlgorithm_v7");
-  const bool keepsBits = p.program.options.precision == Precision::fp32;
+  const bool keepsBits = p.program.options.precision == core::Precision::fp32;
   std::vector<Performance> fit;
   std::copy_if(results.begin(), results.begin() + count, std::back_inserter(fit),
                [&](const Performance &r) {

@@ -125,7 +125,7 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
     for (std::int64_t d = 2; d < p.rank(dy); ++d)
       axes.push_back(d);
     // dy has at most five dimensions, so a map can hold them.
-    const ReduceMap map = *reduceMap(p.shape(dy), denseStrides(p.shape(dy)), axes);
+    const ReduceMap map = *reduceMap(p.shape(dy), core::denseStrides(p.shape(dy)), axes);
     return appendReduction(p, "sums", map, gradient.as<const float>(), result, 1);
   }
   const BatchNormShape shape = rowsAndChannels(p.shape(dy));

@@ -19,8 +19,8 @@ Shape withPlane(Shape dims, std::size_t spatial, std::int64_t value) {
 }
 
 /// The part of the padded operand that holds x.
-PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
-  const PadPart part = padPart(plan.given, plan.padded, plan.begins);
+core::PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
+  const core::PadPart part = core::padPart(plan.given, plan.padded, plan.begins);
   if (std::any_of(part.extents.begin(), part.extents.end(), [](auto e) { return e < 1; }))
     p.fail("expected a window that reaches the operand");
   return part;
@@ -33,12 +33,12 @@ struct PartCopy {
 };
 
 PartCopy partCopy(const Preparation &p, const ConvolutionPlan &plan, bool toPadded) {
-  const PadPart part = partOf(p, plan);
+  const core::PadPart part = partOf(p, plan);
   const Shape ones(plan.given.size(), 1);
-  const Walk given = walkOf(stridesOf(plan.layout, plan.given), part.skips, ones);
-  const Walk padded = walkOf(stridesOf(plan.layout, plan.padded), part.starts, ones);
-  const Walk &to = toPadded ? padded : given, &from = toPadded ? given : padded;
-  const std::int64_t bytes = elementBytes(plan.layout.type);
+  const core::Walk given = core::walkOf(stridesOf(plan.layout, plan.given), part.skips, ones);
+  const core::Walk padded = core::walkOf(stridesOf(plan.layout, plan.padded), part.starts, ones);
+  const core::Walk &to = toPadded ? padded : given, &from = toPadded ? given : padded;
+  const std::int64_t bytes = core::elementBytes(plan.layout.type);
   return {prepareCopy(p, part.extents, to.strides, from.strides, bytes,
                       static_cast<std::uint64_t>(bytes)),
           given.offset * bytes, padded.offset * bytes};
@@ -50,7 +50,7 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
                                  const Window &window, const Layout &layout)
     : groups(window.groups), layout(layout), given(p.shape(x)), padded(given),
       begins(given.size(), 0) {
-  checkConv(p, x, w, bias, y, window);
+  core::checkConv(p, x, w, bias, y, window);
   const std::size_t spatial = window.strides.size();
   if (spatial < 1 || spatial > 3)
     p.fail("expected 1 to 3 spatial dimensions, got " + std::to_string(spatial));
@@ -79,7 +79,7 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
         "cudnnSetConvolutionNdDescriptor");
   check(cudnnSetConvolutionGroupCount(convolution, static_cast<int>(groups)),
         "cudnnSetConvolutionGroupCount");
-  const bool isExact = p.program.options.precision == Precision::fp32;
+  const bool isExact = p.program.options.precision == core::Precision::fp32;
   check(cudnnSetConvolutionMathType(convolution, isExact ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
         "cudnnSetConvolutionMathType");
 }

@@ -7,7 +7,7 @@ void PreparedCopy::run(cudaStream_t stream, void *to, const void *from) const {
   check(copyWords(stream, to, from, map, wordBytes), "copyWords");
 }
 
-static CopyMap mapOf(const Preparation &p, const std::vector<CopyLoop> &loops) {
+static CopyMap mapOf(const Preparation &p, const std::vector<core::CopyLoop> &loops) {
   const std::optional<CopyMap> map = copyMap(loops);
   if (!map)
     p.fail("expected at most " + std::to_string(maxLoops) + " dimensions that are walked apart");
@@ -17,7 +17,7 @@ static CopyMap mapOf(const Preparation &p, const std::vector<CopyLoop> &loops) {
 PreparedCopy prepareCopy(const Preparation &p, const Shape &shape, const Shape &toStrides,
                          const Shape &fromStrides, std::int64_t elementBytes,
                          std::uint64_t alignment) {
-  std::vector<CopyLoop> loops = mergedLoops(shape, toStrides, fromStrides);
+  std::vector<core::CopyLoop> loops = core::mergedLoops(shape, toStrides, fromStrides);
   const int wordBytes = widen(loops, static_cast<int>(elementBytes), alignment);
   return {mapOf(p, loops), wordBytes};
 }
@@ -27,7 +27,7 @@ static MatrixStack turnedStack(const Shape &shape, const Layout &to, const Layou
   constexpr std::uint32_t least = 16; // half a tile
   const auto channels = static_cast<std::uint32_t>(shape.size() > 1 ? shape[1] : 1);
   const auto count = static_cast<std::uint32_t>(shape.empty() ? 1 : shape[0]);
-  const auto positions = static_cast<std::uint32_t>(elementCount(shape)) / (count * channels);
+  const auto positions = static_cast<std::uint32_t>(core::elementCount(shape)) / (count * channels);
   const bool hasKernel = from.type == ElementType::f32 || from.type == ElementType::bf16 ||
                          from.type == ElementType::u8;
   if (to.isChannelsLast == from.isChannelsLast || !hasKernel || channels < least ||
@@ -42,9 +42,9 @@ Conversion::Conversion(const Preparation &p, const Shape &shape, const Layout &t
     : to(to), from(from), turned(turnedStack(shape, to, from)) {
   const Shape toStrides = stridesOf(to, shape), fromStrides = stridesOf(from, shape);
   if (to.type == from.type)
-    copy = prepareCopy(p, shape, toStrides, fromStrides, elementBytes(to.type), alignment);
+    copy = prepareCopy(p, shape, toStrides, fromStrides, core::elementBytes(to.type), alignment);
   else
-    copy = {mapOf(p, mergedLoops(shape, toStrides, fromStrides)), 0};
+    copy = {mapOf(p, core::mergedLoops(shape, toStrides, fromStrides)), 0};
 }
 
 template <typename To, typename From>

@@ -9,7 +9,7 @@ namespace syncline::cuda {
 
 namespace {
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public core::Backend {
 public:
   std::string_view name() const override { return "cuda"; }
   Status available() const override { return cuda::available(); }
@@ -17,11 +17,11 @@ public:
   std::string description() const override { return libraryVersions() + ", " + ncclVersion(); }
   std::string deviceName(int device) const override { return cuda::deviceName(device); }
 
-  Result<std::unique_ptr<Executable>>
-  createExecutable(const ExecutableOptions &options) const override {
+  Result<std::unique_ptr<core::Executable>>
+  createExecutable(const core::ExecutableOptions &options) const override {
     if (Status usable = available(); !usable)
       return usable;
-    std::unique_ptr<Executable> executable;
+    std::unique_ptr<core::Executable> executable;
     const Status made =
         statusOf("", [&] { executable = std::make_unique<CudaExecutable>(options); });
     if (!made)
@@ -30,8 +30,9 @@ public:
   }
 
   bool hasChannels() const override { return true; }
-  Result<std::unique_ptr<Channel>> openChannel(Executable &made, Peers &peers,
-                                               const ChannelOptions &options) const override {
+  Result<std::unique_ptr<core::Channel>>
+  openChannel(core::Executable &made, core::Peers &peers,
+              const core::ChannelOptions &options) const override {
     if (Status usable = checkNcclVersion(); !usable)
       return usable;
     auto &executable = static_cast<CudaExecutable &>(made);
@@ -51,8 +52,8 @@ public:
 
 } // namespace syncline::cuda
 
-extern "C" __attribute__((visibility("default"))) const syncline::Backend *
+extern "C" __attribute__((visibility("default"))) const syncline::core::Backend *
 synclineBackend(int interface) {
   static const syncline::cuda::CudaBackend backend;
-  return interface == syncline::backendInterface ? &backend : nullptr;
+  return interface == syncline::core::backendInterface ? &backend : nullptr;
 }

@@ -10,12 +10,12 @@ void CudaBuilder::attempt(const std::function<void()> &one) {
     program.device.makeCurrent();
     one();
   } catch (const Failure &failure) {
-    throw PreparationError{failure.kind, failure.message};
+    throw core::PreparationError{failure.kind, failure.message};
   }
 }
 
 void CudaBuilder::changed(int bucket) {
-  if (const Bucket *own = program.table.findBucket(bucket)) {
+  if (const core::Bucket *own = program.table.findBucket(bucket)) {
     program.changed(Space::parameters, own->offset, own->extent);
     program.changed(Space::gradients, own->offset, own->extent);
   }

@@ -10,7 +10,7 @@
 
 namespace syncline::cuda {
 
-class CudaBuilder final : public OperationBuilder<Program, Preparation> {
+class CudaBuilder final : public core::OperationBuilder<Program, Preparation> {
 public:
   explicit CudaBuilder(Program &program) : OperationBuilder(program) {}
 
@@ -19,7 +19,7 @@ public:
 private:
   void changed(int bucket) override;
   void attempt(const std::function<void()> &one) override;
-  GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) override;
+  core::GatherPart gatherOne(Preparation &p, Tensor in, Tensor out) override;
 };
 
 } // namespace syncline::cuda

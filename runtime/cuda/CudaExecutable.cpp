@@ -10,7 +10,7 @@
 
 namespace syncline::cuda {
 
-CudaExecutable::CudaExecutable(const ExecutableOptions &options)
+CudaExecutable::CudaExecutable(const core::ExecutableOptions &options)
     : program(options), steps(program),
       optimizer(program.table, options.ranks,
                 [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {
@@ -50,9 +50,9 @@ Status CudaExecutable::finish() {
 
 Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes,
                                 bool toHost) {
-  const StepTensor &info = program.table.tensors[static_cast<std::size_t>(tensor)];
+  const core::StepTensor &info = program.table.tensors[static_cast<std::size_t>(tensor)];
   const std::string what = "tensor '" + info.name + "': ";
-  const std::int64_t expected = elementCount(info.shape) * elementBytes(info.type);
+  const std::int64_t expected = core::elementCount(info.shape) * core::elementBytes(info.type);
   if (bytes != static_cast<std::size_t>(expected))
     return Status::badInput(what + "expected " + std::to_string(expected) + " bytes, got " +
                             std::to_string(bytes));
@@ -104,7 +104,7 @@ Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> d
   return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
 }
 
-Status CudaExecutable::setOptimizer(const SgdOptions &options) {
+Status CudaExecutable::setOptimizer(const core::SgdOptions &options) {
   graph.drop();
   return withReason(optimizer.setOptimizer(options));
 }
@@ -114,7 +114,7 @@ Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t by
   return withReason(optimizer.takeShard(bucket, begin, bytes));
 }
 
-void CudaExecutable::update(const Optimizer::Update &what, cudaStream_t stream) {
+void CudaExecutable::update(const core::Optimizer::Update &what, cudaStream_t stream) {
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
   check(sgdUpdate(stream, at(program.space(Space::parameters).data() + what.begin),
                   at(program.space(Space::gradients).data() + what.begin), at(what.velocity),
@@ -137,7 +137,7 @@ Status CudaExecutable::updateShard(int bucket) {
 }
 
 Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
-  const Result<Optimizer::Update> own = optimizer.shardUpdate(bucket);
+  const Result<core::Optimizer::Update> own = optimizer.shardUpdate(bucket);
   return own ? statusOf("update: ", [&] { update(*own, stream); }) : own.status();
 }
 
@@ -150,15 +150,15 @@ void CudaExecutable::beginStep(std::int64_t step) {
 }
 
 /// The operation's name for messages: "layer 'x': conv".
-static std::string nameOf(const OperationInfo &info) {
+static std::string nameOf(const core::OperationInfo &info) {
   return info.layer.empty() ? info.name : "layer '" + info.layer + "': " + info.name;
 }
 
 void CudaExecutable::carryOut(int operation) {
-  const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
+  const core::OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   if (graph.isCapturing())
     graph.note("what was told before " + nameOf(info));
-  if (info.kind == OperationKind::update)
+  if (info.kind == core::OperationKind::update)
     update(optimizer.update(*program.table.findBucket(info.bucket)), program.device.compute);
   for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
     command();
@@ -170,7 +170,7 @@ Status CudaExecutable::run(int operation) {
   const Status done = statusOf("", [&] { carryOut(operation); });
   if (done)
     return graph.isCapturing() ? done : throttle.follow(waits, program.device.compute);
-  const OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
+  const core::OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   return Status::error(done.kind(), nameOf(info) + ": " + done.message());
 }
 
@@ -236,13 +236,14 @@ bool CudaExecutable::metNonFinite() {
 }
 
 std::string CudaExecutable::layoutFingerprint() const {
-  std::uint64_t hash = stableHash("cuda");
+  std::uint64_t hash = core::stableHash("cuda");
   for (std::size_t i = 0; i < program.table.tensors.size(); ++i) {
-    const StepTensor &tensor = program.table.tensors[i];
+    const core::StepTensor &tensor = program.table.tensors[i];
     if (tensor.space == Space::parameters || tensor.space == Space::gradients)
-      hash = stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
-                            describe(program.placements[i].layout) + shapeText(tensor.shape) + ";",
-                        hash);
+      hash = core::stableHash(tensor.name + "@" + std::to_string(tensor.offset) + " " +
+                                  describe(program.placements[i].layout) +
+                                  core::shapeText(tensor.shape) + ";",
+                              hash);
   }
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));

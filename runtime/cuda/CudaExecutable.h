@@ -17,21 +17,23 @@ class NcclLinks;
 
 /// Runs operations in order on one stream; run() enqueues and returns. The channels' watches can
 /// end a wait of the host. Creation throws Failure.
-class CudaExecutable final : public Executable {
+class CudaExecutable final : public core::Executable {
 public:
-  explicit CudaExecutable(const ExecutableOptions &options);
+  explicit CudaExecutable(const core::ExecutableOptions &options);
 
   StepBuilder &builder() override { return steps; }
   Status finish() override;
 
-  std::span<const OperationInfo> operations() const override { return program.table.operations; }
-  std::span<const Bucket> buckets() const override { return program.table.buckets; }
-  std::span<const StepTensor> tensors() const override { return program.table.tensors; }
+  std::span<const core::OperationInfo> operations() const override {
+    return program.table.operations;
+  }
+  std::span<const core::Bucket> buckets() const override { return program.table.buckets; }
+  std::span<const core::StepTensor> tensors() const override { return program.table.tensors; }
   int find(Space space, std::string_view name) const override {
     return program.table.find(space, name);
   }
 
-  Interval space(Space space) override {
+  core::Interval space(Space space) override {
     return {program.space(space).data(), program.space(space).bytes()};
   }
   Status read(int tensor, std::span<std::byte> dense) override;
@@ -39,7 +41,7 @@ public:
   Status readVelocity(int parameter, std::span<std::byte> dense) override;
   Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
 
-  Status setOptimizer(const SgdOptions &options) override;
+  Status setOptimizer(const core::SgdOptions &options) override;
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
   /// On one rank, enqueues the update after the step's operations. On several ranks, returns when
   /// the update is done, for channels without streams.
@@ -67,7 +69,7 @@ public:
 
   /// The device, whose stream `compute` runs the operations.
   const Device &device() const { return program.device; }
-  const ExecutableOptions &options() const { return program.options; }
+  const core::ExecutableOptions &options() const { return program.options; }
   /// The host's waits for the device, to which channels add watches.
   HostWait &hostWait() { return waits; }
   /// Returns when `event` has been reached, or a watch's error.
@@ -84,7 +86,7 @@ public:
   std::weak_ptr<NcclLinks> links;
 
 private:
-  void update(const Optimizer::Update &what, cudaStream_t stream);
+  void update(const core::Optimizer::Update &what, cudaStream_t stream);
   void carryOut(int operation);
   /// Copies between host memory and `data`, which holds the tensor, and waits for the copy.
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
@@ -102,7 +104,7 @@ private:
   std::vector<Event> marked; ///< events by place; the first is the step's start
   std::vector<DeviceMemory> velocity;
   Status ofVelocity; ///< the error of velocity's last allocation
-  Optimizer optimizer;
+  core::Optimizer optimizer;
 };
 
 } // namespace syncline::cuda

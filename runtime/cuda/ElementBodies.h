@@ -75,10 +75,10 @@ SYNCLINE_HOST_DEVICE inline float dropped(float x, bool isKept, float scale) {
 }
 
 /// Dropout for elements 4·block to 4·block + 3 of n.
-SYNCLINE_HOST_DEVICE inline void dropoutBlock(const DropoutStream &stream, std::int64_t step,
+SYNCLINE_HOST_DEVICE inline void dropoutBlock(const core::DropoutStream &stream, std::int64_t step,
                                               std::uint64_t block, const float *x, float *y,
                                               std::uint8_t *mask, std::uint64_t n, float scale) {
-  const auto words = dropoutWords(stream, step, block);
+  const auto words = core::dropoutWords(stream, step, block);
   for (std::uint64_t k = 0; k < 4 && 4 * block + k < n; ++k) {
     const std::uint64_t i = 4 * block + k;
     mask[i] = words[k] >= stream.threshold;

@@ -59,7 +59,7 @@ __global__ void stepNumberKernel(std::int64_t *step, std::int64_t number) {
     *step = number;
 }
 
-__global__ void dropoutKernel(DropoutStream numbers, const std::int64_t *step, const float *x,
+__global__ void dropoutKernel(core::DropoutStream numbers, const std::int64_t *step, const float *x,
                               float *y, std::uint8_t *mask, float scale, std::int64_t n) {
   forEachElement((n + 3) / 4, [&](std::int64_t block) {
     dropoutBlock(numbers, *step, static_cast<std::uint64_t>(block), x, y, mask,
@@ -81,25 +81,26 @@ enum class Rule { plain, momentum, nesterov };
 /// `kept` is null where all elements are updated. It is written only where an element is kept,
 /// which is rare.
 template <Rule rule>
-__device__ void sgdElement(float &w, float g, float *v, const SgdConstants &k, std::int32_t *kept) {
+__device__ void sgdElement(float &w, float g, float *v, const core::SgdConstants &k,
+                           std::int32_t *kept) {
   const auto update = [&](float &weight, float &velocity) {
     if (rule == Rule::plain)
-      sgdPlain(weight, g, k);
+      core::sgdPlain(weight, g, k);
     else
-      sgdMomentum<rule == Rule::nesterov>(weight, g, velocity, k);
+      core::sgdMomentum<rule == Rule::nesterov>(weight, g, velocity, k);
   };
   float none = 0;
   float &velocity = rule == Rule::plain ? none : *v;
   if (!kept)
     update(w, velocity);
-  else if (updateFinite(w, velocity, update))
+  else if (core::updateFinite(w, velocity, update))
     *kept = 1;
 }
 
 /// Updates the first `vectors` · 4 elements four at a time, the rest one at a time.
 template <Rule rule>
 __global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vectors, std::int64_t n,
-                          SgdConstants k, std::int32_t *kept) {
+                          core::SgdConstants k, std::int32_t *kept) {
   forEachElement(vectors, [&](std::int64_t i) {
     float4 weight = reinterpret_cast<float4 *>(w)[i];
     const float4 gradient = reinterpret_cast<const float4 *>(g)[i];
@@ -155,8 +156,9 @@ cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t 
   return launch(stepNumberKernel, 1, stream, step, number);
 }
 
-cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, const std::int64_t *step,
-                    const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n) {
+cudaError_t dropout(cudaStream_t stream, const core::DropoutStream &numbers,
+                    const std::int64_t *step, const float *x, float *y, std::uint8_t *mask,
+                    float scale, std::int64_t n) {
   return launch(dropoutKernel, blocksFor((n + 3) / 4), stream, numbers, step, x, y, mask, scale, n);
 }
 
@@ -170,11 +172,11 @@ cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float
 }
 
 cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
-                      float *velocity, std::int64_t n, const SgdOptions &options, double scale,
-                      std::int32_t *kept) {
+                      float *velocity, std::int64_t n, const core::SgdOptions &options,
+                      double scale, std::int32_t *kept) {
   if (n == 0)
     return cudaSuccess;
-  const SgdConstants k = sgdConstants(options, scale);
+  const core::SgdConstants k = core::sgdConstants(options, scale);
   const auto address = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p); };
   const bool isAligned =
       (address(parameters) | address(gradients) | address(velocity)) % sizeof(float4) == 0;

@@ -21,7 +21,7 @@ Layout flatLayout(const Preparation &p, std::span<const Tensor> ins) {
   return layout;
 }
 
-bool overlap(const StepTensor &a, const StepTensor &b) {
+bool overlap(const core::StepTensor &a, const core::StepTensor &b) {
   return a.space == b.space && a.offset < b.offset + b.reserved && b.offset < a.offset + a.reserved;
 }
 
@@ -30,7 +30,7 @@ bool overlap(const StepTensor &a, const StepTensor &b) {
 /// place of an operand that ends here): threads would overwrite elements that other threads have
 /// not read yet.
 bool staysRounded(const Preparation &p, Tensor tensor, std::span<const Tensor> others) {
-  const StepTensor &own = p.info(tensor);
+  const core::StepTensor &own = p.info(tensor);
   const ElementType type = p.layout(tensor).type;
   return type != own.type && std::none_of(others.begin(), others.end(), [&](Tensor other) {
            return p.layout(other).type != type && overlap(own, p.info(other));
@@ -43,7 +43,7 @@ void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
                             std::span<const Tensor> ins, std::span<const Tensor> outs,
                             const PointwiseInfo &info) {
   prepare("pointwise", layer, [&](Preparation &p) {
-    checkPointwise(p, ins, outs, info);
+    core::checkPointwise(p, ins, outs, info);
     const Layout stored = info.flat ? flatLayout(p, ins) : Layout{};
     for (Tensor out : outs)
       p.layOut(out, stored);
@@ -77,7 +77,7 @@ void CudaBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, 
                          const Shape &axes) {
   prepare("reduce", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    checkReduce(p, x, y, axes);
+    core::checkReduce(p, x, y, axes);
     const Layout lies = p.layout(x);
     const std::optional<ReduceMap> map = reduceMap(p.shape(x), stridesOf(lies, p.shape(x)), axes);
     if (!map)
@@ -92,10 +92,10 @@ void CudaBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, 
 void CudaBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) {
   prepare("dropout", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    checkDropout(p, x, y, mask);
-    p.call("philox", [&program = program, n = p.count(x), scale = keptScale(ratio),
-                      numbers = dropoutStream(program.options, layer, ratio), from = p.input(x),
-                      to = p.output(y), kept = p.output<std::uint8_t>(mask)] {
+    core::checkDropout(p, x, y, mask);
+    p.call("philox", [&program = program, n = p.count(x), scale = core::keptScale(ratio),
+                      numbers = core::dropoutStream(program.options, layer, ratio),
+                      from = p.input(x), to = p.output(y), kept = p.output<std::uint8_t>(mask)] {
       if (program.skipsDropout)
         return check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(float),
                                      cudaMemcpyDeviceToDevice, program.device.compute),
@@ -110,8 +110,8 @@ void CudaBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask
                                   double ratio) {
   prepare("dropoutBackward", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32});
-    checkDropout(p, dy, dx, mask);
-    p.call("mask", [&program = program, n = p.count(dy), scale = keptScale(ratio),
+    core::checkDropout(p, dy, dx, mask);
+    p.call("mask", [&program = program, n = p.count(dy), scale = core::keptScale(ratio),
                     from = p.input(dy), kept = p.input<std::uint8_t>(mask), to = p.output(dx)] {
       check(cuda::dropoutBackward(program.device.compute, from, kept, to, scale, n),
             "dropoutBackward");

@@ -23,13 +23,13 @@ Status HostWait::ask() const {
 Status HostWait::until(const std::function<bool()> &isDone) const {
   using std::chrono::microseconds;
   constexpr auto spin = microseconds(100), pace = microseconds(1000);
-  constexpr auto longest = std::chrono::duration_cast<Clock::duration>(microseconds(200));
-  const auto start = Clock::now();
+  constexpr auto longest = std::chrono::duration_cast<core::Clock::duration>(microseconds(200));
+  const auto start = core::Clock::now();
   auto asked = start;
   for (bool done = false;;) {
     if (const Status s = statusOf("", [&] { done = isDone(); }); !s || done)
       return s;
-    const auto now = Clock::now();
+    const auto now = core::Clock::now();
     if (now - asked >= pace) {
       asked = now;
       if (Status s = ask(); !s)

@@ -5,6 +5,8 @@
 
 namespace syncline::cuda {
 
+using core::CopyLoop;
+
 std::optional<CopyMap> copyMap(const std::vector<CopyLoop> &loops) {
   if (loops.size() > maxLoops)
     return std::nullopt;
@@ -44,7 +46,7 @@ namespace {
 
 /// The walk over some dimensions of a tensor.
 std::optional<IndexWalk> walkOver(const Shape &extents, const Shape &strides) {
-  const std::vector<CopyLoop> loops = mergedLoops(extents, strides, strides);
+  const std::vector<CopyLoop> loops = core::mergedLoops(extents, strides, strides);
   if (loops.size() > maxLoops)
     return std::nullopt;
   IndexWalk walk;
@@ -70,8 +72,8 @@ std::optional<ReduceMap> reduceMap(const Shape &shape, const Shape &strides, con
   const auto kept = walkOver(extents[0], steps[0]), reduced = walkOver(extents[1], steps[1]);
   if (!kept || !reduced)
     return std::nullopt;
-  ReduceMap map{static_cast<std::uint32_t>(elementCount(extents[0])),
-                static_cast<std::uint32_t>(elementCount(extents[1])), *kept, *reduced};
+  ReduceMap map{static_cast<std::uint32_t>(core::elementCount(extents[0])),
+                static_cast<std::uint32_t>(core::elementCount(extents[1])), *kept, *reduced};
   map.isAlongRows = reduced->loops > 0 && reduced->strides[reduced->loops - 1] == 1;
   return map;
 }

@@ -54,12 +54,12 @@ struct CopyMap {
 };
 
 /// The map of a copy, or nothing when there are more loops than a map holds.
-std::optional<CopyMap> copyMap(const std::vector<CopyLoop> &loops);
+std::optional<CopyMap> copyMap(const std::vector<core::CopyLoop> &loops);
 
 /// Joins neighbouring elements of a copy into words of up to 16 bytes, as far as the loops and
 /// `alignment` (a power of two that divides both addresses) allow. The loops then count words.
 /// Returns the bytes of a word.
-int widen(std::vector<CopyLoop> &loops, int elementBytes, std::uint64_t alignment);
+int widen(std::vector<core::CopyLoop> &loops, int elementBytes, std::uint64_t alignment);
 
 /// A reduction. `kept` gives the start of each result's terms, and the result is the sum over
 /// `reduced` from there.

@@ -67,7 +67,7 @@ cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *t
 /// Cross-entropy of logits [outer, extent, inner] with one label for each position. `scratch` has
 /// outer · inner doubles. A label out of range gives NaN as loss and gradient. dlogits may be null.
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
-                         float *loss, float *dlogits, const AxisView &view, double *scratch);
+                         float *loss, float *dlogits, const core::AxisView &view, double *scratch);
 
 /// y = activation(y + bias) in place, for y [.., channels, inner]. bias may be null.
 template <typename T>
@@ -80,8 +80,9 @@ cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *m
                       std::int64_t n);
 cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t number);
 /// Dropout. The kernel reads the step's number from `step` when it runs.
-cudaError_t dropout(cudaStream_t stream, const DropoutStream &numbers, const std::int64_t *step,
-                    const float *x, float *y, std::uint8_t *mask, float scale, std::int64_t n);
+cudaError_t dropout(cudaStream_t stream, const core::DropoutStream &numbers,
+                    const std::int64_t *step, const float *x, float *y, std::uint8_t *mask,
+                    float scale, std::int64_t n);
 /// dx = dy · (mask ? scale : 0).
 cudaError_t dropoutBackward(cudaStream_t stream, const float *dy, const std::uint8_t *mask,
                             float *dx, float scale, std::int64_t n);
@@ -94,7 +95,7 @@ cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float
 /// null without momentum. `kept`, which the device can write, becomes 1 when options.keepsFinite
 /// kept an element.
 cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
-                      float *velocity, std::int64_t n, const SgdOptions &options, double scale,
-                      std::int32_t *kept);
+                      float *velocity, std::int64_t n, const core::SgdOptions &options,
+                      double scale, std::int32_t *kept);
 
 } // namespace syncline::cuda

@@ -8,21 +8,23 @@
 
 namespace syncline::cuda {
 
-Layout denseLayout(const StepTensor &tensor) { return {tensor.type, false}; }
+using core::Precision;
+
+Layout denseLayout(const core::StepTensor &tensor) { return {tensor.type, false}; }
 
 Layout normalized(const Layout &layout, const Shape &shape) {
   const bool isImage = shape.size() >= 3 && shape.size() <= 5;
-  const bool differs = isImage && shape[1] != 1 && shape[0] * shape[1] != elementCount(shape);
+  const bool differs = isImage && shape[1] != 1 && shape[0] * shape[1] != core::elementCount(shape);
   return {layout.type, layout.isChannelsLast && differs};
 }
 
 Shape stridesOf(const Layout &layout, const Shape &shape) {
   if (!layout.isChannelsLast || shape.size() < 3)
-    return denseStrides(shape);
+    return core::denseStrides(shape);
   Shape moved{shape[0]};
   moved.insert(moved.end(), shape.begin() + 2, shape.end());
   moved.push_back(shape[1]);
-  Shape strides = denseStrides(moved);
+  Shape strides = core::denseStrides(moved);
   strides.insert(strides.begin() + 1, strides.back());
   strides.pop_back();
   return strides;
@@ -46,7 +48,7 @@ ElementType productType(Precision precision) {
 }
 
 std::int64_t layoutBytes(const Layout &layout, const Shape &shape) {
-  return elementCount(shape) * elementBytes(layout.type);
+  return core::elementCount(shape) * core::elementBytes(layout.type);
 }
 
 namespace {
@@ -56,7 +58,7 @@ template <typename Copy> void walk(const Layout &layout, const Shape &shape, con
   const Shape strides = stridesOf(layout, shape);
   Shape index(shape.size(), 0);
   std::int64_t at = 0;
-  for (std::int64_t number = 0, n = elementCount(shape); number < n; ++number) {
+  for (std::int64_t number = 0, n = core::elementCount(shape); number < n; ++number) {
     copy(at, number);
     for (std::size_t d = shape.size(); d-- > 0;) {
       at += strides[d];
@@ -70,9 +72,9 @@ template <typename Copy> void walk(const Layout &layout, const Shape &shape, con
 
 } // namespace
 
-void toDense(const StepTensor &tensor, const Layout &layout, std::span<const std::byte> stored,
-             std::span<std::byte> dense) {
-  const auto bytes = static_cast<std::size_t>(elementBytes(tensor.type));
+void toDense(const core::StepTensor &tensor, const Layout &layout,
+             std::span<const std::byte> stored, std::span<std::byte> dense) {
+  const auto bytes = static_cast<std::size_t>(core::elementBytes(tensor.type));
   const bool isRounded = layout.type != tensor.type;
   walk(layout, tensor.shape, [&](std::int64_t at, std::int64_t number) {
     std::byte *to = dense.data() + static_cast<std::size_t>(number) * bytes;
@@ -85,9 +87,9 @@ void toDense(const StepTensor &tensor, const Layout &layout, std::span<const std
   });
 }
 
-void fromDense(const StepTensor &tensor, const Layout &layout, std::span<const std::byte> dense,
-               std::span<std::byte> stored) {
-  const auto bytes = static_cast<std::size_t>(elementBytes(tensor.type));
+void fromDense(const core::StepTensor &tensor, const Layout &layout,
+               std::span<const std::byte> dense, std::span<std::byte> stored) {
+  const auto bytes = static_cast<std::size_t>(core::elementBytes(tensor.type));
   const bool isRounded = layout.type != tensor.type;
   walk(layout, tensor.shape, [&](std::int64_t at, std::int64_t number) {
     const std::byte *from = dense.data() + static_cast<std::size_t>(number) * bytes;
@@ -101,7 +103,8 @@ void fromDense(const StepTensor &tensor, const Layout &layout, std::span<const s
 }
 
 std::string describe(const Layout &layout) {
-  return std::string(elementName(layout.type)) + (layout.isChannelsLast ? " channels-last" : "");
+  return std::string(core::elementName(layout.type)) +
+         (layout.isChannelsLast ? " channels-last" : "");
 }
 
 } // namespace syncline::cuda

@@ -8,8 +8,8 @@ void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor tar
                                Tensor dlogits) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
     p.expectType(logits, {ElementType::f32});
-    checkCrossEntropy(p, logits, target, loss, dlogits);
-    const AxisView view = aroundAxis(p.shape(logits), 1);
+    core::checkCrossEntropy(p, logits, target, loss, dlogits);
+    const core::AxisView view = core::aroundAxis(p.shape(logits), 1);
     p.call("warps", [&program = program, view,
                      scratch = p.scratchPlace<double>(view.outer * view.inner * 8),
                      x = p.input(logits), labels = p.input<std::int64_t>(target),
@@ -24,7 +24,7 @@ void CudaBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor targ
                                    Tensor dy) {
   prepare("meanSquaredError", layer, [&](Preparation &p) {
     p.expectType(y, {ElementType::f32});
-    checkMeanSquaredError(p, y, target, loss, dy);
+    core::checkMeanSquaredError(p, y, target, loss, dy);
     p.call("blocks", [&program = program, n = p.count(y),
                       scratch = p.scratchPlace<double>(std::int64_t{errorBlocks} * 8),
                       y = p.input(y), target = p.input(target), result = p.output(loss),

@@ -71,7 +71,7 @@ cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *t
 }
 
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
-                         float *loss, float *dlogits, const AxisView &view, double *scratch) {
+                         float *loss, float *dlogits, const core::AxisView &view, double *scratch) {
   const auto positions = static_cast<std::uint32_t>(view.outer * view.inner);
   const cudaError_t launched =
       launch(crossEntropyKernel, blocksFor(static_cast<std::int64_t>(positions) * lanes), stream,

@@ -19,7 +19,7 @@ namespace {
 /// The operand's strides for the first `count` of the result's `rank` dimensions; 0 where the
 /// operand is broadcast.
 Shape broadcastStrides(const Shape &shape, std::size_t rank, std::size_t count) {
-  const Shape own = denseStrides(shape);
+  const Shape own = core::denseStrides(shape);
   Shape strides(count, 0);
   const std::size_t missing = rank - shape.size();
   for (std::size_t i = missing; i < count; ++i)
@@ -39,9 +39,10 @@ ProductShape shapeOf(const Preparation &p, Tensor a, bool transposeA, Tensor b, 
   shape.inner = left[left.size() - (transposeA ? 2 : 1)];
   shape.transposeA = transposeA;
   shape.transposeB = transposeB;
-  shape.stack = mergedLoops(Shape(result.begin(), result.begin() + static_cast<long>(leading)),
-                            broadcastStrides(left, result.size(), leading),
-                            broadcastStrides(right, result.size(), leading));
+  shape.stack =
+      core::mergedLoops(Shape(result.begin(), result.begin() + static_cast<long>(leading)),
+                        broadcastStrides(left, result.size(), leading),
+                        broadcastStrides(right, result.size(), leading));
   const bool isTall = shape.stack.size() == 1 && !transposeA && shape.stack[0].from == 0 &&
                       shape.stack[0].to == shape.rows * shape.inner;
   if (isTall) { // all products have the same right operand, so they become one product of many rows
@@ -57,7 +58,7 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
                          bool transposeB, Tensor bias, Tensor y, Activation activation) {
   prepare("matmul", layer, [&](Preparation &p) {
     p.expectType(a, {ElementType::f32});
-    checkMatmul(p, a, transposeA, b, transposeB, bias, y);
+    core::checkMatmul(p, a, transposeA, b, transposeB, bias, y);
     const ProductShape shape = shapeOf(p, a, transposeA, b, transposeB, y);
     const Layout layout{productType(program.options.precision), false};
     ProductOperands operands;
@@ -73,7 +74,7 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
         operands.addsToResult = true;
         const std::size_t rank = p.shape(y).size();
         p.call("", [&program = program, added, to = operands.y,
-                    copy = prepareCopy(p, p.shape(y), denseStrides(p.shape(y)),
+                    copy = prepareCopy(p, p.shape(y), core::denseStrides(p.shape(y)),
                                        broadcastStrides(p.shape(bias), rank, rank), sizeof(float),
                                        std::min(added.alignment(), operands.y.alignment()))] {
           copy.run(program.device.compute, to, added);

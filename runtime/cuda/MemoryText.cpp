@@ -9,10 +9,12 @@
 
 namespace syncline::cuda {
 
+using core::StepTensor;
+
 namespace {
 
-constexpr std::array<Space, spaceCount> spaces{Space::arena, Space::parameters, Space::gradients,
-                                               Space::state, Space::input,      Space::target};
+constexpr std::array<Space, core::spaceCount> spaces{
+    Space::arena, Space::parameters, Space::gradients, Space::state, Space::input, Space::target};
 
 const char *spaceName(Space space) {
   switch (space) {
@@ -63,14 +65,14 @@ std::string bytesText(std::int64_t bytes) {
   return std::string(text) + " " + units[unit];
 }
 
-std::int64_t totalBytes(const SpaceSizes &sizes) {
+std::int64_t totalBytes(const core::SpaceSizes &sizes) {
   std::int64_t sum = 0;
   for (Space space : spaces)
     sum += sizes.of(space);
   return sum;
 }
 
-std::string shortageText(const SpaceSizes &sizes, std::int64_t scratch, std::int64_t free,
+std::string shortageText(const core::SpaceSizes &sizes, std::int64_t scratch, std::int64_t free,
                          const std::string &device, std::span<const StepTensor> tensors) {
   std::vector<std::pair<std::int64_t, const char *>> needs{{scratch, "scratch"}};
   for (Space space : spaces)

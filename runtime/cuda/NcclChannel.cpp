@@ -12,7 +12,7 @@ namespace {
 constexpr std::array knownSchemes{Scheme::ring, Scheme::tree, Scheme::parameterServer,
                                   Scheme::reduceScatter, Scheme::factors};
 
-Status checkSchemes(const ChannelOptions &options) {
+Status checkSchemes(const core::ChannelOptions &options) {
   for (Scheme scheme : options.schemes)
     if (std::find(knownSchemes.begin(), knownSchemes.end(), scheme) == knownSchemes.end())
       return Status::badInput("channel " + std::to_string(options.channel) +
@@ -30,14 +30,15 @@ CudaExecutable &madeCurrent(CudaExecutable &executable) {
 
 } // namespace
 
-Result<std::unique_ptr<Channel>> NcclChannel::open(CudaExecutable &executable,
-                                                   std::shared_ptr<NcclLinks> links, Peers &peers,
-                                                   const ChannelOptions &options) {
+Result<std::unique_ptr<core::Channel>> NcclChannel::open(CudaExecutable &executable,
+                                                         std::shared_ptr<NcclLinks> links,
+                                                         core::Peers &peers,
+                                                         const core::ChannelOptions &options) {
   if (Status s = checkSchemes(options); !s)
     return s;
   if (!links->failure())
     return links->failure();
-  std::unique_ptr<Channel> channel;
+  std::unique_ptr<core::Channel> channel;
   const Status s = statusOf(
       "", [&] { channel = std::make_unique<NcclChannel>(executable, links, peers, options); });
   if (s)
@@ -50,8 +51,8 @@ Result<std::unique_ptr<Channel>> NcclChannel::open(CudaExecutable &executable,
                                      " was opened");
 }
 
-NcclChannel::NcclChannel(CudaExecutable &given, std::shared_ptr<NcclLinks> links, Peers &peers,
-                         const ChannelOptions &options)
+NcclChannel::NcclChannel(CudaExecutable &given, std::shared_ptr<NcclLinks> links,
+                         core::Peers &peers, const core::ChannelOptions &options)
     : executable(madeCurrent(given)), links(std::move(links)),
       communicator_(peers, "nccl/" + std::to_string(options.channel)),
       collectives(communicator_, stream.handle, options.wire),
@@ -74,7 +75,7 @@ NcclChannel::~NcclChannel() {
 
 std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) const {
   std::int64_t most = 0;
-  for (const Bucket &bucket : of.buckets()) {
+  for (const core::Bucket &bucket : of.buckets()) {
     if (bucket.channel != channel)
       continue;
     const auto bytes = static_cast<std::size_t>(bucket.extent);
@@ -82,8 +83,8 @@ std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) cons
       most = std::max(most, collectives.serverScratch(bytes));
     else if (bucket.scheme != Scheme::factors)
       most = std::max(most, collectives.sumScratch(bytes));
-    for (const OperationInfo &operation : of.operations())
-      if (operation.kind == OperationKind::gather && operation.bucket == bucket.id)
+    for (const core::OperationInfo &operation : of.operations())
+      if (operation.kind == core::OperationKind::gather && operation.bucket == bucket.id)
         most = std::max(most, collectives.gatherScratch(operation.gathered));
   }
   return most;
@@ -179,11 +180,11 @@ Status NcclChannel::issueLoss(int bucket, void *data, std::size_t bytes, Element
   });
 }
 
-Status NcclChannel::issueGather(int bucket, std::vector<GatherPart> parts) {
+Status NcclChannel::issueGather(int bucket, std::vector<core::GatherPart> parts) {
   return send(bucket, "all-gather", [&] { collectives.gather(parts); });
 }
 
-Status NcclChannel::issueSharded(int bucket, const ShardedBucket &sharded) {
+Status NcclChannel::issueSharded(int bucket, const core::ShardedBucket &sharded) {
   return send(bucket, "reduce-scatter", [&] {
     collectives.scatterSum(sharded.gradients, sharded.bytes, sharded.type);
     if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle); !s)
@@ -266,8 +267,8 @@ double NcclChannel::exposedSeconds() const {
   return sum;
 }
 
-std::vector<BucketTiming> NcclChannel::timings() const {
-  std::vector<BucketTiming> all;
+std::vector<core::BucketTiming> NcclChannel::timings() const {
+  std::vector<core::BucketTiming> all;
   (void)statusOf("", [&] {
     const Event &start = executable.stepStart();
     for (int bucket : waited) {

@@ -16,23 +16,24 @@ namespace syncline::cuda {
 ///
 /// Calls can be captured with the executable's step. Calls that issue a message return once NCCL
 /// has enqueued it, which takes longer the first time.
-class NcclChannel final : public Channel, private NcclLinks::Member {
+class NcclChannel final : public core::Channel, private NcclLinks::Member {
 public:
   /// Implements Backend::openChannel(). `links` are those of the executable.
-  static Result<std::unique_ptr<Channel>> open(CudaExecutable &executable,
-                                               std::shared_ptr<NcclLinks> links, Peers &peers,
-                                               const ChannelOptions &options);
+  static Result<std::unique_ptr<core::Channel>> open(CudaExecutable &executable,
+                                                     std::shared_ptr<NcclLinks> links,
+                                                     core::Peers &peers,
+                                                     const core::ChannelOptions &options);
   /// Throws Failure.
-  NcclChannel(CudaExecutable &executable, std::shared_ptr<NcclLinks> links, Peers &peers,
-              const ChannelOptions &options);
+  NcclChannel(CudaExecutable &executable, std::shared_ptr<NcclLinks> links, core::Peers &peers,
+              const core::ChannelOptions &options);
   ~NcclChannel() override;
 
   void startStep(std::int64_t step, bool replayed = false) override;
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
-  Status issueGather(int bucket, std::vector<GatherPart> parts) override;
-  Status issueSharded(int bucket, const ShardedBucket &sharded) override;
-  Range shardOf(std::size_t bytes, ElementType type) const override {
+  Status issueGather(int bucket, std::vector<core::GatherPart> parts) override;
+  Status issueSharded(int bucket, const core::ShardedBucket &sharded) override;
+  core::Range shardOf(std::size_t bytes, ElementType type) const override {
     return shardOfRank(communicator_.rank(), communicator_.size(), bytes, type);
   }
   Status wait(int bucket) override;
@@ -40,7 +41,7 @@ public:
   /// Seconds from the moments at which computation reached a wait() until the message was complete.
   double exposedSeconds() const override;
   /// Timings of all buckets, without the loss.
-  std::vector<BucketTiming> timings() const override;
+  std::vector<core::BucketTiming> timings() const override;
 
 private:
   /// The events of one bucket's message. Every step uses the same events.

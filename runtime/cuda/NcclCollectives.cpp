@@ -17,10 +17,10 @@ constexpr std::int64_t aligned(std::int64_t bytes) {
 }
 constexpr std::size_t shardUnit = 8; // elements
 
-std::size_t widthOf(ElementType type) { return static_cast<std::size_t>(elementBytes(type)); }
+std::size_t widthOf(ElementType type) { return static_cast<std::size_t>(core::elementBytes(type)); }
 
 /// The elements, of n, that `server` sums.
-Range servedBy(int server, int ranks, std::size_t n) {
+core::Range servedBy(int server, int ranks, std::size_t n) {
   const std::size_t units = (n + shardUnit - 1) / shardUnit;
   const auto at = [&](int r) {
     return std::min(n, units * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks) *
@@ -44,7 +44,7 @@ std::size_t shardLength(int ranks, std::size_t n) {
 
 } // namespace
 
-Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type) {
+core::Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type) {
   const std::size_t width = widthOf(type), n = bytes / width;
   const std::size_t each = shardLength(ranks, n);
   const std::size_t begin = each * static_cast<std::size_t>(rank);
@@ -52,7 +52,7 @@ Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type) {
 }
 
 std::int64_t NcclCollectives::sumScratch(std::size_t bytes) const {
-  return wire == WirePrecision::fp32
+  return wire == core::WirePrecision::fp32
              ? 0
              : aligned(static_cast<std::int64_t>(bytes / sizeof(float)) * wireBytes(wire));
 }
@@ -62,9 +62,9 @@ std::int64_t NcclCollectives::serverScratch(std::size_t bytes) const {
   return sumScratch(bytes) + ranks * part * wireBytes(wire);
 }
 
-std::int64_t NcclCollectives::gatherScratch(std::span<const GatherPart> parts) const {
+std::int64_t NcclCollectives::gatherScratch(std::span<const core::GatherPart> parts) const {
   std::int64_t sum = 0;
-  for (const GatherPart &part : parts)
+  for (const core::GatherPart &part : parts)
     if (isRounded(part.type))
       sum += sumScratch(static_cast<std::size_t>(part.bytes * ranks));
   return sum;
@@ -87,7 +87,8 @@ NcclCollectives::Travelling NcclCollectives::depart(void *data, std::size_t byte
   check(roundToWire(stream, static_cast<const float *>(data), to, static_cast<std::int64_t>(count),
                     wire),
         "roundToWire");
-  const ElementType narrow = wire == WirePrecision::bf16 ? ElementType::bf16 : ElementType::f16;
+  const ElementType narrow =
+      wire == core::WirePrecision::bf16 ? ElementType::bf16 : ElementType::f16;
   return {to, count, narrow, widthOf(narrow)};
 }
 
@@ -130,13 +131,13 @@ void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType ty
   if (type != ElementType::f32)
     throw Failure{ErrorKind::badInput,
                   "scheme 'parameter-server': expected element type f32, got " +
-                      std::string(elementName(type))};
+                      std::string(core::elementName(type))};
   const Travelling message = depart(data, bytes, type);
   const std::size_t stride = maxServed(ranks, message.count);
   std::byte *const others =
       scratchAt(sumScratch(bytes), static_cast<std::int64_t>(stride * message.width) * ranks);
   const auto partOf = [&](int server) {
-    const Range part = servedBy(server, ranks, message.count);
+    const core::Range part = servedBy(server, ranks, message.count);
     return Piece{message.data + part.begin * message.width, part.size()};
   };
   const Piece own = partOf(rank);
@@ -150,14 +151,14 @@ void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType ty
   arrive(message, data, 0, message.count);
 }
 
-void NcclCollectives::gather(std::span<const GatherPart> parts) {
+void NcclCollectives::gather(std::span<const core::GatherPart> parts) {
   struct Gathered {
     std::byte *data;
     std::size_t ownBytes; ///< bytes of one rank
   };
   std::vector<Gathered> buffers;
   std::int64_t used = 0;
-  for (const GatherPart &part : parts) {
+  for (const core::GatherPart &part : parts) {
     const auto bytes = static_cast<std::size_t>(part.bytes);
     auto *const data = static_cast<std::byte *>(part.data);
     if (!isRounded(part.type)) {
@@ -203,7 +204,7 @@ void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type
                        ranks - 1, comm, stream),
             "ncclReduce", comm);
   });
-  const Range shard = shardOfRank(rank, ranks, bytes, type);
+  const core::Range shard = shardOfRank(rank, ranks, bytes, type);
   arrive(message, data, shard.begin / widthOf(type), shard.end / widthOf(type));
 }
 

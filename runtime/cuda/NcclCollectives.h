@@ -11,21 +11,21 @@ namespace syncline::cuda {
 
 /// The part of `rank` after a reduce-scatter. All parts have equally many elements, in rank order
 /// and aligned to 16 bytes; the last rank also has the remaining elements.
-Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type);
+core::Range shardOfRank(int rank, int ranks, std::size_t bytes, ElementType type);
 
 /// Each call enqueues on the stream, returns when NCCL has enqueued too, and throws Failure. Only
 /// f32 values are converted to the wire's type. All calls use the same scratch memory, one after
 /// the other.
 class NcclCollectives {
 public:
-  NcclCollectives(NcclCommunicator &communicator, cudaStream_t stream, WirePrecision wire)
+  NcclCollectives(NcclCommunicator &communicator, cudaStream_t stream, core::WirePrecision wire)
       : communicator(communicator), stream(stream), wire(wire), ranks(communicator.size()),
         rank(communicator.rank()) {}
 
   /// Bytes of scratch memory for the calls below.
   std::int64_t sumScratch(std::size_t bytes) const;
   std::int64_t serverScratch(std::size_t bytes) const;
-  std::int64_t gatherScratch(std::span<const GatherPart> parts) const;
+  std::int64_t gatherScratch(std::span<const core::GatherPart> parts) const;
   /// Sets the scratch memory, which has at least the needed bytes and is aligned to 16 bytes.
   /// Called before the others.
   void useScratch(std::byte *memory, std::int64_t bytes) { scratch = memory, scratchBytes = bytes; }
@@ -36,7 +36,7 @@ public:
   /// ranks, sums it in rank order and sends the sum back. f32 only.
   void sumByServers(void *data, std::size_t bytes, ElementType type);
   /// Sends each rank's parts to all ranks.
-  void gather(std::span<const GatherPart> parts);
+  void gather(std::span<const core::GatherPart> parts);
   /// Sums over the ranks into this rank's part, shardOfRank(). The other parts are
   /// undefined afterwards.
   void scatterSum(void *data, std::size_t bytes, ElementType type);
@@ -52,7 +52,7 @@ private:
     std::size_t width; ///< bytes of an element
   };
   bool isRounded(ElementType type) const {
-    return wire != WirePrecision::fp32 && type == ElementType::f32;
+    return wire != core::WirePrecision::fp32 && type == ElementType::f32;
   }
   /// Rounds the message into scratch memory if the wire's type requires it.
   Travelling depart(void *data, std::size_t bytes, ElementType type);
@@ -71,7 +71,7 @@ private:
 
   NcclCommunicator &communicator;
   cudaStream_t stream;
-  WirePrecision wire;
+  core::WirePrecision wire;
   int ranks, rank;
   std::byte *scratch = nullptr;
   std::int64_t scratchBytes = 0;

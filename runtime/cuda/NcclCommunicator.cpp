@@ -14,7 +14,7 @@ std::string idText(const ncclUniqueId &id) { return {id.internal, sizeof id.inte
 
 } // namespace
 
-NcclCommunicator::NcclCommunicator(Peers &peers, const std::string &key) : peers(peers) {
+NcclCommunicator::NcclCommunicator(core::Peers &peers, const std::string &key) : peers(peers) {
   try {
     join(key);
   } catch (...) {
@@ -47,7 +47,7 @@ Failure NcclCommunicator::judge(const NcclFailure &failure) const {
   }
   case ncclSystemError: // possibly the connection to a rank that has just ended
   case ncclInternalError:
-    for (const auto start = Clock::now(); secondsSince(start) < 1;) {
+    for (const auto start = core::Clock::now(); core::secondsSince(start) < 1;) {
       if (const Status known = peers.verdict(); !known)
         return {known.kind(), known.message()};
       std::this_thread::sleep_for(10ms);
@@ -68,7 +68,7 @@ void NcclCommunicator::settle(ncclResult_t status, const char *call) {
   using namespace std::chrono_literals;
   if (status != ncclSuccess && status != ncclInProgress)
     throw judge(failureOf(status, call, comm));
-  const auto start = Clock::now();
+  const auto start = core::Clock::now();
   std::shared_ptr<void> waiting;
   for (;;) {
     const ncclResult_t state = error();
@@ -78,7 +78,7 @@ void NcclCommunicator::settle(ncclResult_t status, const char *call) {
       throw judge(failureOf(state, call, comm));
     if (const Status known = peers.verdict(); !known)
       throw Failure{known.kind(), known.message()};
-    const double seconds = secondsSince(start);
+    const double seconds = core::secondsSince(start);
     if (seconds > peers.timeoutSeconds()) {
       const Status late = peers.blame(previous(), "it did not connect in time");
       throw Failure{late.kind(), late.message()};
@@ -91,7 +91,7 @@ void NcclCommunicator::settle(ncclResult_t status, const char *call) {
   }
 }
 
-void NcclCommunicator::keep(const Interval &memory) {
+void NcclCommunicator::keep(const core::Interval &memory) {
   if (memory.bytes == 0)
     return;
   void *handle = nullptr;

@@ -20,7 +20,7 @@ class NcclCommunicator {
 public:
   /// Creates the communicator on the current device, together with all ranks. Rank 0 makes an id
   /// and distributes it under `key`, which is used once. `peers` outlives this object. Throws.
-  NcclCommunicator(Peers &peers, const std::string &key);
+  NcclCommunicator(core::Peers &peers, const std::string &key);
   NcclCommunicator(const NcclCommunicator &) = delete;
   NcclCommunicator &operator=(const NcclCommunicator &) = delete;
   ~NcclCommunicator() { leave(); }
@@ -35,7 +35,7 @@ public:
   ncclComm_t handle() const { return comm; }
 
   /// Registers memory for messages with NCCL. The memory must live until leave(). Throws.
-  void keep(const Interval &memory);
+  void keep(const core::Interval &memory);
 
   /// Runs NCCL calls as one group and returns when NCCL has enqueued them on their stream. Throws.
   template <typename Calls> void group(const Calls &calls) {
@@ -69,7 +69,7 @@ private:
   void settle(ncclResult_t status, const char *call);
   void close();
 
-  Peers &peers;
+  core::Peers &peers;
   ncclComm_t comm = nullptr;
   std::vector<void *> kept;
 };

@@ -57,8 +57,8 @@ Result<DevicePlaces> comparePlaces(const std::vector<std::string> &places, bool 
   return found;
 }
 
-NcclEnvironment ncclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank,
-                                const std::string &plugin, const std::string &table,
+NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
+                                int rank, const std::string &plugin, const std::string &table,
                                 const GetVariable &get) {
   NcclEnvironment made;
   const auto isSet = [&](const char *name) {
@@ -88,7 +88,7 @@ NcclEnvironment ncclEnvironment(const ChannelOptions &options, const DevicePlace
     if (places.areOneMachine)
       set("NCCL_SOCKET_IFNAME", "=lo");
   }
-  if (options.wire != WirePrecision::fp32)
+  if (options.wire != core::WirePrecision::fp32)
     made.settings.emplace_back("SYNCLINE_NCCL_ELEMENT_BYTES", "2");
   if (!plugin.empty() && !table.empty() && !isSet("NCCL_TUNER_PLUGIN")) {
     made.settings.emplace_back("NCCL_TUNER_PLUGIN", plugin);
@@ -105,7 +105,8 @@ NcclEnvironment::forTable(const std::string &table) const {
   return {};
 }
 
-void prepareNcclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank) {
+void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
+                            int rank) {
   static std::once_flag once;
   static NcclEnvironment made;
   const std::string table = existing(fs::path(options.planFolder) / "nccl-tuner.csv");

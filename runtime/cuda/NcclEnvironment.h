@@ -36,13 +36,14 @@ using GetVariable = std::function<const char *(const char *name)>;
 /// The environment for rank `rank`. It never contains variables that the user has set. `plugin`
 /// and `table` are the paths of the tuner and of the plan's table for it, or empty if these do
 /// not exist.
-NcclEnvironment ncclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank,
-                                const std::string &plugin, const std::string &table,
+NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
+                                int rank, const std::string &plugin, const std::string &table,
                                 const GetVariable &get);
 
 /// Sets the environment of this process. Called before each channel is opened, because each
 /// channel has its own table; the first call precedes NCCL's first call. Rank 0 prints the
 /// warnings on stderr.
-void prepareNcclEnvironment(const ChannelOptions &options, const DevicePlaces &places, int rank);
+void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
+                            int rank);
 
 } // namespace syncline::cuda

@@ -5,7 +5,7 @@
 
 namespace syncline::cuda {
 
-NcclLinks::NcclLinks(CudaExecutable &executable, Peers &peers)
+NcclLinks::NcclLinks(CudaExecutable &executable, core::Peers &peers)
     : executable(executable), peers(peers),
       number(executable.hostWait().add([this] { return look(); })) {}
 
@@ -52,7 +52,7 @@ Status NcclLinks::judge() {
   }
   if (Status known = peers.verdict(); !known)
     return known;
-  const auto now = Clock::now();
+  const auto now = core::Clock::now();
   if (isWaiting && now - counted < std::chrono::milliseconds(20))
     return Status::ok();
   counted = now;
@@ -68,7 +68,7 @@ Status NcclLinks::judge() {
   const int previous = members.front()->communicator().previous();
   if (!waiting)
     waiting = peers.waitingFor(previous);
-  if (secondsSince(moved) < peers.timeoutSeconds())
+  if (core::secondsSince(moved) < peers.timeoutSeconds())
     return Status::ok();
   return peers.blame(previous, "it did not come in time");
 }
@@ -84,7 +84,7 @@ Status NcclLinks::fail(const Status &status, const MessageName *message) {
     text = "rank " + std::to_string(peers.rank()) + ": " + text;
     if (message)
       text += " in the " + place + " in step " + std::to_string(message->step) + "; " +
-              lastCompletedStep(message->step);
+              core::lastCompletedStep(message->step);
   } else if (message) {
     text = "the " + place + ": " + text;
   }

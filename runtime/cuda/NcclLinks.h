@@ -31,7 +31,7 @@ public:
   };
 
   /// Watches the members as long as it lives. The arguments outlive it.
-  NcclLinks(CudaExecutable &executable, Peers &peers);
+  NcclLinks(CudaExecutable &executable, core::Peers &peers);
   NcclLinks(const NcclLinks &) = delete;
   ~NcclLinks();
 
@@ -56,7 +56,7 @@ private:
   const MessageName *firstUnderWay(std::size_t &finished) const;
 
   CudaExecutable &executable;
-  Peers &peers;
+  core::Peers &peers;
   int number; ///< number of the watch in the executable's waits
   std::vector<Member *> members;
   Status failed;
@@ -64,7 +64,7 @@ private:
   // The time since which no message has finished.
   bool isWaiting = false;
   std::size_t finished = 0;
-  Clock::time_point moved, counted;
+  core::Clock::time_point moved, counted;
   std::shared_ptr<void> waiting; ///< reports to other ranks for which rank this one waits
 };
 

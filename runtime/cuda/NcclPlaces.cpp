@@ -24,7 +24,8 @@ std::string machineName() {
 
 } // namespace
 
-Result<DevicePlaces> meetPlaces(Peers &peers, const std::string &key, int device, bool mayShare) {
+Result<DevicePlaces> meetPlaces(core::Peers &peers, const std::string &key, int device,
+                                bool mayShare) {
   cudaDeviceProp properties{};
   const Status known = statusOf(
       "", [&] { check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties"); });

@@ -7,6 +7,7 @@ namespace syncline::cuda {
 
 /// comparePlaces() for all ranks, which call it together with the same key; a key is used once.
 /// `device` is the caller's device. Further errors: peerLost.
-Result<DevicePlaces> meetPlaces(Peers &peers, const std::string &key, int device, bool mayShare);
+Result<DevicePlaces> meetPlaces(core::Peers &peers, const std::string &key, int device,
+                                bool mayShare);
 
 } // namespace syncline::cuda

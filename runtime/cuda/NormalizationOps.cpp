@@ -13,7 +13,7 @@ constexpr float one = 1, zero = 0;
 
 TensorDescriptor aroundDimension(const Preparation &p, Tensor tensor, std::int64_t axis) {
   p.expectCountable(tensor);
-  const AxisView view = aroundAxis(p.shape(tensor), axis);
+  const core::AxisView view = core::aroundAxis(p.shape(tensor), axis);
   return describeTensor({view.outer, view.extent, view.inner, 1});
 }
 

@@ -17,7 +17,7 @@ struct Pooling {
 Pooling poolingOf(const Preparation &p, Tensor x, Tensor y, const Window &window, Tensor from,
                   Tensor to) {
   p.expectType(x, {ElementType::f32});
-  checkPool(p, x, y, window);
+  core::checkPool(p, x, y, window);
   if (window.kernel.size() > 3)
     p.fail("expected 1 to 3 spatial dimensions, got " + std::to_string(window.kernel.size()));
   const Layout layout = p.imageLayout(from);
@@ -51,7 +51,7 @@ void CudaBuilder::maxPool(std::string_view layer, Tensor x, Tensor y, Tensor wor
                           const Window &window) {
   prepare("maxPool", layer, [&](Preparation &p) {
     const Pooling pool = poolingOf(p, x, y, window, x, y);
-    checkPoolWorkspace(p, y, workspace, window);
+    core::checkPoolWorkspace(p, y, workspace, window);
     withElement(pool.layout.type, [&]<typename T> {
       if (p.info(workspace).type == ElementType::u8)
         appendMaxPool<T, std::uint8_t>(p, pool, x, y, workspace);
@@ -65,7 +65,7 @@ void CudaBuilder::maxPoolBackward(std::string_view layer, Tensor dy, Tensor work
                                   const Window &window) {
   prepare("maxPoolBackward", layer, [&](Preparation &p) {
     const Pooling pool = poolingOf(p, dx, dy, window, dy, dx);
-    checkPoolWorkspace(p, dy, workspace, window);
+    core::checkPoolWorkspace(p, dy, workspace, window);
     withElement(pool.layout.type, [&]<typename T> {
       if (p.info(workspace).type == ElementType::u8)
         appendMaxPoolBackward<T, std::uint8_t>(p, pool, dy, workspace, dx);

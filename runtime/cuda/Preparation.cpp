@@ -17,7 +17,7 @@ void Preparation::expectCountable(const std::string &what, const Shape &shape) c
   }
   if (!fits)
     fail(what + ": expected at most " + std::to_string(max) + " elements, got shape " +
-         shapeText(shape));
+         core::shapeText(shape));
 }
 
 void Preparation::expectCountable(Tensor tensor) const {
@@ -48,7 +48,7 @@ static bool outlivesOperations(Space space) {
 }
 
 Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
-  const StepTensor &own = info(tensor);
+  const core::StepTensor &own = info(tensor);
   operation.operands.push_back(tensor.id);
   expectCountable(tensor);
   const Placement &placement = program.placement(tensor);
@@ -72,7 +72,7 @@ Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
 }
 
 Place<std::byte> Preparation::written(Tensor tensor, const Layout &wanted) {
-  const StepTensor &own = info(tensor);
+  const core::StepTensor &own = info(tensor);
   operation.results.push_back(tensor.id);
   expectCountable(tensor);
   Placement &placement = program.placement(tensor);

@@ -16,9 +16,9 @@
 
 namespace syncline::cuda {
 
-class Preparation : public Operands {
+class Preparation : public core::Operands {
 public:
-  Preparation(Program &program, OperationInfo &operation)
+  Preparation(Program &program, core::OperationInfo &operation)
       : Operands(program.table), program(program), operation(operation) {}
 
   Layout dense(Tensor tensor) const { return denseLayout(info(tensor)); }
@@ -76,7 +76,7 @@ private:
   Command conversion(const Shape &shape, const Place<std::byte> &to, const Layout &toLayout,
                      const Place<const std::byte> &from, const Layout &fromLayout);
 
-  OperationInfo &operation;
+  core::OperationInfo &operation;
   std::vector<Command> commands, after;
 };
 

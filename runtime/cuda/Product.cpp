@@ -48,9 +48,9 @@ cublasLtEpilogue_t epilogueOf(const ProductOperands &operands) {
 }
 
 Owned<cublasLtMatmulDesc_t> describe(const ProductShape &shape, const ProductOperands &operands,
-                                     Precision precision) {
+                                     core::Precision precision) {
   const auto compute =
-      precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+      precision == core::Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasLtMatmulDesc_t made = nullptr;
   check(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
   Owned<cublasLtMatmulDesc_t> desc(made, cublasLtMatmulDescDestroy);
@@ -66,7 +66,7 @@ struct Start {
 };
 
 /// One start for each index of the outer loops.
-std::vector<Start> startsOf(const std::vector<CopyLoop> &outer, std::int64_t yStride) {
+std::vector<Start> startsOf(const std::vector<core::CopyLoop> &outer, std::int64_t yStride) {
   std::vector<Start> starts{{0, 0, 0}};
   for (std::size_t l = outer.size(); l-- > 0; yStride *= outer[l].extent) {
     std::vector<Start> next;
@@ -98,7 +98,7 @@ void Product::Plan::choose(Preparation &p) {
   const Owned<cublasLtMatmulPreference_t> preference(made, cublasLtMatmulPreferenceDestroy);
   set(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(workspaceLimit));
   std::uint64_t alignments[3] = {256, 256, 256};
-  const std::int64_t bytes = elementBytes(operands.type);
+  const std::int64_t bytes = core::elementBytes(operands.type);
   for (const Start &s : starts) {
     alignments[0] = std::min(alignments[0], operands.b.after(s.b * bytes).alignment());
     alignments[1] = std::min(alignments[1], operands.a.after(s.a * bytes).alignment());
@@ -125,9 +125,9 @@ void Product::Plan::choose(Preparation &p) {
 
 Product::Product(Preparation &p, const ProductShape &s, const ProductOperands &operands) {
   const bool isStack = !s.stack.empty();
-  const CopyLoop inner = isStack ? s.stack.back() : CopyLoop{1, 0, 0};
+  const core::CopyLoop inner = isStack ? s.stack.back() : core::CopyLoop{1, 0, 0};
   const std::int64_t area = s.rows * s.columns;
-  const std::vector<CopyLoop> outer(s.stack.begin(), s.stack.end() - (isStack ? 1 : 0));
+  const std::vector<core::CopyLoop> outer(s.stack.begin(), s.stack.end() - (isStack ? 1 : 0));
   const std::int64_t m = s.columns, n = s.rows, k = s.inner;
   auto made = std::make_shared<Plan>(
       Plan{p.program,
@@ -149,7 +149,7 @@ void Product::run() const {
   const float one = 1, held = plan->operands.addsToResult ? 1 : 0;
   const Program &program = plan->program;
   const ProductOperands &operands = plan->operands;
-  const std::int64_t bytes = elementBytes(operands.type);
+  const std::int64_t bytes = core::elementBytes(operands.type);
   const std::byte *const a = operands.a, *const b = operands.b;
   if (operands.bias.isValid()) { // it may lie in scratch memory, whose address is known now
     const float *const bias = operands.bias;

@@ -16,7 +16,7 @@ struct ProductShape {
   bool transposeA = false, transposeB = false;
   /// The loops of the stack, outermost first, with strides in elements: `to` is the stride of a and
   /// `from` that of b; y is dense. Empty for one product.
-  std::vector<CopyLoop> stack;
+  std::vector<core::CopyLoop> stack;
 };
 
 struct ProductOperands {

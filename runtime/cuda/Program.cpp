@@ -10,7 +10,7 @@ namespace syncline::cuda {
 
 namespace {
 
-constexpr std::array<Space, spaceCount> allSpaces{
+constexpr std::array<Space, core::spaceCount> allSpaces{
     Space::input, Space::target, Space::parameters, Space::gradients, Space::state, Space::arena};
 
 /// Bytes free on the current device.
@@ -40,7 +40,7 @@ template <typename F> bool fits(F &&allocate) {
 
 } // namespace
 
-Program::Program(const ExecutableOptions &options)
+Program::Program(const core::ExecutableOptions &options)
     : options(options), table(options.sizes), device(options.device) {
   allocateSpaces();
   void *host = nullptr;
@@ -82,17 +82,17 @@ void Program::allocateSpaces() {
 }
 
 std::byte *Program::data(Tensor tensor) const {
-  const StepTensor &info = table.of(tensor);
+  const core::StepTensor &info = table.of(tensor);
   return space(info.space).data() + info.offset;
 }
 
-void Program::declare(const StepTensor &tensor) {
+void Program::declare(const core::StepTensor &tensor) {
   const bool isFixed = tensor.space == Space::input || tensor.space == Space::target;
   placements.push_back({denseLayout(tensor), isFixed, false});
 }
 
 void Program::layOut(Tensor tensor, const Layout &wanted) {
-  const StepTensor &info = table.of(tensor);
+  const core::StepTensor &info = table.of(tensor);
   const bool mayRound = info.space == Space::arena && info.type == ElementType::f32;
   const Layout layout =
       normalized({mayRound ? wanted.type : info.type, wanted.isChannelsLast}, info.shape);
@@ -114,7 +114,7 @@ KeptCopy &Program::keep(Tensor tensor, const Layout &layout) {
 
 void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
   for (KeptCopy &copy : kept) {
-    const StepTensor &tensor = table.of({copy.tensor});
+    const core::StepTensor &tensor = table.of({copy.tensor});
     if (tensor.space == space && tensor.offset < offset + bytes &&
         offset < tensor.offset + tensor.reserved)
       copy.isFresh = false;

@@ -50,13 +50,13 @@ struct KeptCopy {
 
 struct Program {
   /// Allocates the spaces, zeroed, or records that memory is short. Throws Failure.
-  explicit Program(const ExecutableOptions &options);
+  explicit Program(const core::ExecutableOptions &options);
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
   ~Program();
 
   /// Adds the placement of the tensor that the table has just declared.
-  void declare(const StepTensor &tensor);
+  void declare(const core::StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[static_cast<std::size_t>(tensor.id)]; }
   /// Gives the tensor, and its gradient or parameter, the wanted layout. Tensors outside the arena
   /// adopt the order only and keep their type. Precondition: the tensor has no layout yet.
@@ -87,8 +87,8 @@ struct Program {
   /// Throws a Failure that states the free memory when the device has less than `bytes` bytes free.
   void expectRoom(const std::string &what, std::int64_t bytes) const;
 
-  ExecutableOptions options;
-  StepTable table;
+  core::ExecutableOptions options;
+  core::StepTable table;
   Device device;
   std::vector<Placement> placements;          ///< by tensor
   std::vector<std::vector<Command>> commands; ///< by operation
@@ -103,10 +103,10 @@ struct Program {
 private:
   void allocateSpaces();
 
-  std::array<DeviceMemory, spaceCount> spaces;
+  std::array<DeviceMemory, core::spaceCount> spaces;
   DeviceMemory stepNumber;
   std::optional<std::int64_t> shortage; ///< bytes that were free when the spaces did not fit
-  ScratchPlan scratchPlan{256}, keptPlan{256};
+  core::ScratchPlan scratchPlan{256}, keptPlan{256};
   std::int64_t keptBegin = 0;
   std::vector<KeptCopy> kept;
 };

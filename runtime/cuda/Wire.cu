@@ -5,6 +5,8 @@
 
 namespace syncline::cuda {
 
+using core::WirePrecision;
+
 namespace {
 
 struct Bf16 {

@@ -14,7 +14,7 @@ template <typename T> static T load(const std::byte *data, std::int64_t i) {
   return value;
 }
 
-std::int64_t Array::count() const { return elementCount(shape); }
+std::int64_t Array::count() const { return core::elementCount(shape); }
 
 double Array::at(std::int64_t i) const {
   switch (type) {

@@ -59,7 +59,7 @@ Status checkShape(const Array &array, const Shape &wanted) {
     return Status::badInput("'" + array.path + "': expected samples along a first dimension");
   Shape have = sampleShape(array.shape), want = sampleShape(wanted);
   bool flat = array.path.ends_with(".csv") || (want.empty() && have.size() == 1);
-  if (flat ? elementCount(have) == elementCount(want) : have == want)
+  if (flat ? core::elementCount(have) == core::elementCount(want) : have == want)
     return Status::ok();
   return Status::badInput("'" + array.path + "': expected samples of shape " + describe(want) +
                           ", got " + describe(have));
@@ -85,7 +85,7 @@ Status checkClasses(const Array &y, std::int64_t classes) {
 void convert(const Array &from, std::int64_t sample, std::int64_t count, ElementType type,
              std::byte *to) {
   if (from.type == type) {
-    std::int64_t bytes = count * elementBytes(type);
+    std::int64_t bytes = count * core::elementBytes(type);
     std::memcpy(to, from.data + sample * bytes, bytes);
     return;
   }
@@ -123,13 +123,13 @@ Result<Dataset> Dataset::open(const std::string &pair, const SampleFormat &forma
 
 void Dataset::read(std::span<const std::int64_t> indices, std::byte *inputs,
                    std::byte *targets) const {
-  std::int64_t xCount = elementCount(sampleShape(format.inputShape));
-  std::int64_t yCount = elementCount(sampleShape(format.targetShape));
+  std::int64_t xCount = core::elementCount(sampleShape(format.inputShape));
+  std::int64_t yCount = core::elementCount(sampleShape(format.targetShape));
   for (std::int64_t i : indices) {
     convert(x, i, xCount, format.inputType, inputs);
     convert(y, i, yCount, format.targetType, targets);
-    inputs += xCount * elementBytes(format.inputType);
-    targets += yCount * elementBytes(format.targetType);
+    inputs += xCount * core::elementBytes(format.inputType);
+    targets += yCount * core::elementBytes(format.targetType);
   }
 }
 
@@ -161,10 +161,10 @@ void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, std
                    std::byte *targets) {
   RandomStream x(seed, "inputs " + std::to_string(rank)),
       y(seed, "targets " + std::to_string(rank));
-  for (std::int64_t i = 0; i < elementCount(format.inputShape); ++i)
+  for (std::int64_t i = 0; i < core::elementCount(format.inputShape); ++i)
     put(format.inputType, inputs, i, x.normal(i));
   std::int64_t classes = std::max<std::int64_t>(format.classCount, 1);
-  for (std::int64_t i = 0; i < elementCount(format.targetShape); ++i)
+  for (std::int64_t i = 0; i < core::elementCount(format.targetShape); ++i)
     put(format.targetType, targets, i,
         format.classes ? static_cast<double>(y.below(i, classes)) : y.normal(i));
 }

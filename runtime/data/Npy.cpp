@@ -105,7 +105,7 @@ std::optional<Shape> shapeOf(std::string_view text) {
 
 /// The array's size in bytes, or nothing if it overflows.
 std::optional<std::size_t> bytesOf(const Shape &shape, ElementType type) {
-  std::size_t bytes = elementBytes(type);
+  std::size_t bytes = core::elementBytes(type);
   for (std::int64_t extent : shape)
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes))
       return std::nullopt;
@@ -143,7 +143,8 @@ Status parse(Array &array, std::size_t size) {
     return bad(path, "malformed shape " + std::string(*shape));
   auto bytes = bytesOf(*extents, *type);
   if (!bytes || *bytes != size - prefix - length)
-    return bad(path, "shape " + describe(*extents) + " of " + std::string(elementName(*type)) +
+    return bad(path, "shape " + describe(*extents) + " of " +
+                         std::string(core::elementName(*type)) +
                          " does not fit the file: expected " +
                          (bytes ? std::to_string(*bytes) : "more than any file's") +
                          " bytes of values, got " + std::to_string(size - prefix - length));
@@ -202,7 +203,7 @@ Status writeNpy(const std::string &path, ElementType type, const Shape &shape, c
   start += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   start += header;
 
-  const std::size_t bytes = elementCount(shape) * elementBytes(type);
+  const std::size_t bytes = core::elementCount(shape) * core::elementBytes(type);
   return writeWholeFile(path, [&](std::ostream &out) {
     out << start;
     out.write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));

@@ -13,7 +13,7 @@ namespace syncline {
 class RandomStream {
 public:
   RandomStream(std::uint64_t seed, std::string_view name) {
-    std::uint64_t hash = stableHash(name);
+    std::uint64_t hash = core::stableHash(name);
     key = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
     stream = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)};
   }
@@ -35,8 +35,8 @@ public:
 
 private:
   std::array<std::uint32_t, 4> words(std::uint64_t i) const {
-    return philox(key, {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
-                        stream[0], stream[1]});
+    return core::philox(key, {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
+                              stream[0], stream[1]});
   }
   static double unit(const std::array<std::uint32_t, 4> &w, int first) {
     std::uint64_t bits = static_cast<std::uint64_t>(w[first + 1]) << 32 | w[first];

@@ -10,6 +10,10 @@
 #include <vector>
 
 namespace syncline {
+
+using core::Precision;
+using core::WirePrecision;
+
 namespace {
 
 const std::map<std::string, Precision> precisions = {

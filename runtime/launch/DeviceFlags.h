@@ -16,8 +16,8 @@ struct DeviceFlags {
   std::string backend = "cpu";
   std::optional<int> device; ///< default: the device of the local rank's number
   bool sharesDevice = false; ///< ranks beyond the devices start again at the first
-  Precision precision = Precision::fp32;
-  WirePrecision wire = WirePrecision::fp32;
+  core::Precision precision = core::Precision::fp32;
+  core::WirePrecision wire = core::WirePrecision::fp32;
 
   /// The first given switch that only GPUs support, or null.
   const char *deviceSwitch() const;

@@ -166,14 +166,14 @@ private:
   }
 
   void supervise() {
-    Deadline end = deadlineIn(1e8);
+    core::Deadline end = core::deadlineIn(1e8);
     bool ending = false, terminated = false;
     for (collect(); anyRuns(); collect()) {
       if (firstFailed >= 0 && !ending) {
         ending = true;
-        end = deadlineIn(graceSeconds);
+        end = core::deadlineIn(graceSeconds);
       }
-      auto left = std::min(remaining(end), std::chrono::milliseconds(1000));
+      auto left = std::min(core::remaining(end), std::chrono::milliseconds(1000));
       timespec wait{left.count() / 1000, left.count() % 1000 * 1000000};
       int signal = sigtimedwait(&signals, nullptr, &wait);
       if (signal > 0 && signal != SIGCHLD) {
@@ -184,11 +184,11 @@ private:
         if (mayFinish)
           continue;
         ending = terminated = true;
-        end = deadlineIn(afterTerm);
-      } else if (Clock::now() >= end) {
+        end = core::deadlineIn(afterTerm);
+      } else if (core::Clock::now() >= end) {
         // A stopped process receives SIGTERM only when it continues.
         signalAll(terminated ? SIGKILL : SIGTERM);
-        end = terminated ? deadlineIn(1e8) : deadlineIn(afterTerm);
+        end = terminated ? core::deadlineIn(1e8) : core::deadlineIn(afterTerm);
         terminated = true;
       }
     }
@@ -239,7 +239,7 @@ private:
   }
 
   const RunShape shape;
-  const RankNames names;
+  const core::RankNames names;
   const std::vector<std::string> &arguments;
   /// The program's name for messages.
   const std::string program = std::filesystem::path(arguments.front()).filename();

@@ -10,9 +10,9 @@ namespace syncline {
 
 static constexpr double betweenLines = 5; // seconds, where standard error is no terminal
 
-static Clock::time_point after(double seconds) {
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+static core::Clock::time_point after(double seconds) {
+  return core::Clock::now() +
+         std::chrono::duration_cast<core::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 ProgressLine::ProgressLine(bool isShown, double quietSeconds)
@@ -23,7 +23,7 @@ ProgressLine::ProgressLine(bool isShown, double quietSeconds)
 ProgressLine::~ProgressLine() { erase(); }
 
 void ProgressLine::show(const std::string &text) {
-  if (!isShown || Clock::now() < due)
+  if (!isShown || core::Clock::now() < due)
     return;
   if (!isTerminal)
     due = after(betweenLines);

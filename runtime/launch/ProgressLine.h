@@ -26,8 +26,8 @@ public:
 
 private:
   const bool isShown, isTerminal;
-  bool isOpen = false;   ///< a line stands on the terminal
-  Clock::time_point due; ///< before it, show() prints nothing
+  bool isOpen = false;         ///< a line stands on the terminal
+  core::Clock::time_point due; ///< before it, show() prints nothing
 };
 
 } // namespace syncline

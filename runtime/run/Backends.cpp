@@ -7,26 +7,26 @@
 namespace syncline {
 namespace {
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public core::Backend {
 public:
   std::string_view name() const override { return "cpu"; }
   Status available() const override { return Status::ok(); }
   std::string description() const override {
     return "oneDNN " SYNCLINE_ONEDNN ", Gloo " SYNCLINE_GLOO;
   }
-  Result<std::unique_ptr<Executable>>
-  createExecutable(const ExecutableOptions &options) const override {
+  Result<std::unique_ptr<core::Executable>>
+  createExecutable(const core::ExecutableOptions &options) const override {
     return cpu::createCpuExecutable(options);
   }
 };
 
 } // namespace
 
-Result<const Backend *> openBackend(const std::string &name) {
+Result<const core::Backend *> openBackend(const std::string &name) {
   static const CpuBackend cpu;
   if (name == cpu.name())
-    return static_cast<const Backend *>(&cpu);
-  Result<const Backend *> loaded = loadBackend(backendModulePath(name));
+    return static_cast<const core::Backend *>(&cpu);
+  Result<const core::Backend *> loaded = core::loadBackend(core::backendModulePath(name));
   if (!loaded)
     return loaded;
   if (Status usable = (*loaded)->available(); !usable)

@@ -10,6 +10,6 @@ namespace syncline {
 /// Returns the backend of this name. "cpu" is part of the program; any other backend is a module,
 /// which is loaded and stays loaded. Errors (badInput): the module is missing, or this machine
 /// lacks what the backend needs.
-Result<const Backend *> openBackend(const std::string &name);
+Result<const core::Backend *> openBackend(const std::string &name);
 
 } // namespace syncline

@@ -18,16 +18,16 @@ std::string numberText(double value) {
 Array arrayOver(ElementType type, std::span<const std::byte> values) {
   Array array;
   array.type = type;
-  array.shape = {static_cast<std::int64_t>(values.size()) / elementBytes(type)};
+  array.shape = {static_cast<std::int64_t>(values.size()) / core::elementBytes(type)};
   array.data = values.data();
   return array;
 }
 
 /// "element 3 is nan" for a tensor with such an element; empty for any other tensor.
-Result<std::string> badElement(Executable &executable, int tensor) {
-  const StepTensor &t = executable.tensors()[tensor];
+Result<std::string> badElement(core::Executable &executable, int tensor) {
+  const core::StepTensor &t = executable.tensors()[tensor];
   std::vector<std::byte> values(
-      static_cast<std::size_t>(elementCount(t.shape) * elementBytes(t.type)));
+      static_cast<std::size_t>(core::elementCount(t.shape) * core::elementBytes(t.type)));
   if (Status s = executable.read(tensor, values); !s)
     return s;
   const auto at = firstNotFinite(t.type, values);
@@ -37,9 +37,9 @@ Result<std::string> badElement(Executable &executable, int tensor) {
 }
 
 /// Describes a value before the step that is not finite; empty if there is none.
-Result<std::string> badValue(Executable &executable) {
+Result<std::string> badValue(core::Executable &executable) {
   for (int i = 0; i < static_cast<int>(executable.tensors().size()); ++i) {
-    const StepTensor &t = executable.tensors()[i];
+    const core::StepTensor &t = executable.tensors()[i];
     if (t.space != Space::parameters && t.space != Space::state)
       continue;
     auto found = badElement(executable, i);
@@ -51,13 +51,14 @@ Result<std::string> badValue(Executable &executable) {
   return std::string();
 }
 
-std::string nameOf(const OperationInfo &op) {
+std::string nameOf(const core::OperationInfo &op) {
   return "operation " + op.name + (op.layer.empty() ? "" : " of layer '" + op.layer + "'") + ", " +
          op.phase;
 }
 
 /// Whether all values of this step that the operation reads were computed again.
-bool isReady(const Executable &executable, const OperationInfo &op, const std::set<int> &written) {
+bool isReady(const core::Executable &executable, const core::OperationInfo &op,
+             const std::set<int> &written) {
   return std::ranges::all_of(op.operands, [&](int tensor) {
     const Space space = executable.tensors()[tensor].space;
     return (space != Space::arena && space != Space::gradients) || written.contains(tensor);
@@ -69,7 +70,7 @@ std::string badSample(const StepSamples &samples) {
   const auto at = firstNotFinite(samples.type, samples.values);
   if (!at)
     return "";
-  const std::int64_t perSample = elementCount(samples.shape) / samples.shape[0];
+  const std::int64_t perSample = core::elementCount(samples.shape) / samples.shape[0];
   const std::int64_t sample = *at / perSample;
   const bool isRead = !samples.file.empty();
   const auto number = isRead ? samples.indices[static_cast<std::size_t>(sample)] : sample;
@@ -100,7 +101,7 @@ std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std
   return std::nullopt;
 }
 
-Result<std::string> findNotFinite(Executable &executable, std::int64_t number,
+Result<std::string> findNotFinite(core::Executable &executable, std::int64_t number,
                                   const StepSamples &samples) {
   if (std::string found = badSample(samples); !found.empty())
     return found;
@@ -110,8 +111,8 @@ Result<std::string> findNotFinite(Executable &executable, std::int64_t number,
   executable.beginStep(number);
   std::set<int> written;
   for (int i = 0; i < static_cast<int>(executable.operations().size()); ++i) {
-    const OperationInfo &op = executable.operations()[i];
-    if (op.kind != OperationKind::compute || !isReady(executable, op, written))
+    const core::OperationInfo &op = executable.operations()[i];
+    if (op.kind != core::OperationKind::compute || !isReady(executable, op, written))
       continue;
     Status s = executable.run(i);
     if (s)

@@ -27,7 +27,7 @@ struct StepSamples {
 /// parameter or a state before the step, or the result of an operation. The text is empty where all
 /// values are finite. Operations that read values of other ranks are left out. The call changes the
 /// values of arena, gradients and states. Errors: the backend's.
-Result<std::string> findNotFinite(Executable &executable, std::int64_t number,
+Result<std::string> findNotFinite(core::Executable &executable, std::int64_t number,
                                   const StepSamples &samples);
 
 /// One rank's findings about a step that was not finite.

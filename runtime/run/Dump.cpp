@@ -57,12 +57,12 @@ const char *folderOf(Space space) {
   return nullptr;
 }
 
-Status dumpTensor(const std::string &folder, TensorStore &store, int index, int ranks) {
-  const StepTensor &t = store.tensors()[index];
+Status dumpTensor(const std::string &folder, core::TensorStore &store, int index, int ranks) {
+  const core::StepTensor &t = store.tensors()[index];
   const char *kind = folderOf(t.space);
   if (!kind)
     return Status::ok();
-  std::vector<std::byte> values(elementCount(t.shape) * elementBytes(t.type));
+  std::vector<std::byte> values(core::elementCount(t.shape) * core::elementBytes(t.type));
   if (Status s = store.read(index, values); !s)
     return s;
   if (t.space == Space::gradients)
@@ -95,7 +95,7 @@ std::string escapeName(std::string_view name) {
   return out.substr(0, end) + "~" + sha256(name).substr(0, 16);
 }
 
-Status dumpStep(const std::string &folder, std::int64_t step, double loss, TensorStore &store,
+Status dumpStep(const std::string &folder, std::int64_t step, double loss, core::TensorStore &store,
                 int ranks) {
   std::string here = folder + "/step" + std::to_string(step);
   std::error_code error;

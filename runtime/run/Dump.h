@@ -14,7 +14,7 @@ namespace syncline {
 /// that do not belong in a file name ('/', '%', a leading '.') are written as %XX. A name
 /// longer than 200 bytes is shortened to its first 180 bytes, '~', and 16 digits of the SHA-256
 /// of the whole name.
-Status dumpStep(const std::string &folder, std::int64_t step, double loss, TensorStore &store,
+Status dumpStep(const std::string &folder, std::int64_t step, double loss, core::TensorStore &store,
                 int ranks);
 
 /// The tensor's name as a file name.

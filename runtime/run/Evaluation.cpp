@@ -35,15 +35,17 @@ Array view(const std::vector<std::byte> &bytes, ElementType type, Shape shape) {
   return a;
 }
 
-std::int64_t bytesOf(const StepTensor &t) { return elementCount(t.shape) * elementBytes(t.type); }
+std::int64_t bytesOf(const core::StepTensor &t) {
+  return core::elementCount(t.shape) * core::elementBytes(t.type);
+}
 
 /// Dense values of all states, by the tensor's index.
 using States = std::map<int, std::vector<std::byte>>;
 
-Result<States> readStates(TensorStore &store) {
+Result<States> readStates(core::TensorStore &store) {
   States states;
   for (int i = 0; i < static_cast<int>(store.tensors().size()); ++i) {
-    const StepTensor &tensor = store.tensors()[i];
+    const core::StepTensor &tensor = store.tensors()[i];
     if (tensor.space != Space::state)
       continue;
     states[i].resize(bytesOf(tensor));
@@ -65,7 +67,7 @@ void Score::add(const Score &other) {
 Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Array &output,
                  const Array &target, std::int64_t samples) {
   Score score;
-  std::int64_t perSample = elementCount(outputShape) / outputShape[0];
+  std::int64_t perSample = core::elementCount(outputShape) / outputShape[0];
   if (!format.classes) {
     for (std::int64_t i = 0; i < samples * perSample; ++i)
       score.lossSum += std::pow(output.at(i) - target.at(i), 2);
@@ -80,7 +82,7 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
   return score;
 }
 
-Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &trainer,
+Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
                        const Dataset &data, int rank, const std::function<bool()> &isAsked) {
   if (!plan.output)
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
@@ -91,7 +93,7 @@ Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &traine
   if (!before)
     return before.status();
   std::vector<std::byte> x(bytesOf(executable.tensors()[input])),
-      y(elementCount(plan.target.shape) * elementBytes(plan.target.type)),
+      y(core::elementCount(plan.target.shape) * core::elementBytes(plan.target.type)),
       logits(bytesOf(executable.tensors()[output]));
 
   Score score;
@@ -148,9 +150,9 @@ Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCu
   return std::optional<Score>(sum);
 }
 
-std::string trainingMode(const StepRunner &runner) {
+std::string trainingMode(const core::StepRunner &runner) {
   const bool isThere = std::ranges::any_of(
-      runner.operations(), [](const OperationInfo &op) { return op.name == "batchNorm"; });
+      runner.operations(), [](const core::OperationInfo &op) { return op.name == "batchNorm"; });
   return isThere ? "with the batch's statistics" : "";
 }
 

@@ -34,7 +34,7 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
 ///
 /// The forward phase is the training step's, without dropout, so that batch normalisation uses the
 /// batch's statistics. Evaluation ends early, with the score so far, once `isAsked()` returns true.
-Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &trainer,
+Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
                        const Dataset &data, int rank, const std::function<bool()> &isAsked);
 
 /// The sum over all workers' scores; all workers call it. Nothing where a worker was interrupted
@@ -42,6 +42,6 @@ Result<Score> evaluate(const Plan &plan, Executable &executable, Trainer &traine
 Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds);
 
 /// How evaluation differs from inference: "with the batch's statistics", or empty.
-std::string trainingMode(const StepRunner &runner);
+std::string trainingMode(const core::StepRunner &runner);
 
 } // namespace syncline

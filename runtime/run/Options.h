@@ -20,7 +20,7 @@ struct Options : DeviceFlags {
   std::optional<std::int64_t> steps, epochs;
   std::uint64_t seed = 0;
 
-  SgdOptions sgd;
+  core::SgdOptions sgd;
 
   std::string save, dump;
   std::set<std::int64_t> dumpSteps{0};

@@ -78,7 +78,7 @@ ElementType elementType(const Json &object) {
   auto name = get<std::string>(object, "type");
   for (ElementType t : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16,
                         ElementType::i64, ElementType::i32, ElementType::u8})
-    if (elementName(t) == name)
+    if (core::elementName(t) == name)
       return t;
   throw SchemaError{"unknown element type '" + name + "'"};
 }
@@ -133,9 +133,9 @@ PlanTensor planTensor(const Json &object) {
   else
     t.init = tensorInit(member(object, "init"));
   if (t.init.kind == TensorInit::Kind::values &&
-      static_cast<std::int64_t>(t.init.values.size()) != elementCount(t.shape))
+      static_cast<std::int64_t>(t.init.values.size()) != core::elementCount(t.shape))
     throw SchemaError{"tensor '" + t.name + "' has " + std::to_string(t.init.values.size()) +
-                      " values, expected " + std::to_string(elementCount(t.shape))};
+                      " values, expected " + std::to_string(core::elementCount(t.shape))};
   return t;
 }
 
@@ -323,7 +323,7 @@ Result<Plan> loadPlan(const std::string &folder) {
     if (Status s = checkSamples(plan); !s)
       return s;
     auto bytes = [](const NamedTensor &t) {
-      return (elementCount(t.shape) * elementBytes(t.type) + 63) / 64 * 64;
+      return (core::elementCount(t.shape) * core::elementBytes(t.type) + 63) / 64 * 64;
     };
     plan.sizes.input = bytes(plan.input);
     plan.sizes.target = bytes(plan.target);

@@ -63,7 +63,7 @@ struct Plan {
   std::optional<NamedTensor> output;
   std::vector<PlanTensor> tensors;
   std::vector<PlanBucket> buckets; ///< in issue order
-  SpaceSizes sizes;
+  core::SpaceSizes sizes;
   double predictedStep = 0;    ///< seconds, in virtual time
   double plannedStep = 0;      ///< seconds, in the planner's model
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions

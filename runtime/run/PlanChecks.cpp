@@ -6,6 +6,9 @@
 #include <set>
 
 namespace syncline {
+
+using core::Executable;
+
 namespace {
 
 Status differ(const Plan &plan, const std::string &what) {
@@ -17,7 +20,7 @@ Status checkTensor(const Plan &plan, const Executable &executable, Space space,
   const int index = executable.find(space, tensor.name);
   if (index < 0)
     return Status::badInput("'" + plan.file("step.so") + "' has no tensor '" + tensor.name + "'");
-  const StepTensor &declared = executable.tensors()[index];
+  const core::StepTensor &declared = executable.tensors()[index];
   if (declared.shape != tensor.shape || declared.type != tensor.type)
     return differ(plan, "tensor '" + tensor.name + "'");
   return Status::ok();
@@ -44,9 +47,10 @@ Status checkTensors(const Plan &plan, const Executable &executable) {
 
 /// Whether the bucket's gradients in step.so are exactly the plan's members and have the
 /// members' type.
-bool hasMembers(const PlanBucket &bucket, const Bucket &declared, const Executable &executable) {
+bool hasMembers(const PlanBucket &bucket, const core::Bucket &declared,
+                const Executable &executable) {
   std::multiset<std::string> members(bucket.members.begin(), bucket.members.end()), found;
-  for (const StepTensor &t : executable.tensors()) {
+  for (const core::StepTensor &t : executable.tensors()) {
     if (t.space != Space::gradients || t.offset < declared.offset ||
         t.offset >= declared.offset + declared.extent)
       continue;
@@ -58,15 +62,15 @@ bool hasMembers(const PlanBucket &bucket, const Bucket &declared, const Executab
 }
 
 Status checkBuckets(const Plan &plan, const Executable &executable) {
-  std::map<int, const Bucket *> declared;
-  for (const Bucket &b : executable.buckets())
+  std::map<int, const core::Bucket *> declared;
+  for (const core::Bucket &b : executable.buckets())
     declared[b.id] = &b;
   for (const PlanBucket &b : plan.buckets) {
     const std::string what = "bucket " + std::to_string(b.id);
     auto found = declared.find(b.id);
     if (found == declared.end())
       return differ(plan, what + ", which step.so does not have or plan.json has twice");
-    const Bucket &other = *found->second;
+    const core::Bucket &other = *found->second;
     if (other.channel != b.channel || other.scheme != b.scheme || other.extent != b.extent ||
         !hasMembers(b, other, executable))
       return differ(plan, what);
@@ -88,8 +92,8 @@ Status checkOrder(const Plan &plan, const Executable &executable) {
       expected[b.channel].push_back(b.id);
       channels[b.id] = b.channel;
     }
-  for (const OperationInfo &op : executable.operations())
-    if (op.kind == OperationKind::issue && channels.contains(op.bucket))
+  for (const core::OperationInfo &op : executable.operations())
+    if (op.kind == core::OperationKind::issue && channels.contains(op.bucket))
       issued[channels[op.bucket]].push_back(op.bucket);
   for (const auto &[channel, ids] : expected) {
     const auto [want, have] =
@@ -123,7 +127,7 @@ Status checkSamples(const Plan &plan) {
       return bad(output, "classes as second dimension");
     classes = output.shape[1];
   }
-  if (elementCount(output.shape) != elementCount(plan.target.shape) * classes)
+  if (core::elementCount(output.shape) != core::elementCount(plan.target.shape) * classes)
     return bad(plan.target, "a target for every prediction of '" + output.name + "', shape " +
                                 describe(output.shape));
   return Status::ok();

@@ -16,6 +16,6 @@ Status checkSamples(const Plan &plan);
 /// go to dedicated servers. The check is needed because ranks compute by step.so but read, write,
 /// sum and report by plan.json, and servers have plan.json alone. States that no operation uses may
 /// be missing in step.so. Errors: badInput, naming the difference.
-Status checkStep(const Plan &plan, const Executable &executable);
+Status checkStep(const Plan &plan, const core::Executable &executable);
 
 } // namespace syncline

@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-Status RankLinks::agree(const Executable &executable, std::int64_t steps) {
+Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) {
   // Different processors may choose different layouts; sums over raw bytes would mix them.
   const std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
   if (Status s = run.group.agree({{"memory layout", layout}}, Participants::workers); !s)
@@ -48,7 +48,7 @@ Status RankLinks::agreeOnNodes() {
   return Status::ok();
 }
 
-Result<TrainerLinks> RankLinks::open(Executable &executable) {
+Result<TrainerLinks> RankLinks::open(core::Executable &executable) {
   const Plan &plan = run.plan;
   if (!run.backend.hasChannels()) {
     if (Status s = run.group.connect(run.timeoutSeconds); !s)

@@ -20,7 +20,7 @@ public:
     const Options &options;
     const Identity &identity;
     const Plan &plan;
-    const Backend &backend;
+    const core::Backend &backend;
     Group &group;
     double timeoutSeconds;
   };
@@ -30,16 +30,16 @@ public:
   /// Checks that all workers have the same memory layouts and suitable nodes, and tells the servers
   /// the number of steps. All workers call it together. Errors: peerLost where ranks differ;
   /// badInput where the ranks' nodes do not suit a hierarchical bucket.
-  Status agree(const Executable &executable, std::int64_t steps);
+  Status agree(const core::Executable &executable, std::int64_t steps);
   /// Returns the backend's own channels, or channels over the run's transport. All workers call it
   /// together, after agree(). Errors: badInput where the backend cannot carry the plan; peerLost.
-  Result<TrainerLinks> open(Executable &executable);
+  Result<TrainerLinks> open(core::Executable &executable);
 
 private:
   Status agreeOnNodes();
 
   Run run;
-  std::unique_ptr<Peers> peers; ///< for the backend's own channels; null without them
+  std::unique_ptr<core::Peers> peers; ///< for the backend's own channels; null without them
 };
 
 } // namespace syncline

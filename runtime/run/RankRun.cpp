@@ -58,7 +58,7 @@ private:
   std::optional<Sampler> sampler;
   std::int64_t steps = 0;
   int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
-  const Backend *backend = nullptr;
+  const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
@@ -86,7 +86,7 @@ Status RankRun::load() {
   if (plan.backend != options.backend)
     return Status::badInput("'" + plan.folder + "' is compiled for backend '" + plan.backend +
                             "', not '" + options.backend + "'");
-  Result<const Backend *> opened = openBackend(options.backend);
+  Result<const core::Backend *> opened = openBackend(options.backend);
   if (!opened)
     return opened.status();
   backend = *opened;
@@ -149,7 +149,7 @@ Status RankRun::build() {
                    backend->devices(), options.backend);
   if (!device)
     return device.status();
-  ExecutableOptions how;
+  core::ExecutableOptions how;
   how.device = *device;
   how.precision = options.precision;
   how.sizes = plan.sizes;
@@ -161,8 +161,8 @@ Status RankRun::build() {
   if (!loaded)
     return loaded.status();
   step = std::move(*loaded);
-  Executable &executable = step->executable();
-  SgdOptions sgd = options.sgd;
+  core::Executable &executable = step->executable();
+  core::SgdOptions sgd = options.sgd;
   sgd.keepsFinite = !options.allowsNonFinite;
   if (Status s = executable.setOptimizer(sgd); !s)
     return s;
@@ -172,13 +172,13 @@ Status RankRun::build() {
     return s;
   input = executable.find(Space::input, plan.input.name);
   target = executable.find(Space::target, plan.target.name);
-  x.resize(elementCount(plan.input.shape) * elementBytes(plan.input.type));
-  y.resize(elementCount(plan.target.shape) * elementBytes(plan.target.type));
+  x.resize(core::elementCount(plan.input.shape) * core::elementBytes(plan.input.type));
+  y.resize(core::elementCount(plan.target.shape) * core::elementBytes(plan.target.type));
   return Status::ok();
 }
 
 Status RankRun::connect() {
-  Executable &executable = step->executable();
+  core::Executable &executable = step->executable();
   TrainerLinks opened;
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
@@ -217,7 +217,7 @@ Status RankRun::observe() {
 }
 
 Status RankRun::writeObservations() {
-  const Executable &executable = step->executable();
+  const core::Executable &executable = step->executable();
   if (stopSignal != 0 && (!options.opTimes.empty() || (trace && !trace->hasBegun()))) {
     report->note("the run ended too early for '" + (trace ? options.trace : options.opTimes) +
                  "', which is not written");
@@ -253,7 +253,7 @@ Status RankRun::train() {
     if (trace)
       if (Status s = trace->beforeStep(number, *trainer); !s)
         return s;
-    auto start = Clock::now();
+    auto start = core::Clock::now();
     if (Status s = fill(number); !s)
       return s;
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
@@ -261,7 +261,7 @@ Status RankRun::train() {
                                             /*meanwhile=*/[&] { readBatch(number + 1); });
     if (!times)
       return times.status();
-    times->seconds = secondsSince(start);
+    times->seconds = core::secondsSince(start);
     report->addStep(*times);
     if (Status s = finishStep(number, dumps); !s)
       return s;

@@ -21,7 +21,7 @@ template <typename F> double medianOf(const std::vector<StepTimes> &steps, F &&f
   std::vector<double> values;
   for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i)
     values.push_back(f(steps[i]));
-  return median(values);
+  return core::median(values);
 }
 
 /// "812 B", "40.2 kB", "1234.5 MB".
@@ -127,9 +127,9 @@ void Report::tellJson(const Trainer::EarlierLoss &earlier) const {
 void Report::tellText(const Trainer::EarlierLoss &earlier) {
   // A terminal is updated often; a log file gets a line every few seconds.
   const bool last = earlier.step + 1 == length.steps;
-  if (!last && secondsSince(lastShown) < (terminal ? 0.2 : 5))
+  if (!last && core::secondsSince(lastShown) < (terminal ? 0.2 : 5))
     return;
-  lastShown = Clock::now();
+  lastShown = core::Clock::now();
   const StepTimes &t = steps[earlier.step];
   std::string epoch;
   if (length.perEpoch > 0)
@@ -220,14 +220,14 @@ std::int64_t peakMemoryBytes() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &trainer) {
+void printTimings(const Plan &plan, const core::StepRunner &runner, const Trainer &trainer) {
   auto operations = runner.operations();
   std::vector<double> ms;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     std::vector<double> seconds;
     for (const StepRecord &record : trainer.records())
       seconds.push_back(record.operations[i].seconds());
-    ms.push_back(median(std::move(seconds)) * 1e3);
+    ms.push_back(core::median(std::move(seconds)) * 1e3);
   }
   std::vector<std::size_t> order(ms.size());
   std::iota(order.begin(), order.end(), 0);
@@ -237,7 +237,7 @@ void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &tra
   std::fprintf(stderr, "%10s %6s  %-20s %-10s %-36s %s\n", "ms", "%", "operation", "phase", "layer",
                "implementation");
   for (std::size_t i : order) {
-    const OperationInfo &op = operations[i];
+    const core::OperationInfo &op = operations[i];
     std::string layer = op.bucket >= 0 ? "bucket " + std::to_string(op.bucket) : op.layer;
     std::string how = op.implementation;
     if (op.reorders > 0)
@@ -250,7 +250,7 @@ void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &tra
   if (trainer.bucketTimings().empty())
     return;
   std::fprintf(stderr, "buckets of the last step, ms from its beginning (predicted in brackets)\n");
-  for (const BucketTiming &t : trainer.bucketTimings())
+  for (const core::BucketTiming &t : trainer.bucketTimings())
     for (const PlanBucket &b : plan.buckets)
       if (b.id == t.bucket)
         std::fprintf(stderr,

@@ -68,7 +68,7 @@ private:
   std::optional<double> lastLoss;
   double lossSum = 0; ///< over the epoch's steps
   std::int64_t losses = 0;
-  Clock::time_point lastShown{};
+  core::Clock::time_point lastShown{};
   bool isLineOpen = false; ///< the cursor stands at the end of a progress line
   int stopSignal = 0;
 };
@@ -77,6 +77,6 @@ private:
 std::int64_t peakMemoryBytes();
 
 /// Prints median milliseconds of every operation, slowest first, and of every bucket.
-void printTimings(const Plan &plan, const StepRunner &runner, const Trainer &trainer);
+void printTimings(const Plan &plan, const core::StepRunner &runner, const Trainer &trainer);
 
 } // namespace syncline

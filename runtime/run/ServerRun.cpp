@@ -89,7 +89,7 @@ Status ServerRun::serve() {
   if (Status s = group->connect(1e6); !s)
     return s;
   running = 1;
-  threads.emplace_back([this] { conclude(guarded([this] { return openChannels(); })); });
+  threads.emplace_back([this] { conclude(core::guarded([this] { return openChannels(); })); });
   // Workers decide when to stop and tell the servers.
   StopSignal::hold();
   Status s = watch();
@@ -128,7 +128,7 @@ Status ServerRun::openChannels() {
   running += served.size();
   for (const auto &[channel, buckets] : served)
     threads.emplace_back([this, channel = channel] {
-      conclude(guarded([this, channel] { return serveChannel(channel); }));
+      conclude(core::guarded([this, channel] { return serveChannel(channel); }));
     });
   return Status::ok();
 }
@@ -149,8 +149,9 @@ Status ServerRun::serveChannel(int channel) {
 
 /// The error message for a run of which `done` steps are complete.
 Status ServerRun::lost(const Status &why, const std::string &where, std::int64_t done) const {
-  return Status::error(why.kind(), RankNames{plan.ranks}.of(identity.rank) + ": " + why.message() +
-                                       where + "; " + lastCompletedStep(done));
+  return Status::error(why.kind(), core::RankNames{plan.ranks}.of(identity.rank) + ": " +
+                                       why.message() + where + "; " +
+                                       core::lastCompletedStep(done));
 }
 
 void ServerRun::conclude(const Status &s) {
@@ -167,7 +168,7 @@ void ServerRun::conclude(const Status &s) {
 Status ServerRun::watch() {
   // A thread that meets the failure itself can name bucket and step, so it gets time to do so.
   constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
-  const Deadline opening = deadlineIn(options.startTimeout + timeout());
+  const core::Deadline opening = core::deadlineIn(options.startTimeout + timeout());
   // Workers wait for rank 0 with this limit too.
   const double seconds = std::max(20.0, timeout());
   auto isOver = [&] { return running == 0 || !failure; };
@@ -176,7 +177,7 @@ Status ServerRun::watch() {
     const bool mayAsk = areOpen;
     lock.unlock();
     Status s = mayAsk ? askWorkers(seconds) : group->verdict();
-    if (s && !mayAsk && Clock::now() > opening)
+    if (s && !mayAsk && core::Clock::now() > opening)
       s = Status::error(ErrorKind::peerLost, notConnected(group->waitsFor()));
     lock.lock();
     if (!s && !changed.wait_for(lock, grace, isOver)) {

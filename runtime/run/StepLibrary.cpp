@@ -32,8 +32,8 @@ static Result<BuildStep *> checkedEntry(void *library, const std::string &path,
   return build;
 }
 
-Result<StepLibrary> StepLibrary::load(const Plan &plan, const Backend &backend,
-                                      const ExecutableOptions &options) {
+Result<StepLibrary> StepLibrary::load(const Plan &plan, const core::Backend &backend,
+                                      const core::ExecutableOptions &options) {
   // An absolute path: otherwise the loader would search its own folders.
   std::string path = std::filesystem::absolute(plan.file("step.so")).string();
   StepLibrary library;
@@ -46,7 +46,7 @@ Result<StepLibrary> StepLibrary::load(const Plan &plan, const Backend &backend,
   Result<BuildStep *> build = checkedEntry(library.handle.get(), path, std::string(backend.name()));
   if (!build)
     return build.status();
-  Result<std::unique_ptr<Executable>> executable = backend.createExecutable(options);
+  Result<std::unique_ptr<core::Executable>> executable = backend.createExecutable(options);
   if (!executable)
     return executable.status();
   library.prepared = std::move(*executable);

@@ -13,14 +13,14 @@ class StepLibrary {
 public:
   /// Loads step.so and builds its step. Errors: badInput for a library of another version or
   /// backend, and for a step that `backend` refuses.
-  static Result<StepLibrary> load(const Plan &plan, const Backend &backend,
-                                  const ExecutableOptions &options);
+  static Result<StepLibrary> load(const Plan &plan, const core::Backend &backend,
+                                  const core::ExecutableOptions &options);
 
-  Executable &executable() const { return *prepared; }
+  core::Executable &executable() const { return *prepared; }
 
 private:
   std::shared_ptr<void> handle; // outlives what calls into it
-  std::unique_ptr<Executable> prepared;
+  std::unique_ptr<core::Executable> prepared;
 };
 
 } // namespace syncline

@@ -25,12 +25,12 @@ void endBy(int signal) {
 }
 
 void waitForSignals(sigset_t signals, pid_t parent) {
-  Clock::time_point first{};
+  core::Clock::time_point first{};
   for (;;) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0)
       continue;
-    const auto now = Clock::now();
+    const auto now = core::Clock::now();
     if (!holds || getppid() != parent)
       endBy(signal);
     else if (noted == 0)

@@ -10,7 +10,9 @@
 
 namespace syncline {
 
-Result<TrainerLinks> hostLinks(ShardedOptimizer &optimizer, Transport &transport, int ranks,
+using core::OperationKind;
+
+Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, Transport &transport, int ranks,
                                const RankLayout &layout) {
   if (transport.size() != ranks + layout.servers)
     return Status::error(ErrorKind::internal,
@@ -18,21 +20,21 @@ Result<TrainerLinks> hostLinks(ShardedOptimizer &optimizer, Transport &transport
                              " servers on a transport of " + std::to_string(transport.size()));
   TrainerLinks links;
   links.servers = layout.servers;
-  links.open = [&optimizer, &transport,
-                layout](int channel,
-                        const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<Channel>> {
+  links.open = [&optimizer, &transport, layout](
+                   int channel,
+                   const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<core::Channel>> {
     auto opened = CommunicationThread::create(transport, channel, schemes, layout, [&](int bucket) {
       return optimizer.updateShard(bucket);
     });
     if (!opened)
       return opened.status();
-    return std::unique_ptr<Channel>(std::move(*opened));
+    return std::unique_ptr<core::Channel>(std::move(*opened));
   };
   links.traffic = [&transport] { return transport.traffic(); };
   return links;
 }
 
-Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ranks,
+Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
   if (ranks > 1) {
@@ -49,7 +51,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Executable &executable, int ran
 /// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
 Status Trainer::openChannels(const TrainerLinks &links) {
   std::map<int, std::vector<Scheme>> schemes;
-  for (const Bucket &b : executable.buckets()) {
+  for (const core::Bucket &b : executable.buckets()) {
     std::vector<Scheme> &used = schemes[b.channel];
     if (std::find(used.begin(), used.end(), b.scheme) == used.end())
       used.push_back(b.scheme);
@@ -75,12 +77,12 @@ Status Trainer::openChannels(const TrainerLinks &links) {
 
 /// Finds the address and the element type of each bucket.
 Status Trainer::findBuckets() {
-  auto at = [&](Space space, const Bucket &b) {
+  auto at = [&](Space space, const core::Bucket &b) {
     return static_cast<std::byte *>(executable.space(space).data) + b.offset;
   };
-  for (const Bucket &b : executable.buckets()) {
+  for (const core::Bucket &b : executable.buckets()) {
     std::set<ElementType> types;
-    for (const StepTensor &t : executable.tensors())
+    for (const core::StepTensor &t : executable.tensors())
       if (t.space == Space::gradients && t.offset >= b.offset && t.offset < b.offset + b.extent)
         types.insert(t.type);
     if (types.size() > 1)
@@ -100,8 +102,8 @@ Status Trainer::findBuckets() {
 }
 
 Status Trainer::takeShard(int bucket, const BucketPlace &place) {
-  const Range own =
-      place.channel ? place.channel->shardOf(place.bytes, place.type) : Range{0, place.bytes};
+  const core::Range own =
+      place.channel ? place.channel->shardOf(place.bytes, place.type) : core::Range{0, place.bytes};
   return executable.takeShard(bucket, static_cast<std::int64_t>(own.begin),
                               static_cast<std::int64_t>(own.size()));
 }
@@ -121,12 +123,12 @@ Status Trainer::gather(std::size_t index) {
   Status s = executable.run(static_cast<int>(index));
   if (!s || ranks == 1)
     return s;
-  const OperationInfo &op = executable.operations()[index];
+  const core::OperationInfo &op = executable.operations()[index];
   return places.at(op.bucket).channel->issueGather(op.bucket, op.gathered);
 }
 
 Status Trainer::runOperation(std::size_t index) {
-  const OperationInfo &op = executable.operations()[index];
+  const core::OperationInfo &op = executable.operations()[index];
   switch (op.kind) {
   case OperationKind::compute:
   case OperationKind::update:
@@ -173,7 +175,7 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   }
   for (auto &[id, channel] : channels)
     channel->startStep(number, replays);
-  began = Clock::now();
+  began = core::Clock::now();
   if (Status s = replays ? executable.replay() : runOperations(); !s)
     return s;
   isWarm = true;
@@ -198,7 +200,7 @@ Status Trainer::record(std::int64_t number) {
 Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
                                 const std::function<void()> &meanwhile) {
   wholeGradients = wantsGradients;
-  const auto start = Clock::now();
+  const auto start = core::Clock::now();
   if (Status s = runStep(number, meanwhile); !s)
     return s;
   if (isRecording)
@@ -219,7 +221,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
   }
   if (Status s = issueLoss(number); !s)
     return s;
-  times.seconds = secondsSince(start);
+  times.seconds = core::secondsSince(start);
   return times;
 }
 
@@ -256,10 +258,10 @@ Status Trainer::forward(std::int64_t number) {
   return executable.synchronize();
 }
 
-std::vector<BucketTiming> Trainer::bucketTimings() const {
-  std::vector<BucketTiming> all;
+std::vector<core::BucketTiming> Trainer::bucketTimings() const {
+  std::vector<core::BucketTiming> all;
   for (const auto &[id, channel] : channels)
-    for (const BucketTiming &t : channel->timings())
+    for (const core::BucketTiming &t : channel->timings())
       if (t.bucket >= 0)
         all.push_back(t);
   return all;

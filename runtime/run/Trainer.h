@@ -26,7 +26,7 @@ struct StepTimes {
 /// The connections of a run on several ranks.
 struct TrainerLinks {
   int servers = 0; ///< number of dedicated servers, which sum gradients only
-  OpenChannel open;
+  core::OpenChannel open;
   std::function<Traffic()> traffic; ///< bytes of this rank so far; empty where they are not counted
 };
 
@@ -34,14 +34,14 @@ struct TrainerLinks {
 /// them, the layout's servers. Servers open linkName(channel) + "/parameter-server" for every
 /// channel with such buckets, in the channels' order. All arguments outlive the channels. Errors:
 /// internal where the numbers do not add up to the transport's size.
-Result<TrainerLinks> hostLinks(ShardedOptimizer &optimizer, Transport &transport, int ranks,
+Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, Transport &transport, int ranks,
                                const RankLayout &layout);
 
 class Trainer {
 public:
   /// Opens every channel with the schemes of its buckets. On several ranks all ranks call it
   /// together and `links` are needed. Errors: badInput for a bucket that cannot travel; peerLost.
-  static Result<std::unique_ptr<Trainer>> create(Executable &executable, int ranks,
+  static Result<std::unique_ptr<Trainer>> create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links = {});
 
   /// Captures the second step and replays it from then on, where the executable can. A step with
@@ -83,14 +83,14 @@ public:
   }
   const std::vector<StepRecord> &records() const { return recorded; }
   /// Timings of the last step's buckets, over all channels.
-  std::vector<BucketTiming> bucketTimings() const;
+  std::vector<core::BucketTiming> bucketTimings() const;
 
 private:
-  Trainer(Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
+  Trainer(core::Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
   Status openChannels(const TrainerLinks &links);
   Status findBuckets();
   struct BucketPlace {
-    Channel *channel; ///< null in a run of one rank
+    core::Channel *channel; ///< null in a run of one rank
     std::byte *gradients, *parameters;
     std::size_t bytes;
     ElementType type;
@@ -106,18 +106,18 @@ private:
   Status issueLoss(std::int64_t number);
   Status gather(std::size_t index);
 
-  Executable &executable;
+  core::Executable &executable;
   const int ranks;
   std::function<Traffic()> traffic;
   Traffic counted;             ///< bytes in the steps so far
   bool wholeGradients = false; ///< whether the present step gathers them
-  std::map<int, std::unique_ptr<Channel>> channels;
+  std::map<int, std::unique_ptr<core::Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
   bool captures = false, hasCaptured = false;
   /// A step has run, so that libraries have connected and allocated their memory.
   bool isWarm = false;
   bool isRecording = false;
-  Clock::time_point began; ///< start of the step's first operation
+  core::Clock::time_point began; ///< start of the step's first operation
   std::vector<StepRecord> recorded;
 
   // The loss travels after the step's buckets, while the next step computes.

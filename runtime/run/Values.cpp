@@ -13,10 +13,13 @@
 #include <fstream>
 
 namespace syncline {
+
+using core::TensorStore;
+
 namespace {
 
 std::size_t denseBytes(const PlanTensor &t) {
-  return static_cast<std::size_t>(elementCount(t.shape) * elementBytes(t.type));
+  return static_cast<std::size_t>(core::elementCount(t.shape) * core::elementBytes(t.type));
 }
 
 /// The value of element i by the tensor's init rule.
@@ -38,7 +41,7 @@ template <typename T>
 std::vector<std::byte> drawn(const PlanTensor &tensor, std::uint64_t seed, T (*convert)(double)) {
   RandomStream random(seed, tensor.name);
   std::vector<std::byte> bytes(denseBytes(tensor));
-  for (std::int64_t i = 0; i < elementCount(tensor.shape); ++i) {
+  for (std::int64_t i = 0; i < core::elementCount(tensor.shape); ++i) {
     T element = convert(valueAt(tensor.init, random, i));
     std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
   }

@@ -15,11 +15,11 @@ Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor 
                                              std::uint64_t seed);
 
 /// Writes the initial values of all parameters and states. The plan has passed checkStep().
-Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed);
+Status initialize(const Plan &plan, core::TensorStore &store, std::uint64_t seed);
 
 /// Writes the model with its present values to `path`, completely or not at all. Errors: badInput,
 /// naming the first value that is not finite, unless `allowsNonFinite`.
-Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed, const std::string &path,
-                bool allowsNonFinite);
+Status saveOnnx(const Plan &plan, core::TensorStore &store, std::uint64_t seed,
+                const std::string &path, bool allowsNonFinite);
 
 } // namespace syncline

@@ -53,7 +53,7 @@ CommunicationThread::~CommunicationThread() {
 void CommunicationThread::startStep(std::int64_t number, bool) {
   step = number;
   exposed = 0;
-  stepStart = Clock::now();
+  stepStart = core::Clock::now();
   waited.clear();
 }
 
@@ -69,7 +69,7 @@ Status CommunicationThread::issue(int bucket, void *data, std::size_t bytes, Ele
   return Status::ok();
 }
 
-Status CommunicationThread::issueGather(int bucket, std::vector<GatherPart> parts) {
+Status CommunicationThread::issueGather(int bucket, std::vector<core::GatherPart> parts) {
   std::function<Status()> job;
   if (ring)
     job = [this, parts = std::move(parts)] { return ring->allGather(parts); };
@@ -77,7 +77,7 @@ Status CommunicationThread::issueGather(int bucket, std::vector<GatherPart> part
   return Status::ok();
 }
 
-Status CommunicationThread::issueSharded(int bucket, const ShardedBucket &sharded) {
+Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &sharded) {
   std::function<Status()> job;
   if (ring)
     job = [this, bucket, b = sharded] {
@@ -95,7 +95,7 @@ Status CommunicationThread::issueSharded(int bucket, const ShardedBucket &sharde
 void CommunicationThread::enqueue(int bucket, std::string_view what,
                                   std::function<Status()> carryOut) {
   auto job = std::make_shared<Job>(Job{{bucket}, what, std::move(carryOut), step, stepStart});
-  job->timing.issued = secondsSince(stepStart);
+  job->timing.issued = core::secondsSince(stepStart);
   underWay.push_back(job);
   {
     std::lock_guard lock(mutex);
@@ -114,9 +114,9 @@ Status CommunicationThread::wait(int bucket) {
   underWay.erase(found);
   std::unique_lock lock(mutex);
   if (!job->done) {
-    auto start = Clock::now();
+    auto start = core::Clock::now();
     finished.wait(lock, [&] { return job->done; });
-    exposed += secondsSince(start);
+    exposed += core::secondsSince(start);
   }
   waited.push_back(job->timing);
   return failure;
@@ -131,9 +131,9 @@ void CommunicationThread::work() {
     Job &job = *queue.front();
     bool broken = !failure;
     lock.unlock();
-    double started = secondsSince(job.stepStart);
+    double started = core::secondsSince(job.stepStart);
     Status s = broken ? Status::ok() : carryOut(job);
-    double ended = secondsSince(job.stepStart);
+    double ended = core::secondsSince(job.stepStart);
     lock.lock();
     job.timing.started = started;
     job.timing.finished = ended;
@@ -149,7 +149,7 @@ Status CommunicationThread::carryOut(const Job &job) {
   if (!job.carryOut)
     return Status::error(ErrorKind::internal, "bucket " + std::to_string(job.timing.bucket) +
                                                   " has a scheme that its channel does not offer");
-  Status s = guarded(job.carryOut);
+  Status s = core::guarded(job.carryOut);
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
   return Status::error(
@@ -157,7 +157,7 @@ Status CommunicationThread::carryOut(const Job &job) {
       "rank " + std::to_string(rank) + ": " + s.message() + " in the " + std::string(job.what) +
           " of " +
           (job.timing.bucket < 0 ? "the loss" : "bucket " + std::to_string(job.timing.bucket)) +
-          " in step " + std::to_string(job.step) + "; " + lastCompletedStep(job.step));
+          " in step " + std::to_string(job.step) + "; " + core::lastCompletedStep(job.step));
 }
 
 } // namespace syncline

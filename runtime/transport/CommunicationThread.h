@@ -21,7 +21,7 @@ namespace syncline {
 
 /// A bucket's values are computed before its issue. wait() returns when the bucket is complete; the
 /// links' time limit bounds the wait.
-class CommunicationThread final : public Channel {
+class CommunicationThread final : public core::Channel {
 public:
   /// Updates this rank's part of a bucket by "reduce-scatter", which shardOf() returns: the
   /// parameters there, by the summed gradients in the same part. Called by the channel's thread.
@@ -42,24 +42,24 @@ public:
   /// Enqueue only; wait() reports errors.
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
-  Status issueGather(int bucket, std::vector<GatherPart> parts) override;
-  Status issueSharded(int bucket, const ShardedBucket &sharded) override;
-  Range shardOf(std::size_t bytes, ElementType type) const override {
+  Status issueGather(int bucket, std::vector<core::GatherPart> parts) override;
+  Status issueSharded(int bucket, const core::ShardedBucket &sharded) override;
+  core::Range shardOf(std::size_t bytes, ElementType type) const override {
     return ring->blockOf(rank, bytes, type);
   }
   Status wait(int bucket) override;
 
   /// Seconds that wait() blocked.
   double exposedSeconds() const override { return exposed; }
-  std::vector<BucketTiming> timings() const override { return waited; }
+  std::vector<core::BucketTiming> timings() const override { return waited; }
 
 private:
   struct Job {
-    BucketTiming timing;
+    core::BucketTiming timing;
     std::string_view what; ///< for errors: "all-reduce"
     std::function<Status()> carryOut;
     std::int64_t step;
-    Clock::time_point stepStart;
+    core::Clock::time_point stepStart;
     bool done = false;
   };
 
@@ -75,10 +75,10 @@ private:
   AllReduce *const first;           ///< the first all-reduce of `schemes`; null without one
   const std::unique_ptr<Ring> ring; ///< for all-gathers and sharded updates; null without these
   const UpdateShard updateShard;
-  Clock::time_point stepStart = Clock::now();
+  core::Clock::time_point stepStart = core::Clock::now();
   std::int64_t step = 0;
   double exposed = 0;
-  std::vector<BucketTiming> waited; ///< timings of this step's buckets
+  std::vector<core::BucketTiming> waited; ///< timings of this step's buckets
 
   std::mutex mutex;
   std::condition_variable issued, finished;

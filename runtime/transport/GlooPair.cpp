@@ -62,7 +62,7 @@ Socket connectTo(const Address &pair) {
   // of its pair.
   const auto number = pair.getSeq();
   if (number != Address::kSequenceNumberUnset)
-    client.sendAll({reinterpret_cast<const char *>(&number), sizeof number}, deadlineIn(1));
+    client.sendAll({reinterpret_cast<const char *>(&number), sizeof number}, core::deadlineIn(1));
   return client;
 }
 

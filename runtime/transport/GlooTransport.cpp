@@ -14,6 +14,9 @@
 #include <gloo/transport/tcp/device.h>
 
 namespace syncline {
+
+using core::Deadline;
+
 namespace {
 
 class GlooTransport : public Transport {
@@ -173,7 +176,7 @@ Result<std::unique_ptr<Link>> GlooTransport::open(const LinkEnd &end, const std:
 }
 
 Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const LinkEnd> ends) {
-  const Deadline deadline = deadlineIn(options.startSeconds);
+  const Deadline deadline = core::deadlineIn(options.startSeconds);
   std::unique_ptr<RankListener> listener;
   for (const LinkEnd &end : ends) {
     if (end.sends)
@@ -197,7 +200,7 @@ Result<std::vector<std::unique_ptr<Link>>> GlooTransport::open(std::span<const L
   }
   // All ranks have begun to open their ends. The links are connected in parallel, because the peer
   // of one link may itself be waiting at another.
-  const Deadline connected = deadlineIn(options.startSeconds + options.timeoutSeconds);
+  const Deadline connected = core::deadlineIn(options.startSeconds + options.timeoutSeconds);
   std::vector<std::future<Result<std::unique_ptr<Link>>>> opening;
   for (std::size_t i = 0; i < ends.size(); ++i)
     opening.push_back(std::async(std::launch::async, [&, i] {

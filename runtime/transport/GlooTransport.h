@@ -10,7 +10,7 @@ namespace syncline {
 
 struct GlooOptions {
   int rank = 0, size = 1;
-  RankNames names;
+  core::RankNames names;
   std::string interface;      ///< network interface to use; empty for the one that has `address`
   std::string address;        ///< numeric address of this host
   double startSeconds = 60;   ///< how long opening a link may take

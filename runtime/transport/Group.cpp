@@ -21,7 +21,7 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
     group->server = std::make_unique<StoreServer>(std::move(listener), options.size, group->names);
     port = group->server->port();
   }
-  Deadline deadline = deadlineIn(options.startSeconds);
+  core::Deadline deadline = core::deadlineIn(options.startSeconds);
   auto watch = Watch::connect(options.address, port, options.rank, options.size, deadline);
   if (!watch)
     return watch.status();
@@ -80,7 +80,7 @@ void Group::abandon(const Status &error) {
 
 Result<std::vector<std::string>> Group::gather(const std::string &key, const std::string &value,
                                                double seconds, Participants who) {
-  return store->gather(key, value, deadlineIn(seconds), who == Participants::workers);
+  return store->gather(key, value, core::deadlineIn(seconds), who == Participants::workers);
 }
 
 Status Group::tell(const std::string &key, const std::string &value, double seconds) {
@@ -91,7 +91,7 @@ Result<std::optional<std::string>> Group::ask(const std::string &key, double sec
   Status known = verdict();
   if (!known)
     return known;
-  auto value = store->get(key, Clock::now(), seconds);
+  auto value = store->get(key, core::Clock::now(), seconds);
   if (value)
     return value;
   known = verdict();
@@ -114,7 +114,7 @@ Status Group::blame(int peer, const std::string &message) const {
 
 Status Group::leave(double seconds) {
   store->enter("at the end of the run");
-  auto all = store->gather("leave", "", deadlineIn(seconds));
+  auto all = store->gather("leave", "", core::deadlineIn(seconds));
   return all ? Status::ok() : all.status();
 }
 

@@ -93,7 +93,7 @@ private:
   explicit Group(const GroupOptions &options)
       : options(options), names{options.workers > 0 ? options.workers : options.size} {}
   GroupOptions options;
-  RankNames names;
+  core::RankNames names;
   // Members are destroyed from the last to the first: connections before the server that they
   // lead to.
   std::unique_ptr<StoreServer> server;

@@ -4,7 +4,7 @@
 namespace syncline {
 namespace {
 
-class GroupPeers final : public Peers {
+class GroupPeers final : public core::Peers {
 public:
   GroupPeers(Group &group, double timeout, double start)
       : group(group), timeout(timeout), start(start) {}
@@ -30,7 +30,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Peers> createPeers(Group &group, double timeoutSeconds, double startSeconds) {
+std::unique_ptr<core::Peers> createPeers(Group &group, double timeoutSeconds, double startSeconds) {
   return std::make_unique<GroupPeers>(group, timeoutSeconds, startSeconds);
 }
 

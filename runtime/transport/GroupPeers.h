@@ -9,6 +9,6 @@ namespace syncline {
 /// Creates the Peers of the group's workers, without servers. `group` outlives the result.
 /// `timeoutSeconds` is Peers::timeoutSeconds(); ranks may call exchange() up to
 /// `startSeconds` apart.
-std::unique_ptr<Peers> createPeers(Group &group, double timeoutSeconds, double startSeconds);
+std::unique_ptr<core::Peers> createPeers(Group &group, double timeoutSeconds, double startSeconds);
 
 } // namespace syncline

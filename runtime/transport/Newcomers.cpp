@@ -9,15 +9,15 @@ namespace syncline {
 
 void Newcomers::addTo(std::vector<pollfd> &polled) const {
   // A listener that cannot be served stays ready, so it is not polled during the pause.
-  const bool takes = Clock::now() >= nextTake;
+  const bool takes = core::Clock::now() >= nextTake;
   polled.push_back({takes ? listener.get() : -1, POLLIN, 0});
   for (const Newcomer &n : waiting)
     polled.push_back({n.socket.get(), POLLIN, 0});
 }
 
-Deadline Newcomers::nextTimer() const {
-  Deadline next = deadlineIn(3600);
-  if (Clock::now() < nextTake)
+core::Deadline Newcomers::nextTimer() const {
+  core::Deadline next = core::deadlineIn(3600);
+  if (core::Clock::now() < nextTake)
     next = nextTake;
   for (const Newcomer &n : waiting)
     next = std::min(next, n.end);
@@ -31,7 +31,7 @@ std::vector<Newcomers::Arrival> Newcomers::serve(std::span<const pollfd> polled)
     Newcomer &n = waiting[i];
     Frame hello;
     const FrameState state = polled[i + 1].revents ? read(n, hello) : FrameState::incomplete;
-    const bool isLate = Clock::now() >= n.end;
+    const bool isLate = core::Clock::now() >= n.end;
     if (state == FrameState::complete)
       arrivals.push_back({std::move(n.socket), std::move(hello), std::move(n.input)});
     else if (state == FrameState::incomplete && !isLate)
@@ -48,13 +48,13 @@ std::vector<Newcomers::Arrival> Newcomers::serve(std::span<const pollfd> polled)
 void Newcomers::take() {
   Socket socket = listener.accept();
   if (socket.isOpen()) {
-    waiting.push_back({std::move(socket), deadlineIn(helloSeconds)});
+    waiting.push_back({std::move(socket), core::deadlineIn(helloSeconds)});
     return;
   }
   // A connection that has already gone is no error; missing resources are.
   if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
     lastError = errno;
-  nextTake = deadlineIn(pause);
+  nextTake = core::deadlineIn(pause);
 }
 
 /// Reads the first frame. The state is `malformed` also when the other end has closed.

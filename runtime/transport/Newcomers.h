@@ -34,7 +34,7 @@ public:
   /// Appends the descriptors that poll() must watch.
   void addTo(std::vector<pollfd> &polled) const;
   /// The time at which serve() must be called at the latest.
-  Deadline nextTimer() const;
+  core::Deadline nextTimer() const;
   /// Handles the results of poll() for the descriptors that addTo() appended last.
   std::vector<Arrival> serve(std::span<const pollfd> polled);
   /// Why connections could not be accepted: "Too many open files; ..". Empty if all were accepted.
@@ -43,7 +43,7 @@ public:
 private:
   struct Newcomer {
     Socket socket;
-    Deadline end;
+    core::Deadline end;
     std::string input = {};
   };
   void take();
@@ -51,9 +51,9 @@ private:
 
   Socket listener;
   std::vector<Newcomer> waiting;
-  Deadline nextTake = {}; ///< no accept() before this time
-  int lastError = 0;      ///< of accept()
-  int silent = 0;         ///< number of connections closed because they sent nothing in time
+  core::Deadline nextTake = {}; ///< no accept() before this time
+  int lastError = 0;            ///< of accept()
+  int silent = 0;               ///< number of connections closed because they sent nothing in time
 };
 
 } // namespace syncline

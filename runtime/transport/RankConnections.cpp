@@ -40,14 +40,14 @@ void RankListener::serve() {
   while (!stop) {
     std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
     newcomers.addTo(fds);
-    const int wait = static_cast<int>(remaining(newcomers.nextTimer()).count());
+    const int wait = static_cast<int>(core::remaining(newcomers.nextTimer()).count());
     if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
       return;
     std::vector<Newcomers::Arrival> arrivals = newcomers.serve(std::span(fds).subspan(1));
     std::lock_guard lock(mutex);
     for (Newcomers::Arrival &a : arrivals)
       if (a.hello.size() == 3 && a.hello[0] == "syncline-link" && a.hello[1] == secret &&
-          sendFrame(a.socket, {"ok"}, deadlineIn(0.2)))
+          sendFrame(a.socket, {"ok"}, core::deadlineIn(0.2)))
         connections[a.hello[2]] = std::move(a.socket);
     problem = newcomers.trouble();
     arrived.notify_all();
@@ -76,7 +76,7 @@ std::string RankListener::trouble() const {
 /// One attempt of connectToRank(), with its errors.
 static Result<Socket> attempt(const std::string &host, int port, const Frame &hello,
                               const ConnectLimit &limit) {
-  auto soon = [&](double seconds) { return std::min(limit.deadline, deadlineIn(seconds)); };
+  auto soon = [&](double seconds) { return std::min(limit.deadline, core::deadlineIn(seconds)); };
   // Long enough to repeat a lost packet of the handshake, and short enough to notice a lost rank.
   Result<Socket> socket = Socket::connect(host, port, soon(3));
   if (!socket)

@@ -16,11 +16,11 @@ namespace syncline {
 
 /// Limits on waiting for the other rank.
 struct ConnectLimit {
-  Deadline deadline;
+  core::Deadline deadline;
   /// Whether to stop early because a rank is lost. Called every tenth of a second, from any thread.
   std::function<bool()> isOver;
 
-  bool hasPassed() const { return Clock::now() >= deadline || isOver(); }
+  bool hasPassed() const { return core::Clock::now() >= deadline || isOver(); }
 };
 
 /// Accepts other ranks' connections on its own thread until destroyed. place() contains a secret

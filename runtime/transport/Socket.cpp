@@ -14,6 +14,8 @@
 
 namespace syncline {
 
+using core::Deadline;
+
 Socket &Socket::operator=(Socket &&other) noexcept {
   if (this != &other) {
     close();
@@ -73,13 +75,13 @@ Result<Socket> Socket::listen(int port, const std::string &address) {
 static bool waitFor(int fd, short events, Deadline deadline) {
   for (;;) {
     pollfd p{fd, events, 0};
-    int n =
-        poll(&p, 1, static_cast<int>(std::min<std::int64_t>(remaining(deadline).count(), 1000)));
+    int n = poll(&p, 1,
+                 static_cast<int>(std::min<std::int64_t>(core::remaining(deadline).count(), 1000)));
     if (n > 0)
       return true;
     if (n < 0 && errno != EINTR)
       return false;
-    if (Clock::now() >= deadline)
+    if (core::Clock::now() >= deadline)
       return false;
   }
 }
@@ -121,7 +123,7 @@ Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadl
       s = connectOnce(*a, deadline, error);
     if (!s.isOpen())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  } while (!s.isOpen() && !isOutOfFiles(error) && Clock::now() < deadline);
+  } while (!s.isOpen() && !isOutOfFiles(error) && core::Clock::now() < deadline);
   freeaddrinfo(found);
   if (!s.isOpen() && isOutOfFiles(error))
     return Status::badInput(std::string("cannot open a connection: ") + std::strerror(error));

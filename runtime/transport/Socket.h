@@ -32,7 +32,7 @@ public:
   /// Connects, and repeats attempts until the port answers or the deadline passes. Errors: badInput
   /// for an unknown host or when this process has no free file descriptor; otherwise peerLost, with
   /// the system's reason.
-  static Result<Socket> connect(const std::string &host, int port, Deadline deadline);
+  static Result<Socket> connect(const std::string &host, int port, core::Deadline deadline);
 
   /// Two ends that are connected. They are not open where this process has no free file descriptor.
   static std::pair<Socket, Socket> pair();
@@ -41,7 +41,7 @@ public:
   /// reason, when there is no connection or this process cannot take more.
   Socket accept() const;
   /// Waits for input until the deadline: bytes, a close by the other end, or a new connection.
-  bool hasInput(Deadline deadline) const;
+  bool hasInput(core::Deadline deadline) const;
 
   /// Makes the socket blocking. A send or a receive without progress for `seconds` then fails.
   bool limitWaits(double seconds) const;
@@ -52,8 +52,8 @@ public:
 
   /// Send or receive all bytes. Return false when the other end closed, an error happened or the
   /// deadline passed.
-  bool sendAll(std::string_view bytes, Deadline deadline) const;
-  bool receiveAll(char *bytes, std::size_t size, Deadline deadline) const;
+  bool sendAll(std::string_view bytes, core::Deadline deadline) const;
+  bool receiveAll(char *bytes, std::size_t size, core::Deadline deadline) const;
 
 private:
   int fd = -1;
@@ -77,8 +77,8 @@ enum class FrameState { complete, incomplete, malformed };
 /// Removes the first frame from the buffer. A frame of more than `maxBytes` is malformed.
 FrameState decodeFrame(std::string &buffer, Frame &frame, std::size_t maxBytes = maxFrameBytes);
 
-bool sendFrame(const Socket &socket, const Frame &frame, Deadline deadline);
-bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline,
+bool sendFrame(const Socket &socket, const Frame &frame, core::Deadline deadline);
+bool receiveFrame(const Socket &socket, Frame &frame, core::Deadline deadline,
                   std::size_t maxBytes = maxFrameBytes);
 
 } // namespace syncline

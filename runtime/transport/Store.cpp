@@ -9,6 +9,8 @@
 
 namespace syncline {
 
+using core::Deadline;
+
 /// The deadline of an answer: `seconds` after the server's own deadline.
 static Deadline answerBy(Deadline deadline, double seconds = 10) {
   return deadline + std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
@@ -27,7 +29,7 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
   const std::string place = host + ":" + std::to_string(port);
   if (!sendFrame(*socket, hello, deadline) ||
       !receiveFrame(*socket, reply, deadline, maxWelcomeBytes) || reply.empty())
-    return Status::badInput(Clock::now() < deadline
+    return Status::badInput(core::Clock::now() < deadline
                                 ? "what answers at " + place + " is not rank 0 of this run"
                                 : "no answer in time at " + place +
                                       ": rank 0 of this run cannot take connections, or "
@@ -58,14 +60,14 @@ Result<Frame> Store::request(const Frame &frame, Deadline deadline) {
 }
 
 Status Store::set(const std::string &key, const std::string &value, double seconds) {
-  Result<Frame> reply = request({"set", key, value}, deadlineIn(seconds));
+  Result<Frame> reply = request({"set", key, value}, core::deadlineIn(seconds));
   return reply ? Status::ok() : reply.status();
 }
 
 Result<std::optional<std::string>> Store::get(const std::string &key, Deadline deadline,
                                               double grace) {
-  Result<Frame> reply =
-      request({"get", key, std::to_string(remaining(deadline).count())}, answerBy(deadline, grace));
+  Result<Frame> reply = request({"get", key, std::to_string(core::remaining(deadline).count())},
+                                answerBy(deadline, grace));
   if (!reply)
     return reply.status();
   return reply->size() == 2 ? std::optional(reply->at(1)) : std::nullopt;
@@ -74,7 +76,7 @@ Result<std::optional<std::string>> Store::get(const std::string &key, Deadline d
 Result<std::vector<std::string>> Store::gather(const std::string &key, const std::string &value,
                                                Deadline deadline, bool workersOnly) {
   Result<Frame> reply = request({workersOnly ? "gather-workers" : "gather", key, value,
-                                 std::to_string(remaining(deadline).count())},
+                                 std::to_string(core::remaining(deadline).count())},
                                 answerBy(deadline));
   if (!reply)
     return reply.status();
@@ -88,7 +90,7 @@ Result<std::vector<std::string>> Store::gather(const std::string &key, const std
   return std::move(*reply);
 }
 
-std::string Verdict::describe(const RankNames &names) const {
+std::string Verdict::describe(const core::RankNames &names) const {
   std::string who = names.of(rank);
   if (kind == "ended")
     return who + " (its process ended)";
@@ -118,18 +120,18 @@ Watch::~Watch() {
 void Watch::depart() {
   leaving = true;
   std::lock_guard lock(sendMutex);
-  sendFrame(socket, {"bye"}, deadlineIn(1));
+  sendFrame(socket, {"bye"}, core::deadlineIn(1));
 }
 
 void Watch::listen() {
   Frame frame;
-  while (receiveFrame(socket, frame, deadlineIn(1e8)) && !frame.empty()) {
+  while (receiveFrame(socket, frame, core::deadlineIn(1e8)) && !frame.empty()) {
     if (frame[0] == "bye")
       return;
     if (frame[0] == "ping") {
       const int peer = waitsMostFor();
       std::lock_guard lock(sendMutex);
-      sendFrame(socket, {"pong", std::to_string(peer)}, deadlineIn(1));
+      sendFrame(socket, {"pong", std::to_string(peer)}, core::deadlineIn(1));
     } else if (frame[0] == "verdict" && frame.size() == 4) {
       int rank = -1;
       std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
@@ -196,7 +198,7 @@ Verdict Watch::report(int peer, const std::string &message) {
     return *known;
   {
     std::lock_guard lock(sendMutex);
-    sendFrame(socket, {"report", std::to_string(peer), message}, deadlineIn(1));
+    sendFrame(socket, {"report", std::to_string(peer), message}, core::deadlineIn(1));
   }
   std::unique_lock lock(mutex);
   auto waiting = std::chrono::duration<double>(2 * StoreServer::grace);
@@ -206,7 +208,7 @@ Verdict Watch::report(int peer, const std::string &message) {
   return {0, "stuck", ""};
 }
 
-Status Watch::blame(int own, int peer, const std::string &message, const RankNames &names) {
+Status Watch::blame(int own, int peer, const std::string &message, const core::RankNames &names) {
   const Verdict found = report(peer, message);
   if (found.rank == own)
     return Status::error(ErrorKind::peerLost, "the other ranks gave this rank up: it was late");
@@ -215,7 +217,7 @@ Status Watch::blame(int own, int peer, const std::string &message, const RankNam
 
 void Watch::fail(const std::string &message) {
   std::lock_guard lock(sendMutex);
-  sendFrame(socket, {"failed", message}, deadlineIn(1));
+  sendFrame(socket, {"failed", message}, core::deadlineIn(1));
 }
 
 } // namespace syncline

@@ -18,18 +18,18 @@ class Store {
 public:
   /// Connects to rank 0 and repeats attempts until the deadline.
   static Result<Store> connect(const std::string &host, int port, int rank, int size,
-                               Deadline deadline);
+                               core::Deadline deadline);
 
   /// Sets a key. Returns within `seconds` even if rank 0 does not answer.
   Status set(const std::string &key, const std::string &value, double seconds = 20);
   /// Waits until the key is set; returns nothing when it was not set by the deadline. Rank 0 has
   /// `grace` more seconds to answer.
-  Result<std::optional<std::string>> get(const std::string &key, Deadline deadline,
+  Result<std::optional<std::string>> get(const std::string &key, core::Deadline deadline,
                                          double grace = 10);
   /// Waits until every rank, or every worker, has sent its value for the key, and returns the
   /// values by rank. Errors name the late ranks.
   Result<std::vector<std::string>> gather(const std::string &key, const std::string &value,
-                                          Deadline deadline, bool workersOnly = false);
+                                          core::Deadline deadline, bool workersOnly = false);
 
   /// Sets the phase that errors name: "during evaluation". The first phase is "during start-up".
   void enter(std::string when) { phase = std::move(when); }
@@ -40,7 +40,7 @@ public:
 private:
   explicit Store(Socket socket) : socket(std::move(socket)) {}
   /// Sends a request and waits for the answer until the deadline.
-  Result<Frame> request(const Frame &frame, Deadline deadline);
+  Result<Frame> request(const Frame &frame, core::Deadline deadline);
   Socket socket;
   std::string phase = "during start-up";
 };
@@ -52,14 +52,14 @@ struct Verdict {
   std::string message; ///< the rank's own message when its kind is "failed"
 
   /// The verdict as text: "rank 3 (its process ended)".
-  std::string describe(const RankNames &names = {}) const;
+  std::string describe(const core::RankNames &names = {}) const;
 };
 
 /// Learns when another rank fails, and tells the others when this rank fails. Thread-safe.
 class Watch {
 public:
   static Result<std::unique_ptr<Watch>> connect(const std::string &host, int port, int rank,
-                                                int size, Deadline deadline);
+                                                int size, core::Deadline deadline);
   /// Signs off, so that closing the connection does not count as a failure.
   ~Watch();
 
@@ -87,7 +87,7 @@ public:
   /// Takes a few seconds at most.
   Verdict report(int peer, const std::string &message);
   /// As report(), returned as a peerLost error of rank `own`.
-  Status blame(int own, int peer, const std::string &message, const RankNames &names);
+  Status blame(int own, int peer, const std::string &message, const core::RankNames &names);
   /// Reports that this rank ends with an error.
   void fail(const std::string &message);
   /// Signs off without closing the connection, for a process that ends at once.

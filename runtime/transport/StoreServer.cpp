@@ -22,13 +22,13 @@ static int toInt(const std::string &text) {
 
 /// The deadline in so many milliseconds, which may be more than an int holds. A text that is no
 /// number gives a deadline that has passed.
-static Deadline deadlineFrom(const std::string &text) {
+static core::Deadline deadlineFrom(const std::string &text) {
   std::int64_t milliseconds = 0;
   std::from_chars(text.data(), text.data() + text.size(), milliseconds);
-  return deadlineIn(static_cast<double>(milliseconds) / 1e3);
+  return core::deadlineIn(static_cast<double>(milliseconds) / 1e3);
 }
 
-StoreServer::StoreServer(Socket listener, int size, const RankNames &names)
+StoreServer::StoreServer(Socket listener, int size, const core::RankNames &names)
     : newcomers(std::move(listener)), size(size), names(names) {
   thread = std::thread([this] { serve(); });
 }
@@ -44,8 +44,8 @@ std::string StoreServer::reachableAddress() const {
   return address;
 }
 
-Deadline StoreServer::nextTimer() const {
-  Deadline next = newcomers.nextTimer();
+core::Deadline StoreServer::nextTimer() const {
+  core::Deadline next = newcomers.nextTimer();
   for (const auto &p : peers)
     if (p->waiter)
       next = std::min(next, p->waiter->deadline);
@@ -58,7 +58,7 @@ void StoreServer::serve() {
     for (const auto &p : peers)
       fds.push_back({p->socket.get(), POLLIN, 0});
     newcomers.addTo(fds);
-    int wait = static_cast<int>(remaining(nextTimer()).count());
+    int wait = static_cast<int>(core::remaining(nextTimer()).count());
     if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
       return;
     // Peers that arrive in this round were not polled, so only the earlier ones are read.
@@ -69,7 +69,7 @@ void StoreServer::serve() {
     for (Newcomers::Arrival &a : newcomers.serve(std::span(fds).subspan(1 + known)))
       greet(std::move(a));
     answerWaiters();
-    if (investigation && Clock::now() >= investigation->end)
+    if (investigation && core::Clock::now() >= investigation->end)
       decide();
     std::erase_if(peers, [](const auto &p) { return p->closed; });
   }
@@ -205,7 +205,7 @@ void StoreServer::answerWaiters() {
   // the others would learn only that the first one has ended.
   std::set<std::string> late;
   for (const auto &p : peers)
-    if (p->waiter && Clock::now() >= p->waiter->deadline)
+    if (p->waiter && core::Clock::now() >= p->waiter->deadline)
       late.insert(p->waiter->key);
   for (auto &p : peers) {
     Frame reply;
@@ -251,7 +251,7 @@ void StoreServer::lost(const Peer &peer) {
 void StoreServer::investigate(int reporter, int peer) {
   if (decided || investigation)
     return;
-  investigation = Investigation{reporter, peer, deadlineIn(grace), {}};
+  investigation = Investigation{reporter, peer, core::deadlineIn(grace), {}};
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {"ping"});
@@ -291,7 +291,7 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
 
 void StoreServer::send(Peer &peer, const Frame &frame) {
   // Answers are small. A peer that does not take even these counts as lost.
-  if (!sendFrame(peer.socket, frame, deadlineIn(0.2)))
+  if (!sendFrame(peer.socket, frame, core::deadlineIn(0.2)))
     peer.closed = true;
 }
 

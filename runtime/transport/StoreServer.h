@@ -49,7 +49,7 @@ public:
   static constexpr double grace = 1.0;
 
   /// `listener` is listening.
-  StoreServer(Socket listener, int size, const RankNames &names = {});
+  StoreServer(Socket listener, int size, const core::RankNames &names = {});
   ~StoreServer();
   StoreServer(const StoreServer &) = delete;
 
@@ -61,7 +61,7 @@ public:
 private:
   struct Waiter {
     std::string request, key;
-    Deadline deadline;
+    core::Deadline deadline;
   };
   struct Peer {
     Socket socket;
@@ -87,14 +87,14 @@ private:
   void decide();
   void announce(int culprit, const std::string &kind, const std::string &message);
   void send(Peer &peer, const Frame &frame);
-  Deadline nextTimer() const;
+  core::Deadline nextTimer() const;
 
   /// The number of refused connections that are remembered for messages.
   static constexpr std::size_t maxTurnedAway = 4;
 
   Newcomers newcomers;
   const int size;
-  const RankNames names;
+  const core::RankNames names;
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
   std::map<std::string, std::map<int, std::string>> gathered;
@@ -104,7 +104,7 @@ private:
 
   struct Investigation {
     int reporter, peer;
-    Deadline end;
+    core::Deadline end;
     std::map<int, int> waitsFor; ///< answers to the last ping, by rank
   };
   std::optional<Investigation> investigation;

@@ -25,7 +25,7 @@ Array randomArray(Shape shape, std::uint64_t seed) {
   Array array(std::move(shape));
   for (std::size_t i = 0; i < array.values.size(); ++i) {
     const auto words =
-        philox({static_cast<std::uint32_t>(seed), 7}, {static_cast<std::uint32_t>(i)});
+        core::philox({static_cast<std::uint32_t>(seed), 7}, {static_cast<std::uint32_t>(i)});
     array.values[i] = static_cast<float>(words[0] / 2147483648.0 - 1.0);
   }
   return array;

@@ -33,7 +33,7 @@ struct PointwiseKernels {
 
 struct Backend {
   std::string name;
-  Result<std::unique_ptr<Executable>> (*create)(const ExecutableOptions &);
+  Result<std::unique_ptr<core::Executable>> (*create)(const core::ExecutableOptions &);
   /// Within the backend's memory; done when it returns.
   void (*copy)(void *to, const void *from, std::size_t bytes);
   PointwiseKernels kernels;

@@ -9,7 +9,7 @@ namespace {
 class CaptureTest : public testing::TestWithParam<Backend> {};
 
 /// False where the backend captures nothing and says so.
-bool canCapture(Executable &executable) {
+bool canCapture(core::Executable &executable) {
   if (executable.canCapture())
     return true;
   for (const Status &refused :

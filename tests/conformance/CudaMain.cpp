@@ -13,8 +13,10 @@ namespace syncline::conformance {
 
 namespace {
 
-const Result<const syncline::Backend *> &module() {
-  static const Result<const syncline::Backend *> loaded = loadBackend(backendModulePath("cuda"));
+using namespace core;
+
+const Result<const core::Backend *> &module() {
+  static const Result<const core::Backend *> loaded = loadBackend(backendModulePath("cuda"));
   return loaded;
 }
 

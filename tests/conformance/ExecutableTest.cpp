@@ -7,6 +7,8 @@
 namespace syncline::conformance {
 namespace {
 
+using namespace core;
+
 class ExecutableTest : public testing::TestWithParam<Backend> {};
 
 const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};

@@ -8,6 +8,8 @@
 namespace syncline::conformance {
 namespace {
 
+using namespace core;
+
 const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
 
 Array valuesOf(int rank, const Shape &shape, int salt) {

@@ -9,6 +9,8 @@
 namespace syncline::conformance {
 namespace {
 
+using namespace core;
+
 class MarksTest : public testing::TestWithParam<Backend> {};
 
 /// One for each operation and one more, from 0 upwards, none later than `longest` seconds.

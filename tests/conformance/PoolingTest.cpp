@@ -88,7 +88,7 @@ void PoolingTest::maximum(ElementType workspaceType) {
 
 TEST_P(PoolingTest, MaximumAndItsBackward) {
   maximum(ElementType::i32);
-  if (elementCount(shape().window.kernel) <= 255)
+  if (core::elementCount(shape().window.kernel) <= 255)
     maximum(ElementType::u8);
 }
 

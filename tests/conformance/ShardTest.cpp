@@ -20,7 +20,7 @@ struct Sharded {
     run.step().bucket(bucketBy(scheme, bucketFloats * 4, 2));
   }
 
-  void begin(const SgdOptions &options) {
+  void begin(const core::SgdOptions &options) {
     ASSERT_TRUE((*run).setOptimizer(options).isOk());
     run.step().issue(2);
     run.step().wait(2);
@@ -40,7 +40,7 @@ class ShardTest : public testing::TestWithParam<Backend> {};
 /// and no others.
 void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bool nesterov) {
   Sharded step(backend);
-  const SgdOptions sgd{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = nesterov};
+  const core::SgdOptions sgd{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = nesterov};
   step.begin(sgd);
   const auto bytes = [](std::size_t floats) { return static_cast<std::int64_t>(4 * floats); };
   ASSERT_TRUE((*step.run).takeShard(2, bytes(first), bytes(last - first)).isOk());

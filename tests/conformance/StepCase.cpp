@@ -6,6 +6,8 @@
 
 namespace syncline::conformance {
 
+using namespace core;
+
 StepCase::StepCase(const Backend &backend, Form form, int ranks, int threads, int rank)
     : form(form), allowed(backend.rounding) {
   ExecutableOptions options;

@@ -38,7 +38,7 @@ public:
                     int rank = 0);
 
   StepBuilder &step() { return executable->builder(); }
-  Executable &operator*() { return *executable; }
+  core::Executable &operator*() { return *executable; }
 
   /// An operand with these values; with Form::blocked and 3 to 5 dimensions it passes through a
   /// convolution that changes no value.
@@ -71,7 +71,7 @@ private:
 
   Form form;
   double allowed;
-  std::unique_ptr<Executable> executable;
+  std::unique_ptr<core::Executable> executable;
   std::map<int, Array> initial;
   std::map<Space, std::int64_t> used;
   int names = 0;

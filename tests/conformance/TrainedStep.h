@@ -12,7 +12,7 @@ class TrainedStep {
 public:
   explicit TrainedStep(const Backend &backend);
 
-  Executable &operator*() { return *run; }
+  core::Executable &operator*() { return *run; }
 
   /// Another input and target for each number.
   void feed(std::int64_t number);

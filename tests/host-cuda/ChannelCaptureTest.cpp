@@ -4,6 +4,8 @@
 namespace syncline::hostcuda {
 namespace {
 
+using namespace core;
+
 using Floats = std::vector<float>;
 
 /// A step of several schemes and channels, that adds what ranks find in their own memory now.

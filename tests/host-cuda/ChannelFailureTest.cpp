@@ -103,7 +103,7 @@ TEST(ChannelFailureTest, StopsTellingWhatCannotBegin) {
   TestMeeting meeting(2);
   std::atomic<bool> over = false;
   runRanks(meeting, [&](int rank) {
-    TestRank own(meeting, rank, {{Scheme::ring, 100}}, WirePrecision::fp32, 600);
+    TestRank own(meeting, rank, {{Scheme::ring, 100}}, core::WirePrecision::fp32, 600);
     const auto steps = [&](std::int64_t number) {
       own.begin(number);
       EXPECT_TRUE(own.issue(0).isOk());
@@ -163,7 +163,7 @@ TEST(ChannelFailureTest, EndsWhileOthersConnect) {
       return;
     }
     TestPeers peers(meeting, rank);
-    ExecutableOptions options;
+    core::ExecutableOptions options;
     options.device = rank;
     cuda::CudaExecutable executable(options);
     const auto opened =

@@ -6,6 +6,8 @@
 namespace syncline::hostcuda {
 namespace {
 
+using namespace core;
+
 using Floats = std::vector<float>;
 
 /// A step whose only bucket travels by factors: one of f32 with an odd number of elements, one of

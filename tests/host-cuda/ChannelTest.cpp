@@ -10,6 +10,8 @@
 namespace syncline::hostcuda {
 namespace {
 
+using namespace core;
+
 using Floats = std::vector<float>;
 using Option = std::tuple<int, Scheme, WirePrecision, int>; ///< ranks, scheme, wire, delay
 

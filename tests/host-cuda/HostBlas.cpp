@@ -50,7 +50,7 @@ template <typename T> cublasStatus_t copyTo(T &place, const void *value, std::si
 
 /// Whether op(a) · op(b) is of y's shape, all have as many copies, and types that go together.
 bool fits(const Product &product, const Layout &a, const Layout &b, const Layout &y) {
-  const bool isRounded = accepted == syncline::Precision::bf16;
+  const bool isRounded = accepted == syncline::core::Precision::bf16;
   if (a.type != b.type || y.type != CUDA_R_32F ||
       (accepted && (a.type == CUDA_R_16BF) != isRounded))
     return false;
@@ -156,7 +156,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComput
                                         cudaDataType_t scale) {
   const bool isFull = compute == CUBLAS_COMPUTE_32F;
   if ((!isFull && compute != CUBLAS_COMPUTE_32F_FAST_TF32) || scale != CUDA_R_32F ||
-      (accepted && isFull == (*accepted == syncline::Precision::tf32)))
+      (accepted && isFull == (*accepted == syncline::core::Precision::tf32)))
     return CUBLAS_STATUS_NOT_SUPPORTED;
   *desc = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
   return CUBLAS_STATUS_SUCCESS;

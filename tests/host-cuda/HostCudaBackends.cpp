@@ -11,6 +11,8 @@ namespace syncline::conformance {
 
 namespace {
 
+using namespace core;
+
 template <Precision precision>
 Result<std::unique_ptr<Executable>> create(const ExecutableOptions &given) {
   ExecutableOptions options = given;

@@ -34,7 +34,7 @@ namespace syncline::hostcuda {
 
 /// What the libraries accept for products: of f32 with all bits or rounded factors, of bf16;
 /// nothing where they accept all. A test changes it, and changes it back.
-inline std::optional<Precision> accepted;
+inline std::optional<core::Precision> accepted;
 
 /// Descriptors cannot be made: there is no memory. A test's, likewise.
 inline bool isMemoryGone = false;
@@ -42,9 +42,9 @@ inline bool isMemoryGone = false;
 inline bool isReady(cudnnHandle_t handle) { return handle && handle->stream; }
 /// Whether a convolution of operands of this type is accepted.
 inline bool isAccepted(cudnnConvolutionDescriptor_t conv, cudnnDataType_t type) {
-  const auto math = accepted == Precision::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
-  return !accepted ||
-         (conv->math == math && (type == CUDNN_DATA_BFLOAT16) == (accepted == Precision::bf16));
+  const auto math = accepted == core::Precision::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
+  return !accepted || (conv->math == math &&
+                       (type == CUDNN_DATA_BFLOAT16) == (accepted == core::Precision::bf16));
 }
 
 /// Factors of the new and of the old values, which the backend always has 1 and 0.

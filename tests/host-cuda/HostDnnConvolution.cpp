@@ -33,7 +33,7 @@ cudnnStatus_t judge(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
                     const cudnnTensorStruct &y) {
   // Extents that make both orders one leave open which it is.
   auto isEither = [](const Shape &dims) {
-    return dims[1] == 1 || elementCount(dims) == dims[0] * dims[1];
+    return dims[1] == 1 || core::elementCount(dims) == dims[0] * dims[1];
   };
   auto isOrdered = [&](const cudnnTensorStruct &tensor) {
     return isEither(tensor.dims) || tensor.isChannelsLast == w.isChannelsLast;

@@ -26,8 +26,8 @@ TEST(HostWaitTest, EndsWhenItIsDone) {
   const int number = wait.add([] { return lost; });
   EXPECT_TRUE(wait.until([] { return true; }).isOk());
   wait.remove(number);
-  const auto start = Clock::now();
-  EXPECT_TRUE(wait.until([&] { return secondsSince(start) > 0.01; }).isOk());
+  const auto start = core::Clock::now();
+  EXPECT_TRUE(wait.until([&] { return core::secondsSince(start) > 0.01; }).isOk());
 }
 
 TEST(HostWaitTest, EndsWhenTheDeviceBreaks) {

@@ -76,7 +76,7 @@ TEST(LayoutTest, ConvolutionsSayWhatTheyAreComputedIn) {
     StepCase run(backend);
     buildChain(run, backend);
     run.run();
-    for (const OperationInfo &operation : (*run).operations())
+    for (const core::OperationInfo &operation : (*run).operations())
       if (operation.name.starts_with("conv")) {
         EXPECT_EQ(operation.implementation, "cudnn:1" + layout);
       }
@@ -127,7 +127,7 @@ TEST(LayoutTest, LoopsTakeFloatsBesideRoundedOperands) {
 TEST(LayoutTest, RoundedResultInTheFloatsPlaceIsComputedElsewhere) {
   const Array a = randomArray(onePosition, 1), b = randomArray(onePosition, 2);
   StepCase run(bf16, Form::blocked);
-  const std::int64_t bytes = elementCount(a.shape) * 4, offset = 32 << 20;
+  const std::int64_t bytes = core::elementCount(a.shape) * 4, offset = 32 << 20;
   auto inOnePlace = [&](const char *name) {
     return run.step().tensor({name, Space::arena, ElementType::f32, a.shape, offset, bytes});
   };

@@ -9,6 +9,8 @@
 namespace syncline::conformance {
 namespace {
 
+using namespace core;
+
 const Window plain{{}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
 
 template <Precision precision>

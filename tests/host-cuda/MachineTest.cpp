@@ -6,10 +6,12 @@
 #include "runtime/core/BackendModule.h"
 #include "runtime/cuda/Device.h"
 
-extern "C" const syncline::Backend *synclineBackend(int interface);
+extern "C" const syncline::core::Backend *synclineBackend(int interface);
 
 namespace syncline::conformance {
 namespace {
+
+using namespace core;
 
 using hostcuda::Variable;
 

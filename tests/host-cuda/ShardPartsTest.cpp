@@ -12,7 +12,7 @@ TEST(ShardTest, PartsBeginAligned) {
     for (const int ranks : {1, 2, 3, 8}) {
       std::size_t end = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        const Range part = cuda::shardOfRank(rank, ranks, 4 * count, ElementType::f32);
+        const core::Range part = cuda::shardOfRank(rank, ranks, 4 * count, ElementType::f32);
         EXPECT_EQ(part.begin, end);
         EXPECT_EQ(part.begin % 16, 0u);
         end = part.end;

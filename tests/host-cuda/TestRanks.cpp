@@ -5,8 +5,8 @@ namespace syncline::hostcuda {
 
 namespace {
 
-ExecutableOptions optionsFor(int rank, int ranks, std::int64_t bytes) {
-  ExecutableOptions options;
+core::ExecutableOptions optionsFor(int rank, int ranks, std::int64_t bytes) {
+  core::ExecutableOptions options;
   options.sizes.parameters = options.sizes.gradients = bytes;
   options.sizes.input = options.sizes.target = options.sizes.state = 64;
   options.sizes.arena = std::int64_t{1} << 20;
@@ -19,7 +19,7 @@ ExecutableOptions optionsFor(int rank, int ranks, std::int64_t bytes) {
 } // namespace
 
 TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &given,
-                   WirePrecision wire, int updates)
+                   core::WirePrecision wire, int updates)
     : rank(rank), ranks(meeting.ranks), buckets(given), peers(meeting, rank) {
   std::int64_t bytes = 0;
   for (const TestBucket &bucket : buckets) {

@@ -46,7 +46,7 @@ private:
   std::map<std::string, std::map<int, std::string>> values;
 };
 
-class TestPeers final : public Peers {
+class TestPeers final : public core::Peers {
 public:
   TestPeers(TestMeeting &meeting, int rank) : meeting(meeting), own(rank) {}
   int rank() const override { return own; }
@@ -84,12 +84,12 @@ class TestRank {
 public:
   /// The step's operations: so many updates of bucket 0.
   TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &buckets,
-           WirePrecision wire = WirePrecision::fp32, int updates = 0);
+           core::WirePrecision wire = core::WirePrecision::fp32, int updates = 0);
   ~TestRank();
 
   cuda::CudaExecutable &operator*() { return *executable; }
   cuda::CudaExecutable *operator->() { return executable.get(); }
-  Channel &channel(int number = 0) { return *channels.at(number); }
+  core::Channel &channel(int number = 0) { return *channels.at(number); }
   cudaStream_t compute() const { return executable->device().compute; }
   float *gradients(int bucket) { return at(Space::gradients, bucket); }
   float *parameters(int bucket) { return at(Space::parameters, bucket); }
@@ -113,13 +113,13 @@ public:
 
 private:
   float *at(Space space, int bucket);
-  Channel &channelOf(int bucket) {
+  core::Channel &channelOf(int bucket) {
     return *channels.at(buckets[static_cast<std::size_t>(bucket)].channel);
   }
 
   TestPeers peers;
   std::unique_ptr<cuda::CudaExecutable> executable;
-  std::map<int, std::unique_ptr<Channel>> channels;
+  std::map<int, std::unique_ptr<core::Channel>> channels;
 };
 
 /// Every rank in a thread, on a device of its own.

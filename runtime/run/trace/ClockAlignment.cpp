@@ -6,6 +6,8 @@
 
 namespace syncline {
 
+using core::Clock;
+
 /// Number of round trips; the quickest of so many met no other traffic.
 static constexpr int kRounds = 32;
 
@@ -40,7 +42,7 @@ Result<RankZeroLinks> RankZeroLinks::open(Group &group, double timeoutSeconds) {
 static std::string connectionOf(int rank) { return "clock/" + std::to_string(rank); }
 
 ConnectLimit RankZeroLinks::limit() const {
-  return {deadlineIn(timeout), [this] { return !group->verdict(); }};
+  return {core::deadlineIn(timeout), [this] { return !group->verdict(); }};
 }
 
 Status RankZeroLinks::meet(RankListener &listener) {
@@ -67,7 +69,7 @@ Status RankZeroLinks::join(const std::string &place) {
 }
 
 Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {
-  if (others.at(other).sendAll({static_cast<const char *>(data), bytes}, deadlineIn(timeout)))
+  if (others.at(other).sendAll({static_cast<const char *>(data), bytes}, core::deadlineIn(timeout)))
     return Status::ok();
   return group->blame(other, "its connection for comparing clocks is gone");
 }
@@ -75,9 +77,9 @@ Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {
 /// Receives from another rank. While no bytes come, the watch is asked whether a rank is lost.
 Status RankZeroLinks::receive(int other, void *data, std::size_t bytes) {
   const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
-  const Deadline deadline = deadlineIn(timeout);
+  const core::Deadline deadline = core::deadlineIn(timeout);
   const Socket &socket = others.at(other);
-  while (!socket.hasInput(std::min(deadline, deadlineIn(0.5)))) {
+  while (!socket.hasInput(std::min(deadline, core::deadlineIn(0.5)))) {
     if (Status s = group->verdict(); !s)
       return s;
     if (Clock::now() >= deadline)

@@ -23,7 +23,7 @@ struct ClockOffset {
 double offsetAt(const ClockOffset &first, const ClockOffset &second, double otherTime);
 
 /// Seconds since the clock's epoch, which all processes of a host share.
-double clockSeconds(Clock::time_point time);
+double clockSeconds(core::Clock::time_point time);
 
 /// Extra connections between rank 0 and every other worker, independent of the buckets' channels.
 /// Every worker calls the same methods in the same order; not thread-safe. Errors: peerLost.

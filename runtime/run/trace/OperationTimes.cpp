@@ -12,16 +12,17 @@
 namespace syncline {
 namespace {
 
-const Bucket *bucketOf(const StepRunner &runner, int id) {
-  for (const Bucket &bucket : runner.buckets())
+const core::Bucket *bucketOf(const core::StepRunner &runner, int id) {
+  for (const core::Bucket &bucket : runner.buckets())
     if (bucket.id == id)
       return &bucket;
   return nullptr;
 }
 
-bool updates(const OperationInfo &op, const Bucket *bucket) {
-  return op.kind == OperationKind::update ||
-         (op.kind == OperationKind::issue && bucket && bucket->scheme == Scheme::reduceScatter);
+bool updates(const core::OperationInfo &op, const core::Bucket *bucket) {
+  return op.kind == core::OperationKind::update ||
+         (op.kind == core::OperationKind::issue && bucket &&
+          bucket->scheme == Scheme::reduceScatter);
 }
 
 } // namespace
@@ -36,8 +37,8 @@ bool Steadiness::isSteady() const {
   if (seconds.size() < minSteps)
     return false;
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  const double first = median({seconds.begin(), middle});
-  const double second = median({middle, seconds.end()});
+  const double first = core::median({seconds.begin(), middle});
+  const double second = core::median({middle, seconds.end()});
   return std::fabs(first - second) <= tolerance * std::max(first, second);
 }
 
@@ -47,8 +48,9 @@ bool Steadiness::isDone() const {
          (total > longest && seconds.size() >= 2);
 }
 
-Status writeOperationTimes(const std::string &path, const Plan &plan, const StepRunner &runner,
-                           std::span<const StepRecord> records, bool isSteady) {
+Status writeOperationTimes(const std::string &path, const Plan &plan,
+                           const core::StepRunner &runner, std::span<const StepRecord> records,
+                           bool isSteady) {
   using Json = nlohmann::ordered_json;
   records = records.subspan(std::min(records.size(), Steadiness::warmUp));
   Json json{{"schema", 1},
@@ -63,10 +65,10 @@ Status writeOperationTimes(const std::string &path, const Plan &plan, const Step
     json["steps"].push_back(record.operations.empty() ? 0 : record.operations.back().end);
   const auto operations = runner.operations();
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    const OperationInfo &op = operations[i];
-    const Bucket *bucket = bucketOf(runner, op.bucket);
+    const core::OperationInfo &op = operations[i];
+    const core::Bucket *bucket = bucketOf(runner, op.bucket);
     const bool isUpdate = updates(op, bucket);
-    if (!isUpdate && op.kind != OperationKind::compute)
+    if (!isUpdate && op.kind != core::OperationKind::compute)
       continue;
     Json line{{"name", op.name},
               {"layer", op.layer},

@@ -45,7 +45,8 @@ private:
 /// The warm-up's steps are left out. `bytes` is the size of what an update changes. Operations that
 /// neither compute nor update are left out; a bucket by "reduce-scatter" is updated when it is
 /// issued. Errors: badInput, naming the path.
-Status writeOperationTimes(const std::string &path, const Plan &plan, const StepRunner &runner,
-                           std::span<const StepRecord> records, bool isSteady);
+Status writeOperationTimes(const std::string &path, const Plan &plan,
+                           const core::StepRunner &runner, std::span<const StepRecord> records,
+                           bool isSteady);
 
 } // namespace syncline

@@ -18,9 +18,9 @@ struct StepRecord {
   };
 
   std::int64_t step = 0;
-  Clock::time_point start;           ///< just before the first operation was enqueued
-  std::vector<Span> operations;      ///< in the order of StepRunner::operations()
-  std::vector<BucketTiming> buckets; ///< in the order of their waits, without the loss
+  core::Clock::time_point start;           ///< just before the first operation was enqueued
+  std::vector<Span> operations;            ///< in the order of StepRunner::operations()
+  std::vector<core::BucketTiming> buckets; ///< in the order of their waits, without the loss
 };
 
 } // namespace syncline

@@ -9,13 +9,16 @@
 #include <nlohmann/json.hpp>
 
 namespace syncline {
+
+using core::OperationKind;
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 class TraceWriter {
 public:
-  TraceWriter(const Plan &plan, const StepRunner &runner, const Trace &trace)
+  TraceWriter(const Plan &plan, const core::StepRunner &runner, const Trace &trace)
       : plan(plan), operations(runner.operations()), trace(trace),
         ranks(static_cast<int>(trace.ranks.size())) {
     for (const PlanBucket &bucket : plan.buckets)
@@ -108,7 +111,7 @@ private:
 
   void addStep(const TracedStep &step) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      const OperationInfo &op = operations[i];
+      const core::OperationInfo &op = operations[i];
       const char *cat = category(op.kind);
       if (!cat)
         continue;
@@ -123,11 +126,11 @@ private:
       const StepRecord::Span &span = step.operations[i];
       complete(cat, op.name, 0, step.start + span.begin, step.start + span.end, std::move(args));
     }
-    for (const BucketTiming &timing : step.buckets)
+    for (const core::BucketTiming &timing : step.buckets)
       addMessage(step, timing);
   }
 
-  void addMessage(const TracedStep &step, const BucketTiming &timing) {
+  void addMessage(const TracedStep &step, const core::BucketTiming &timing) {
     const auto found = bucketById.find(timing.bucket);
     if (found == bucketById.end())
       return;
@@ -155,7 +158,7 @@ private:
   std::size_t completing(int bucket) const {
     std::size_t last = operations.size();
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      const OperationInfo &op = operations[i];
+      const core::OperationInfo &op = operations[i];
       if (op.kind == OperationKind::compute)
         last = i;
       if (op.bucket == bucket && op.kind == OperationKind::gather)
@@ -177,7 +180,7 @@ private:
   }
 
   const Plan &plan;
-  const std::span<const OperationInfo> operations;
+  const std::span<const core::OperationInfo> operations;
   const Trace &trace;
   const int ranks;
   std::map<int, const PlanBucket *> bucketById;
@@ -199,7 +202,7 @@ std::vector<double> packRecords(std::span<const StepRecord> records) {
                                    static_cast<double>(record.buckets.size())});
     for (const StepRecord::Span &span : record.operations)
       numbers.insert(numbers.end(), {span.begin, span.end});
-    for (const BucketTiming &b : record.buckets)
+    for (const core::BucketTiming &b : record.buckets)
       numbers.insert(numbers.end(),
                      {static_cast<double>(b.bucket), b.issued, b.started, b.finished});
   }
@@ -245,7 +248,7 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
   return trace;
 }
 
-std::string traceText(const Plan &plan, const StepRunner &runner, const Trace &trace) {
+std::string traceText(const Plan &plan, const core::StepRunner &runner, const Trace &trace) {
   return TraceWriter(plan, runner, trace).text();
 }
 

@@ -17,7 +17,7 @@ struct TracedStep {
   std::int64_t step = 0;
   double start = 0; ///< seconds
   std::vector<StepRecord::Span> operations;
-  std::vector<BucketTiming> buckets;
+  std::vector<core::BucketTiming> buckets;
 };
 
 /// Converts records to numbers and back. unpackRecords() fails (internal) for numbers that
@@ -45,6 +45,6 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
 /// time of its issue. A flow leads from the operation that completes a bucket to its message and on
 /// to its update, or to its wait where there is no update; its id is (step·buckets + bucket)·ranks
 /// + rank. Issuing takes no time and has no event.
-std::string traceText(const Plan &plan, const StepRunner &runner, const Trace &trace);
+std::string traceText(const Plan &plan, const core::StepRunner &runner, const Trace &trace);
 
 } // namespace syncline

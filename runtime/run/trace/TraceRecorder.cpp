@@ -37,8 +37,8 @@ Status TraceRecorder::beforeStep(std::int64_t number, Trainer &trainer) {
   return Status::ok();
 }
 
-Status TraceRecorder::finish(const std::string &path, const Plan &plan, const StepRunner &runner,
-                             const Trainer &trainer) {
+Status TraceRecorder::finish(const std::string &path, const Plan &plan,
+                             const core::StepRunner &runner, const Trainer &trainer) {
   auto after = offsets();
   if (!after)
     return after.status();

@@ -25,7 +25,7 @@ public:
   bool hasBegun() const { return !before.empty(); }
   /// Called after the last step. Collects all records at rank 0, which writes `path`. Errors:
   /// peerLost; badInput, naming the path.
-  Status finish(const std::string &path, const Plan &plan, const StepRunner &runner,
+  Status finish(const std::string &path, const Plan &plan, const core::StepRunner &runner,
                 const Trainer &trainer);
 
 private:

@@ -66,10 +66,10 @@ std::span<const Scheme> allReduceSchemes() { return summingSchemes; }
 bool isAllReduce(Scheme scheme) { return creatorOf(scheme) != nullptr; }
 
 Status checkSummable(std::size_t bytes, ElementType type) {
-  std::string name(elementName(type));
+  std::string name(core::elementName(type));
   if (!addInto(type, nullptr, nullptr, 0))
     return Status::badInput("no sum over ranks for element type '" + name + "'");
-  if (bytes % elementBytes(type) != 0)
+  if (bytes % core::elementBytes(type) != 0)
     return Status::error(ErrorKind::internal, "a bucket of " + std::to_string(bytes) +
                                                   " bytes does not hold whole elements of '" +
                                                   name + "'");

@@ -16,7 +16,7 @@ std::size_t Segments::lengthFor(std::size_t longest, std::size_t unit, std::size
   return std::max(unit, roundedUp(roundedUp(longest, unit), count) * unit);
 }
 
-Segments::Segments(Range whole, std::size_t unit)
+Segments::Segments(core::Range whole, std::size_t unit)
     : whole(whole), length(lengthFor(whole.size(), unit)) {}
 
 Blocks::Blocks(int count, std::size_t bytes, std::size_t elementBytes, std::size_t largestSegment) {
@@ -50,7 +50,7 @@ void Blocks::cutSegments(std::size_t longest, std::size_t limit) {
   segmentCount = std::max<int>(1, static_cast<int>(roundedUp(longest, segmentLength)));
 }
 
-Range Blocks::segment(int block, int segment) const {
+core::Range Blocks::segment(int block, int segment) const {
   const std::size_t last = ends[block + 1];
   const std::size_t begin = std::min(last, ends[block] + segment * segmentLength);
   return {begin, std::min(last, begin + segmentLength)};

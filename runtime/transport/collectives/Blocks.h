@@ -22,12 +22,12 @@ struct Segments {
   static std::size_t lengthFor(std::size_t longest, std::size_t unit, std::size_t limit = largest);
 
   /// Cuts a range of whole units by lengthFor() of its own size.
-  Segments(Range whole, std::size_t unit);
+  Segments(core::Range whole, std::size_t unit);
 
-  Range whole;
+  core::Range whole;
   std::size_t length;
   int count() const { return static_cast<int>((whole.size() + length - 1) / length); }
-  Range operator[](int i) const {
+  core::Range operator[](int i) const {
     std::size_t begin = whole.begin + i * length;
     return {begin, begin + length < whole.end ? begin + length : whole.end};
   }
@@ -46,15 +46,15 @@ public:
 
   int count() const { return static_cast<int>(ends.size()) - 1; }
   std::size_t bytes() const { return ends.back(); }
-  Range block(int b) const { return {ends[b], ends[b + 1]}; }
+  core::Range block(int b) const { return {ends[b], ends[b + 1]}; }
   /// Blocks [first, last) as one range.
-  Range blocks(int first, int last) const { return {ends[first], ends[last]}; }
+  core::Range blocks(int first, int last) const { return {ends[first], ends[last]}; }
   /// All borders of blocks and segments are multiples of it, in bytes.
   std::size_t unit() const { return unitBytes; }
 
   int segments() const { return segmentCount; }
   std::size_t segmentBytes() const { return segmentLength; }
-  Range segment(int block, int segment) const;
+  core::Range segment(int block, int segment) const;
 
 private:
   void cutSegments(std::size_t longest, std::size_t limit);

@@ -24,17 +24,17 @@ Result<std::unique_ptr<AllReduce>> ColocatedServers::create(Transport &transport
 }
 
 Status ColocatedServers::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  const Blocks blocks(ranks, bytes, elementBytes(type));
+  const Blocks blocks(ranks, bytes, core::elementBytes(type));
   links->begin(blocks.segmentBytes());
   Status s;
   for (int i = 0; i < blocks.segments() && s; ++i)
     for (int k = 1; k < ranks && s; ++k) {
       const int server = (rank + k) % ranks;
-      const Range r = blocks.segment(server, i);
+      const core::Range r = blocks.segment(server, i);
       s = links->send(server, data + r.begin, r.size());
     }
   for (int i = 0; i < blocks.segments() && s; ++i) {
-    const Range r = blocks.segment(rank, i);
+    const core::Range r = blocks.segment(rank, i);
     for (int k = 1; k < ranks && s; ++k)
       s = links->receiveAndAdd((rank - k + ranks) % ranks, data + r.begin, r.size(), type);
     for (int k = 1; k < ranks && s; ++k)
@@ -44,7 +44,7 @@ Status ColocatedServers::sum(std::byte *data, std::size_t bytes, ElementType typ
   for (int i = 0; i < blocks.segments() && s; ++i)
     for (int k = 1; k < ranks && s; ++k) {
       const int server = (rank - k + ranks) % ranks;
-      const Range r = blocks.segment(server, i);
+      const core::Range r = blocks.segment(server, i);
       s = links->receive(server, data + r.begin, r.size());
     }
   return links->finish(s);

@@ -31,14 +31,14 @@ private:
 };
 
 Status ServerClient::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  const Blocks blocks(group.servers, bytes, elementBytes(type), serverPieceBytes);
+  const Blocks blocks(group.servers, bytes, core::elementBytes(type), serverPieceBytes);
   links->begin(blocks.segmentBytes());
   Status s;
   for (bool sends : {true, false})
     for (int i = 0; i < blocks.segments() && s; ++i)
       for (int k = 0; k < group.servers && s; ++k) {
         const int server = (rank + k) % group.servers, peer = group.workers + server;
-        const Range r = blocks.segment(server, i);
+        const core::Range r = blocks.segment(server, i);
         s = sends ? links->send(peer, data + r.begin, r.size())
                   : links->receive(peer, data + r.begin, r.size());
       }
@@ -96,13 +96,13 @@ DedicatedServer::create(Transport &transport, const std::string &name, const Ser
 Status DedicatedServer::serve(std::size_t bytes, ElementType type) {
   if (Status s = checkSummable(bytes, type); !s || group.workers == 1)
     return s;
-  const Blocks blocks(group.servers, bytes, elementBytes(type), serverPieceBytes);
-  const Range own = blocks.block(index);
+  const Blocks blocks(group.servers, bytes, core::elementBytes(type), serverPieceBytes);
+  const core::Range own = blocks.block(index);
   block.resize(std::max(block.size(), own.size()));
   links->begin(blocks.segmentBytes());
   Status s;
   for (int i = 0; i < blocks.segments() && s; ++i) {
-    const Range r = blocks.segment(index, i);
+    const core::Range r = blocks.segment(index, i);
     std::byte *place = block.data() + (r.begin - own.begin);
     for (int w = 0; w < group.workers && s; ++w)
       s = w == 0 ? links->receive(order[w], place, r.size())

@@ -79,7 +79,7 @@ Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
 }
 
 Status HalvingDoubling::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  Pass pass{*links, Blocks(ranks, bytes, elementBytes(type)), type, data};
+  Pass pass{*links, Blocks(ranks, bytes, core::elementBytes(type)), type, data};
   // The first level has the longest range; segments of shorter ranges may be longer.
   const RankHalving &widest = levels.front();
   links->begin(

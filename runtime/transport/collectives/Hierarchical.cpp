@@ -32,7 +32,7 @@ Hierarchical::create(Transport &transport, const std::string &name, const RankLa
 }
 
 Status Hierarchical::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  const Range own = inside->blockOf(place, bytes, type);
+  const core::Range own = inside->blockOf(place, bytes, type);
   Status s = inside->reduceScatter(data, bytes, type);
   if (s)
     s = between->allReduce(data + own.begin, own.size(), type);

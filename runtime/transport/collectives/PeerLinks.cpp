@@ -57,7 +57,7 @@ Status PeerLinks::receiveAside(int peer, std::size_t bytes) {
 }
 
 void PeerLinks::addReceived(void *into, std::size_t bytes, ElementType type) {
-  addInto(type, into, landing.data(), bytes / elementBytes(type));
+  addInto(type, into, landing.data(), bytes / core::elementBytes(type));
 }
 
 Status PeerLinks::receiveAndAdd(int peer, void *into, std::size_t bytes, ElementType type) {

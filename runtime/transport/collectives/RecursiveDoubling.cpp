@@ -37,7 +37,7 @@ Status RecursiveDoubling::sendTo(const RankHalving &level, const std::byte *data
 }
 
 Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  const Segments segments({0, bytes}, elementBytes(type));
+  const Segments segments({0, bytes}, core::elementBytes(type));
   const int count = segments.count();
   links->begin(segments.length);
   // The number of messages handed to the sending thread up to segment i of the present level.
@@ -52,7 +52,7 @@ Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType ty
     s = send(levels.front(), i);
   for (std::size_t l = 0; l < levels.size() && s; ++l)
     for (int i = 0; i < count && s; ++i) {
-      const Range r = segments[i];
+      const core::Range r = segments[i];
       const RankHalving &level = levels[l];
       s = links->receiveAside(level.host >= 0 ? level.host : level.partner, r.size());
       // Bytes that are being sent must not change. The other side has received them or is about to,

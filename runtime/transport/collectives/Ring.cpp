@@ -14,6 +14,9 @@
 
 namespace syncline {
 
+using core::GatherPart;
+using core::Range;
+
 /// Steps [first, last) over one message. Steps before P-1 sum, the others copy.
 struct Ring::Pass {
   PeerLinks &links;
@@ -109,7 +112,7 @@ Result<std::unique_ptr<Ring>> Ring::create(Transport &transport, const std::stri
 }
 
 Blocks Ring::blocks(std::size_t bytes, ElementType type) const {
-  return Blocks(ranks, bytes, elementBytes(type));
+  return Blocks(ranks, bytes, core::elementBytes(type));
 }
 
 Range Ring::blockOf(int rank, std::size_t bytes, ElementType type) const {

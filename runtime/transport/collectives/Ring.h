@@ -4,9 +4,11 @@
 #include "runtime/transport/collectives/Blocks.h"
 #include "runtime/transport/collectives/PeerLinks.h"
 
-namespace syncline {
-
+namespace syncline::core {
 struct GatherPart; // runtime/core/StepTypes.h
+}
+
+namespace syncline {
 
 /// Every rank sends to its right neighbour and receives from its left neighbour. One thread at
 /// a time uses a ring; all ranks call the same methods with the same lengths in the same order.
@@ -19,7 +21,7 @@ public:
   static Result<std::unique_ptr<Ring>> create(Transport &transport, const std::string &name);
 
   /// The block of rank `rank` in a message of `bytes` bytes, for reduceScatter() and allGather().
-  Range blockOf(int rank, std::size_t bytes, ElementType type) const;
+  core::Range blockOf(int rank, std::size_t bytes, ElementType type) const;
 
   /// Sums the message over the ranks and leaves each rank with the sum of its own block
   /// (blockOf()), in place. The other blocks hold partial sums afterwards. Takes P-1 steps; a rank
@@ -34,7 +36,7 @@ public:
   Status allGather(void *data, std::span<const std::size_t> sizes);
   /// All-gather of several parts as one message, in P-1 steps for any number of parts. In each part
   /// all ranks' blocks are equally long. Short blocks are packed together.
-  Status allGather(std::span<const GatherPart> parts);
+  Status allGather(std::span<const core::GatherPart> parts);
 
   /// reduceScatter() followed by allGather(), without a halt between them.
   Status allReduce(void *data, std::size_t bytes, ElementType type);
@@ -42,7 +44,7 @@ public:
 private:
   struct Pass;
   struct PartsPass;
-  Status gatherPacked(std::span<const GatherPart> parts, std::size_t bytes);
+  Status gatherPacked(std::span<const core::GatherPart> parts, std::size_t bytes);
   Ring(int rank, int ranks) : rank(rank), ranks(ranks) {}
   Blocks blocks(std::size_t bytes, ElementType type) const;
 

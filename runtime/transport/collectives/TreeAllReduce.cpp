@@ -18,7 +18,7 @@ struct TreeAllReduce::Pass {
   const ElementType type;
   std::byte *data;
 
-  Status up(const TreePlace &place, Range r) {
+  Status up(const TreePlace &place, core::Range r) {
     Status s;
     for (std::size_t c = 0; c < place.children.size() && s; ++c)
       s = links.receiveAndAdd(place.children[c], data + r.begin, r.size(), type);
@@ -28,7 +28,7 @@ struct TreeAllReduce::Pass {
   }
 
   /// Received in place: a final value contains this rank's own values, so these have been sent.
-  Status down(const TreePlace &place, Range r) {
+  Status down(const TreePlace &place, core::Range r) {
     Status s;
     if (place.parent >= 0)
       s = links.receive(place.parent, data + r.begin, r.size());
@@ -71,7 +71,7 @@ Result<std::unique_ptr<AllReduce>> TreeAllReduce::create(Transport &transport,
 }
 
 Status TreeAllReduce::sum(std::byte *data, std::size_t bytes, ElementType type) {
-  Pass pass{places, *links, treeBlocks(bytes, elementBytes(type)), type, data};
+  Pass pass{places, *links, treeBlocks(bytes, core::elementBytes(type)), type, data};
   links->begin(pass.blocks.segmentBytes());
   return links->finish(pass.run(treeHeight(ranks)));
 }

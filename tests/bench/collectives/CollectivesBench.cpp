@@ -72,18 +72,18 @@ private:
   std::vector<float> data, parameters;
   std::vector<std::unique_ptr<AllReduce>> allReduces;
   std::unique_ptr<Ring> ring;
-  std::vector<GatherPart> parts;
+  std::vector<core::GatherPart> parts;
 };
 
 /// Seconds of one run. All ranks begin together, and the last one to end counts.
 double measure(const TimedScheme &scheme, AllReduce &barrier, int runs) {
   float token = 1;
   check(barrier.run(&token, sizeof token, ElementType::f32));
-  auto start = Clock::now();
+  auto start = core::Clock::now();
   for (int i = 0; i < runs; ++i)
     check(scheme.run());
   check(barrier.run(&token, sizeof token, ElementType::f32));
-  return secondsSince(start) / runs;
+  return core::secondsSince(start) / runs;
 }
 
 void bench(Transport &transport, const RankLayout &layout) {

@@ -46,10 +46,10 @@ void work(Transport &transport, const ServerGroup &roles) {
       float token = 1;
       // Messages of one element are barriers: servers hear of all workers before they reply.
       check((*client)->run(&token, sizeof token, ElementType::f32));
-      auto start = Clock::now();
+      auto start = core::Clock::now();
       check((*client)->run(data.data(), bytes, ElementType::f32));
       check((*client)->run(&token, sizeof token, ElementType::f32));
-      seconds.push_back(secondsSince(start));
+      seconds.push_back(core::secondsSince(start));
     }
     std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
     const double median = seconds[rounds / 2];

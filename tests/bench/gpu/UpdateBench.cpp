@@ -15,6 +15,7 @@
 
 #include <cuda_runtime_api.h>
 
+using namespace syncline::core;
 using namespace syncline;
 
 namespace {

@@ -53,7 +53,7 @@ void densenet121(Network &net, std::int64_t batch) {
 
 } // namespace
 
-bool buildNetwork(const std::string &name, std::int64_t batch, Executable &executable) {
+bool buildNetwork(const std::string &name, std::int64_t batch, core::Executable &executable) {
   Network net(executable);
   if (name == "resnet50")
     resnet50(net, batch);

@@ -48,7 +48,7 @@ Tensor Network::declare(Space space, ElementType type, const Shape &shape,
   Shape padded = shape;
   if (shape.size() == 4 && space == Space::arena)
     padded[1] = (padded[1] + 15) / 16 * 16;
-  const std::int64_t bytes = elementCount(padded) * elementBytes(type);
+  const std::int64_t bytes = core::elementCount(padded) * core::elementBytes(type);
   const Tensor tensor = step.tensor({name, space, type, shape, used[space], bytes});
   used[space] += (bytes + 63) / 64 * 64;
   shapes[tensor.id] = shape;
@@ -191,7 +191,7 @@ Tensor Network::concat(std::vector<Tensor> parts) {
 
 Tensor Network::flatten(Tensor x) {
   const Shape from = shape(x);
-  const Tensor y = image({from[0], elementCount(from) / from[0]});
+  const Tensor y = image({from[0], core::elementCount(from) / from[0]});
   step.reshape("flatten", x, y);
   backward.push_back([=, this] {
     const Tensor dx = image(from);

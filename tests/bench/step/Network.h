@@ -15,7 +15,7 @@ namespace syncline::bench {
 /// is measured here, not memory.
 class Network {
 public:
-  explicit Network(Executable &executable) : step(executable.builder()) {}
+  explicit Network(core::Executable &executable) : step(executable.builder()) {}
 
   Tensor input(const Shape &shape);
   Tensor conv(Tensor x, std::int64_t channels, std::int64_t kernel, std::int64_t stride,
@@ -54,6 +54,6 @@ private:
 
 /// Builds the network into an executable's step: "resnet50", "vgg11", "densenet121". False when
 /// there is no such network.
-bool buildNetwork(const std::string &name, std::int64_t batch, Executable &executable);
+bool buildNetwork(const std::string &name, std::int64_t batch, core::Executable &executable);
 
 } // namespace syncline::bench

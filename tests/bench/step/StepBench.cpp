@@ -10,6 +10,7 @@
 
 namespace {
 
+using namespace syncline::core;
 using namespace syncline;
 
 double now() {

@@ -13,6 +13,8 @@
 namespace syncline::calibrate {
 namespace {
 
+using namespace core;
+
 /// The backend of one rank, which is a thread.
 class ThreadBackend final : public Backend {
 public:

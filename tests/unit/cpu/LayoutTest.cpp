@@ -11,6 +11,8 @@
 namespace syncline::cpu {
 namespace {
 
+using namespace core;
+
 using conformance::Array;
 using conformance::randomArray;
 using conformance::StepCase;

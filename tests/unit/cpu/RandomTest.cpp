@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace core;
+
 TEST(RandomTest, PhiloxGivesThePublishedVectors) {
   // Known answers of philox4x32-10 in the Random123 distribution (kat_vectors).
   EXPECT_EQ(philox({0, 0}, {0, 0, 0, 0}),

@@ -12,6 +12,8 @@
 namespace syncline {
 namespace {
 
+using namespace core;
+
 namespace fs = std::filesystem;
 
 std::string failureOf(const std::string &path) {

@@ -13,6 +13,8 @@
 namespace syncline::cuda {
 namespace {
 
+using namespace core;
+
 using conformance::Array;
 using conformance::randomArray;
 

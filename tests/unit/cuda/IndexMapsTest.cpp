@@ -10,6 +10,8 @@
 namespace syncline::cuda {
 namespace {
 
+using namespace core;
+
 using conformance::Array;
 using conformance::forEachIndex;
 using conformance::randomArray;

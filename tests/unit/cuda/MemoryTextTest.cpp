@@ -21,7 +21,7 @@ TEST(MemoryTextTest, SizesHaveThreeDigits) {
 
 // The largest spaces come first, empty ones not at all; five tensors, the largest first.
 TEST(MemoryTextTest, ShortageNamesTheLargest) {
-  SpaceSizes sizes;
+  core::SpaceSizes sizes;
   sizes.arena = std::int64_t{70} << 30;
   sizes.parameters = sizes.gradients = std::int64_t{10} << 30;
   sizes.input = 1536;
@@ -31,7 +31,7 @@ TEST(MemoryTextTest, ShortageNamesTheLargest) {
             "not enough memory on device 0 (X): the plan needs 90.0 GiB (arena 70.0 GiB, "
             "parameters 10.0 GiB, gradients 10.0 GiB, input 1.50 KiB), 79.0 GiB are free; a "
             "smaller batch needs less");
-  std::vector<StepTensor> tensors;
+  std::vector<core::StepTensor> tensors;
   for (const auto &[name, space, mebibytes] : {std::tuple("a", Space::arena, 1),
                                                {"b", Space::parameters, 640},
                                                {"b", Space::gradients, 640},

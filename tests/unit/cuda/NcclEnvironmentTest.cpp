@@ -8,6 +8,8 @@
 namespace syncline::cuda {
 namespace {
 
+using namespace core;
+
 using Variables = std::map<std::string, std::string>;
 
 NcclEnvironment environmentOf(const Variables &user, const ChannelOptions &options = {},

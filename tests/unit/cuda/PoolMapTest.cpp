@@ -97,10 +97,10 @@ TEST(PoolMapTest, AverageIsTheDefinition) {
 std::vector<float> averageGradientByTaps(const Case &c, const std::vector<float> &dy) {
   const auto &[kernel, strides, dilations, begins, ends, groups, countsPadding] = c.window;
   const std::int64_t height = c.x[2], width = c.x[3];
-  std::vector<float> dx(static_cast<std::size_t>(elementCount(c.x)));
+  std::vector<float> dx(static_cast<std::size_t>(core::elementCount(c.x)));
   const auto windows = [&](const auto &use) { // use(result, tap, element of x)
     for (std::int64_t tap = 0; tap < kernel[0] * kernel[1]; ++tap)
-      for (std::int64_t i = 0; i < elementCount(c.y); ++i) {
+      for (std::int64_t i = 0; i < core::elementCount(c.y); ++i) {
         const std::int64_t column = i % c.y[3], row = i / c.y[3] % c.y[2];
         const std::int64_t at = row * strides[0] + tap / kernel[1] * dilations[0] - begins[0];
         const std::int64_t to = column * strides[1] + tap % kernel[1] * dilations[1] - begins[1];
@@ -127,7 +127,7 @@ TEST(PoolMapTest, SumsInTheOrderOfTaps) {
       c.window.countIncludePad = countsPadding;
       const std::vector<float> gradient = floats(randomArray(c.y, 2));
       const PoolMap map = poolMap(c.x, c.y, c.window, false);
-      std::vector<float> dx(static_cast<std::size_t>(elementCount(c.x)));
+      std::vector<float> dx(static_cast<std::size_t>(core::elementCount(c.x)));
       for (std::uint32_t i = 0; i < dx.size(); ++i)
         averagePoolBackwardAt(map, gradient.data(), dx.data(), i);
       EXPECT_EQ(dx, averageGradientByTaps(c, gradient));

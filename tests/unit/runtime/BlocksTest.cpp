@@ -12,7 +12,7 @@ void expectCovered(const Blocks &blocks, std::size_t bytes, std::size_t element)
   for (int b = 0; b < blocks.count(); ++b) {
     ASSERT_EQ(blocks.block(b).begin, next);
     for (int s = 0; s < blocks.segments(); ++s) {
-      Range r = blocks.segment(b, s);
+      core::Range r = blocks.segment(b, s);
       ASSERT_LE(r.begin, r.end);
       ASSERT_LE(r.size(), blocks.segmentBytes());
       ASSERT_EQ(r.size() % element, 0u);

@@ -28,7 +28,7 @@ TEST_P(ChannelJobs, Mix) {
   const int ranks = GetParam();
   runRanks(ranks, [&](int rank, Group &group) {
     std::vector<float> weights(5001, 100), gradients(weights.size());
-    Range own;
+    core::Range own;
     auto channel = open(group, [&](int bucket) {
       EXPECT_EQ(bucket, 1);
       for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
@@ -128,9 +128,9 @@ void expectLostPeerNamed(const std::function<void(CommunicationThread &)> &issue
           return;
         }
         issue(*channel);
-        const auto start = Clock::now();
+        const auto start = core::Clock::now();
         const Status s = channel->wait(4);
-        EXPECT_LT(secondsSince(start), 3.5);
+        EXPECT_LT(core::secondsSince(start), 3.5);
         EXPECT_EQ(s.kind(), ErrorKind::peerLost);
         EXPECT_NE(s.message().find("lost rank 1 "), std::string::npos) << s.message();
         EXPECT_NE(

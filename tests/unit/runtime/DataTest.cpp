@@ -133,7 +133,7 @@ SampleFormat images() { return {ElementType::f32, ElementType::i64, {2, 1, 2, 2}
 
 std::string writePair(const TemporaryFolder &files, const Shape &xShape, const Shape &yShape,
                       std::vector<std::int64_t> labels) {
-  std::vector<double> x(elementCount(xShape));
+  std::vector<double> x(core::elementCount(xShape));
   std::iota(x.begin(), x.end(), 0);
   EXPECT_TRUE(writeNpy(files.file("x.npy"), ElementType::f64, xShape, x.data()).isOk());
   EXPECT_TRUE(writeNpy(files.file("y.npy"), ElementType::i64, yShape, labels.data()).isOk());

@@ -81,7 +81,7 @@ static double roundoff(ElementType type) {
 
 Message randomMessage(ElementType type, std::size_t count, int rank, int salt) {
   std::mt19937 random(rank * 1000 + salt);
-  Message message(count * elementBytes(type));
+  Message message(count * core::elementBytes(type));
   for (std::size_t i = 0; i < count; ++i)
     setValue(type, message, i, random());
   return message;
@@ -99,13 +99,13 @@ std::vector<double> gatherAndSum(ElementType type, std::size_t count, int ranks,
 
 std::string difference(ElementType type, const Message &message, const std::vector<double> &wanted,
                        int ranks) {
-  if (message.size() != wanted.size() * elementBytes(type))
+  if (message.size() != wanted.size() * core::elementBytes(type))
     return "expected " + std::to_string(wanted.size()) + " elements";
   // P-1 roundings of partial sums of at most P.
   const double allowed = ranks * ranks * roundoff(type);
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (double found = valueAt(type, message, i); !(std::abs(found - wanted[i]) <= allowed))
-      return std::string(elementName(type)) + " element " + std::to_string(i) + " of " +
+      return std::string(core::elementName(type)) + " element " + std::to_string(i) + " of " +
              std::to_string(wanted.size()) + ": expected " + std::to_string(wanted[i]) + ", got " +
              std::to_string(found);
   return {};

@@ -20,6 +20,8 @@
 
 namespace syncline::testing {
 
+using namespace core;
+
 Process::Process(const std::vector<std::string> &arguments,
                  const std::map<std::string, std::string> &environment) {
   std::string pattern = (std::filesystem::temp_directory_path() / "syncline-log-XXXXXX").string();

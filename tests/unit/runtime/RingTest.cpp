@@ -10,6 +10,7 @@
 namespace syncline {
 namespace {
 
+using namespace core;
 using namespace syncline::testing;
 
 /// Bytes [begin, end) of a message.

@@ -16,6 +16,7 @@
 namespace syncline {
 namespace {
 
+using namespace core;
 using namespace syncline::testing;
 
 constexpr const char *scheme = "parameter-server";

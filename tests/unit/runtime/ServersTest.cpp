@@ -33,7 +33,7 @@ TEST_P(Servers, MatchGatherAndSum) {
     if (rank >= servers.workers) {
       auto server = std::move(*DedicatedServer::create(*group.transport(), "test", servers));
       for (const Work &w : work)
-        ASSERT_TRUE(server->serve(w.count * elementBytes(w.type), w.type).isOk());
+        ASSERT_TRUE(server->serve(w.count * core::elementBytes(w.type), w.type).isOk());
       return;
     }
     auto client = std::move(*createServerClient(*group.transport(), "test", servers));

@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace core;
+
 // An odd number of values has a middle one.
 TEST(Statistics, MedianOfOddNumbers) {
   EXPECT_EQ(median({7}), 7);

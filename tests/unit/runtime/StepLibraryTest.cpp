@@ -13,13 +13,13 @@ namespace {
 using namespace syncline::testing;
 
 /// The CPU's backend by another name.
-class CpuBackendCalled final : public Backend {
+class CpuBackendCalled final : public core::Backend {
 public:
   explicit CpuBackendCalled(std::string name) : called(std::move(name)) {}
   std::string_view name() const override { return called; }
   Status available() const override { return Status::ok(); }
-  Result<std::unique_ptr<Executable>>
-  createExecutable(const ExecutableOptions &options) const override {
+  Result<std::unique_ptr<core::Executable>>
+  createExecutable(const core::ExecutableOptions &options) const override {
     return (*openBackend("cpu"))->createExecutable(options);
   }
 

@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace core;
+
 using testing::runRanks;
 
 struct Meeting {

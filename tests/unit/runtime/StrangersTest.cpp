@@ -13,6 +13,8 @@
 namespace syncline {
 namespace {
 
+using namespace core;
+
 using testing::runRanks;
 
 /// What strangers say; they keep their connection but for the one that says nothing and leaves.

@@ -97,7 +97,7 @@ TEST(TraceFile, PacksRecords) {
 // Another rank's steps move to rank 0's clock.
 TEST(TraceFile, Aligns) {
   StepRecord record;
-  record.start = Clock::time_point(std::chrono::seconds(50));
+  record.start = core::Clock::time_point(std::chrono::seconds(50));
   const std::vector<double> numbers = packRecords({&record, 1});
   const std::vector<ClockOffset> offsets{{0, 0, 0}, {0, 8, 0.25}};
   auto trace = alignTrace({numbers, numbers}, offsets, offsets, 0);

@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace core;
+
 /// Two operations; notes what it is told: "b" beginStep, "0" run(0), "m" mark, "[" and "]" a
 /// capture's ends, "r" replay, "." synchronize.
 class NotingExecutable final : public Executable {

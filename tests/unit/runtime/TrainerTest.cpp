@@ -14,6 +14,7 @@
 namespace syncline {
 namespace {
 
+using namespace core;
 using namespace syncline::testing;
 
 /// y[batch, out] = x[batch, in] · w + b against random targets, mean squared error.
