@@ -10,8 +10,8 @@ namespace syncline::cuda {
 
 struct BFloat16 {
   BFloat16() = default;
-  SYNCLINE_HOST_DEVICE explicit BFloat16(float value) : bits(bf16FromFloat(value)) {}
-  SYNCLINE_HOST_DEVICE operator float() const { return floatFromBf16(bits); }
+  SYNCLINE_HOST_DEVICE explicit BFloat16(float value) : bits(data::bf16FromFloat(value)) {}
+  SYNCLINE_HOST_DEVICE operator float() const { return data::floatFromBf16(bits); }
 
   std::uint16_t bits;
 };

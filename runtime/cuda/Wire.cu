@@ -11,14 +11,14 @@ namespace {
 
 struct Bf16 {
   std::uint16_t bits;
-  __device__ static Bf16 of(float value) { return {bf16FromFloat(value)}; }
-  __device__ float value() const { return floatFromBf16(bits); }
+  __device__ static Bf16 of(float value) { return {data::bf16FromFloat(value)}; }
+  __device__ float value() const { return data::floatFromBf16(bits); }
 };
 
 struct Fp16 {
   std::uint16_t bits;
-  __device__ static Fp16 of(float value) { return {f16FromFloat(value)}; }
-  __device__ float value() const { return floatFromF16(bits); }
+  __device__ static Fp16 of(float value) { return {data::f16FromFloat(value)}; }
+  __device__ float value() const { return data::floatFromF16(bits); }
 };
 
 struct Fp32 {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace syncline {
+namespace syncline::data {
 
 template <typename T> static T load(const std::byte *data, std::int64_t i) {
   T value;
@@ -43,4 +43,4 @@ std::string describe(const Shape &shape) {
   return text + "]";
 }
 
-} // namespace syncline
+} // namespace syncline::data

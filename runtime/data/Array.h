@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace syncline {
+namespace syncline::data {
 
 /// Values in host memory or in a mapped file, row-major.
 struct Array {
@@ -26,4 +26,4 @@ struct Array {
 /// The shape as text: "[8, 1, 8]".
 std::string describe(const Shape &shape);
 
-} // namespace syncline
+} // namespace syncline::data

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace syncline {
+namespace syncline::data {
 
 static std::string_view trimmed(std::string_view text) {
   std::size_t first = text.find_first_not_of(" \t\r");
@@ -67,4 +67,4 @@ Result<Array> readCsv(const std::string &path) {
   return array;
 }
 
-} // namespace syncline
+} // namespace syncline::data

@@ -3,10 +3,10 @@
 
 #include "runtime/data/Array.h"
 
-namespace syncline {
+namespace syncline::data {
 
 /// Reads a table as an f64 array [lines, columns]. Blank lines are skipped. Errors: badInput,
 /// naming file and line, for cells that are not finite numbers and for lines of different lengths.
 Result<Array> readCsv(const std::string &path);
 
-} // namespace syncline
+} // namespace syncline::data

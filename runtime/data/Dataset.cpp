@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <numeric>
 
-namespace syncline {
+namespace syncline::data {
 namespace {
 
 template <typename T> void store(std::byte *to, std::int64_t i, T value) {
@@ -169,4 +169,4 @@ void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, std
         format.classes ? static_cast<double>(y.below(i, classes)) : y.normal(i));
 }
 
-} // namespace syncline
+} // namespace syncline::data

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace syncline {
+namespace syncline::data {
 
 /// Types and shapes of a step's input and target, from the plan.
 struct SampleFormat {
@@ -63,4 +63,4 @@ private:
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, std::byte *inputs,
                    std::byte *targets);
 
-} // namespace syncline
+} // namespace syncline::data

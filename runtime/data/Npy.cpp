@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace syncline {
+namespace syncline::data {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
@@ -211,4 +211,4 @@ Status writeNpy(const std::string &path, ElementType type, const Shape &shape, c
   });
 }
 
-} // namespace syncline
+} // namespace syncline::data

@@ -3,7 +3,7 @@
 
 #include "runtime/data/Array.h"
 
-namespace syncline {
+namespace syncline::data {
 
 /// Opens a file of format version 1 to 3. The file is mapped, so that values are read when they are
 /// used. Errors: badInput, naming the file, unless it is a complete .npy file of a supported type
@@ -13,4 +13,4 @@ Result<Array> openNpy(const std::string &path);
 /// Writes a dense row-major array, completely or not at all.
 Status writeNpy(const std::string &path, ElementType type, const Shape &shape, const void *data);
 
-} // namespace syncline
+} // namespace syncline::data

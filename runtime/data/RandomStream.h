@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace syncline {
+namespace syncline::data {
 
 /// A stream of random numbers, addressed by position.
 class RandomStream {
@@ -45,4 +45,4 @@ private:
   std::array<std::uint32_t, 2> key, stream;
 };
 
-} // namespace syncline
+} // namespace syncline::data

@@ -15,8 +15,8 @@ std::string numberText(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-Array arrayOver(ElementType type, std::span<const std::byte> values) {
-  Array array;
+data::Array arrayOver(ElementType type, std::span<const std::byte> values) {
+  data::Array array;
   array.type = type;
   array.shape = {static_cast<std::int64_t>(values.size()) / core::elementBytes(type)};
   array.data = values.data();
@@ -87,7 +87,7 @@ std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std
   case ElementType::f64:
   case ElementType::f16:
   case ElementType::bf16: {
-    const Array array = arrayOver(type, values);
+    const data::Array array = arrayOver(type, values);
     for (std::int64_t i = 0; i < array.count(); ++i)
       if (!std::isfinite(array.at(i)))
         return i;

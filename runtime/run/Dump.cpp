@@ -30,10 +30,11 @@ void divide(std::vector<std::byte> &bytes, ElementType type, int by) {
     return scaleEach<double>(bytes, [&](double v) { return v / by; });
   case ElementType::f16:
     return scaleEach<std::uint16_t>(
-        bytes, [&](std::uint16_t v) { return f16FromFloat(floatFromF16(v) * scale); });
+        bytes, [&](std::uint16_t v) { return data::f16FromFloat(data::floatFromF16(v) * scale); });
   case ElementType::bf16:
-    return scaleEach<std::uint16_t>(
-        bytes, [&](std::uint16_t v) { return bf16FromFloat(floatFromBf16(v) * scale); });
+    return scaleEach<std::uint16_t>(bytes, [&](std::uint16_t v) {
+      return data::bf16FromFloat(data::floatFromBf16(v) * scale);
+    });
   case ElementType::i64:
   case ElementType::i32:
   case ElementType::u8:
@@ -67,8 +68,8 @@ Status dumpTensor(const std::string &folder, core::TensorStore &store, int index
     return s;
   if (t.space == Space::gradients)
     divide(values, t.type, ranks);
-  return writeNpy(folder + "/" + kind + "/" + escapeName(t.name) + ".npy", t.type, t.shape,
-                  values.data());
+  return data::writeNpy(folder + "/" + kind + "/" + escapeName(t.name) + ".npy", t.type, t.shape,
+                        values.data());
 }
 
 } // namespace
@@ -102,7 +103,7 @@ Status dumpStep(const std::string &folder, std::int64_t step, double loss, core:
   for (const char *kind : {"gradients", "parameters", "state"})
     if (std::filesystem::create_directories(here + "/" + kind, error); error)
       return Status::badInput("'" + here + "': cannot create: " + error.message());
-  if (Status s = writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss); !s)
+  if (Status s = data::writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss); !s)
     return s;
   for (std::size_t i = 0; i < store.tensors().size(); ++i)
     if (Status s = dumpTensor(here, store, static_cast<int>(i), ranks); !s)

@@ -8,6 +8,9 @@
 #include <numeric>
 
 namespace syncline {
+
+using data::Array;
+
 namespace {
 
 /// Scores class predictions. The logits of one prediction lie `stride` elements apart.
@@ -64,7 +67,7 @@ void Score::add(const Score &other) {
   predictions += other.predictions;
 }
 
-Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Array &output,
+Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, const Array &output,
                  const Array &target, std::int64_t samples) {
   Score score;
   std::int64_t perSample = core::elementCount(outputShape) / outputShape[0];
@@ -83,12 +86,12 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
 }
 
 Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
-                       const Dataset &data, int rank, const std::function<bool()> &isAsked) {
+                       const data::Dataset &data, int rank, const std::function<bool()> &isAsked) {
   if (!plan.output)
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
   const int input = executable.find(Space::input, plan.input.name);
   const int output = executable.find(Space::arena, plan.output->name);
-  const SampleFormat format = plan.sampleFormat();
+  const data::SampleFormat format = plan.sampleFormat();
   Result<States> before = readStates(executable);
   if (!before)
     return before.status();

@@ -24,8 +24,8 @@ struct Score {
 
 /// Scores one batch's output (double, row-major) against its targets for the first `samples`
 /// samples: cross-entropy and accuracy along dimension 1, or mean squared error.
-Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Array &output,
-                 const Array &target, std::int64_t samples);
+Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape,
+                 const data::Array &output, const data::Array &target, std::int64_t samples);
 
 /// Runs the forward phase over this rank's batches of the set: batch `rank` and every P-th batch
 /// after it, with P ranks. The last batch is filled up with repeated samples, which are not
@@ -35,7 +35,7 @@ Score scoreBatch(const SampleFormat &format, const Shape &outputShape, const Arr
 /// The forward phase is the training step's, without dropout, so that batch normalisation uses the
 /// batch's statistics. Evaluation ends early, with the score so far, once `isAsked()` returns true.
 Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
-                       const Dataset &data, int rank, const std::function<bool()> &isAsked);
+                       const data::Dataset &data, int rank, const std::function<bool()> &isAsked);
 
 /// The sum over all workers' scores; all workers call it. Nothing where a worker was interrupted
 /// (`isCut`). Errors: peerLost.

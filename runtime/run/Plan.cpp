@@ -90,7 +90,7 @@ Shape shape(const Json &object) {
   std::int64_t count = 1;
   for (std::int64_t extent : extents)
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > 1ll << 42)
-      throw SchemaError{"impossible shape " + describe(extents)};
+      throw SchemaError{"impossible shape " + data::describe(extents)};
   return extents;
 }
 
@@ -288,9 +288,9 @@ double Plan::usualTimeout() const {
   return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
 }
 
-SampleFormat Plan::sampleFormat() const {
-  SampleFormat format{input.type, target.type, input.shape, target.shape, loss == "cross-entropy",
-                      0};
+data::SampleFormat Plan::sampleFormat() const {
+  data::SampleFormat format{
+      input.type, target.type, input.shape, target.shape, loss == "cross-entropy", 0};
   if (format.classes && output && output->shape.size() > 1)
     format.classCount = output->shape[1];
   return format;

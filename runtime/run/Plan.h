@@ -74,7 +74,7 @@ struct Plan {
   double usualTimeout() const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
-  SampleFormat sampleFormat() const;
+  data::SampleFormat sampleFormat() const;
 };
 
 /// Reads only the numbers of ranks and servers, without checking hashes. For the launcher, whose

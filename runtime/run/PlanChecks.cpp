@@ -110,7 +110,8 @@ Status checkOrder(const Plan &plan, const Executable &executable) {
 Status checkSamples(const Plan &plan) {
   auto bad = [&](const NamedTensor &tensor, const std::string &expected) {
     return Status::badInput("'" + plan.file("plan.json") + "': tensor '" + tensor.name +
-                            "': expected " + expected + ", got shape " + describe(tensor.shape));
+                            "': expected " + expected + ", got shape " +
+                            data::describe(tensor.shape));
   };
   std::vector<const NamedTensor *> tensors{&plan.input, &plan.target};
   if (plan.output)
@@ -129,7 +130,7 @@ Status checkSamples(const Plan &plan) {
   }
   if (core::elementCount(output.shape) != core::elementCount(plan.target.shape) * classes)
     return bad(plan.target, "a target for every prediction of '" + output.name + "', shape " +
-                                describe(output.shape));
+                                data::describe(output.shape));
   return Status::ok();
 }
 

@@ -54,8 +54,8 @@ private:
   Status finish();
   Result<std::optional<Score>> score();
 
-  std::optional<Dataset> data, test;
-  std::optional<Sampler> sampler;
+  std::optional<data::Dataset> data, test;
+  std::optional<data::Sampler> sampler;
   std::int64_t steps = 0;
   int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
@@ -108,11 +108,11 @@ Status RankRun::agreeOnOptions() {
 }
 
 Status RankRun::openData() {
-  SampleFormat format = plan.sampleFormat();
+  data::SampleFormat format = plan.sampleFormat();
   for (auto [files, set] : {std::pair(&options.data, &data), {&options.eval, &test}}) {
     if (files->empty())
       continue;
-    Result<Dataset> opened = Dataset::open(*files, format);
+    Result<data::Dataset> opened = data::Dataset::open(*files, format);
     if (!opened)
       return opened.status();
     *set = std::move(*opened);
@@ -236,7 +236,7 @@ void RankRun::readBatch(std::int64_t number) {
   if (data && number < steps)
     data->read(sampler->indices(number), x.data(), y.data());
   else if (!data && number == 0)
-    fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
+    data::fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
 }
 
 /// Copies the batch to the step's input and target. Precondition: readBatch(number).

@@ -23,7 +23,7 @@ std::size_t denseBytes(const PlanTensor &t) {
 }
 
 /// The value of element i by the tensor's init rule.
-double valueAt(const TensorInit &init, const RandomStream &random, std::int64_t i) {
+double valueAt(const TensorInit &init, const data::RandomStream &random, std::int64_t i) {
   switch (init.kind) {
   case TensorInit::Kind::constant:
     return init.first;
@@ -39,7 +39,7 @@ double valueAt(const TensorInit &init, const RandomStream &random, std::int64_t 
 
 template <typename T>
 std::vector<std::byte> drawn(const PlanTensor &tensor, std::uint64_t seed, T (*convert)(double)) {
-  RandomStream random(seed, tensor.name);
+  data::RandomStream random(seed, tensor.name);
   std::vector<std::byte> bytes(denseBytes(tensor));
   for (std::int64_t i = 0; i < core::elementCount(tensor.shape); ++i) {
     T element = convert(valueAt(tensor.init, random, i));
@@ -56,10 +56,10 @@ std::vector<std::byte> draw(const PlanTensor &t, std::uint64_t seed) {
     return drawn<double>(t, seed, [](double v) { return v; });
   case ElementType::f16:
     return drawn<std::uint16_t>(t, seed,
-                                [](double v) { return f16FromFloat(static_cast<float>(v)); });
+                                [](double v) { return data::f16FromFloat(static_cast<float>(v)); });
   case ElementType::bf16:
-    return drawn<std::uint16_t>(t, seed,
-                                [](double v) { return bf16FromFloat(static_cast<float>(v)); });
+    return drawn<std::uint16_t>(
+        t, seed, [](double v) { return data::bf16FromFloat(static_cast<float>(v)); });
   case ElementType::i64:
     return drawn<std::int64_t>(t, seed, [](double v) { return static_cast<std::int64_t>(v); });
   case ElementType::i32:

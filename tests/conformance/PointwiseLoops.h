@@ -15,12 +15,13 @@ struct LoopOperands {
   static constexpr int most = 2;
 
   SYNCLINE_HOST_DEVICE float in(int number, std::int64_t i) const {
-    return isRounded(number) ? floatFromBf16(static_cast<const std::uint16_t *>(ins[number])[i])
-                             : static_cast<const float *>(ins[number])[i];
+    return isRounded(number)
+               ? data::floatFromBf16(static_cast<const std::uint16_t *>(ins[number])[i])
+               : static_cast<const float *>(ins[number])[i];
   }
   SYNCLINE_HOST_DEVICE void set(int number, std::int64_t i, float value) const {
     if (isRounded(inCount + number))
-      static_cast<std::uint16_t *>(outs[number])[i] = bf16FromFloat(value);
+      static_cast<std::uint16_t *>(outs[number])[i] = data::bf16FromFloat(value);
     else
       static_cast<float *>(outs[number])[i] = value;
   }

@@ -7,6 +7,7 @@ namespace syncline::hostcuda {
 namespace {
 
 using namespace core;
+using namespace data;
 
 using Floats = std::vector<float>;
 

@@ -11,6 +11,7 @@ namespace syncline::hostcuda {
 namespace {
 
 using namespace core;
+using namespace data;
 
 using Floats = std::vector<float>;
 using Option = std::tuple<int, Scheme, WirePrecision, int>; ///< ranks, scheme, wire, delay

@@ -81,15 +81,16 @@ public:
   std::vector<float> load(const void *data) const {
     std::vector<float> values(static_cast<std::size_t>(planes.size()));
     forEach([&](std::size_t dense, std::size_t at) {
-      values[dense] = isRounded() ? floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
-                                  : floats(data)[at];
+      values[dense] = isRounded()
+                          ? data::floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
+                          : floats(data)[at];
     });
     return values;
   }
   void store(const std::vector<float> &values, void *data) const {
     forEach([&](std::size_t dense, std::size_t at) {
       if (isRounded())
-        static_cast<std::uint16_t *>(data)[at] = bf16FromFloat(values[dense]);
+        static_cast<std::uint16_t *>(data)[at] = data::bf16FromFloat(values[dense]);
       else
         floats(data)[at] = values[dense];
     });

@@ -9,6 +9,7 @@
 namespace syncline::cuda {
 namespace {
 
+using namespace data;
 using namespace conformance;
 
 const conformance::Backend fp32 = backends()[0], tf32 = backends()[1], bf16 = backends()[2];

@@ -9,6 +9,8 @@ namespace syncline::hostcuda {
 
 namespace {
 
+using namespace data;
+
 /// An element in memory, and what is computed with.
 template <typename T> struct Plain {
   using Stored = T;

@@ -50,12 +50,12 @@ bool addInto(ElementType type, void *into, const void *from, std::size_t count) 
     addF64(static_cast<double *>(into), static_cast<const double *>(from), count);
     return true;
   case ElementType::f16:
-    addHalves<floatFromF16, f16FromFloat>(static_cast<std::uint16_t *>(into),
-                                          static_cast<const std::uint16_t *>(from), count);
+    addHalves<data::floatFromF16, data::f16FromFloat>(
+        static_cast<std::uint16_t *>(into), static_cast<const std::uint16_t *>(from), count);
     return true;
   case ElementType::bf16:
-    addHalves<floatFromBf16, bf16FromFloat>(static_cast<std::uint16_t *>(into),
-                                            static_cast<const std::uint16_t *>(from), count);
+    addHalves<data::floatFromBf16, data::bf16FromFloat>(
+        static_cast<std::uint16_t *>(into), static_cast<const std::uint16_t *>(from), count);
     return true;
   case ElementType::i64:
     addIntegers(static_cast<std::uint64_t *>(into), static_cast<const std::uint64_t *>(from),

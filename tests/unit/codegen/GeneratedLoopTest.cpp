@@ -14,6 +14,7 @@
 #include <fstream>
 #include <limits>
 
+using namespace syncline::data;
 using namespace syncline;
 using namespace syncline::test;
 

@@ -13,6 +13,7 @@
 namespace syncline {
 namespace {
 
+using namespace data;
 using namespace syncline::testing;
 
 std::string npy(const std::string &header, const std::string &values) {
