@@ -56,7 +56,7 @@ public:
       : options(options), identity(identity) {}
 
   Status run();
-  Group *joined() const { return group.get(); }
+  transport::Group *joined() const { return group.get(); }
 
 private:
   Status openBackend();
@@ -72,7 +72,7 @@ private:
   const core::Backend *backend = nullptr;
   int device = 0;
   std::string versions;
-  std::unique_ptr<Group> group;
+  std::unique_ptr<transport::Group> group;
   std::unique_ptr<core::Peers> peers; ///< for the backend's own channels; null without them
   Settings settings;
   std::vector<std::string> hosts;
@@ -121,7 +121,7 @@ Status CalibrationRun::openBackend() {
 }
 
 Status CalibrationRun::join() {
-  Result<std::unique_ptr<Group>> found = joinGroup(identity, options.startTimeout);
+  Result<std::unique_ptr<transport::Group>> found = joinGroup(identity, options.startTimeout);
   if (!found)
     return found.status();
   group = std::move(*found);
@@ -177,7 +177,7 @@ Status CalibrationRun::chooseSettings() {
 
 /// Prepares the host's links for a backend without its own channels.
 Status CalibrationRun::connect() {
-  peers = createPeers(*group, options.timeout, options.timeout);
+  peers = transport::createPeers(*group, options.timeout, options.timeout);
   group->enter("as ranks compared times");
   return backend->hasChannels() ? Status::ok() : group->connect(options.timeout);
 }

@@ -13,7 +13,7 @@ struct Buffers {
   std::vector<float> gradients, parameters;
 };
 
-Collective reduceScatter(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
+Collective reduceScatter(std::shared_ptr<transport::Ring> ring, std::shared_ptr<Buffers> buffers,
                          std::int64_t largest) {
   return {Scheme::reduceScatter,
           [ring, buffers](std::int64_t bytes) {
@@ -24,7 +24,7 @@ Collective reduceScatter(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> bu
 }
 
 /// The message has two parts, like a layer's inputs and its outputs' gradients.
-Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
+Collective factors(std::shared_ptr<transport::Ring> ring, std::shared_ptr<Buffers> buffers,
                    std::int64_t largest) {
   return {Scheme::factors,
           [ring, buffers](std::int64_t bytes) {
@@ -40,7 +40,7 @@ Collective factors(std::shared_ptr<Ring> ring, std::shared_ptr<Buffers> buffers,
 
 std::vector<Scheme> usableSchemes(int ranks, int ranksPerNode) {
   std::vector<Scheme> schemes;
-  for (Scheme scheme : allReduceSchemes())
+  for (Scheme scheme : transport::allReduceSchemes())
     if (scheme != Scheme::hierarchical || (ranksPerNode > 1 && ranksPerNode < ranks))
       schemes.push_back(scheme);
   schemes.push_back(Scheme::reduceScatter);
@@ -48,7 +48,8 @@ std::vector<Scheme> usableSchemes(int ranks, int ranksPerNode) {
   return schemes;
 }
 
-Result<std::vector<Collective>> openCollectives(Transport &transport, const RankLayout &layout,
+Result<std::vector<Collective>> openCollectives(transport::Transport &transport,
+                                                const transport::RankLayout &layout,
                                                 const std::vector<Scheme> &schemes,
                                                 std::int64_t largest, const std::string &name) {
   auto buffers = std::make_shared<Buffers>();
@@ -56,20 +57,20 @@ Result<std::vector<Collective>> openCollectives(Transport &transport, const Rank
   buffers->parameters.resize(buffers->gradients.size());
   std::vector<Collective> all;
   for (Scheme scheme : schemes) {
-    if (!isAllReduce(scheme)) {
-      auto made = Ring::create(transport, name + "/" + std::string(schemeName(scheme)));
+    if (!transport::isAllReduce(scheme)) {
+      auto made = transport::Ring::create(transport, name + "/" + std::string(schemeName(scheme)));
       if (!made)
         return made.status();
-      std::shared_ptr<Ring> ring = std::move(*made);
+      std::shared_ptr<transport::Ring> ring = std::move(*made);
       const std::int64_t most = largestMessage(scheme, transport.size(), largest);
       all.push_back(scheme == Scheme::reduceScatter ? reduceScatter(ring, buffers, most)
                                                     : factors(ring, buffers, most));
       continue;
     }
-    auto made = createAllReduce(scheme, transport, name, layout);
+    auto made = transport::createAllReduce(scheme, transport, name, layout);
     if (!made)
       return made.status();
-    std::shared_ptr<AllReduce> by = std::move(*made);
+    std::shared_ptr<transport::AllReduce> by = std::move(*made);
     all.push_back({scheme,
                    [by, buffers](std::int64_t bytes) {
                      return by->run(buffers->gradients.data(), bytes, ElementType::f32);

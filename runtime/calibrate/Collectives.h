@@ -27,7 +27,8 @@ std::vector<Scheme> usableSchemes(int ranks, int ranksPerNode);
 /// Opens the links of each scheme. All ranks call it together. No message is longer than
 /// largestMessage() for `largest`. `name` distinguishes several sets of links. The buffers live as
 /// long as any of the collectives. Errors: peerLost.
-Result<std::vector<Collective>> openCollectives(Transport &transport, const RankLayout &layout,
+Result<std::vector<Collective>> openCollectives(transport::Transport &transport,
+                                                const transport::RankLayout &layout,
                                                 const std::vector<Scheme> &schemes,
                                                 std::int64_t largest, const std::string &name);
 

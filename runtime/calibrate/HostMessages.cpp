@@ -10,7 +10,8 @@ namespace {
 
 using Shared = std::shared_ptr<const Collective>;
 
-Result<std::vector<Shared>> open(Transport &transport, const RankLayout &layout,
+Result<std::vector<Shared>> open(transport::Transport &transport,
+                                 const transport::RankLayout &layout,
                                  const std::vector<Scheme> &schemes, std::int64_t largest,
                                  const std::string &name) {
   auto opened = openCollectives(transport, layout, schemes, largest, name);
@@ -31,7 +32,8 @@ TimedScheme timed(Team &team, const Shared &by) {
 
 } // namespace
 
-Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLayout &layout,
+Result<Messages> openHostMessages(transport::Transport &transport, Team &team,
+                                  const transport::RankLayout &layout,
                                   const std::vector<Scheme> &schemes, std::int64_t largest) {
   auto all = open(transport, layout, schemes, largest, "calibrate/0");
   if (!all)
@@ -50,7 +52,7 @@ Result<Messages> openHostMessages(Transport &transport, Team &team, const RankLa
   return messages;
 }
 
-Result<TimedScheme> openNodeRing(Transport &node, Team &team, std::int64_t largest) {
+Result<TimedScheme> openNodeRing(transport::Transport &node, Team &team, std::int64_t largest) {
   auto ring = open(node, {}, {Scheme::ring}, largest, "calibrate/node");
   return ring ? Result<TimedScheme>(timed(team, ring->front())) : ring.status();
 }

@@ -19,7 +19,7 @@ constexpr double manySlices = 0.5;
 
 class HostOverlap final : public Overlap {
 public:
-  HostOverlap(Team &team, Device &device, std::unique_ptr<AllReduce> channel)
+  HostOverlap(Team &team, Device &device, std::unique_ptr<transport::AllReduce> channel)
       : Overlap(team, device, manySlices), channel(std::move(channel)),
         buffer(maxBytes / sizeof(float)) {}
 
@@ -28,7 +28,7 @@ private:
   Result<double> messagesAlone(int count) override;
   Result<bool> carry(std::int64_t length, bool isThrough);
 
-  const std::unique_ptr<AllReduce> channel;
+  const std::unique_ptr<transport::AllReduce> channel;
   std::vector<float> buffer;
 };
 
@@ -108,8 +108,9 @@ Result<double> HostOverlap::messagesAlone(int count) {
 
 } // namespace
 
-Result<std::unique_ptr<Overlap>> openHostOverlap(Transport &transport, Team &team, Device &device) {
-  auto channel = createAllReduce(Scheme::ring, transport, "calibrate/overlap", {});
+Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
+                                                 Device &device) {
+  auto channel = transport::createAllReduce(Scheme::ring, transport, "calibrate/overlap", {});
   if (!channel)
     return channel.status();
   return std::unique_ptr<Overlap>(std::make_unique<HostOverlap>(team, device, std::move(*channel)));

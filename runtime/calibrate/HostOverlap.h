@@ -6,6 +6,7 @@
 namespace syncline::calibrate {
 
 /// All ranks together; all outlive the result. Errors: peerLost.
-Result<std::unique_ptr<Overlap>> openHostOverlap(Transport &transport, Team &team, Device &device);
+Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
+                                                 Device &device);
 
 } // namespace syncline::calibrate

@@ -89,7 +89,7 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
 }
 
 Status Instruments::openOnHost(const Site &site, const Settings &settings) {
-  Transport &transport = *site.transport;
+  transport::Transport &transport = *site.transport;
   auto madePairs = Pairs::open(transport);
   if (!madePairs)
     return madePairs.status();
@@ -109,7 +109,7 @@ Status Instruments::openOnHost(const Site &site, const Settings &settings) {
     return Status::ok();
   std::vector<int> members(static_cast<std::size_t>(perNode));
   std::iota(members.begin(), members.end(), transport.rank() / perNode * perNode);
-  node = std::make_unique<RankSubset>(transport, members);
+  node = std::make_unique<transport::RankSubset>(transport, members);
   auto madeTeam = Team::create(*node, "calibrate/node");
   if (!madeTeam)
     return madeTeam.status();

@@ -14,9 +14,9 @@ namespace syncline::calibrate {
 /// The measured backend and the connections between ranks. All outlive the instruments.
 struct Site {
   const core::Backend &backend;
-  Transport *transport = nullptr; ///< set for a backend without channels
-  core::Peers *peers = nullptr;   ///< set for a backend with channels
-  int device = 0;                 ///< index among the backend's devices
+  transport::Transport *transport = nullptr; ///< set for a backend without channels
+  core::Peers *peers = nullptr;              ///< set for a backend with channels
+  int device = 0;                            ///< index among the backend's devices
 };
 
 struct Settings {
@@ -43,7 +43,8 @@ struct Instruments {
   std::unique_ptr<Pairs> pairs; ///< null for a backend with its own channels
   Messages messages;            ///< in the order of Settings::schemes
   std::unique_ptr<Overlap> overlap;
-  std::unique_ptr<Transport> node; ///< the ranks of this node; null unless its ring is measured
+  std::unique_ptr<transport::Transport>
+      node; ///< the ranks of this node; null unless its ring is measured
   std::unique_ptr<Team> nodeTeam;
   std::optional<TimedScheme> nodeRing;
 

@@ -9,7 +9,7 @@ static constexpr int trips = 10;
 /// A multiple of pieceBytes, as long as the warm-up of collectives.
 static constexpr std::int64_t burstBytes = 1 << 20;
 
-Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
+Result<std::unique_ptr<Pairs>> Pairs::open(transport::Transport &transport) {
   std::unique_ptr<Pairs> pairs(new Pairs(transport));
   const int rank = transport.rank();
   pairs->to.resize(transport.size());
@@ -19,7 +19,7 @@ Result<std::unique_ptr<Pairs>> Pairs::open(Transport &transport) {
     peers = pairs->partners();
   else if (rank <= maxPartners)
     peers = {0};
-  std::vector<LinkEnd> ends;
+  std::vector<transport::LinkEnd> ends;
   for (int peer : peers)
     for (bool sends : {true, false}) {
       const int sender = sends ? rank : peer, receiver = sends ? peer : rank;

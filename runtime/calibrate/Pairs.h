@@ -16,7 +16,7 @@ public:
   /// Bytes sent in one measurement of the rate.
   static constexpr std::int64_t streamBytes = 4 << 20;
 
-  static Result<std::unique_ptr<Pairs>> open(Transport &transport);
+  static Result<std::unique_ptr<Pairs>> open(transport::Transport &transport);
 
   /// The other ranks of the measured pairs, ascending.
   std::vector<int> partners() const;
@@ -27,15 +27,15 @@ public:
   Result<double> stream(Team &team, int partner);
 
 private:
-  explicit Pairs(Transport &transport) : transport(transport), landing(pieceBytes) {}
+  explicit Pairs(transport::Transport &transport) : transport(transport), landing(pieceBytes) {}
   static constexpr std::size_t pieceBytes = 256 << 10;
   Status roundTrips(int partner);
   Status sendAll(int partner, std::int64_t bytes);
   Result<double> timed(Team &team, int partner, const std::function<Result<double>()> &exchange);
 
-  Transport &transport;
+  transport::Transport &transport;
   // Links by partner. Ranks other than 0 have only their own links.
-  std::vector<std::unique_ptr<Link>> to, from;
+  std::vector<std::unique_ptr<transport::Link>> to, from;
   std::vector<std::byte> landing;
 };
 

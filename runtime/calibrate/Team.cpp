@@ -12,7 +12,8 @@ namespace {
 
 class LinkTeam final : public Team {
 public:
-  LinkTeam(Transport &transport, std::unique_ptr<AllReduce> barrier, std::unique_ptr<Ring> ring)
+  LinkTeam(transport::Transport &transport, std::unique_ptr<transport::AllReduce> barrier,
+           std::unique_ptr<transport::Ring> ring)
       : transport(transport), barrier(std::move(barrier)), ring(std::move(ring)) {}
 
   int rank() const override { return transport.rank(); }
@@ -31,9 +32,9 @@ private:
     return s ? Result<std::vector<Values>>(std::move(all)) : s;
   }
 
-  Transport &transport;
-  const std::unique_ptr<AllReduce> barrier;
-  const std::unique_ptr<Ring> ring;
+  transport::Transport &transport;
+  const std::unique_ptr<transport::AllReduce> barrier;
+  const std::unique_ptr<transport::Ring> ring;
 };
 
 class MeetingTeam final : public Team {
@@ -67,12 +68,14 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Team>> Team::create(Transport &transport, const std::string &name) {
+Result<std::unique_ptr<Team>> Team::create(transport::Transport &transport,
+                                           const std::string &name) {
   // Among all schemes, recursive doubling releases its ranks closest in time.
-  auto barrier = createAllReduce(Scheme::recursiveDoubling, transport, name + "/barrier", {});
+  auto barrier =
+      transport::createAllReduce(Scheme::recursiveDoubling, transport, name + "/barrier", {});
   if (!barrier)
     return barrier.status();
-  auto ring = Ring::create(transport, name + "/share");
+  auto ring = transport::Ring::create(transport, name + "/share");
   if (!ring)
     return ring.status();
   return std::unique_ptr<Team>(

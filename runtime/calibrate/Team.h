@@ -19,7 +19,8 @@ class Team {
 public:
   /// Creates a team with its own links. All ranks call it together. `transport` outlives the team;
   /// `name` distinguishes the links of several teams.
-  static Result<std::unique_ptr<Team>> create(Transport &transport, const std::string &name);
+  static Result<std::unique_ptr<Team>> create(transport::Transport &transport,
+                                              const std::string &name);
   /// Creates the only team of a run by means of Peers, for backends that need no links of the host.
   /// `peers` outlives the team.
   static std::unique_ptr<Team> create(core::Peers &peers);

@@ -7,8 +7,8 @@
 
 namespace syncline {
 
-Result<std::unique_ptr<Group>> joinGroup(const Identity &identity, double startSeconds) {
-  GroupOptions how;
+Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, double startSeconds) {
+  transport::GroupOptions how;
   how.rank = identity.rank;
   how.size = identity.size;
   how.workers = identity.workers();
@@ -17,10 +17,10 @@ Result<std::unique_ptr<Group>> joinGroup(const Identity &identity, double startS
   how.listener = identity.listener;
   how.interface = identity.interface;
   how.startSeconds = startSeconds;
-  return Group::join(how);
+  return transport::Group::join(how);
 }
 
-int conclude(const std::string &program, const Status &status, Group *group) {
+int conclude(const std::string &program, const Status &status, transport::Group *group) {
   if (status)
     return 0;
   std::fprintf(stderr, "%s: error: %s\n", program.c_str(), status.message().c_str());

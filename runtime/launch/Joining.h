@@ -10,11 +10,11 @@
 namespace syncline {
 
 /// Joins the other ranks, which may take up to `startSeconds`. Errors: as Group::join().
-Result<std::unique_ptr<Group>> joinGroup(const Identity &identity, double startSeconds);
+Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, double startSeconds);
 
 /// Returns the exit code of a successful run. After an error it prints the message on stderr in the
 /// program's name, tells the other ranks of `group` (if any), and ends the process at once, because
 /// threads may still wait for lost ranks and use the run's objects.
-int conclude(const std::string &program, const Status &status, Group *group);
+int conclude(const std::string &program, const Status &status, transport::Group *group);
 
 } // namespace syncline

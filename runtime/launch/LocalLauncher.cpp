@@ -53,7 +53,7 @@ public:
 
   int run() {
     // All ranks are on this host, so the port must not be reachable from other hosts.
-    Result<Socket> socket = Socket::listen(0, loopback);
+    Result<transport::Socket> socket = transport::Socket::listen(0, loopback);
     if (!socket) {
       std::fprintf(stderr, "%s: error: %s\n", program.c_str(), socket.status().message().c_str());
       return 1;
@@ -74,7 +74,7 @@ public:
 private:
   int size() const { return static_cast<int>(children.size()); }
 
-  void start(int rank, const Socket &listener) {
+  void start(int rank, const transport::Socket &listener) {
     Child &child = children[rank];
     if (rank > 0)
       child.output = std::tmpfile();
@@ -103,7 +103,7 @@ private:
   }
 
   /// Runs in the child process and does not return.
-  void become(int rank, const Socket &listener, std::FILE *output) {
+  void become(int rank, const transport::Socket &listener, std::FILE *output) {
     auto set = [](const char *name, const std::string &value) { setenv(name, value.c_str(), 1); };
     set("RANK", std::to_string(rank));
     set("WORLD_SIZE", std::to_string(size()));

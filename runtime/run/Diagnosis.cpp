@@ -131,11 +131,11 @@ Result<std::string> findNotFinite(core::Executable &executable, std::int64_t num
   return std::string();
 }
 
-Status notFiniteError(Group *group, const NotFinite &own, double seconds) {
+Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds) {
   std::vector<std::string> causes{own.cause};
   if (group) {
     group->enter("after a step that was not finite");
-    auto all = group->gather("cause", own.cause, seconds, Participants::workers);
+    auto all = group->gather("cause", own.cause, seconds, transport::Participants::workers);
     if (!all)
       return all.status();
     causes = std::move(*all);

@@ -40,6 +40,6 @@ struct NotFinite {
 /// The error with which the run ends. All workers call it together and get the same error, which
 /// names the first rank that found a cause. `group` is null in a run of one rank. Errors: peerLost
 /// during the exchange.
-Status notFiniteError(Group *group, const NotFinite &own, double seconds);
+Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds);
 
 } // namespace syncline

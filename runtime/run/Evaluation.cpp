@@ -127,13 +127,14 @@ Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &
   return score;
 }
 
-Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds) {
+Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own, bool isCut,
+                                       double seconds) {
   group.enter("during evaluation");
   char text[128];
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
                 static_cast<long long>(own.losses), static_cast<long long>(own.correct),
                 static_cast<long long>(own.predictions), isCut ? 1 : 0);
-  auto all = group.gather("score", text, seconds, Participants::workers);
+  auto all = group.gather("score", text, seconds, transport::Participants::workers);
   if (!all)
     return all.status();
   Score sum;

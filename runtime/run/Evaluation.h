@@ -39,7 +39,8 @@ Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &
 
 /// The sum over all workers' scores; all workers call it. Nothing where a worker was interrupted
 /// (`isCut`). Errors: peerLost.
-Result<std::optional<Score>> sumScores(Group &group, const Score &own, bool isCut, double seconds);
+Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own, bool isCut,
+                                       double seconds);
 
 /// How evaluation differs from inference: "with the batch's statistics", or empty.
 std::string trainingMode(const core::StepRunner &runner);

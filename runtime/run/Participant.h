@@ -20,7 +20,7 @@ public:
   /// The signal that ended the run early on all ranks, or 0. Valid after run().
   virtual int stoppedBy() const { return 0; }
   /// The group of all ranks. Null before join() and in a run of one rank.
-  Group *joined() const { return group.get(); }
+  transport::Group *joined() const { return group.get(); }
 
 protected:
   Participant(const Options &options, const Identity &identity)
@@ -35,7 +35,7 @@ protected:
   const Options &options;
   const Identity &identity;
   Plan plan;
-  std::unique_ptr<Group> group;
+  std::unique_ptr<transport::Group> group;
 };
 
 } // namespace syncline

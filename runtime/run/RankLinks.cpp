@@ -12,7 +12,7 @@ namespace syncline {
 Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) {
   // Different processors may choose different layouts; sums over raw bytes would mix them.
   const std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
-  if (Status s = run.group.agree({{"memory layout", layout}}, Participants::workers); !s)
+  if (Status s = run.group.agree({{"memory layout", layout}}, transport::Participants::workers); !s)
     return s;
   if (Status s = agreeOnNodes(); !s)
     return s;
@@ -31,7 +31,7 @@ Status RankLinks::agreeOnNodes() {
   if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
     return Status::ok();
   if (Status s = run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
-                                 Participants::workers);
+                                 transport::Participants::workers);
       !s)
     return s;
   if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)
@@ -59,7 +59,7 @@ Result<TrainerLinks> RankLinks::open(core::Executable &executable) {
   if (plan.servers > 0)
     return Status::badInput("'" + plan.folder + "' has servers of their own, which backend '" +
                             run.options.backend + "' does not know");
-  peers = createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
+  peers = transport::createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
   TrainerLinks links;
   links.open = [this, &executable](int channel, const std::vector<Scheme> &schemes) {
     return run.backend.openChannel(executable, *peers,

@@ -21,7 +21,7 @@ public:
     const Identity &identity;
     const Plan &plan;
     const core::Backend &backend;
-    Group &group;
+    transport::Group &group;
     double timeoutSeconds;
   };
 

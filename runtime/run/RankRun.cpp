@@ -103,7 +103,8 @@ Status RankRun::load() {
 }
 
 Status RankRun::agreeOnOptions() {
-  return group ? group->agree({{"options", options.sharedOptions()}}, Participants::workers)
+  return group ? group->agree({{"options", options.sharedOptions()}},
+                              transport::Participants::workers)
                : Status::ok();
 }
 
@@ -359,7 +360,7 @@ Status RankRun::finish() {
         !s)
       return s;
   std::int64_t peak = peakMemoryBytes();
-  std::optional<Traffic> busiest = report->medianTraffic();
+  std::optional<transport::Traffic> busiest = report->medianTraffic();
   if (group) {
     group->enter("at the end of the run");
     // No rank ends while another still needs its bytes.
@@ -367,12 +368,12 @@ Status RankRun::finish() {
     own << peak;
     if (busiest)
       own << ' ' << busiest->sent << ' ' << busiest->received;
-    auto all = group->gather("used", own.str(), timeout(), Participants::workers);
+    auto all = group->gather("used", own.str(), timeout(), transport::Participants::workers);
     if (!all)
       return all.status();
     for (const std::string &text : *all) {
       std::int64_t memory = 0;
-      Traffic moved;
+      transport::Traffic moved;
       std::istringstream(text) >> memory >> moved.sent >> moved.received;
       peak = std::max(peak, memory);
       if (busiest && moved.sent + moved.received > busiest->sent + busiest->received)

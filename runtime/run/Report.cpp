@@ -146,15 +146,16 @@ void Report::tellText(const Trainer::EarlierLoss &earlier) {
   isLineOpen = terminal && !last;
 }
 
-std::optional<Traffic> Report::medianTraffic() const {
+std::optional<transport::Traffic> Report::medianTraffic() const {
   if (!std::ranges::all_of(steps, [](const StepTimes &t) { return t.moved.has_value(); }))
     return std::nullopt;
   auto whole = [&](auto &&f) { return static_cast<std::int64_t>(medianOf(steps, f)); };
-  return Traffic{whole([](const StepTimes &t) { return static_cast<double>(t.moved->sent); }),
-                 whole([](const StepTimes &t) { return static_cast<double>(t.moved->received); })};
+  return transport::Traffic{
+      whole([](const StepTimes &t) { return static_cast<double>(t.moved->sent); }),
+      whole([](const StepTimes &t) { return static_cast<double>(t.moved->received); })};
 }
 
-void Report::finish(std::int64_t peakBytes, const std::optional<Traffic> &traffic,
+void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traffic> &traffic,
                     const std::optional<Score> &score, const std::string &testMode) {
   if (quiet)
     return;

@@ -46,10 +46,10 @@ public:
   void addStep(const StepTimes &times);
   void addLoss(const Trainer::EarlierLoss &loss);
   /// Median bytes of this rank's steps; none where the backend does not count them.
-  std::optional<Traffic> medianTraffic() const;
+  std::optional<transport::Traffic> medianTraffic() const;
   /// Prints the summary. `peakBytes` and `traffic` are the largest values of any rank; `testMode`
   /// is the text of trainingMode().
-  void finish(std::int64_t peakBytes, const std::optional<Traffic> &traffic,
+  void finish(std::int64_t peakBytes, const std::optional<transport::Traffic> &traffic,
               const std::optional<Score> &score, const std::string &testMode);
 
 private:

@@ -51,7 +51,7 @@ private:
 
   std::int64_t steps = 0;
   ServedBuckets served;
-  std::map<int, std::unique_ptr<DedicatedServer>> servers; ///< by channel
+  std::map<int, std::unique_ptr<transport::DedicatedServer>> servers; ///< by channel
   std::map<int, std::int64_t> completed; ///< number of completed steps, by channel
   std::vector<std::thread> threads;
 
@@ -113,12 +113,13 @@ Status ServerRun::askWorkers(double seconds) {
 
 /// Opens the channels in the workers' order and starts a thread for each.
 Status ServerRun::openChannels() {
-  const ServerGroup roles{plan.ranks, plan.servers};
+  const transport::ServerGroup roles{plan.ranks, plan.servers};
   for (const auto &[channel, buckets] : served) {
-    auto made = DedicatedServer::create(*group->transport(),
-                                        CommunicationThread::linkName(channel) + "/" +
-                                            std::string(schemeName(Scheme::parameterServer)),
-                                        roles);
+    auto made =
+        transport::DedicatedServer::create(*group->transport(),
+                                           transport::CommunicationThread::linkName(channel) + "/" +
+                                               std::string(schemeName(Scheme::parameterServer)),
+                                           roles);
     if (!made)
       return made.status();
     servers[channel] = std::move(*made);
@@ -134,7 +135,7 @@ Status ServerRun::openChannels() {
 }
 
 Status ServerRun::serveChannel(int channel) {
-  DedicatedServer &server = *servers.at(channel);
+  transport::DedicatedServer &server = *servers.at(channel);
   for (std::int64_t step = 0; step < steps; ++step) {
     for (const PlanBucket &b : served.at(channel))
       if (Status s = server.serve(static_cast<std::size_t>(b.extent), b.type); !s)

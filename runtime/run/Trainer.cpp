@@ -12,8 +12,8 @@ namespace syncline {
 
 using core::OperationKind;
 
-Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, Transport &transport, int ranks,
-                               const RankLayout &layout) {
+Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Transport &transport,
+                               int ranks, const transport::RankLayout &layout) {
   if (transport.size() != ranks + layout.servers)
     return Status::error(ErrorKind::internal,
                          std::to_string(ranks) + " ranks and " + std::to_string(layout.servers) +
@@ -23,9 +23,9 @@ Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, Transport &tra
   links.open = [&optimizer, &transport, layout](
                    int channel,
                    const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<core::Channel>> {
-    auto opened = CommunicationThread::create(transport, channel, schemes, layout, [&](int bucket) {
-      return optimizer.updateShard(bucket);
-    });
+    auto opened = transport::CommunicationThread::create(
+        transport, channel, schemes, layout,
+        [&](int bucket) { return optimizer.updateShard(bucket); });
     if (!opened)
       return opened.status();
     return std::unique_ptr<core::Channel>(std::move(*opened));
@@ -59,7 +59,8 @@ Status Trainer::openChannels(const TrainerLinks &links) {
   // The loss needs an all-reduce even when nothing is trained, and dedicated servers sum
   // only gradients.
   auto sumsLoss = [&](Scheme scheme) {
-    return isAllReduce(scheme) && (links.servers == 0 || scheme != Scheme::parameterServer);
+    return transport::isAllReduce(scheme) &&
+           (links.servers == 0 || scheme != Scheme::parameterServer);
   };
   std::vector<Scheme> &first = schemes[0];
   auto found = std::find_if(first.begin(), first.end(), sumsLoss);
@@ -215,8 +216,8 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
       return earlier.status();
   // All messages have been waited for, so that the counters stand still.
   if (ranks == 1 || traffic) {
-    const Traffic now = traffic ? traffic() : Traffic();
-    times.moved = Traffic{now.sent - counted.sent, now.received - counted.received};
+    const transport::Traffic now = traffic ? traffic() : Traffic();
+    times.moved = transport::Traffic{now.sent - counted.sent, now.received - counted.received};
     counted = now;
   }
   if (Status s = issueLoss(number); !s)

@@ -20,22 +20,23 @@ struct StepTimes {
   double exposed = 0; ///< seconds of them that computation waited for communication
   /// Bytes of the step's messages: its buckets, and the loss of the step before. None where the
   /// transport does not count them.
-  std::optional<Traffic> moved;
+  std::optional<transport::Traffic> moved;
 };
 
 /// The connections of a run on several ranks.
 struct TrainerLinks {
   int servers = 0; ///< number of dedicated servers, which sum gradients only
   core::OpenChannel open;
-  std::function<Traffic()> traffic; ///< bytes of this rank so far; empty where they are not counted
+  std::function<transport::Traffic()>
+      traffic; ///< bytes of this rank so far; empty where they are not counted
 };
 
 /// Channels through the host's memory. The transport consists of the `ranks` workers and, after
 /// them, the layout's servers. Servers open linkName(channel) + "/parameter-server" for every
 /// channel with such buckets, in the channels' order. All arguments outlive the channels. Errors:
 /// internal where the numbers do not add up to the transport's size.
-Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, Transport &transport, int ranks,
-                               const RankLayout &layout);
+Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Transport &transport,
+                               int ranks, const transport::RankLayout &layout);
 
 class Trainer {
 public:
@@ -108,8 +109,8 @@ private:
 
   core::Executable &executable;
   const int ranks;
-  std::function<Traffic()> traffic;
-  Traffic counted;             ///< bytes in the steps so far
+  std::function<transport::Traffic()> traffic;
+  transport::Traffic counted;  ///< bytes in the steps so far
   bool wholeGradients = false; ///< whether the present step gathers them
   std::map<int, std::unique_ptr<core::Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel, const std::vector<Scheme> &schemes,
@@ -160,4 +160,4 @@ Status CommunicationThread::carryOut(const Job &job) {
           " in step " + std::to_string(job.step) + "; " + core::lastCompletedStep(job.step));
 }
 
-} // namespace syncline
+} // namespace syncline::transport

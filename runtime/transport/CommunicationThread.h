@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// A bucket's values are computed before its issue. wait() returns when the bucket is complete; the
 /// links' time limit bounds the wait.
@@ -89,4 +89,4 @@ private:
   std::thread thread;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

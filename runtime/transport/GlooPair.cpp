@@ -16,7 +16,7 @@
 #include <gloo/transport/tcp/address.h>
 #include <gloo/transport/tcp/device.h>
 
-namespace syncline {
+namespace syncline::transport {
 namespace {
 
 using gloo::transport::tcp::Address;
@@ -120,4 +120,4 @@ GlooPair::GlooPair(gloo::transport::Device &device, double timeoutSeconds, Socke
     fail("dup3");
 }
 
-} // namespace syncline
+} // namespace syncline::transport

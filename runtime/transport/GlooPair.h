@@ -8,7 +8,7 @@
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// One end of a connection as a pair in Gloo's synchronous mode. By itself a Gloo pair listens on
 /// its own port and takes the first connection for its peer, so that a port scanner could end a run
@@ -33,4 +33,4 @@ private:
   gloo::transport::Pair *pair = nullptr;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

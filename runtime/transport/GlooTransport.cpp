@@ -13,7 +13,7 @@
 
 #include <gloo/transport/tcp/device.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 using core::Deadline;
 
@@ -245,4 +245,4 @@ Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &option
   }
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::transport {
 
 struct GlooOptions {
   int rank = 0, size = 1;
@@ -28,4 +28,4 @@ struct GlooOptions {
 Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &options, Store &store,
                                                        Watch *watch);
 
-} // namespace syncline
+} // namespace syncline::transport

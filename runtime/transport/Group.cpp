@@ -3,7 +3,7 @@
 
 #include <map>
 
-namespace syncline {
+namespace syncline::transport {
 
 Group::~Group() = default;
 
@@ -118,4 +118,4 @@ Status Group::leave(double seconds) {
   return all ? Status::ok() : all.status();
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 struct GroupOptions {
   int rank = 0, size = 1;
@@ -102,4 +102,4 @@ private:
   std::unique_ptr<Transport> connected;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

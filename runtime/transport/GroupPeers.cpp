@@ -1,7 +1,7 @@
 // Peers by means of the store and the watch.
 #include "runtime/transport/GroupPeers.h"
 
-namespace syncline {
+namespace syncline::transport {
 namespace {
 
 class GroupPeers final : public core::Peers {
@@ -34,4 +34,4 @@ std::unique_ptr<core::Peers> createPeers(Group &group, double timeoutSeconds, do
   return std::make_unique<GroupPeers>(group, timeoutSeconds, startSeconds);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -4,11 +4,11 @@
 #include "runtime/core/Peers.h"
 #include "runtime/transport/Group.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Creates the Peers of the group's workers, without servers. `group` outlives the result.
 /// `timeoutSeconds` is Peers::timeoutSeconds(); ranks may call exchange() up to
 /// `startSeconds` apart.
 std::unique_ptr<core::Peers> createPeers(Group &group, double timeoutSeconds, double startSeconds);
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <sys/socket.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 void Newcomers::addTo(std::vector<pollfd> &polled) const {
   // A listener that cannot be served stays ready, so it is not polled during the pause.
@@ -78,4 +78,4 @@ std::string Newcomers::trouble() const {
   return text;
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -8,7 +8,7 @@
 
 #include <poll.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Accepts connections and hands on those whose first frame has arrived. A client may be unknown,
 /// such as a port scanner, so each connection gets only maxHelloBytes of memory and helloSeconds of
@@ -56,4 +56,4 @@ private:
   int silent = 0;               ///< number of connections closed because they sent nothing in time
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -1,7 +1,7 @@
 // Replaces GlooTransport.cpp in builds without Gloo; creating a transport is an error.
 #include "runtime/transport/GlooTransport.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &options, Store &store,
                                                        Watch *watch) {
@@ -9,4 +9,4 @@ Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &option
                           "configure with -DSYNCLINE_CPU=ON, which names what is missing");
 }
 
-} // namespace syncline
+} // namespace syncline::transport

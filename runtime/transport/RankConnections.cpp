@@ -6,7 +6,7 @@
 #include <random>
 #include <sys/socket.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 static std::string makeSecret() {
   std::random_device device;
@@ -111,4 +111,4 @@ Result<Socket> connectToRank(const std::string &host, const std::string &place,
   }
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Limits on waiting for the other rank.
 struct ConnectLimit {
@@ -66,4 +66,4 @@ private:
 Result<Socket> connectToRank(const std::string &host, const std::string &place,
                              const std::string &name, const ConnectLimit &limit);
 
-} // namespace syncline
+} // namespace syncline::transport

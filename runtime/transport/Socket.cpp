@@ -12,7 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 using core::Deadline;
 
@@ -275,4 +275,4 @@ bool receiveFrame(const Socket &socket, Frame &frame, Deadline deadline, std::si
          decodeFrame(buffer, frame) == FrameState::complete;
 }
 
-} // namespace syncline
+} // namespace syncline::transport

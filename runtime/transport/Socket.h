@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Owns a file descriptor.
 class Socket {
@@ -81,4 +81,4 @@ bool sendFrame(const Socket &socket, const Frame &frame, core::Deadline deadline
 bool receiveFrame(const Socket &socket, Frame &frame, core::Deadline deadline,
                   std::size_t maxBytes = maxFrameBytes);
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -7,7 +7,7 @@
 #include <set>
 #include <sys/socket.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 using core::Deadline;
 
@@ -220,4 +220,4 @@ void Watch::fail(const std::string &message) {
   sendFrame(socket, {"failed", message}, core::deadlineIn(1));
 }
 
-} // namespace syncline
+} // namespace syncline::transport

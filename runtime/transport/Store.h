@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Sends requests to the StoreServer, one at a time; not thread-safe.
 class Store {
@@ -111,4 +111,4 @@ private:
   std::thread thread;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -12,7 +12,7 @@
 #include <set>
 #include <sys/socket.h>
 
-namespace syncline {
+namespace syncline::transport {
 
 static int toInt(const std::string &text) {
   int value = -1;
@@ -295,4 +295,4 @@ void StoreServer::send(Peer &peer, const Frame &frame) {
     peer.closed = true;
 }
 
-} // namespace syncline
+} // namespace syncline::transport

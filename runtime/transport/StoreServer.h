@@ -13,7 +13,7 @@
 #include <set>
 #include <thread>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Serves one run of `size` ranks on its own thread until destroyed.
 ///
@@ -119,4 +119,4 @@ private:
   std::thread thread;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

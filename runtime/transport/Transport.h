@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// A stream of messages from one rank to another. One thread at a time uses a link; different
 /// threads may use different links.
@@ -56,4 +56,4 @@ public:
   virtual Traffic traffic() const = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -22,17 +22,17 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
   return first.seconds + (second.seconds - first.seconds) * (otherTime - begin) / (end - begin);
 }
 
-Result<RankZeroLinks> RankZeroLinks::open(Group &group, double timeoutSeconds) {
+Result<RankZeroLinks> RankZeroLinks::open(transport::Group &group, double timeoutSeconds) {
   RankZeroLinks links(group, timeoutSeconds);
-  std::unique_ptr<RankListener> listener;
+  std::unique_ptr<transport::RankListener> listener;
   if (group.rank() == 0) {
-    Result<std::unique_ptr<RankListener>> opened = RankListener::open("");
+    Result<std::unique_ptr<transport::RankListener>> opened = transport::RankListener::open("");
     if (!opened)
       return opened.status();
     listener = std::move(*opened);
   }
   auto told = group.gather("trace/place", listener ? listener->place() : "", timeoutSeconds,
-                           Participants::workers);
+                           transport::Participants::workers);
   if (!told)
     return told.status();
   Status met = listener ? links.meet(*listener) : links.join(told->front());
@@ -41,15 +41,15 @@ Result<RankZeroLinks> RankZeroLinks::open(Group &group, double timeoutSeconds) {
 
 static std::string connectionOf(int rank) { return "clock/" + std::to_string(rank); }
 
-ConnectLimit RankZeroLinks::limit() const {
+transport::ConnectLimit RankZeroLinks::limit() const {
   return {core::deadlineIn(timeout), [this] { return !group->verdict(); }};
 }
 
-Status RankZeroLinks::meet(RankListener &listener) {
-  const ConnectLimit connectLimit = limit();
+Status RankZeroLinks::meet(transport::RankListener &listener) {
+  const transport::ConnectLimit connectLimit = limit();
   for (int other = 1; other < group->workers(); ++other) {
-    const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
-    std::optional<Socket> socket = listener.take(connectionOf(other), connectLimit);
+    const transport::Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
+    std::optional<transport::Socket> socket = listener.take(connectionOf(other), connectLimit);
     if (!socket)
       return group->blame(other, "it did not connect to have its clock compared");
     others[other] = std::move(*socket);
@@ -58,8 +58,8 @@ Status RankZeroLinks::meet(RankListener &listener) {
 }
 
 Status RankZeroLinks::join(const std::string &place) {
-  Result<Socket> socket =
-      connectToRank(group->address(), place, connectionOf(group->rank()), limit());
+  Result<transport::Socket> socket =
+      transport::connectToRank(group->address(), place, connectionOf(group->rank()), limit());
   if (!socket && socket.status().kind() == ErrorKind::peerLost)
     return group->blame(0, socket.status().message());
   if (!socket)
@@ -76,9 +76,9 @@ Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {
 
 /// Receives from another rank. While no bytes come, the watch is asked whether a rank is lost.
 Status RankZeroLinks::receive(int other, void *data, std::size_t bytes) {
-  const Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
+  const transport::Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
   const core::Deadline deadline = core::deadlineIn(timeout);
-  const Socket &socket = others.at(other);
+  const transport::Socket &socket = others.at(other);
   while (!socket.hasInput(std::min(deadline, core::deadlineIn(0.5)))) {
     if (Status s = group->verdict(); !s)
       return s;

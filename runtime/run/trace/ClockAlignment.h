@@ -31,7 +31,7 @@ class RankZeroLinks {
 public:
   /// Opens the connections; needs at least two workers. `group` outlives the links. A link without
   /// progress for `timeoutSeconds` counts as lost.
-  static Result<RankZeroLinks> open(Group &group, double timeoutSeconds);
+  static Result<RankZeroLinks> open(transport::Group &group, double timeoutSeconds);
 
   /// Returns the offsets of all ranks, by rank, on rank 0, and nothing on other ranks.
   Result<std::vector<ClockOffset>> measureOffsets();
@@ -39,17 +39,17 @@ public:
   Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
 private:
-  RankZeroLinks(Group &group, double timeout) : group(&group), timeout(timeout) {}
-  ConnectLimit limit() const;
-  Status meet(RankListener &listener);
+  RankZeroLinks(transport::Group &group, double timeout) : group(&group), timeout(timeout) {}
+  transport::ConnectLimit limit() const;
+  Status meet(transport::RankListener &listener);
   Status join(const std::string &place);
   Result<ClockOffset> measure(int other);
   Status send(int other, const void *data, std::size_t bytes);
   Status receive(int other, void *data, std::size_t bytes);
 
-  Group *group;
+  transport::Group *group;
   double timeout;
-  std::map<int, Socket> others; ///< by rank
+  std::map<int, transport::Socket> others; ///< by rank
 };
 
 } // namespace syncline

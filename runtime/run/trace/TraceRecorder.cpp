@@ -8,8 +8,8 @@
 
 namespace syncline {
 
-Result<TraceRecorder> TraceRecorder::create(Group *group, double timeoutSeconds, std::int64_t steps,
-                                            std::int64_t traced) {
+Result<TraceRecorder> TraceRecorder::create(transport::Group *group, double timeoutSeconds,
+                                            std::int64_t steps, std::int64_t traced) {
   TraceRecorder recorder(std::max<std::int64_t>(0, steps - traced), !group || group->rank() == 0);
   if (group && group->workers() > 1) {
     Result<RankZeroLinks> links = RankZeroLinks::open(*group, timeoutSeconds);

@@ -16,8 +16,8 @@ class TraceRecorder {
 public:
   /// Creates a recorder for the last `traced` of `steps` steps. `group` is null in a run of one
   /// rank; for `timeoutSeconds` see RankZeroLinks. Errors: peerLost.
-  static Result<TraceRecorder> create(Group *group, double timeoutSeconds, std::int64_t steps,
-                                      std::int64_t traced);
+  static Result<TraceRecorder> create(transport::Group *group, double timeoutSeconds,
+                                      std::int64_t steps, std::int64_t traced);
 
   /// Called before step `number`. Before the first traced step it compares the clocks.
   Status beforeStep(std::int64_t number, Trainer &trainer);

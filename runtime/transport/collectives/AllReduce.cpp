@@ -14,7 +14,7 @@
 
 #include <array>
 
-namespace syncline {
+namespace syncline::transport {
 namespace {
 
 using Creator = Result<std::unique_ptr<AllReduce>> (*)(Transport &, const std::string &name,
@@ -98,4 +98,4 @@ Result<std::unique_ptr<AllReduce>> createAllReduce(Scheme scheme, Transport &tra
   return create(workers, links, layout);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -7,7 +7,7 @@
 
 #include <span>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// The placement and the roles of the ranks, as far as schemes depend on them.
 struct RankLayout {
@@ -58,4 +58,4 @@ Result<std::unique_ptr<AllReduce>> createAllReduce(Scheme scheme, Transport &tra
                                                    const std::string &name,
                                                    const RankLayout &layout);
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::transport {
 
 static std::size_t roundedUp(std::size_t n, std::size_t to) { return (n + to - 1) / to; }
 
@@ -56,4 +56,4 @@ core::Range Blocks::segment(int block, int segment) const {
   return {begin, std::min(last, begin + segmentLength)};
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// A range in segments, so that one segment is summed while the next one travels. Sender and
 /// receiver know the same lengths and therefore cut alike.
@@ -64,4 +64,4 @@ private:
   int segmentCount = 1;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -8,7 +8,7 @@
 #include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Blocks.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<AllReduce>> ColocatedServers::create(Transport &transport,
                                                             const std::string &name) {
@@ -50,4 +50,4 @@ Status ColocatedServers::sum(std::byte *data, std::size_t bytes, ElementType typ
   return links->finish(s);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

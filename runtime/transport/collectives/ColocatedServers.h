@@ -4,7 +4,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/PeerLinks.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Each rank sends to every other rank the block that the other one serves, sums its own block, and
 /// sends the sum to all. There are 2 rounds of P-1 simultaneous messages; a rank sends and receives
@@ -22,4 +22,4 @@ private:
   std::unique_ptr<PeerLinks> links;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::transport {
 namespace {
 
 class ServerClient : public AllReduce {
@@ -113,4 +113,4 @@ Status DedicatedServer::serve(std::size_t bytes, ElementType type) {
   return links->finish(s);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -4,7 +4,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/PeerLinks.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// The roles of a transport's ranks: the first ones are workers, the others servers. Each server
 /// serves an equal block of every message.
@@ -42,4 +42,4 @@ private:
   std::vector<std::byte> block; ///< holds the sum
 };
 
-} // namespace syncline
+} // namespace syncline::transport

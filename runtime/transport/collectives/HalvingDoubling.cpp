@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// The sum of one message.
 struct HalvingDoubling::Pass {
@@ -93,4 +93,4 @@ Status HalvingDoubling::sum(std::byte *data, std::size_t bytes, ElementType type
   return links->finish(s);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -6,7 +6,7 @@
 #include "runtime/transport/collectives/PeerLinks.h"
 #include "runtime/transport/collectives/RankHalves.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Takes 2·ceil(log2 P) rounds: a reduce-scatter that exchanges halves, quarters and so on of the
 /// message, then an all-gather in the reverse order. A rank sends and receives 2(P-1)/P·N when P is
@@ -25,4 +25,4 @@ private:
   std::unique_ptr<PeerLinks> links;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

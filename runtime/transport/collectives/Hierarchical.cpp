@@ -3,7 +3,7 @@
 
 #include "runtime/transport/collectives/RankSubset.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<AllReduce>>
 Hierarchical::create(Transport &transport, const std::string &name, const RankLayout &layout) {
@@ -39,4 +39,4 @@ Status Hierarchical::sum(std::byte *data, std::size_t bytes, ElementType type) {
   return s ? inside->allGather(data, bytes, type) : s;
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -5,7 +5,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// With G ranks in each node: a reduce-scatter inside the node, an all-reduce of 1/G of the message
 /// between the ranks with the same place in their nodes, and an all-gather inside the node. All
@@ -25,4 +25,4 @@ private:
   std::unique_ptr<Ring> inside, between;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -4,7 +4,7 @@
 #include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Sum.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<PeerLinks>> PeerLinks::open(Transport &transport, const std::string &name,
                                                    const std::set<int> &to,
@@ -67,4 +67,4 @@ Status PeerLinks::receiveAndAdd(int peer, void *into, std::size_t bytes, Element
   return s;
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -12,7 +12,7 @@
 
 #include <set>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// One thread at a time uses it.
 class PeerLinks {
@@ -54,4 +54,4 @@ private:
   std::unique_ptr<SendThread> sender; ///< exists from the first long message on
 };
 
-} // namespace syncline
+} // namespace syncline::transport

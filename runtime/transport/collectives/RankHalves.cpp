@@ -1,7 +1,7 @@
 // Splitting the ranks recursively.
 #include "runtime/transport/collectives/RankHalves.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 std::vector<RankHalving> halvingsOf(int rank, int ranks) {
   std::vector<RankHalving> levels;
@@ -41,4 +41,4 @@ std::set<int> partnersAndHosts(const std::vector<RankHalving> &levels) {
   return partnersAnd(&RankHalving::host, levels);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

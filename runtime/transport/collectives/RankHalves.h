@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// One rank's place in a group of ranks [first, last) that is split at `middle`. The lower half has
 /// as many ranks as the upper half, or one more.
@@ -35,4 +35,4 @@ std::vector<RankHalving> halvingsOf(int rank, int ranks);
 std::set<int> partnersAndGuests(const std::vector<RankHalving> &levels);
 std::set<int> partnersAndHosts(const std::vector<RankHalving> &levels);
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace syncline {
+namespace syncline::transport {
 
 static int indexOf(const std::vector<int> &members, int rank) {
   return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
@@ -26,4 +26,4 @@ Result<std::vector<std::unique_ptr<Link>>> RankSubset::open(std::span<const Link
   return whole.open(renamed);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -3,7 +3,7 @@
 
 #include "runtime/transport/Transport.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Ranks are numbered from 0 in the order of `members`; errors use the whole transport's names. The
 /// whole transport outlives this object; the links may outlive this object.
@@ -28,4 +28,4 @@ private:
 /// The subset of the first `count` ranks. This rank must be one of them.
 RankSubset firstRanks(Transport &whole, int count);
 
-} // namespace syncline
+} // namespace syncline::transport

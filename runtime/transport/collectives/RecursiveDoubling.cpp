@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<AllReduce>> RecursiveDoubling::create(Transport &transport,
                                                              const std::string &name) {
@@ -68,4 +68,4 @@ Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType ty
   return links->finish(s);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

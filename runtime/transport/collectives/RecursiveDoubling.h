@@ -5,7 +5,7 @@
 #include "runtime/transport/collectives/PeerLinks.h"
 #include "runtime/transport/collectives/RankHalves.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Takes ceil(log2 P) rounds, from pairs to all ranks. A rank sends and receives N in each
 /// round, or 2N in a round where it has a guest (RankHalves.h), which happens only when P is no
@@ -24,4 +24,4 @@ private:
   std::unique_ptr<PeerLinks> links;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

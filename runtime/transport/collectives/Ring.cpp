@@ -12,7 +12,7 @@
 
 #include <cstring>
 
-namespace syncline {
+namespace syncline::transport {
 
 using core::GatherPart;
 using core::Range;
@@ -199,4 +199,4 @@ Status Ring::allReduce(void *data, std::size_t bytes, ElementType type) {
       .run();
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -8,7 +8,7 @@ namespace syncline::core {
 struct GatherPart; // runtime/core/StepTypes.h
 }
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Every rank sends to its right neighbour and receives from its left neighbour. One thread at
 /// a time uses a ring; all ranks call the same methods with the same lengths in the same order.
@@ -52,4 +52,4 @@ private:
   std::unique_ptr<PeerLinks> links;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -1,7 +1,7 @@
 // All-reduce by a ring.
 #include "runtime/transport/collectives/RingAllReduce.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 Result<std::unique_ptr<AllReduce>> RingAllReduce::create(Transport &transport,
                                                          const std::string &name) {
@@ -11,4 +11,4 @@ Result<std::unique_ptr<AllReduce>> RingAllReduce::create(Transport &transport,
   return std::unique_ptr<AllReduce>(new RingAllReduce(transport.size(), std::move(*ring)));
 }
 
-} // namespace syncline
+} // namespace syncline::transport

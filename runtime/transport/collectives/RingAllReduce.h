@@ -4,7 +4,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Takes 2(P-1) steps; a rank sends and receives 2(P-1)/P·N.
 class RingAllReduce : public AllReduce {
@@ -20,4 +20,4 @@ private:
   std::unique_ptr<Ring> ring;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -1,7 +1,7 @@
 // The sending half of a collective.
 #include "runtime/transport/collectives/SendThread.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 SendThread::SendThread() : thread([this] { work(); }) {}
 
@@ -53,4 +53,4 @@ void SendThread::work() {
   }
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Sends in the order of push(), across all links. One thread calls the methods.
 class SendThread {
@@ -49,4 +49,4 @@ private:
   std::thread thread;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

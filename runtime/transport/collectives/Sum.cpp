@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace syncline {
+namespace syncline::transport {
 
 // The variant is chosen once at start-up by the processor's features. All variants give the
 // same sum.
@@ -71,4 +71,4 @@ bool addInto(ElementType type, void *into, const void *from, std::size_t count) 
   return false;
 }
 
-} // namespace syncline
+} // namespace syncline::transport

@@ -6,11 +6,11 @@
 
 #include <cstddef>
 
-namespace syncline {
+namespace syncline::transport {
 
 /// into[i] += from[i] for `count` elements. f16 and bf16 are added as f32 and rounded to the
 /// nearest even. The buffers do not overlap and are aligned to their element. Returns false for u8,
 /// which has no sum.
 bool addInto(ElementType type, void *into, const void *from, std::size_t count);
 
-} // namespace syncline
+} // namespace syncline::transport

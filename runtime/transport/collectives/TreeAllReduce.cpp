@@ -8,7 +8,7 @@
 
 #include "runtime/core/StepTypes.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// The sum of one message, which has one block for each tree.
 struct TreeAllReduce::Pass {
@@ -76,4 +76,4 @@ Status TreeAllReduce::sum(std::byte *data, std::size_t bytes, ElementType type) 
   return links->finish(pass.run(treeHeight(ranks)));
 }
 
-} // namespace syncline
+} // namespace syncline::transport

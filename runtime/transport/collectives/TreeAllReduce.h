@@ -5,7 +5,7 @@
 #include "runtime/transport/collectives/PeerLinks.h"
 #include "runtime/transport/collectives/Trees.h"
 
-namespace syncline {
+namespace syncline::transport {
 
 /// Sums go up a tree while results come down, segment after segment. A short message uses one tree
 /// and takes 2·floor(log2 P) rounds. A long message is halved over two trees with different leaves
@@ -25,4 +25,4 @@ private:
   std::unique_ptr<PeerLinks> links;
 };
 
-} // namespace syncline
+} // namespace syncline::transport

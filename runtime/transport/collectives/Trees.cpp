@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace syncline {
+namespace syncline::transport {
 
 int treeHeight(int ranks) { return std::bit_width(static_cast<unsigned>(ranks)) - 1; }
 
@@ -40,4 +40,4 @@ Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes) {
   return Blocks(bytes > Transport::bufferedBytes ? 2 : 1, bytes, elementBytes, longestSegment);
 }
 
-} // namespace syncline
+} // namespace syncline::transport

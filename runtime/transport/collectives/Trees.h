@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace syncline {
+namespace syncline::transport {
 
 struct TreePlace {
   int parent = -1; ///< -1 for the root
@@ -24,4 +24,4 @@ int treeHeight(int ranks);
 /// one tree. The compiler's cost model uses the same cut (passes/problem/TreeCost.h).
 Blocks treeBlocks(std::size_t bytes, std::size_t elementBytes);
 
-} // namespace syncline
+} // namespace syncline::transport

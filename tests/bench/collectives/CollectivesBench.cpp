@@ -22,6 +22,8 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
+
 struct Size {
   const char *name;
   std::size_t bytes;

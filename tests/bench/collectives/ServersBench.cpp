@@ -19,6 +19,8 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
+
 constexpr std::size_t sizes[] = {64u << 10, 1u << 20, 4u << 20, 16u << 20, 64u << 20};
 constexpr int rounds = 5;
 

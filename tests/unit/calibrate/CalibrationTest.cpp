@@ -15,7 +15,7 @@ using syncline::testing::runRanks;
 /// What every rank finds.
 std::vector<Findings> calibrate(int ranks, const Settings &settings) {
   std::vector<Findings> all(ranks);
-  runRanks(ranks, [&](int rank, Group &group) {
+  runRanks(ranks, [&](int rank, transport::Group &group) {
     Progress silent(false, settings.seconds);
     Calibration calibration({**openBackend("cpu"), group.transport()}, settings, silent);
     Result<Findings> found = calibration.run();
@@ -143,7 +143,7 @@ TEST(Calibration, LostRanksAreNamed) {
   std::vector<std::string> messages;
   runRanks(
       2,
-      [&](int rank, Group &group) {
+      [&](int rank, transport::Group &group) {
         ASSERT_TRUE(group.gather("both are there", "", 20).isOk());
         if (rank == 1)
           return group.abandon(Status::badInput("no more"));

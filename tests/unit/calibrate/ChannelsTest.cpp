@@ -14,6 +14,7 @@ namespace syncline::calibrate {
 namespace {
 
 using namespace core;
+using namespace transport;
 
 /// The backend of one rank, which is a thread.
 class ThreadBackend final : public Backend {

@@ -10,7 +10,7 @@ namespace {
 // measured beside it, and nothing that is timed runs faster beside the other by more than noise.
 TEST(Overlap, MeasuresBothWays) {
   std::vector<Interference> all(2);
-  syncline::testing::runRanks(2, [&](int rank, Group &group) {
+  syncline::testing::runRanks(2, [&](int rank, transport::Group &group) {
     auto device = Device::create(**openBackend("cpu"), {});
     ASSERT_TRUE(device.isOk());
     auto team = Team::create(*group.transport(), "test");

@@ -11,6 +11,8 @@ namespace syncline::problem {
 
 namespace {
 
+using namespace transport;
+
 constexpr std::int64_t KiB = 1 << 10, MiB = 1 << 20;
 
 // What is priced is what runs: the cut of every size around its borders, and far beyond.
@@ -29,7 +31,7 @@ TEST(TreeCost, PlacesRanksAsTheRuntimeDoes) {
     for (int tree : {0, 1})
       for (int rank = 0; rank < ranks; ++rank) {
         const TreePlace place = treePlace(tree, rank, ranks);
-        const syncline::TreePlace theirs = syncline::treePlace(tree, rank, ranks);
+        const transport::TreePlace theirs = transport::treePlace(tree, rank, ranks);
         EXPECT_EQ(place.parent, theirs.parent) << tree << ", " << rank << " of " << ranks;
         EXPECT_EQ(place.depth, theirs.depth) << tree << ", " << rank << " of " << ranks;
         EXPECT_EQ(place.children, theirs.children) << tree << ", " << rank << " of " << ranks;

@@ -10,6 +10,7 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
 using namespace syncline::testing;
 
 std::unique_ptr<AllReduce> make(Scheme scheme, Group &group, int ranksPerNode = 1) {

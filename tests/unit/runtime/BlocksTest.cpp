@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
+
 /// The segments of all blocks cover `bytes` bytes exactly once, in order.
 void expectCovered(const Blocks &blocks, std::size_t bytes, std::size_t element) {
   std::size_t next = 0;

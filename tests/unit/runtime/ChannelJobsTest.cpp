@@ -10,6 +10,7 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
 using namespace syncline::testing;
 
 const std::vector<Scheme> everyJob{Scheme::factors, Scheme::reduceScatter, Scheme::ring};

@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
+
 using testing::runRanks;
 
 // Buckets travel in the order of issue while the caller goes on; wait returns their sums.

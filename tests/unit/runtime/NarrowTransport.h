@@ -31,7 +31,7 @@ private:
   std::map<std::string, Pipe> pipes;
 };
 
-class NarrowLink : public Link {
+class NarrowLink : public transport::Link {
 public:
   explicit NarrowLink(NarrowNetwork::Pipe &pipe) : pipe(pipe) {}
 
@@ -62,21 +62,22 @@ private:
   NarrowNetwork::Pipe &pipe;
 };
 
-class NarrowTransport : public Transport {
+class NarrowTransport : public transport::Transport {
 public:
   NarrowTransport(NarrowNetwork &network, int rank, int size)
       : network(network), ownRank(rank), ranks(size) {}
 
   int rank() const override { return ownRank; }
   int size() const override { return ranks; }
-  Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) override {
-    std::vector<std::unique_ptr<Link>> links;
-    for (const LinkEnd &end : ends)
+  Result<std::vector<std::unique_ptr<transport::Link>>>
+  open(std::span<const transport::LinkEnd> ends) override {
+    std::vector<std::unique_ptr<transport::Link>> links;
+    for (const transport::LinkEnd &end : ends)
       links.push_back(std::make_unique<NarrowLink>(network.pipe(end.name)));
     return links;
   }
   /// Not counted.
-  Traffic traffic() const override { return {}; }
+  transport::Traffic traffic() const override { return {}; }
 
 private:
   NarrowNetwork &network;

@@ -91,7 +91,7 @@ Outcome runToEnd(const std::vector<std::string> &arguments,
 /// Takes the name under which tests/support/harness.py marks a port, too. It is this process's own
 /// until it ends.
 static bool markPort(int port) {
-  Socket mark(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  transport::Socket mark(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const std::string text = "syncline-test-port-" + std::to_string(port);
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -110,7 +110,7 @@ int freePort() {
   std::mt19937 random(std::random_device{}());
   std::uniform_int_distribution<int> pairs(0, (firstEphemeral - lowest) / 2 - 1);
   for (int attempt = 0; attempt < 1000; ++attempt)
-    if (const int port = lowest + 2 * pairs(random); markPort(port) && Socket::listen(port))
+    if (const int port = lowest + 2 * pairs(random); markPort(port) && transport::Socket::listen(port))
       return port;
   ADD_FAILURE() << "no free port from " << lowest << " to " << firstEphemeral;
   return 0;

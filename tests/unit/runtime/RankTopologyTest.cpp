@@ -8,6 +8,8 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
+
 // Partners name each other, guests their hosts, and rounds are as few as can be.
 TEST(RankHalves, Agree) {
   for (int ranks = 1; ranks <= 70; ++ranks) {

@@ -12,21 +12,21 @@ namespace syncline::testing {
 
 /// Runs `body` once a rank; the group is joined, and connected unless `connect` is false. Ranks
 /// wait for each other at the end unless `leave` is false: after an error that somebody is lost.
-inline void runRanks(int size, const std::function<void(int rank, Group &group)> &body,
+inline void runRanks(int size, const std::function<void(int rank, transport::Group &group)> &body,
                      bool connect = true, bool leave = true) {
-  Result<Socket> listener = Socket::listen(0);
+  Result<transport::Socket> listener = transport::Socket::listen(0);
   ASSERT_TRUE(listener.isOk()) << listener.status().message();
   int port = listener->localPort(), fd = listener->release();
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
-      GroupOptions options;
+      transport::GroupOptions options;
       options.rank = rank;
       options.size = size;
       options.port = port;
       options.listener = rank == 0 ? fd : -1;
       options.startSeconds = 60;
-      auto group = Group::join(options);
+      auto group = transport::Group::join(options);
       ASSERT_TRUE(group.isOk()) << group.status().message();
       if (connect) {
         Status s = (*group)->connect(20);

@@ -11,6 +11,7 @@ namespace syncline {
 namespace {
 
 using namespace core;
+using namespace transport;
 using namespace syncline::testing;
 
 /// Bytes [begin, end) of a message.

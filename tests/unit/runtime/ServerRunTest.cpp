@@ -17,6 +17,7 @@ namespace syncline {
 namespace {
 
 using namespace core;
+using namespace transport;
 using namespace syncline::testing;
 
 constexpr const char *scheme = "parameter-server";

@@ -11,6 +11,7 @@
 namespace syncline {
 namespace {
 
+using namespace transport;
 using namespace syncline::testing;
 
 struct Work {

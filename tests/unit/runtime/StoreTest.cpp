@@ -7,6 +7,7 @@ namespace syncline {
 namespace {
 
 using namespace core;
+using namespace transport;
 
 using testing::runRanks;
 

@@ -14,6 +14,7 @@ namespace syncline {
 namespace {
 
 using namespace core;
+using namespace transport;
 
 using testing::runRanks;
 

@@ -46,7 +46,7 @@ void checkHalf(ElementType type, int exponentBits, int fractionBits) {
     samples.push_back(static_cast<std::uint16_t>(bits));
   for (std::uint16_t a : samples) {
     std::vector<std::uint16_t> sum(samples.size(), a);
-    ASSERT_TRUE(addInto(type, sum.data(), samples.data(), samples.size()));
+    ASSERT_TRUE(transport::addInto(type, sum.data(), samples.data(), samples.size()));
     for (std::size_t i = 0; i < samples.size(); ++i) {
       double exact =
           valueOf(a, exponentBits, fractionBits) + valueOf(samples[i], exponentBits, fractionBits);
@@ -74,7 +74,7 @@ TEST(Sum, OddLengths) {
     std::vector<float> into(n + 1, 1), from(n + 1);
     for (std::size_t i = 0; i <= n; ++i)
       from[i] = static_cast<float>(i);
-    ASSERT_TRUE(addInto(ElementType::f32, into.data(), from.data(), n));
+    ASSERT_TRUE(transport::addInto(ElementType::f32, into.data(), from.data(), n));
     for (std::size_t i = 0; i < n; ++i)
       ASSERT_EQ(into[i], 1 + static_cast<float>(i));
     ASSERT_EQ(into[n], 1);
@@ -82,7 +82,7 @@ TEST(Sum, OddLengths) {
 }
 
 // Nothing sums bytes.
-TEST(Sum, RefusesBytes) { EXPECT_FALSE(addInto(ElementType::u8, nullptr, nullptr, 0)); }
+TEST(Sum, RefusesBytes) { EXPECT_FALSE(transport::addInto(ElementType::u8, nullptr, nullptr, 0)); }
 
 } // namespace
 } // namespace syncline

@@ -32,7 +32,7 @@ TEST(ClockAlignment, InterpolatesDrift) {
 TEST(ClockAlignment, BoundsItsError) {
   runRanks(
       3,
-      [](int rank, Group &group) {
+      [](int rank, transport::Group &group) {
         auto links = RankZeroLinks::open(group, 20);
         ASSERT_TRUE(links.isOk()) << links.status().message();
         auto offsets = links->measureOffsets();
@@ -55,9 +55,10 @@ TEST(ClockAlignment, NamesWhoeverIsLost) {
     std::array<std::string, 2> said;
     runRanks(
         3,
-        [&](int rank, Group &group) {
+        [&](int rank, transport::Group &group) {
           if (rank == 2 && !comes) {
-            ASSERT_TRUE(group.gather("trace/place", "", 20, Participants::workers).isOk());
+            ASSERT_TRUE(
+                group.gather("trace/place", "", 20, transport::Participants::workers).isOk());
             return;
           }
           auto links = RankZeroLinks::open(group, rank == 0 ? 1 : 20);

@@ -15,6 +15,7 @@ namespace syncline {
 namespace {
 
 using namespace core;
+using namespace transport;
 using namespace syncline::testing;
 
 /// y[batch, out] = x[batch, in] · w + b against random targets, mean squared error.

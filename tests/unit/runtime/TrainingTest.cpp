@@ -17,6 +17,7 @@ namespace syncline {
 namespace {
 
 using namespace data;
+using namespace transport;
 using namespace syncline::testing;
 
 /// Classes by which of three directions a sample leans to: easy to learn.
