@@ -45,7 +45,7 @@ CLI::Option *addKind(CLI::App *command, const std::string &option,
   for (const std::string &kind : kinds)
     all += (all.empty() ? "" : ", ") + kind;
   return command->add_option(option, target, help + ": " + all)
-      ->check(oneOf(std::move(kinds)).description(""))
+      ->check(launch::oneOf(std::move(kinds)).description(""))
       ->type_name("KIND")
       ->group("What files do not say");
 }
@@ -127,10 +127,11 @@ Status close(const std::string &output, const std::string &text) {
   if (file->devicesPerNode > 1 && file->nodes() > 1 && !file->inside)
     what += "; nothing is said of what joins the devices of a node (--inside), so nothing "
             "hierarchical will be planned";
-  std::fputs(closingLines(output, what,
-                          {"syncline", "compile", "MODEL", "--cluster", output, "-o", "OUT.plan"})
-                 .c_str(),
-             stderr);
+  std::fputs(
+      launch::closingLines(output, what,
+                           {"syncline", "compile", "MODEL", "--cluster", output, "-o", "OUT.plan"})
+          .c_str(),
+      stderr);
   return Status::ok();
 }
 
@@ -171,25 +172,25 @@ Command addCluster(CLI::App &app) {
   command
       ->add_option("--from-nccl-topology", options->topology,
                    "Read one node as NCCL sees it (XML), from a run with NCCL_TOPO_DUMP_FILE set")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group("Inputs");
   command
       ->add_option("--from-hostfile", options->hostfile,
                    "Read hosts and their slots from this file, as mpirun does")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group("Inputs");
   command
       ->add_option("--nodes", options->sources.nodes,
                    "Set the number of nodes; default: as many as the host file's hosts")
-      ->check(wholeNumber(1, "nodes"))
+      ->check(launch::wholeNumber(1, "nodes"))
       ->type_name("N")
       ->group("What files do not say");
   command
       ->add_option("--devices-per-node", options->sources.devicesPerNode,
                    "Set the devices of a node; default: as the files say, else 1")
-      ->check(wholeNumber(1, "devices"))
+      ->check(launch::wholeNumber(1, "devices"))
       ->type_name("N")
       ->group("What files do not say");
   addKind(command, "--device", options->sources.device, words(files::deviceKinds(), "none"),
@@ -220,12 +221,12 @@ Command addCluster(CLI::App &app) {
   command
       ->add_option("--name", options->sources.name,
                    "Name the cluster so; default: the files' names, or what it is made of")
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Output");
   command
       ->add_option("-o,--output", options->output,
                    "Write the cluster file here, replacing one; default: standard output")
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Output");
   return [options] { return import(*options); };
 }

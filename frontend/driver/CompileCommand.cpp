@@ -35,7 +35,7 @@ static void addPlanner(CLI::App &command, CompileOptions &options) {
       .add_option("--z3-seconds", options.z3Seconds,
                   "Time that Z3 may take, seconds, with --planner z3:messages=N")
       ->type_name("SECONDS")
-      ->check(realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
+      ->check(launch::realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
       ->capture_default_str()
       ->group("Planning");
 }
@@ -63,7 +63,7 @@ static void addNccl(CLI::App &command, CompileOptions &options) {
       .add_option(
           "--nccl-protocol", options.ncclProtocol,
           "Fix the protocol of NCCL's collectives, with --backend cuda; default: NCCL's choice")
-      ->check(oneOf({"simple", "ll", "ll128"}))
+      ->check(launch::oneOf({"simple", "ll", "ll128"}))
       ->group("Planning");
   command
       .add_option(
@@ -98,7 +98,7 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
       .add_option(
           "--write-layers", options.writeLayers,
           "Write the model's layer trace (CSV) to this file, with --plan-only; default: none")
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Output");
   command
       .add_option_function<std::vector<std::string>>(
@@ -129,41 +129,41 @@ Command addCompile(CLI::App &app) {
                    "'syncline cluster --list' lists them")
       ->required()
       ->type_name("FILE")
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Inputs");
   command
       ->add_option(
           "--profile", options->profile,
           "Take measured times from this file (JSON); default: estimate by the cluster's rates")
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Inputs");
   command
       ->add_option("-o,--output", options->output,
                    "Write the plan to this folder; a plan there is replaced")
       ->required()
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Output");
   command
       ->add_option("--backend", options->backend,
                    "Compile the step for this device: cpu by CXX or c++; cuda by NVCC or nvcc")
-      ->check(oneOf(backends()))
+      ->check(launch::oneOf(backends()))
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--quiet", options->quiet, "Say nothing of what was written")->group("Output");
   command
       ->add_option("--batch", options->batch,
                    "Take so many samples per rank; default: as in the model")
-      ->check(wholeNumber(1, "samples"))
+      ->check(launch::wholeNumber(1, "samples"))
       ->type_name("K")
       ->group("Training");
   command->add_option("--loss", options->loss, "Take this loss on the model's output")
-      ->check(oneOf({"cross-entropy", "mse"}))
+      ->check(launch::oneOf({"cross-entropy", "mse"}))
       ->capture_default_str()
       ->group("Training");
   command
       ->add_option("--loss-on", options->modelOutput,
                    "Take the loss on this output; default: the first")
-      ->check(someText())
+      ->check(launch::someText())
       ->group("Training");
   command
       ->add_option(
@@ -175,7 +175,7 @@ Command addCompile(CLI::App &app) {
       ->add_option_function<std::string>(
           "--dropout", [options](const std::string &value) { options->dropout = value == "keep"; },
           "Train with the model's Dropout nodes, or without; default: keep")
-      ->check(oneOf({"keep", "off"}))
+      ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
   addPlanner(*command, *options);
   command->add_option("--scheme", options->schemes, schemeHelp())
@@ -186,7 +186,7 @@ Command addCompile(CLI::App &app) {
       ->add_option("--nodes", options->nodes,
                    "Plan for so many nodes instead of the cluster file's; ranks are nodes times "
                    "devices-per-node")
-      ->check(wholeNumber(1, "nodes"))
+      ->check(launch::wholeNumber(1, "nodes"))
       ->type_name("N")
       ->group("Planning");
   addNccl(*command, *options);

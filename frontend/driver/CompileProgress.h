@@ -30,7 +30,7 @@ private:
 
   std::mutex mutex;
   std::condition_variable changed;
-  ProgressLine line;
+  launch::ProgressLine line;
   std::string phase; ///< empty where nothing is shown
   bool isDone = false;
   const core::Clock::time_point start = core::Clock::now();

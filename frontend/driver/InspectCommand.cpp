@@ -141,12 +141,12 @@ Command addInspect(CLI::App &app) {
                    "Draw computation and messages over virtual time to this file as well (SVG); "
                    "default: none")
       ->type_name("FILE")
-      ->check(someText());
+      ->check(launch::someText());
   command
       ->add_option("--diff", options->other,
                    "Compare with this plan instead: predictions, and what travels otherwise")
       ->type_name("PLAN")
-      ->check(someText())
+      ->check(launch::someText())
       ->excludes("--members")
       ->excludes("--plot");
   command
@@ -155,7 +155,7 @@ Command addInspect(CLI::App &app) {
                    "where it would be another; a parameter, a layer, the beginning of either, or a "
                    "glob")
       ->type_name("LAYER")
-      ->check(someText())
+      ->check(launch::someText())
       ->excludes("--members")
       ->excludes("--plot")
       ->excludes("--diff");
@@ -174,7 +174,7 @@ Command addInspect(CLI::App &app) {
                                     "Compare with what 'syncline run --trace' wrote: every bucket "
                                     "and the step, predicted and measured, worst first")
                        ->type_name("TRACE")
-                       ->check(someText())
+                       ->check(launch::someText())
                        ->excludes("--members")
                        ->excludes("--plot")
                        ->excludes("--diff")
@@ -185,7 +185,7 @@ Command addInspect(CLI::App &app) {
                    "Fail where the step or a bucket ends further from its prediction, with "
                    "--measured; a part such as 5%; default: any error passes")
       ->type_name("PART")
-      ->check(someText())
+      ->check(launch::someText())
       ->needs(measured);
   return [options] { return inspect(*options); };
 }

@@ -78,7 +78,7 @@ int runCommand(std::vector<std::string> words) {
     return report(unknownCommand(command));
   CLI::App app(description, "syncline");
   app.set_version_flag("--version", std::string("syncline ") + SYNCLINE_VERSION);
-  app.formatter(helpFormatter());
+  app.formatter(launch::helpFormatter());
   app.require_subcommand(1);
   std::vector<driver::Command> commands;
   for (const Subcommand &subcommand : subcommands)
@@ -88,7 +88,7 @@ int runCommand(std::vector<std::string> words) {
     app.parse(std::move(words));
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() != 0)
-      return report(Status::error(ErrorKind::badUsage, usageMessage(app, error)));
+      return report(Status::error(ErrorKind::badUsage, launch::usageMessage(app, error)));
     return finishOutput(app.exit(error)); // prints the help
   }
   for (std::size_t i = 0; i < std::size(subcommands); ++i)

@@ -42,7 +42,7 @@ void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
             option.help)
         ->allow_extra_args(false)
         ->type_name(option.type)
-        ->check(someText())
+        ->check(launch::someText())
         ->group("Model");
 }
 
@@ -53,7 +53,7 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
                   "Cluster file (YAML) or a sample's name: so many ranks as a node has devices, "
                   "and its name")
       ->type_name("FILE")
-      ->check(someText())
+      ->check(launch::someText())
       ->group(group);
   command
       .add_option("-n", options.ranks,
@@ -75,7 +75,7 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_option("--momentum", options.momentum,
                   "Measure updates of SGD with this momentum; 0 takes less time")
-      ->check(realNumber(0, 1, "a number from 0 to 1"))
+      ->check(launch::realNumber(0, 1, "a number from 0 to 1"))
       ->capture_default_str()
       ->group(group);
 }
@@ -85,7 +85,7 @@ void addDeviceOptions(CLI::App &command, profile::ProfileOptions &options) {
       .add_option("--precision", options.precision,
                   "Compute products and convolutions on GPUs in this type, as the run will: fp32, "
                   "tf32 or bf16; default: fp32")
-      ->check(oneOf({"fp32", "tf32", "bf16"}))
+      ->check(launch::oneOf({"fp32", "tf32", "bf16"}))
       ->type_name("TYPE")
       ->group("Measuring");
 }
@@ -97,7 +97,7 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
                                 "wrote, with messages beside the operations, or a Chrome trace of "
                                 "torch.profiler")
                     ->type_name("TRACE")
-                    ->check(someText())
+                    ->check(launch::someText())
                     ->group("Import");
   auto *map =
       command
@@ -105,7 +105,7 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
                       "Which events of torch.profiler are which nodes (JSON): {\"operations\": "
                       "{EVENT: NODE or [NODE of the 1st, 2nd, ... in a step]}}")
           ->type_name("MAP")
-          ->check(someText())
+          ->check(launch::someText())
           ->group("Import");
   map->needs(trace);
   for (const char *other :
@@ -138,7 +138,7 @@ Status write(const profile::ProfileOptions &options, const files::Profile &profi
   std::vector<std::string> next{"syncline", "compile", model};
   next.insert(next.end(), options.compiling.begin(), options.compiling.end());
   next.insert(next.end(), {"--cluster", cluster, "--profile", options.output, "-o", "OUT.plan"});
-  std::fputs(closingLines(options.output, "", next).c_str(), stderr);
+  std::fputs(launch::closingLines(options.output, "", next).c_str(), stderr);
   return Status::ok();
 }
 
@@ -171,7 +171,7 @@ Command addProfile(CLI::App &app) {
                       "ONNX model, or a plan's folder: one of its ranks is measured");
   command->add_option("-o,--output", options->output, "Write the profile to this file (JSON)")
       ->required()
-      ->check(someText());
+      ->check(launch::someText());
   addModelOptions(*command, *options);
   addMeasuringOptions(*command, *options);
   addDeviceOptions(*command, *options);

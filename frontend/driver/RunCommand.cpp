@@ -20,7 +20,7 @@ Command addRun(CLI::App &app) {
 
 Status replaceBy(const std::string &command, const std::vector<std::string> &arguments) {
   std::string binary = (files::executableFolder() / ("syncline-" + command)).string();
-  setenv(commandVariable, ("syncline " + command).c_str(), 1);
+  setenv(launch::commandVariable, ("syncline " + command).c_str(), 1);
   std::vector<char *> argv{binary.data()};
   std::vector<std::string> copies = arguments;
   for (std::string &argument : copies)

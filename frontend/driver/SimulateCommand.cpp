@@ -97,7 +97,7 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
   command
       ->add_option("--points", options->points,
                    "Simulate so many points, in geometric progression; default: doubling")
-      ->check(wholeNumber(2, "points", maxPoints))
+      ->check(launch::wholeNumber(2, "points", maxPoints))
       ->type_name("N")
       ->needs(sweep)
       ->group("Sweeps");
@@ -105,20 +105,20 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
       ->add_option("--replan", raw->replan,
                    "Let the plan's planner decide anew at every point (yes), or keep the plan's "
                    "decisions (no)")
-      ->check(oneOf({"yes", "no"}))
+      ->check(launch::oneOf({"yes", "no"}))
       ->capture_default_str()
       ->needs(sweep)
       ->group("Sweeps");
   command
       ->add_option("--csv", options->csv,
                    "Write the points to this file as well (CSV); default: none")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group("Sweeps");
   command
       ->add_option("--plot", options->plot,
                    "Draw the points to this file as well (SVG); default: none")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group("Sweeps");
 }
@@ -139,18 +139,18 @@ Command addSimulate(CLI::App &app) {
       ->add_option("--cluster", options->cluster,
                    "Simulate on this cluster file, or sample's name; operations take the time "
                    "they were planned with; default: the plan's cluster")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group("What differs");
   CLI::Option *jitter =
       command
           ->add_option("--jitter", raw->jitter,
                        "Vary every operation's time by up to so much, e.g. 5%; default: 0%")
-          ->check(someText())
+          ->check(launch::someText())
           ->type_name("PERCENT")
           ->group("What differs");
   command->add_option("--seed", options->seed, "Draw the jitter from this seed")
-      ->check(wholeNumber(0, "a seed"))
+      ->check(launch::wholeNumber(0, "a seed"))
       ->needs(jitter)
       ->type_name("N")
       ->capture_default_str()
@@ -162,7 +162,7 @@ Command addSimulate(CLI::App &app) {
       ->allow_extra_args(false)
       ->group("What differs");
   command->add_option("--steps", options->steps, "Simulate so many steps, one behind the other")
-      ->check(wholeNumber(1, "steps", maxSteps))
+      ->check(launch::wholeNumber(1, "steps", maxSteps))
       ->type_name("N")
       ->capture_default_str()
       ->group("What differs");
@@ -171,7 +171,7 @@ Command addSimulate(CLI::App &app) {
       ->add_option(
           "--trace", options->trace,
           "Write a Chrome trace to this file, for Perfetto or chrome://tracing; default: none")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group("Output");
   addSweepOptions(command, raw.get(), options.get());

@@ -111,20 +111,20 @@ Command addVerify(CLI::App &app) {
       ->add_option("--model", options->model,
                    "Compare this model or layer trace with the one that the plan was made from")
       ->type_name("FILE")
-      ->check(someText());
+      ->check(launch::someText());
   command
       ->add_option(
           "--cluster", options->cluster,
           "Compare this cluster file, or a sample's, with the one that the plan was made for")
       ->type_name("FILE")
-      ->check(someText());
+      ->check(launch::someText());
   CLI::Option *withZ3 = command->add_flag(
       "--with-z3", options->withZ3,
       "Also have Z3 prove the bound from the problem, independently of the plan's certificate" +
           std::string(z3judge::checkAvailable() ? "" : " (this build has no Z3)"));
   command->add_option("--z3-seconds", options->z3Seconds, "Time that Z3 may take, seconds")
       ->type_name("SECONDS")
-      ->check(realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
+      ->check(launch::realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
       ->capture_default_str()
       ->needs(withZ3);
   return [options]() -> Status {

@@ -28,7 +28,7 @@ constexpr const char *oneRank = "name: one rank\n"
 std::string program(const char *name) { return (files::executableFolder() / name).string(); }
 
 /// A function that shows on the progress line what is being done, and for how long.
-std::function<void()> telling(ProgressLine &progress, const std::string &what) {
+std::function<void()> telling(launch::ProgressLine &progress, const std::string &what) {
   return [&progress, what, start = core::Clock::now()] {
     progress.show("profiling: " + what + ", " +
                   std::to_string(std::lround(core::secondsSince(start))) + " s");
@@ -36,7 +36,7 @@ std::function<void()> telling(ProgressLine &progress, const std::string &what) {
 }
 
 Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children,
-                                 ProgressLine &progress) {
+                                 launch::ProgressLine &progress) {
   const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
   if (Status written = writeWholeFile(cluster, oneRank); !written)
     return written;
@@ -105,7 +105,8 @@ std::vector<std::string> runWords(const ProfileOptions &options, const std::stri
 /// Starts the other ranks, then the first one, and waits for the first. The others run until
 /// `children` ends them.
 Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
-                const std::string &times, ChildProcesses &children, ProgressLine &progress) {
+                const std::string &times, ChildProcesses &children,
+                launch::ProgressLine &progress) {
   Result<nlohmann::json> document = readPlanJson(plan);
   if (!document)
     return document.status();
@@ -152,7 +153,7 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   ChildProcesses children;
   if (Status s = children.create(); !s)
     return s;
-  ProgressLine progress(/*isShown=*/true);
+  launch::ProgressLine progress(/*isShown=*/true);
   Result<std::string> plan = isPlan ? options.source : compileModel(options, children, progress);
   if (!plan)
     return plan.status();

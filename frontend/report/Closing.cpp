@@ -27,8 +27,9 @@ static std::string planSummary(const nlohmann::json &plan) {
 }
 
 Result<std::string> compileClosing(const nlohmann::json &plan, const std::string &folder) {
-  return guarded(
-      [&] { return closingLines(folder, planSummary(plan), {"syncline", "inspect", folder}); });
+  return guarded([&] {
+    return launch::closingLines(folder, planSummary(plan), {"syncline", "inspect", folder});
+  });
 }
 
 } // namespace syncline::report

@@ -37,7 +37,7 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
                  "Measure these schemes (default all that the ranks can use)")
       ->type_name("SCHEME,..")
       ->group(group);
-  addDeviceFlags(app, o, group);
+  launch::addDeviceFlags(app, o, group);
   app.add_option("--threads", o.threads, "Compute with N threads in each rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
@@ -50,11 +50,11 @@ void addOutput(CLI::App &app, CalibrateOptions &o) {
   app.add_option(
          "-o,--output", o.output,
          "Write the cluster file to FILE, replacing an existing one (default standard output)")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group(group);
   app.add_option("--name", o.name, "Give the cluster this name")
-      ->check(someText())
+      ->check(launch::someText())
       ->capture_default_str()
       ->group(group);
   app.add_flag("--quiet", o.quiet, "Print no progress and no table on standard error")
@@ -64,7 +64,7 @@ void addOutput(CLI::App &app, CalibrateOptions &o) {
         std::tuple("--start-timeout", &o.startTimeout,
                    "Wait at most so many seconds for all ranks to start")})
     app.add_option(flag, *value, help)
-        ->check(realNumber(1e-3, longest, "seconds from 0.001 to 1e6"))
+        ->check(launch::realNumber(1e-3, longest, "seconds from 0.001 to 1e6"))
         ->type_name("SECONDS")
         ->capture_default_str()
         ->group(group);
@@ -117,7 +117,7 @@ Status readSchemes(const std::string &text, std::vector<Scheme> &schemes) {
 
 /// Checks that the ranks fill nodes, if both numbers are known here. Otherwise the ranks check it
 /// after joining.
-Status checkNodes(const IdentityFlags &flags) {
+Status checkNodes(const launch::IdentityFlags &flags) {
   const std::optional<int> ranks = flags.localRanks ? flags.localRanks : flags.ranks;
   const int perNode = flags.ranksPerNode.value_or(1);
   if (!ranks || *ranks % perNode == 0)
@@ -137,7 +137,7 @@ std::string CalibrateOptions::sharedOptions() const {
   std::ostringstream text;
   text.precision(17);
   text << "--time " << seconds << "s --threads " << threads << " --backend " << backend << ' '
-       << DeviceFlags::sharedOptions() << (sharesDevice ? " --share-device" : "");
+       << launch::DeviceFlags::sharedOptions() << (sharesDevice ? " --share-device" : "");
   for (std::int64_t size : sizes)
     text << " --sizes " << sizeText(size);
   for (Scheme scheme : schemes)
@@ -148,7 +148,7 @@ std::string CalibrateOptions::sharedOptions() const {
 std::string CalibrateOptions::conditions() const {
   return backend == "cpu"
              ? "compute threads a rank: " + std::to_string(threads)
-             : DeviceFlags::sharedOptions() +
+             : launch::DeviceFlags::sharedOptions() +
                    (sharesDevice ? " --share-device, messages go through sockets" : "");
 }
 
@@ -157,24 +157,24 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
       "Measures links, collectives and devices on the ranks it is started on, and writes "
       "a cluster file.\n"
       "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 internal error.",
-      typedCommand("syncline-calibrate"));
+      launch::typedCommand("syncline-calibrate"));
   app.option_defaults()->always_capture_default(false);
-  app.formatter(helpFormatter());
+  app.formatter(launch::helpFormatter());
   app.footer("Examples:\n"
              "  syncline calibrate -n 4 -o measured.yaml\n"
              "  mpirun --hostfile hosts syncline calibrate --time 5min -o lab.yaml");
   app.set_version_flag("--version", std::string("syncline-calibrate ") + SYNCLINE_VERSION);
   Texts texts;
-  addRankFlags(app, o.identity,
-               {.group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)",
-                .localRanks = "Start N ranks on this host",
-                .ranksPerNode = "local ranks share one node",
-                .fewestRanks = 2});
+  launch::addRankFlags(app, o.identity,
+                       {.group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)",
+                        .localRanks = "Start N ranks on this host",
+                        .ranksPerNode = "local ranks share one node",
+                        .fewestRanks = 2});
   addMeasurements(app, o, texts);
   addOutput(app, o);
   if (std::optional<int> code = parseWords(app, argc, argv, complain))
     return code;
-  if (std::string wrong = checkDeviceFlags(o); !wrong.empty())
+  if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   if (Status s = readTime(texts.time, o.seconds); !s)
     return complain("--time: " + s.message());

@@ -12,8 +12,8 @@
 
 namespace syncline::calibrate {
 
-struct CalibrateOptions : DeviceFlags {
-  IdentityFlags identity;
+struct CalibrateOptions : launch::DeviceFlags {
+  launch::IdentityFlags identity;
   std::string output; ///< empty for standard output
   std::string name = "calibrated";
   double seconds = 60;

@@ -52,7 +52,7 @@ std::string list(const std::vector<Scheme> &all) {
 
 class CalibrationRun {
 public:
-  CalibrationRun(const CalibrateOptions &options, const Identity &identity)
+  CalibrationRun(const CalibrateOptions &options, const launch::Identity &identity)
       : options(options), identity(identity) {}
 
   Status run();
@@ -68,7 +68,7 @@ private:
   Status write(const Findings &findings) const;
 
   const CalibrateOptions &options;
-  const Identity &identity;
+  const launch::Identity &identity;
   const core::Backend *backend = nullptr;
   int device = 0;
   std::string versions;
@@ -121,7 +121,8 @@ Status CalibrationRun::openBackend() {
 }
 
 Status CalibrationRun::join() {
-  Result<std::unique_ptr<transport::Group>> found = joinGroup(identity, options.startTimeout);
+  Result<std::unique_ptr<transport::Group>> found =
+      launch::joinGroup(identity, options.startTimeout);
   if (!found)
     return found.status();
   group = std::move(*found);
@@ -202,9 +203,9 @@ Status CalibrationRun::write(const Findings &findings) const {
   if (!options.output.empty()) {
     const Status written = writeWholeFile(options.output, text);
     if (written && !options.quiet)
-      std::fputs(closingLines(options.output, std::to_string(findings.ranks) + " ranks",
-                              {"syncline", "compile", "MODEL", "--cluster", options.output, "-o",
-                               "OUT.plan"})
+      std::fputs(launch::closingLines(options.output, std::to_string(findings.ranks) + " ranks",
+                                      {"syncline", "compile", "MODEL", "--cluster", options.output,
+                                       "-o", "OUT.plan"})
                      .c_str(),
                  stderr);
     return written;
@@ -216,10 +217,10 @@ Status CalibrationRun::write(const Findings &findings) const {
 
 } // namespace
 
-int runCalibration(const CalibrateOptions &options, const Identity &identity) {
+int runCalibration(const CalibrateOptions &options, const launch::Identity &identity) {
   CalibrationRun run(options, identity);
   const Status s = run.run();
-  return conclude("syncline-calibrate", s, run.joined());
+  return launch::conclude("syncline-calibrate", s, run.joined());
 }
 
 } // namespace syncline::calibrate

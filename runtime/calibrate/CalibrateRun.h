@@ -8,6 +8,6 @@ namespace syncline::calibrate {
 
 /// Runs the calibration. Prints one message on failure. Returns the exit code, or ends the process
 /// with it where threads still wait for lost ranks.
-int runCalibration(const CalibrateOptions &options, const Identity &identity);
+int runCalibration(const CalibrateOptions &options, const launch::Identity &identity);
 
 } // namespace syncline::calibrate

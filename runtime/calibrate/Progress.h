@@ -17,7 +17,7 @@ public:
   const std::string &current() const { return what; }
 
 private:
-  ProgressLine line;
+  launch::ProgressLine line;
   const double seconds;
   std::string what;
 };

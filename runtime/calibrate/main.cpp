@@ -22,8 +22,8 @@ static int run(int argc, char **argv) {
     return *code == 0 && !std::cout ? fail(Status::badInput("cannot write to standard output"))
                                     : *code;
   }
-  Result<Identity> identity =
-      findIdentity(options.identity, std::getenv, {.ranks = RunShape::anyRanks});
+  Result<launch::Identity> identity =
+      launch::findIdentity(options.identity, std::getenv, {.ranks = launch::RunShape::anyRanks});
   if (!identity)
     return fail(identity.status());
   if (identity->size < 2)
@@ -31,7 +31,7 @@ static int run(int argc, char **argv) {
                               "expected at least 2 ranks, got 1: '-n' starts local ones, torchrun, "
                               "mpirun or srun those of several hosts"));
   if (identity->launchesLocally)
-    return launchLocally(
+    return launch::launchLocally(
         {.ranks = identity->size, .ranksPerNode = options.identity.ranksPerNode.value_or(0)},
         {argv, argv + argc});
   return calibrate::runCalibration(options, *identity);

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-namespace syncline {
+namespace syncline::launch {
 
 CLI::Validator wholeNumber(std::int64_t min, const std::string &unit, std::int64_t max) {
   return CLI::Validator(
@@ -41,4 +41,4 @@ CLI::Validator someText() {
       "");
 }
 
-} // namespace syncline
+} // namespace syncline::launch

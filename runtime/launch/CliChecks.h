@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace syncline {
+namespace syncline::launch {
 
 constexpr std::int64_t maxWhole = std::int64_t{1} << 62;
 
@@ -19,4 +19,4 @@ CLI::Validator realNumber(double min, double max, const std::string &wanted);
 /// Accepts a text that is not empty.
 CLI::Validator someText();
 
-} // namespace syncline
+} // namespace syncline::launch

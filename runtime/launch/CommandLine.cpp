@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace syncline {
+namespace syncline::launch {
 namespace {
 
 constexpr const char *seeHelp = "; '--help' lists the options";
@@ -119,4 +119,4 @@ std::optional<int> parseWords(CLI::App &app, int argc, char **argv,
 
 std::shared_ptr<CLI::Formatter> helpFormatter() { return std::make_shared<HelpFormatter>(); }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::launch {
 
 /// Accepts one of `names`. For any other text the error suggests the nearest name or lists all
 /// of them.
@@ -30,4 +30,4 @@ std::optional<int> parseWords(CLI::App &app, int argc, char **argv,
 /// subcommands are added.
 std::shared_ptr<CLI::Formatter> helpFormatter();
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <sstream>
 
-namespace syncline {
+namespace syncline::launch {
 
 std::string wrapped(const std::string &text, std::size_t width) {
   std::string result;
@@ -63,4 +63,4 @@ std::string closingLines(const std::string &file, const std::string &what,
          "\nnext: " + shellLine(next) + "\n";
 }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::launch {
 
 /// `text` with lines of at most `width` characters, broken at spaces. Continuation lines are
 /// indented by two more spaces. Longer words stay whole.
@@ -20,4 +20,4 @@ std::string shellLine(const std::vector<std::string> &words);
 std::string closingLines(const std::string &file, const std::string &what,
                          const std::vector<std::string> &next);
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace syncline {
+namespace syncline::launch {
 
 using core::Precision;
 using core::WirePrecision;
@@ -89,4 +89,4 @@ std::string checkDeviceFlags(const DeviceFlags &flags) {
   return name && flags.backend == "cpu" ? std::string(name) + " needs --backend cuda" : "";
 }
 
-} // namespace syncline
+} // namespace syncline::launch

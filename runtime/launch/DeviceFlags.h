@@ -10,7 +10,7 @@ namespace CLI {
 class App;
 } // namespace CLI
 
-namespace syncline {
+namespace syncline::launch {
 
 struct DeviceFlags {
   std::string backend = "cpu";
@@ -33,4 +33,4 @@ std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string 
 /// otherwise empty.
 std::string checkDeviceFlags(const DeviceFlags &flags);
 
-} // namespace syncline
+} // namespace syncline::launch

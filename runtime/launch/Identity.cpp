@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace syncline {
+namespace syncline::launch {
 namespace {
 
 Status usage(std::string message) { return Status::error(ErrorKind::badUsage, std::move(message)); }
@@ -261,4 +261,4 @@ std::string firstSlurmHost(std::string_view list) {
   return host + std::string(first) + (rest.empty() ? "" : firstSlurmHost(rest));
 }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace syncline {
+namespace syncline::launch {
 
 /// The numbers of processes that a plan needs.
 struct RunShape {
@@ -71,4 +71,4 @@ inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",
 /// to the runtime's programs.
 inline constexpr const char *commandVariable = "SYNCLINE_COMMAND";
 
-} // namespace syncline
+} // namespace syncline::launch

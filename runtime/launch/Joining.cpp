@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-namespace syncline {
+namespace syncline::launch {
 
 Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, double startSeconds) {
   transport::GroupOptions how;
@@ -31,4 +31,4 @@ int conclude(const std::string &program, const Status &status, transport::Group 
   std::_Exit(status.exitCode());
 }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace syncline {
+namespace syncline::launch {
 
 /// Joins the other ranks, which may take up to `startSeconds`. Errors: as Group::join().
 Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, double startSeconds);
@@ -17,4 +17,4 @@ Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, do
 /// threads may still wait for lost ranks and use the run's objects.
 int conclude(const std::string &program, const Status &status, transport::Group *group);
 
-} // namespace syncline
+} // namespace syncline::launch

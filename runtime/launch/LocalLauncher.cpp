@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace syncline {
+namespace syncline::launch {
 namespace {
 
 /// Seconds that ranks have to end by themselves after one has failed, and seconds until SIGKILL
@@ -256,4 +256,4 @@ int launchLocally(const RunShape &shape, const std::vector<std::string> &argumen
   return Launcher(shape, arguments).run();
 }
 
-} // namespace syncline
+} // namespace syncline::launch

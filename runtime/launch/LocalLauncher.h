@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::launch {
 
 /// Runs this program again for each rank and server, with RANK, WORLD_SIZE, LOCAL_RANK,
 /// LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and waits for all of them. The variables
@@ -23,4 +23,4 @@ namespace syncline {
 /// (internal error) for a crash and as 1 otherwise.
 int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments);
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <unistd.h>
 
-namespace syncline {
+namespace syncline::launch {
 
 static constexpr double betweenLines = 5; // seconds, where standard error is no terminal
 
@@ -40,4 +40,4 @@ void ProgressLine::erase() {
   std::fflush(stderr);
 }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::launch {
 
 /// On a terminal, one line that is overwritten and finally erased; elsewhere, one line every five
 /// seconds. Not thread-safe.
@@ -30,4 +30,4 @@ private:
   core::Clock::time_point due; ///< before it, show() prints nothing
 };
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace syncline {
+namespace syncline::launch {
 
 void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts) {
   app.add_option("-n,--local-ranks", flags.localRanks, texts.localRanks)
@@ -42,4 +42,4 @@ std::string typedCommand(const char *program) {
   return typed ? typed : program;
 }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 } // namespace CLI
 
-namespace syncline {
+namespace syncline::launch {
 
 /// The parts of the flags' help that differ between programs.
 struct RankFlagTexts {
@@ -27,4 +27,4 @@ void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &text
 /// this program and set commandVariable; otherwise `program`.
 std::string typedCommand(const char *program);
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -17,16 +17,16 @@ namespace {
 constexpr double longestWait = 1e6;
 
 void addRanks(CLI::App &app, Options &o) {
-  const RankFlagTexts texts = {
+  const launch::RankFlagTexts texts = {
       .group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them as many "
                "local ranks as the plan has)",
       .localRanks = "Start N ranks on this host, and the plan's servers",
       .ranksPerNode = "for local ranks the plan's number"};
-  addRankFlags(app, o.identity, texts);
+  launch::addRankFlags(app, o.identity, texts);
   app.add_option("--servers", o.identity.servers,
                  "State the number of parameter servers after the ranks; only the plan's number, "
                  "the default, is accepted")
-      ->check(wholeNumber(0, "servers"))
+      ->check(launch::wholeNumber(0, "servers"))
       ->type_name("S")
       ->group(texts.group);
 }
@@ -36,7 +36,7 @@ void addData(CLI::App &app, Options &o) {
   auto *data = app.add_option("--data", o.data,
                               "Train on these samples and labels, each .npy or .csv; rank r of P "
                               "takes block r of every global batch")
-                   ->check(someText())
+                   ->check(launch::someText())
                    ->type_name("X,Y")
                    ->group(group);
   app.add_flag("--synthetic", o.synthetic,
@@ -47,22 +47,22 @@ void addData(CLI::App &app, Options &o) {
   app.add_option("--eval", o.eval,
                  "After training, compute accuracy and loss on these samples; without dropout, but "
                  "batch normalisation takes the batch's statistics")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("X,Y")
       ->group(group);
   app.add_option("--seed", o.seed, "Seed the initial values, the samples' order and dropout")
-      ->check(wholeNumber(0, "the seed"))
+      ->check(launch::wholeNumber(0, "the seed"))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   auto *steps =
       app.add_option("--steps", o.steps,
                      "Train for N steps (default 1 epoch; 10 steps with synthetic samples)")
-          ->check(wholeNumber(0, "steps"))
+          ->check(launch::wholeNumber(0, "steps"))
           ->type_name("N")
           ->group(group);
   app.add_option("--epochs", o.epochs, "Train for N passes over the data")
-      ->check(wholeNumber(0, "epochs"))
+      ->check(launch::wholeNumber(0, "epochs"))
       ->type_name("N")
       ->excludes(steps)
       ->group(group);
@@ -70,7 +70,7 @@ void addData(CLI::App &app, Options &o) {
 
 void addOptimizer(CLI::App &app, Options &o) {
   const char *group = "Optimizer (stochastic gradient descent)";
-  const CLI::Validator factor = realNumber(0, 1e30, "a number from 0 to 1e30");
+  const CLI::Validator factor = launch::realNumber(0, 1e30, "a number from 0 to 1e30");
   app.add_option("--lr", o.sgd.rate, "Set the learning rate")
       ->check(factor)
       ->capture_default_str()
@@ -93,12 +93,12 @@ void addOptimizer(CLI::App &app, Options &o) {
 void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
   const char *group = "Output";
   app.add_option("--save", o.save, "Write the trained model as ONNX")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("FILE")
       ->group(group);
   app.add_option("--dump", o.dump,
                  "Write loss, synchronised gradients and parameters to DIR as .npy")
-      ->check(someText())
+      ->check(launch::someText())
       ->type_name("DIR")
       ->group(group);
   app.add_option("--dump-steps", dumpSteps, "Dump these steps, numbered from 0")
@@ -110,7 +110,7 @@ void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSte
   app.add_option("--log", log,
                  "Print the log as 'text' on stderr, or as 'json': one object a line on stdout, "
                  "with steps and epochs numbered from 0")
-      ->check(oneOf({"text", "json"}))
+      ->check(launch::oneOf({"text", "json"}))
       ->capture_default_str()
       ->type_name("FORMAT")
       ->group(group);
@@ -125,11 +125,11 @@ void addMeasuring(CLI::App &app, Options &o) {
       app.add_option(
              "--trace", o.trace,
              "Write the times of the last steps on every rank, for Perfetto or chrome://tracing")
-          ->check(someText())
+          ->check(launch::someText())
           ->type_name("FILE")
           ->group(group);
   app.add_option("--trace-steps", o.traceSteps, "Trace the last N steps")
-      ->check(wholeNumber(1, "steps"))
+      ->check(launch::wholeNumber(1, "steps"))
       ->type_name("N")
       ->capture_default_str()
       ->needs(trace)
@@ -149,14 +149,14 @@ void addMeasuring(CLI::App &app, Options &o) {
                          "(default " +
                          std::to_string(Steadiness::warmUp + Steadiness::maxSteps) +
                          ") or 60 s at the latest")
-          ->check(someText())
+          ->check(launch::someText())
           ->type_name("FILE")
           ->needs(alone)
           ->group(group);
   app.add_option("--op-times-for", o.opTimesFor,
                  "Measure operation times for at least so many seconds (default 0.5); where ranks "
                  "share processors, means need many turns of each rank")
-      ->check(realNumber(1e-3, Steadiness::longest, "seconds from 0.001 to 60"))
+      ->check(launch::realNumber(1e-3, Steadiness::longest, "seconds from 0.001 to 60"))
       ->type_name("SECONDS")
       ->needs(opTimes)
       ->group(group);
@@ -164,7 +164,7 @@ void addMeasuring(CLI::App &app, Options &o) {
 
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
-  const std::string gpus = addDeviceFlags(app, o, group);
+  const std::string gpus = launch::addDeviceFlags(app, o, group);
   app.add_flag("--cuda-graph", o.capturesSteps,
                "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
@@ -176,12 +176,12 @@ void addLimits(CLI::App &app, Options &o) {
   app.add_option("--timeout", o.timeout,
                  "Wait at most so many seconds for another rank (default the larger of 30 and 20 "
                  "predicted steps)")
-      ->check(realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
+      ->check(launch::realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->group(group);
   app.add_option("--start-timeout", o.startTimeout,
                  "Wait at most so many seconds for all ranks to start")
-      ->check(realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
+      ->check(launch::realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
@@ -234,7 +234,7 @@ std::string Options::sharedOptions() const {
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
   text << (allowsNonFinite ? " --allow-nonfinite" : "");
-  text << ' ' << DeviceFlags::sharedOptions() << (capturesSteps ? " --cuda-graph" : "");
+  text << ' ' << launch::DeviceFlags::sharedOptions() << (capturesSteps ? " --cuda-graph" : "");
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
   return text.str();
@@ -244,9 +244,9 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   CLI::App app(
       "Trains the model of a plan folder, as one rank or as all ranks of this host.\n"
       "Exit codes: 0 good, 1 bad input or a lost rank, 2 bad command line, 3 internal error.",
-      typedCommand("syncline-run"));
+      launch::typedCommand("syncline-run"));
   app.option_defaults()->always_capture_default(false);
-  app.formatter(helpFormatter());
+  app.formatter(launch::helpFormatter());
   app.footer(
       "Examples:\n"
       "  syncline run model.plan --data x.npy,y.npy --epochs 3 --lr 0.01 --save trained.onnx\n"
@@ -268,7 +268,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--epochs needs --data");
   if (o.sgd.nesterov && o.sgd.momentum == 0)
     return complain("--nesterov needs --momentum");
-  if (std::string wrong = checkDeviceFlags(o); !wrong.empty())
+  if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");

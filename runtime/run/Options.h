@@ -11,9 +11,9 @@
 
 namespace syncline {
 
-struct Options : DeviceFlags {
+struct Options : launch::DeviceFlags {
   std::string plan;
-  IdentityFlags identity;
+  launch::IdentityFlags identity;
 
   std::string data, eval; ///< "X,Y"; an empty `data` means synthetic samples
   bool synthetic = false, shuffle = false;

@@ -16,7 +16,8 @@ Status Participant::loadPlan() {
 Status Participant::join() {
   if (identity.size == 1)
     return Status::ok();
-  Result<std::unique_ptr<transport::Group>> found = joinGroup(identity, options.startTimeout);
+  Result<std::unique_ptr<transport::Group>> found =
+      launch::joinGroup(identity, options.startTimeout);
   if (!found)
     return found.status();
   group = std::move(*found);

@@ -23,7 +23,7 @@ public:
   transport::Group *joined() const { return group.get(); }
 
 protected:
-  Participant(const Options &options, const Identity &identity)
+  Participant(const Options &options, const launch::Identity &identity)
       : options(options), identity(identity) {}
 
   Status loadPlan();
@@ -33,7 +33,7 @@ protected:
   double timeout() const;
 
   const Options &options;
-  const Identity &identity;
+  const launch::Identity &identity;
   Plan plan;
   std::unique_ptr<transport::Group> group;
 };

@@ -183,8 +183,8 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   return b;
 }
 
-RunShape runShape(const Json &json) {
-  RunShape shape;
+launch::RunShape runShape(const Json &json) {
+  launch::RunShape shape;
   shape.ranks = count(json, "ranks", 1);
   if (json.contains("servers"))
     shape.servers = count(json, "servers", 0);
@@ -199,7 +199,7 @@ Plan planFrom(const Json &json) {
   plan.planner = get<std::string>(json, "planner");
   plan.backend = get<std::string>(json, "backend");
   plan.loss = get<std::string>(json, "loss");
-  const RunShape shape = runShape(json);
+  const launch::RunShape shape = runShape(json);
   plan.ranks = shape.ranks;
   plan.servers = shape.servers;
   plan.ranksPerNode = shape.ranksPerNode;
@@ -296,7 +296,7 @@ data::SampleFormat Plan::sampleFormat() const {
   return format;
 }
 
-Result<RunShape> readRunShape(const std::string &folder) {
+Result<launch::RunShape> readRunShape(const std::string &folder) {
   Result<Json> json = parseFile(folder);
   if (!json)
     return json.status();

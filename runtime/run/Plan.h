@@ -79,7 +79,7 @@ struct Plan {
 
 /// Reads only the numbers of ranks and servers, without checking hashes. For the launcher, whose
 /// child processes load the plan.
-Result<RunShape> readRunShape(const std::string &folder);
+Result<launch::RunShape> readRunShape(const std::string &folder);
 
 /// Reads plan.json and checks the hash of every file that it lists. Errors: badInput, naming the
 /// file, for a missing or malformed file, another schema, a wrong hash, or a plan that cannot run.

@@ -26,7 +26,7 @@ Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) 
 /// schemes work with any placement.
 Status RankLinks::agreeOnNodes() {
   const Plan &plan = run.plan;
-  const Identity &identity = run.identity;
+  const launch::Identity &identity = run.identity;
   auto isHierarchical = [](const PlanBucket &b) { return b.scheme == Scheme::hierarchical; };
   if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
     return Status::ok();

@@ -18,7 +18,7 @@ class RankLinks {
 public:
   struct Run {
     const Options &options;
-    const Identity &identity;
+    const launch::Identity &identity;
     const Plan &plan;
     const core::Backend &backend;
     transport::Group &group;

@@ -30,7 +30,8 @@ namespace {
 /// The run of one worker. Its members live as long as the run.
 class RankRun : public Participant {
 public:
-  RankRun(const Options &options, const Identity &identity) : Participant(options, identity) {}
+  RankRun(const Options &options, const launch::Identity &identity)
+      : Participant(options, identity) {}
 
   Status run() override;
   int stoppedBy() const override { return stopSignal; }
@@ -134,9 +135,9 @@ Status RankRun::openData() {
   }
   if (Status s = options.checkSteps(steps); !s)
     return s;
-  report.emplace(plan, options.alone ? RunShape{} : RunShape{plan.ranks, plan.servers},
-                 options.json, !isFirst(),
-                 RunLength{steps, sampler ? sampler->batchesPerEpoch() : 0});
+  report.emplace(
+      plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
+      options.json, !isFirst(), RunLength{steps, sampler ? sampler->batchesPerEpoch() : 0});
   if (sampler && sampler->dropped() > 0)
     report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                  std::to_string(data->size()) + " samples: they do not fill a global batch of " +
@@ -388,12 +389,12 @@ Status RankRun::finish() {
 
 } // namespace
 
-int runRank(const Options &options, const Identity &identity) {
+int runRank(const Options &options, const launch::Identity &identity) {
   std::unique_ptr<Participant> participant = identity.isServer()
                                                  ? createServer(options, identity)
                                                  : std::make_unique<RankRun>(options, identity);
   const Status s = participant->run();
-  const int code = conclude("syncline-run", s, participant->joined());
+  const int code = launch::conclude("syncline-run", s, participant->joined());
   const int signal = participant->stoppedBy() ? participant->stoppedBy() : StopSignal::received();
   return signal == 0 ? code : 128 + signal;
 }

@@ -9,6 +9,6 @@ namespace syncline {
 /// Loads the plan, joins the other ranks, trains, evaluates and saves; a server serves sums
 /// instead. Prints one message on failure. Returns the exit code, or ends the process with it where
 /// threads still wait for lost ranks.
-int runRank(const Options &options, const Identity &identity);
+int runRank(const Options &options, const launch::Identity &identity);
 
 } // namespace syncline

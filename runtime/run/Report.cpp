@@ -54,7 +54,7 @@ nlohmann::json number(double value) {
 
 } // namespace
 
-Report::Report(const Plan &plan, const RunShape &shape, bool json, bool quiet,
+Report::Report(const Plan &plan, const launch::RunShape &shape, bool json, bool quiet,
                const RunLength &length)
     : plan(plan), shape(shape), json(json), quiet(quiet), terminal(isatty(2)), length(length) {}
 

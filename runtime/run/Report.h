@@ -38,7 +38,8 @@ class Report {
 public:
   /// `shape` has the numbers of processes that run, which is less than the plan's where a rank runs
   /// alone. A quiet report collects without printing; all ranks but 0 use it.
-  Report(const Plan &plan, const RunShape &shape, bool json, bool quiet, const RunLength &length);
+  Report(const Plan &plan, const launch::RunShape &shape, bool json, bool quiet,
+         const RunLength &length);
 
   void note(const std::string &text);
   /// States that the run ends early by `signal` after `completed` steps.
@@ -60,7 +61,7 @@ private:
   void tellText(const Trainer::EarlierLoss &loss);
 
   const Plan &plan;
-  const RunShape shape;
+  const launch::RunShape shape;
   const bool json, quiet, terminal;
   const RunLength length;
   std::vector<StepTimes> steps;

@@ -36,7 +36,8 @@ std::string notConnected(const std::string &missing) {
 
 class ServerRun : public Participant {
 public:
-  ServerRun(const Options &options, const Identity &identity) : Participant(options, identity) {}
+  ServerRun(const Options &options, const launch::Identity &identity)
+      : Participant(options, identity) {}
   Status run() override;
 
 private:
@@ -193,7 +194,8 @@ Status ServerRun::watch() {
 
 } // namespace
 
-std::unique_ptr<Participant> createServer(const Options &options, const Identity &identity) {
+std::unique_ptr<Participant> createServer(const Options &options,
+                                          const launch::Identity &identity) {
   return std::make_unique<ServerRun>(options, identity);
 }
 

@@ -9,7 +9,7 @@ namespace syncline {
 /// workers' last step, even if workers still evaluate or save. A server waits without limit for
 /// workers that are alive, however long their steps are. Errors: as loadPlan() and Group; peerLost,
 /// naming bucket, step and the lost rank.
-std::unique_ptr<Participant> createServer(const Options &options, const Identity &identity);
+std::unique_ptr<Participant> createServer(const Options &options, const launch::Identity &identity);
 
 /// The key of the Group::gather() among all ranks by which rank 0 tells servers the number
 /// of steps.

@@ -31,16 +31,16 @@ static int run(int argc, char **argv) {
     return finish(*code);
   if (options.alone) {
     StopSignal::listen();
-    return finish(runRank(options, Identity()));
+    return finish(runRank(options, launch::Identity()));
   }
-  Result<RunShape> shape = readRunShape(options.plan);
+  Result<launch::RunShape> shape = readRunShape(options.plan);
   if (!shape)
     return fail(shape.status());
-  Result<Identity> identity = findIdentity(options.identity, std::getenv, *shape);
+  Result<launch::Identity> identity = launch::findIdentity(options.identity, std::getenv, *shape);
   if (!identity)
     return fail(identity.status());
   if (identity->launchesLocally)
-    return launchLocally(*shape, {argv, argv + argc});
+    return launch::launchLocally(*shape, {argv, argv + argc});
   StopSignal::listen();
   return finish(runRank(options, *identity));
 }

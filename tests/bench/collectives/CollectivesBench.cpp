@@ -123,7 +123,7 @@ void bench(Transport &transport, const RankLayout &layout) {
 
 int main(int argc, char **argv) {
   if (const char *size = std::getenv("WORLD_SIZE")) {
-    Result<Identity> identity = findIdentity({}, std::getenv, {std::atoi(size)});
+    Result<launch::Identity> identity = launch::findIdentity({}, std::getenv, {std::atoi(size)});
     check(identity.status());
     GroupOptions options;
     options.rank = identity->rank;

@@ -8,6 +8,8 @@
 namespace syncline {
 namespace {
 
+using namespace launch;
+
 /// A program with one required option, and a subcommand with another.
 class CommandLine : public testing::Test {
 protected:

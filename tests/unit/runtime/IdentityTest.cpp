@@ -7,6 +7,8 @@
 namespace syncline {
 namespace {
 
+using namespace launch;
+
 using Variables = std::map<std::string, std::string>;
 
 Result<Identity> find(const Variables &variables, IdentityFlags flags = {},

@@ -77,7 +77,7 @@ TEST(Plan, ImpossibleNumberOfRanks) {
   TinyPlan plan(4);
   plan.json["ranks"] = std::int64_t{1} << 40;
   writeFile(plan.file("plan.json"), plan.json.dump());
-  Result<RunShape> ranks = readRunShape(plan.folder());
+  Result<launch::RunShape> ranks = readRunShape(plan.folder());
   ASSERT_FALSE(ranks.isOk());
   EXPECT_EQ(ranks.status().message(),
             "'" + plan.file("plan.json") + "': 'ranks': 1099511627776 is out of range");
