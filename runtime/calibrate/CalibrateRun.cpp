@@ -108,13 +108,14 @@ Status CalibrationRun::run() {
 }
 
 Status CalibrationRun::openBackend() {
-  Result<const core::Backend *> opened = syncline::openBackend(options.backend);
+  Result<const core::Backend *> opened = run::openBackend(options.backend);
   if (!opened)
     return opened.status();
   backend = *opened;
   versions = "Syncline " SYNCLINE_VERSION ", " + backend->description();
-  Result<int> chosen = chooseDevice({options.device, options.sharesDevice, identity.machineRank},
-                                    backend->devices(), options.backend);
+  Result<int> chosen =
+      run::chooseDevice({options.device, options.sharesDevice, identity.machineRank},
+                        backend->devices(), options.backend);
   if (chosen)
     device = *chosen;
   return chosen.status();

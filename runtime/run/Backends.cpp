@@ -4,7 +4,7 @@
 #include "runtime/core/BackendModule.h"
 #include "runtime/cpu/CpuBackend.h"
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 class CpuBackend final : public core::Backend {
@@ -34,4 +34,4 @@ Result<const core::Backend *> openBackend(const std::string &name) {
   return loaded;
 }
 
-} // namespace syncline
+} // namespace syncline::run

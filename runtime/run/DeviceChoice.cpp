@@ -1,7 +1,7 @@
 // Assigning devices to local ranks.
 #include "runtime/run/DeviceChoice.h"
 
-namespace syncline {
+namespace syncline::run {
 
 Result<int> chooseDevice(const DeviceWish &wish, int count, const std::string &backend) {
   if (count == 0)
@@ -19,4 +19,4 @@ Result<int> chooseDevice(const DeviceWish &wish, int count, const std::string &b
                           "; '--share-device' lets ranks share them");
 }
 
-} // namespace syncline
+} // namespace syncline::run

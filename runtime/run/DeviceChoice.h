@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 struct DeviceWish {
   std::optional<int> device; ///< `--device`
@@ -19,4 +19,4 @@ struct DeviceWish {
 /// Errors: badInput where there are fewer devices than ranks.
 Result<int> chooseDevice(const DeviceWish &wish, int count, const std::string &backend);
 
-} // namespace syncline
+} // namespace syncline::run

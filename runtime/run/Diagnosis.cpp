@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 std::string numberText(double value) {
@@ -150,4 +150,4 @@ Status notFiniteError(transport::Group *group, const NotFinite &own, double seco
                           why + "; '--allow-nonfinite' goes on all the same");
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The index of the first element that is not finite, or nothing. Elements of integer types are
 /// always finite.
@@ -42,4 +42,4 @@ struct NotFinite {
 /// during the exchange.
 Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 template <typename T, typename F> void scaleEach(std::vector<std::byte> &bytes, F &&f) {
@@ -111,4 +111,4 @@ Status dumpStep(const std::string &folder, std::int64_t step, double loss, core:
   return Status::ok();
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 /// Creates DIR/stepN/{loss.npy, gradients/NAME.npy, parameters/NAME.npy, state/NAME.npy}.
 ///
@@ -20,4 +20,4 @@ Status dumpStep(const std::string &folder, std::int64_t step, double loss, core:
 /// The tensor's name as a file name.
 std::string escapeName(std::string_view name);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-namespace syncline {
+namespace syncline::run {
 
 using data::Array;
 
@@ -160,4 +160,4 @@ std::string trainingMode(const core::StepRunner &runner) {
   return isThere ? "with the batch's statistics" : "";
 }
 
-} // namespace syncline
+} // namespace syncline::run

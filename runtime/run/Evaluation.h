@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 /// Sums over samples, of one rank or of all.
 struct Score {
@@ -45,4 +45,4 @@ Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own
 /// How evaluation differs from inference: "with the batch's statistics", or empty.
 std::string trainingMode(const core::StepRunner &runner);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -1,7 +1,7 @@
 // A protobuf writer for one kind of message.
 #include "runtime/run/OnnxRecord.h"
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 void varint(std::string &out, std::uint64_t value) {
@@ -66,4 +66,4 @@ std::string onnxRecordHead(std::string_view name, ElementType type, const Shape 
   return open(7, initializer.size() + valueBytes) + initializer;
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The part of a ModelProto record that precedes the values: ModelProto.graph (7) {
 /// GraphProto.initializer (5) { dims (1), data_type (2), name (8), raw_data (9) } } The raw
@@ -20,4 +20,4 @@ std::string onnxRecordHead(std::string_view name, ElementType type, const Shape 
 /// Size of the largest protobuf message.
 inline constexpr std::uint64_t largestOnnxBytes = (std::uint64_t{1} << 31) - 1;
 
-} // namespace syncline
+} // namespace syncline::run

@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 /// Longest time limit in seconds; clocks can add it without overflow.
@@ -276,4 +276,4 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   return std::nullopt;
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 struct Options : launch::DeviceFlags {
   std::string plan;
@@ -47,4 +47,4 @@ struct Options : launch::DeviceFlags {
 /// Parses the command line. On --help or an error, prints and returns the exit code.
 std::optional<int> parseOptions(int argc, char **argv, Options &options);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -3,10 +3,10 @@
 
 #include "runtime/launch/Joining.h"
 
-namespace syncline {
+namespace syncline::run {
 
 Status Participant::loadPlan() {
-  Result<Plan> loaded = syncline::loadPlan(options.plan);
+  Result<Plan> loaded = run::loadPlan(options.plan);
   if (!loaded)
     return loaded.status();
   plan = std::move(*loaded);
@@ -26,4 +26,4 @@ Status Participant::join() {
 
 double Participant::timeout() const { return options.timeout.value_or(plan.usualTimeout()); }
 
-} // namespace syncline
+} // namespace syncline::run

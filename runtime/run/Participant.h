@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace syncline {
+namespace syncline::run {
 
 /// One process of a run. `options` and `identity` outlive it.
 class Participant {
@@ -38,4 +38,4 @@ protected:
   std::unique_ptr<transport::Group> group;
 };
 
-} // namespace syncline
+} // namespace syncline::run

@@ -18,7 +18,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 using Json = nlohmann::json;
@@ -335,4 +335,4 @@ Result<Plan> loadPlan(const std::string &folder) {
   }
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The initial values of a tensor that has none in weights.bin.
 struct TensorInit {
@@ -85,4 +85,4 @@ Result<launch::RunShape> readRunShape(const std::string &folder);
 /// file, for a missing or malformed file, another schema, a wrong hash, or a plan that cannot run.
 Result<Plan> loadPlan(const std::string &folder);
 
-} // namespace syncline
+} // namespace syncline::run

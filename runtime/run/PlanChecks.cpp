@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace syncline {
+namespace syncline::run {
 
 using core::Executable;
 
@@ -142,4 +142,4 @@ Status checkStep(const Plan &plan, const Executable &executable) {
   return checkOrder(plan, executable);
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -4,7 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/run/Plan.h"
 
-namespace syncline {
+namespace syncline::run {
 
 /// Ok when input, target and output hold `batch` samples each, there are as many targets as the
 /// loss compares with outputs, and a classifier's output has a dimension for the classes. Errors:
@@ -18,4 +18,4 @@ Status checkSamples(const Plan &plan);
 /// be missing in step.so. Errors: badInput, naming the difference.
 Status checkStep(const Plan &plan, const core::Executable &executable);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::run {
 
 Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) {
   // Different processors may choose different layouts; sums over raw bytes would mix them.
@@ -72,4 +72,4 @@ Result<TrainerLinks> RankLinks::open(core::Executable &executable) {
   return links;
 }
 
-} // namespace syncline
+} // namespace syncline::run

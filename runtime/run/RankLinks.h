@@ -10,7 +10,7 @@
 
 #include <memory>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The links of a run on several ranks. The parts of `Run` outlive this object, and this object
 /// outlives the channels.
@@ -42,4 +42,4 @@ private:
   std::unique_ptr<core::Peers> peers; ///< for the backend's own channels; null without them
 };
 
-} // namespace syncline
+} // namespace syncline::run

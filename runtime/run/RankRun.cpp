@@ -24,15 +24,13 @@
 #include <cmath>
 #include <sstream>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 /// The run of one worker. Its members live as long as the run.
 class RankRun : public Participant {
 public:
-  RankRun(const Options &options, const launch::Identity &identity)
-      : Participant(options, identity) {}
-
+  RankRun(const Options &options, const launch::Identity &who) : Participant(options, who) {}
   Status run() override;
   int stoppedBy() const override { return stopSignal; }
 
@@ -399,4 +397,4 @@ int runRank(const Options &options, const launch::Identity &identity) {
   return signal == 0 ? code : 128 + signal;
 }
 
-} // namespace syncline
+} // namespace syncline::run

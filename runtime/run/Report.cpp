@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 /// The median over all steps but the first, which fills caches and pages and is not typical.
@@ -260,4 +260,4 @@ void printTimings(const Plan &plan, const core::StepRunner &runner, const Traine
                      t.finished * 1e3, b.end * 1e3);
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The length of a run in steps.
 struct RunLength {
@@ -80,4 +80,4 @@ std::int64_t peakMemoryBytes();
 /// Prints median milliseconds of every operation, slowest first, and of every bucket.
 void printTimings(const Plan &plan, const core::StepRunner &runner, const Trainer &trainer);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <thread>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 /// The served buckets by channel, in issue order.
@@ -199,4 +199,4 @@ std::unique_ptr<Participant> createServer(const Options &options,
   return std::make_unique<ServerRun>(options, identity);
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -3,7 +3,7 @@
 
 #include "runtime/run/Participant.h"
 
-namespace syncline {
+namespace syncline::run {
 
 /// Sums the plan's buckets that travel by "parameter-server" in every step and ends after the
 /// workers' last step, even if workers still evaluate or save. A server waits without limit for
@@ -18,4 +18,4 @@ inline constexpr const char *stepsKey = "steps";
 /// early. All ranks, including servers, then gather "left".
 inline constexpr const char *stoppedKey = "stopped";
 
-} // namespace syncline
+} // namespace syncline::run

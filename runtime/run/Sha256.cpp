@@ -9,7 +9,7 @@
 
 #include <openssl/evp.h>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 class Digest {
@@ -59,4 +59,4 @@ Result<std::string> sha256OfFile(const std::string &path) {
   return digest.hex();
 }
 
-} // namespace syncline
+} // namespace syncline::run

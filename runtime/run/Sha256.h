@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-namespace syncline {
+namespace syncline::run {
 
 std::string sha256(std::string_view bytes);
 /// Errors: badInput, when the file cannot be read.
 Result<std::string> sha256OfFile(const std::string &path);
 
-} // namespace syncline
+} // namespace syncline::run

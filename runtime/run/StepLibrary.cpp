@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The types of the functions that step.so exports.
 using StepAbi = int();
@@ -56,4 +56,4 @@ Result<StepLibrary> StepLibrary::load(const Plan &plan, const core::Backend &bac
   return library;
 }
 
-} // namespace syncline
+} // namespace syncline::run

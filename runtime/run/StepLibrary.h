@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace syncline {
+namespace syncline::run {
 
 /// An executable together with the library whose code it calls.
 class StepLibrary {
@@ -23,4 +23,4 @@ private:
   std::unique_ptr<core::Executable> prepared;
 };
 
-} // namespace syncline
+} // namespace syncline::run

@@ -8,7 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 std::atomic<bool> holds = false;
@@ -66,4 +66,4 @@ void StopSignal::hold() { holds = true; }
 
 int StopSignal::received() { return noted; }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -4,7 +4,7 @@
 // library is interrupted.
 #pragma once
 
-namespace syncline {
+namespace syncline::run {
 
 class StopSignal {
 public:
@@ -20,4 +20,4 @@ public:
   static int received();
 };
 
-} // namespace syncline
+} // namespace syncline::run

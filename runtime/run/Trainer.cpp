@@ -8,7 +8,7 @@
 #include <csignal>
 #include <set>
 
-namespace syncline {
+namespace syncline::run {
 
 using core::OperationKind;
 
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
   if (ranks > 1) {
     trainer->traffic = links.traffic;
-    trainer->counted = links.traffic ? links.traffic() : Traffic();
+    trainer->counted = links.traffic ? links.traffic() : transport::Traffic();
     if (Status s = trainer->openChannels(links); !s)
       return s;
   }
@@ -216,7 +216,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
       return earlier.status();
   // All messages have been waited for, so that the counters stand still.
   if (ranks == 1 || traffic) {
-    const transport::Traffic now = traffic ? traffic() : Traffic();
+    const transport::Traffic now = traffic ? traffic() : transport::Traffic();
     times.moved = transport::Traffic{now.sent - counted.sent, now.received - counted.received};
     counted = now;
   }
@@ -268,4 +268,4 @@ std::vector<core::BucketTiming> Trainer::bucketTimings() const {
   return all;
 }
 
-} // namespace syncline
+} // namespace syncline::run

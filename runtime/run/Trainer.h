@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The duration and traffic of one step on this rank.
 struct StepTimes {
@@ -133,4 +133,4 @@ private:
   std::vector<EarlierLoss> done;
 };
 
-} // namespace syncline
+} // namespace syncline::run

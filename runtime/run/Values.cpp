@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace syncline {
+namespace syncline::run {
 
 using core::TensorStore;
 
@@ -154,4 +154,4 @@ Status saveOnnx(const Plan &plan, TensorStore &store, std::uint64_t seed, const 
       path, [&](std::ostream &out) { return writeModel(plan, store, seed, allowsNonFinite, out); });
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The dense initial values of a tensor: from weights.bin, or drawn from the seed and the tensor's
 /// name, so that all ranks have the same values.
@@ -22,4 +22,4 @@ Status initialize(const Plan &plan, core::TensorStore &store, std::uint64_t seed
 Status saveOnnx(const Plan &plan, core::TensorStore &store, std::uint64_t seed,
                 const std::string &path, bool allowsNonFinite);
 
-} // namespace syncline
+} // namespace syncline::run

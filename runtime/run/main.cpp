@@ -26,14 +26,14 @@ static int finish(int code) {
 }
 
 static int run(int argc, char **argv) {
-  Options options;
-  if (std::optional<int> code = parseOptions(argc, argv, options))
+  run::Options options;
+  if (std::optional<int> code = run::parseOptions(argc, argv, options))
     return finish(*code);
   if (options.alone) {
-    StopSignal::listen();
-    return finish(runRank(options, launch::Identity()));
+    run::StopSignal::listen();
+    return finish(run::runRank(options, launch::Identity()));
   }
-  Result<launch::RunShape> shape = readRunShape(options.plan);
+  Result<launch::RunShape> shape = run::readRunShape(options.plan);
   if (!shape)
     return fail(shape.status());
   Result<launch::Identity> identity = launch::findIdentity(options.identity, std::getenv, *shape);
@@ -41,8 +41,8 @@ static int run(int argc, char **argv) {
     return fail(identity.status());
   if (identity->launchesLocally)
     return launch::launchLocally(*shape, {argv, argv + argc});
-  StopSignal::listen();
-  return finish(runRank(options, *identity));
+  run::StopSignal::listen();
+  return finish(run::runRank(options, *identity));
 }
 
 int main(int argc, char **argv) {

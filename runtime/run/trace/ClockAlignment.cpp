@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace syncline {
+namespace syncline::run {
 
 using core::Clock;
 
@@ -153,4 +153,4 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
   return all;
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// The difference between another rank's clock and rank 0's, measured by ping-pong: rank 0 asks for
 /// the time and assumes that the answer was given half-way between question and arrival. The
@@ -52,4 +52,4 @@ private:
   std::map<int, transport::Socket> others; ///< by rank
 };
 
-} // namespace syncline
+} // namespace syncline::run

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace syncline {
+namespace syncline::run {
 namespace {
 
 const core::Bucket *bucketOf(const core::StepRunner &runner, int id) {
@@ -83,4 +83,4 @@ Status writeOperationTimes(const std::string &path, const Plan &plan,
   return writeWholeFile(path, json.dump() + "\n");
 }
 
-} // namespace syncline
+} // namespace syncline::run

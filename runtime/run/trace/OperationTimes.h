@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 /// Decides when to stop measuring. The first steps fill caches and pages, and processors change
 /// their clock rate.
@@ -49,4 +49,4 @@ Status writeOperationTimes(const std::string &path, const Plan &plan,
                            const core::StepRunner &runner, std::span<const StepRecord> records,
                            bool isSteady);
 
-} // namespace syncline
+} // namespace syncline::run

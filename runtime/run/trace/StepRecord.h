@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// Seconds count from the start of the first operation, by the clock of the computing device.
 /// Recording does not wait for the device: see StepRunner::mark().
@@ -23,4 +23,4 @@ struct StepRecord {
   std::vector<core::BucketTiming> buckets; ///< in the order of their waits, without the loss
 };
 
-} // namespace syncline
+} // namespace syncline::run

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace syncline {
+namespace syncline::run {
 
 using core::OperationKind;
 
@@ -252,4 +252,4 @@ std::string traceText(const Plan &plan, const core::StepRunner &runner, const Tr
   return TraceWriter(plan, runner, trace).text();
 }
 
-} // namespace syncline
+} // namespace syncline::run

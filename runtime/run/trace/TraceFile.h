@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::run {
 
 /// A record whose start is in clockSeconds(), so that it can be sent and converted to
 /// another clock.
@@ -47,4 +47,4 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
 /// + rank. Issuing takes no time and has no event.
 std::string traceText(const Plan &plan, const core::StepRunner &runner, const Trace &trace);
 
-} // namespace syncline
+} // namespace syncline::run

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::run {
 
 Result<TraceRecorder> TraceRecorder::create(transport::Group *group, double timeoutSeconds,
                                             std::int64_t steps, std::int64_t traced) {
@@ -62,4 +62,4 @@ Status TraceRecorder::finish(const std::string &path, const Plan &plan,
   return writeWholeFile(path, traceText(plan, runner, *trace));
 }
 
-} // namespace syncline
+} // namespace syncline::run

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace syncline {
+namespace syncline::run {
 
 /// Records one rank's steps. All workers create one and call the same methods between the
 /// same steps.
@@ -38,4 +38,4 @@ private:
   std::vector<ClockOffset> before;
 };
 
-} // namespace syncline
+} // namespace syncline::run

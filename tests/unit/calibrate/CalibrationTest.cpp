@@ -17,7 +17,7 @@ std::vector<Findings> calibrate(int ranks, const Settings &settings) {
   std::vector<Findings> all(ranks);
   runRanks(ranks, [&](int rank, transport::Group &group) {
     Progress silent(false, settings.seconds);
-    Calibration calibration({**openBackend("cpu"), group.transport()}, settings, silent);
+    Calibration calibration({**run::openBackend("cpu"), group.transport()}, settings, silent);
     Result<Findings> found = calibration.run();
     ASSERT_TRUE(found.isOk()) << found.status().message();
     all[rank] = *found;
@@ -148,7 +148,7 @@ TEST(Calibration, LostRanksAreNamed) {
         if (rank == 1)
           return group.abandon(Status::badInput("no more"));
         Progress silent(false, settings.seconds);
-        Calibration calibration({**openBackend("cpu"), group.transport()}, settings, silent);
+        Calibration calibration({**run::openBackend("cpu"), group.transport()}, settings, silent);
         Result<Findings> found = calibration.run();
         ASSERT_FALSE(found.isOk());
         std::lock_guard lock(mutex);

@@ -24,7 +24,7 @@ public:
   Status available() const override { return Status::ok(); }
   Result<std::unique_ptr<Executable>>
   createExecutable(const ExecutableOptions &options) const override {
-    return (*openBackend("cpu"))->createExecutable(options);
+    return (*run::openBackend("cpu"))->createExecutable(options);
   }
   bool hasChannels() const override { return true; }
   Result<std::unique_ptr<Channel>> openChannel(Executable &executable, Peers &,

@@ -11,7 +11,7 @@ namespace {
 TEST(Overlap, MeasuresBothWays) {
   std::vector<Interference> all(2);
   syncline::testing::runRanks(2, [&](int rank, transport::Group &group) {
-    auto device = Device::create(**openBackend("cpu"), {});
+    auto device = Device::create(**run::openBackend("cpu"), {});
     ASSERT_TRUE(device.isOk());
     auto team = Team::create(*group.transport(), "test");
     ASSERT_TRUE(team.isOk());

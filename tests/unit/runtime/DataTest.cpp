@@ -14,6 +14,7 @@ namespace syncline {
 namespace {
 
 using namespace data;
+using namespace run;
 using namespace syncline::testing;
 
 std::string npy(const std::string &header, const std::string &values) {

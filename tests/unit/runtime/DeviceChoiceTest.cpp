@@ -6,6 +6,8 @@
 namespace syncline {
 namespace {
 
+using namespace run;
+
 int chosen(const DeviceWish &wish, int count) {
   const Result<int> device = chooseDevice(wish, count, "cuda");
   EXPECT_TRUE(device.isOk()) << device.status().message();

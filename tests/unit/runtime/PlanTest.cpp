@@ -8,6 +8,7 @@
 namespace syncline {
 namespace {
 
+using namespace run;
 using namespace syncline::testing;
 
 std::string messageOf(const TinyPlan &plan) {

@@ -203,7 +203,7 @@ TEST(ServerRun, NamesWhoDoesNotConnect) {
       auto watch = Watch::connect("127.0.0.1", port, rank, 3, deadlineIn(5));
       auto store = Store::connect("127.0.0.1", port, rank, 3, deadlineIn(5));
       EXPECT_TRUE(store->gather("agree/plan", hash.substr(0, 16), deadlineIn(10)).isOk());
-      EXPECT_TRUE(store->gather(stepsKey, "5", deadlineIn(10)).isOk());
+      EXPECT_TRUE(store->gather(run::stepsKey, "5", deadlineIn(10)).isOk());
       const std::string link = "link/channel0/parameter-server/2-" + own + "/2/" + own;
       EXPECT_TRUE(store->set(link, place).isOk());
       std::this_thread::sleep_for(std::chrono::seconds(8));

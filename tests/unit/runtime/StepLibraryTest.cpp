@@ -10,6 +10,7 @@
 namespace syncline {
 namespace {
 
+using namespace run;
 using namespace syncline::testing;
 
 /// The CPU's backend by another name.

@@ -172,9 +172,9 @@ static void slow(void *const *, const void *const *, std::int64_t, void *) {
 void TinyPlan::seal() {
   nlohmann::json hashes;
   for (const char *name : {"plan.mlir", "step.cpp", "step.so", "weights.bin", "model.onnx"})
-    hashes[name] = *sha256OfFile(file(name));
+    hashes[name] = *run::sha256OfFile(file(name));
   json["hashes"] = {{"files", hashes}, {"plan", ""}};
-  json["hashes"]["plan"] = sha256(json.dump());
+  json["hashes"]["plan"] = run::sha256(json.dump());
   writeFile(file("plan.json"), json.dump(2));
 }
 

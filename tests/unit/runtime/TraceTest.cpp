@@ -15,6 +15,7 @@
 namespace syncline {
 namespace {
 
+using namespace run;
 using namespace syncline::testing;
 using nlohmann::json;
 

@@ -66,16 +66,16 @@ private:
 };
 
 struct Captured {
-  Captured() : trainer(std::move(*Trainer::create(executable, 1))) { trainer->captureSteps(); }
+  Captured() : trainer(std::move(*run::Trainer::create(executable, 1))) { trainer->captureSteps(); }
 
   std::string step(bool wholeGradients = false) {
-    const Result<StepTimes> times = trainer->step(number++, wholeGradients);
+    const Result<run::StepTimes> times = trainer->step(number++, wholeGradients);
     EXPECT_TRUE(times.isOk()) << times.status().message();
     return executable.told();
   }
 
   NotingExecutable executable;
-  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<run::Trainer> trainer;
   std::int64_t number = 0;
 };
 

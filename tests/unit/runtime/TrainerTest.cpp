@@ -15,6 +15,7 @@ namespace syncline {
 namespace {
 
 using namespace core;
+using namespace run;
 using namespace transport;
 using namespace syncline::testing;
 

@@ -10,6 +10,8 @@
 namespace syncline {
 namespace {
 
+using namespace run;
+
 std::vector<float> drawn(const std::string &name, TensorInit init, std::int64_t count,
                          std::uint64_t seed = 1) {
   Plan plan;
