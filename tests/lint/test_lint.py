@@ -93,6 +93,20 @@ class LintTest(unittest.TestCase):
             if re.match(pattern, name)
         ]
 
+    def test_namespaces(self):
+        """A header's namespace is its folder's."""
+        wrong = []
+        for path in tree.files(".h"):
+            expected = layering.namespace(str(path)) if path.parts[0] != "tests" else None
+            names = re.findall(r"^namespace (syncline[\w:]*) \{\n(?!\w[^\n]*;[^\n]*\n\})",
+                               "\n".join(tree.lines(path)), re.MULTILINE)
+            wrong += [
+                f"{path}: expected namespace {expected}, got {name}"
+                for name in names
+                if expected and name != expected and not name.startswith(expected + "::")
+            ]
+        self.none(wrong)
+
     def test_no_unfinished_work(self):
         offenders = []
         for path in tree.files(*tree.CODE, ".md", ".txt", ".yaml"):
