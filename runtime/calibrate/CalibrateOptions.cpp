@@ -172,7 +172,7 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
                         .fewestRanks = 2});
   addMeasurements(app, o, texts);
   addOutput(app, o);
-  if (std::optional<int> code = parseWords(app, argc, argv, complain))
+  if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);

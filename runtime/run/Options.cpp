@@ -260,7 +260,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addOutput(app, o, log, dumpSteps);
   addMeasuring(app, o);
   addLimits(app, o);
-  if (std::optional<int> code = parseWords(app, argc, argv, complain))
+  if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
   if (!parseSteps(dumpSteps, o.dumpSteps))
     return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");

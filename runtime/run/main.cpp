@@ -47,6 +47,6 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   int code = 0;
-  const Status status = guarded([&] { return code = run(argc, argv), Status::ok(); });
+  const Status status = core::guarded([&] { return code = ::run(argc, argv), Status::ok(); });
   return status ? code : fail(status);
 }

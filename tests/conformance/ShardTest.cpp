@@ -40,7 +40,8 @@ class ShardTest : public testing::TestWithParam<Backend> {};
 /// and no others.
 void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bool nesterov) {
   Sharded step(backend);
-  const core::SgdOptions sgd{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = nesterov};
+  const core::SgdOptions sgd{
+      .rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = nesterov};
   step.begin(sgd);
   const auto bytes = [](std::size_t floats) { return static_cast<std::int64_t>(4 * floats); };
   ASSERT_TRUE((*step.run).takeShard(2, bytes(first), bytes(last - first)).isOk());

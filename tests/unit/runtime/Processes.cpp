@@ -110,7 +110,8 @@ int freePort() {
   std::mt19937 random(std::random_device{}());
   std::uniform_int_distribution<int> pairs(0, (firstEphemeral - lowest) / 2 - 1);
   for (int attempt = 0; attempt < 1000; ++attempt)
-    if (const int port = lowest + 2 * pairs(random); markPort(port) && transport::Socket::listen(port))
+    if (const int port = lowest + 2 * pairs(random);
+        markPort(port) && transport::Socket::listen(port))
       return port;
   ADD_FAILURE() << "no free port from " << lowest << " to " << firstEphemeral;
   return 0;
