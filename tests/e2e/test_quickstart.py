@@ -17,9 +17,9 @@ class QuickstartTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def quickstart(self, before=""):
+    def quickstart(self, before="", processors=None):
         """What the script prints with the built commands, without installing and building. `before`
-        is shell text that runs before each of them."""
+        is shell text that runs before each of them; `processors` is what `nproc` says."""
         top = self.folder / "top"
         (top / "build" / "bin").mkdir(parents=True)
         (top / "samples").mkdir()
@@ -31,12 +31,17 @@ class QuickstartTest(unittest.TestCase):
         self.script(top / "samples" / "setup.sh", "#!/bin/sh\n")
         command = f'#!/bin/sh\n{before}\nexec "{harness.SYNCLINE}" "$@"\n'
         self.script(top / "build" / "bin" / "syncline", command)
-        environment = {name: value for name, value in os.environ.items() if name != "BUILD"}
+        environment = {**os.environ, "BUILD": "build"}
+        if processors:
+            (top / "path").mkdir()
+            self.script(top / "path" / "nproc", f"#!/bin/sh\necho {processors}\n")
+            environment["PATH"] = f"{top}/path:{environment['PATH']}"
         done = subprocess.run(
             [str(top / "samples" / "quickstart.sh")],
             capture_output=True,
             text=True,
             timeout=600,
+            cwd=top,
             env=environment,
         )
         self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
@@ -60,8 +65,10 @@ class QuickstartTest(unittest.TestCase):
         self.assertGreater(predicted, measured / 10)
 
     def test_machine_that_cannot_be_measured(self):
-        """Where `calibrate` fails, the plan is of nominal rates, and the script says so."""
-        printed = self.quickstart(before='[ "$1" != calibrate ] || exit 1')
+        """Where `calibrate` fails, the plan is of nominal rates, and the script says so. There is a
+        rank for each processor."""
+        printed = self.quickstart(before='[ "$1" != calibrate ] || exit 1', processors=3)
+        self.assertIn("== training with 3 local ranks", printed)
         self.assertIn("planning with the nominal rates of clusters/local4.yaml", printed)
         self.assertIn("by nominal rates", printed.splitlines()[-1])
         self.assertRegex(printed.splitlines()[-2], STEP)
