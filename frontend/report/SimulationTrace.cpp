@@ -82,12 +82,25 @@ private:
     add(event);
   }
 
+  bool isLoss(int message) const { return message >= 0 && message == scenario.loss; }
+
+  /// "bucket 3", or "loss".
+  std::string nameOf(int message) const {
+    return isLoss(message) ? "loss" : "bucket " + std::to_string(message);
+  }
+
+  /// `args` with the bucket's number, which the loss has not.
+  json withBucket(json args, int message) const {
+    if (!isLoss(message))
+      args["bucket"] = message;
+    return args;
+  }
+
   void addRank(int step, int rank) {
     double computed = 0; // start of the latest operation that takes time
     for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
       const Operation &op = scenario.operations[i];
       const Span &span = simulation.operation(step, rank, i);
-      const std::string bucket = "bucket " + std::to_string(op.message);
       switch (op.kind) {
       case Operation::Kind::compute:
         if (span.end > span.start)
@@ -96,16 +109,17 @@ private:
                 {{"step", step}, {"layer", op.layer}, {"phase", phaseName(op.phase)}});
         break;
       case Operation::Kind::issue:
-        addFlow("s", step, op.message, rank, 0, computed);
+        if (!isLoss(op.message))
+          addFlow("s", step, op.message, rank, 0, computed);
         addMessage(step, rank, op.message);
         break;
       case Operation::Kind::wait:
         if (span.end > span.start)
-          addSpan(bucket, "wait", rank, 0, span.start, span.end,
-                  {{"step", step}, {"phase", phaseName(op.phase)}, {"bucket", op.message}});
+          addSpan(nameOf(op.message), "wait", rank, 0, span.start, span.end,
+                  withBucket({{"step", step}, {"phase", phaseName(op.phase)}}, op.message));
         break;
       case Operation::Kind::update:
-        addSpan(bucket, "update", rank, 0, span.start, span.end,
+        addSpan(nameOf(op.message), "update", rank, 0, span.start, span.end,
                 {{"step", step}, {"phase", phaseName(op.phase)}, {"bucket", op.message}});
         addFlow("f", step, op.message, rank, 0, span.start);
         break;
@@ -116,13 +130,15 @@ private:
   void addMessage(int step, int rank, int message) {
     const Message &what = scenario.messages[static_cast<std::size_t>(message)];
     const MessageSpan &span = simulation.message(step, rank, static_cast<std::size_t>(message));
-    addSpan("bucket " + std::to_string(message), "message", rank, 1 + what.channel, span.start,
-            span.end,
-            {{"step", step},
-             {"bucket", message},
-             {"scheme", schemeName(what.scheme)},
-             {"bytes", what.bytes},
-             {"members", what.name}});
+    json args = withBucket({{"step", step}}, message);
+    args["scheme"] = schemeName(what.scheme);
+    args["bytes"] = what.bytes;
+    if (!isLoss(message))
+      args["members"] = what.name;
+    addSpan(nameOf(message), "message", rank, 1 + what.channel, span.start, span.end,
+            std::move(args));
+    if (isLoss(message))
+      return;
     const bool updatesItself = what.scheme == Scheme::reduceScatter;
     addFlow(updatesItself ? "f" : "t", step, message, rank, 1 + what.channel, span.start);
   }

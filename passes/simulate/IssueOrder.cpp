@@ -146,6 +146,25 @@ Scenario issueMessages(std::vector<Operation> operations, const Problem &problem
   return Issuer(problem, decisions, names, updates).issue(std::move(operations));
 }
 
+Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers) {
+  auto sumsLoss = [&](const Message &message) {
+    return message.channel == 0 && message.scheme != Scheme::reduceScatter &&
+           message.scheme != Scheme::factors &&
+           !(hasDedicatedServers && message.scheme == Scheme::parameterServer);
+  };
+  const auto found = std::ranges::find_if(scenario.messages, sumsLoss);
+  return found == scenario.messages.end() ? Scheme::ring : found->scheme;
+}
+
+void addLoss(Scenario &scenario, Scheme scheme) {
+  constexpr std::int64_t bytes = 4 * sizeof(double); // the loss, whether it is finite, two signals
+  const int loss = scenario.loss = static_cast<int>(scenario.messages.size());
+  scenario.messages.push_back({.name = "loss", .scheme = scheme, .bytes = bytes});
+  std::vector<Operation> &operations = scenario.operations;
+  operations.insert(operations.begin(), {.kind = Operation::Kind::issue, .message = loss});
+  operations.push_back({.kind = Operation::Kind::wait, .phase = Phase::update, .message = loss});
+}
+
 /// The operation of a pass at whose end the clock reaches `time`; null where there is none.
 static Operation *endingAt(Scenario &scenario, double time) {
   double clock = 0;

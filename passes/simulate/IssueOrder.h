@@ -31,6 +31,15 @@ Scenario issueMessages(std::vector<Operation> operations, const problem::Problem
 void moveOwnShares(Scenario &scenario, const problem::Problem &problem,
                    const problem::Solution &decisions, int ranks);
 
+/// The scheme by which the runtime sums the loss (Trainer::openChannels): that of channel 0's first
+/// message which is an all-reduce among the workers, else a ring.
+Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers);
+
+/// Adds the message that sums the loss. A rank hands it to channel 0 at the end of a step and waits
+/// for it at the end of the next one. In a scenario it stands at the beginning of the step in which
+/// it travels. Precondition: the scenario has no such message yet.
+void addLoss(Scenario &scenario, Scheme scheme);
+
 /// One operation for the forward pass, and one for each interval of the backward pass between ready
 /// times, named after the gradient that it completes.
 std::vector<Operation> operationsOf(const problem::Problem &problem, double forwardEnd,

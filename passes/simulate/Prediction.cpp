@@ -54,6 +54,8 @@ public:
       prediction.reconstructionEnd = std::max(prediction.reconstructionEnd, message.reconstructed);
     readWaits(minWaiting());
     readUpdates(simulation.lastRank());
+    if (scenario.loss >= 0) // the last message
+      prediction.messages.pop_back();
     return std::move(prediction);
   }
 

@@ -19,7 +19,7 @@ struct PredictedMessage {
 };
 
 struct Prediction {
-  std::vector<PredictedMessage> messages;
+  std::vector<PredictedMessage> messages; ///< of gradients; without the loss's
   double forwardEnd = 0, backwardEnd = 0;
   double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 without any
   double updates = 0; ///< seconds of all updates, on the rank that ends last

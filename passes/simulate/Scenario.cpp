@@ -74,6 +74,8 @@ Status validate(const Scenario &scenario) {
     if (Status scheme = checkScheme(message, scenario.machines); !scheme)
       return scheme;
   }
+  if (scenario.loss >= 0 && scenario.loss + 1 != static_cast<int>(scenario.messages.size()))
+    return refuse("expected the loss's message behind the others");
   std::vector<int> uses(scenario.messages.size(), 0); // 1 once issued, 2 once waited for
   for (const Operation &op : scenario.operations) {
     if (!isTime(op.seconds))

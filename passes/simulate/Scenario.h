@@ -87,6 +87,9 @@ struct Machines {
 struct Scenario {
   std::vector<Operation> operations; ///< operations of one step of any rank
   std::vector<Message> messages;
+  /// The message that sums the loss of the step before, behind all others; it belongs to no
+  /// gradient. -1 where the loss is not summed.
+  int loss = -1;
   Machines machines;
   int steps = 1;
   /// Every operation of every rank takes up to this part longer or shorter, evenly distributed.

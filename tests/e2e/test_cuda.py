@@ -186,7 +186,8 @@ class NcclTest(EveryMachineTest):
         """By NCCL's two trees every byte goes up and down a link once, in virtual time too."""
         plan, document, _ = self.compile("--scheme", "*=tree")
         messages = json.loads(harness.syncline("simulate", plan, "--json"))["messages"]
-        self.assertEqual(len(messages), len(document["buckets"]))
+        self.assertEqual(len(messages), len(document["buckets"]) + 1)
+        self.assertEqual(messages[-1]["name"], "loss")
         for message in messages:
             self.assertTrue(message["by_cost"])
             expected = 2 * 2 * 20e-6 + message["bytes"] * 2 * 8e-10  # as harness.CLUSTER's network

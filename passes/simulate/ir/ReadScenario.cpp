@@ -51,12 +51,22 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
   return problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link));
 }
 
-/// Sets the machines of a cluster and the messages' costs on it.
-Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate) {
+/// Adds the message of the loss, where ranks share one and the cluster says what it takes.
+void addLoss(Scenario &scenario, cluster::SpecAttr spec, const cost::SchemeCatalog &catalog) {
+  const Scheme scheme = lossScheme(scenario, scenario.machines.dedicated);
+  const bool isKnown = isStated(spec, scheme) || spec.getLink();
+  if (spec.getRanks() > 1 && isKnown && costOf(spec, catalog, scheme))
+    simulate::addLoss(scenario, scheme);
+}
+
+/// Sets the machines of a cluster and the messages' costs on it. With a program the loss travels.
+Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate, bool isProgram) {
   scenario.machines = machinesOf(spec);
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
   if (!catalog)
     return catalog.status();
+  if (isProgram)
+    addLoss(scenario, spec, *catalog);
   for (Message &message : scenario.messages) {
     const Scheme scheme = message.scheme;
     auto cost = costOf(spec, *catalog, scheme);
@@ -180,6 +190,8 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   return result;
 }
 
+bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
+
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   Scenario scenario;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
@@ -195,7 +207,7 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   undoSlowdown(scenario, planned.problem.cluster());
   const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
                              planned.problem.slowerOn(cluster);
-  if (Status placed = place(scenario, cluster, shardUpdate); !placed)
+  if (Status placed = place(scenario, cluster, shardUpdate, hasProgram()); !placed)
     return placed;
   return scenario;
 }
@@ -211,10 +223,11 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
   Scenario scenario = issueMessages(
       simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
       decisions, gradientNames, {updates * slower, updateWeights});
-  if (firstOf<plan::ProgramOp>(module)) // a trace's layers keep their times
+  if (hasProgram()) // a trace's layers keep their times
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);
-  if (Status placed = place(scenario, where.cluster, shardUpdateOf(problem, *catalog)); !placed)
+  const double shardUpdate = shardUpdateOf(problem, *catalog);
+  if (Status placed = place(scenario, where.cluster, shardUpdate, hasProgram()); !placed)
     return placed;
   return scenario;
 }

@@ -66,6 +66,7 @@ public:
 private:
   SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
       : module(module), planned(std::move(planned)) {}
+  bool hasProgram() const;
 
   mlir::ModuleOp module;
   merge::PlannedModule planned;

@@ -48,9 +48,12 @@ assert all(sorted(e["ph"] for e in flow) == ["f", "s", "t"] for flow in flows.va
 
 ranks = {e["pid"] for e in spans}
 steps = {e["args"]["step"] for e in spans}
-buckets = {e["args"]["bucket"] for e in spans if e["cat"] == "message"}
+messages = [e for e in spans if e["cat"] == "message"]
+buckets = {e["args"]["bucket"] for e in messages if e["name"] != "loss"}
+losses = collections.Counter(e["name"] for e in messages)["loss"]
 count = collections.Counter(e["cat"] for e in spans)
 print(
-    f"{len(ranks)} ranks, {len(steps)} steps, {len(buckets)} buckets: {count['message']} messages, "
+    f"{len(ranks)} ranks, {len(steps)} steps, {len(buckets)} buckets: "
+    f"{len(messages) - losses} messages, {losses} of the loss, "
     f"{count['update']} updates, {sum(map(len, flows.values()))} flow events"
 )

@@ -106,8 +106,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // -----
 
-// What is gathered is multiplied after the backward pass alone, and hides the message behind.
-// CHECK: sync.prediction of @merge ready <[1.0, 3.0]> start <[1.0, 3.0]> end <[2.0, 5.0]> reconstructed <[5.0, 5.0]> exposed <[0.0, 0.0]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 5.000000e+00 reconstruction_end 5.000000e+00 updates 0.000000e+00 step 5.000000e+00
+// What is gathered is multiplied after the backward pass alone, and hides the message behind. The loss of the step before has the channel for the first 2 s.
+// CHECK: sync.prediction of @merge ready <[1.0, 3.0]> start <[2.0, 3.0]> end <[3.0, 5.0]> reconstructed <[5.0, 5.0]> exposed <[0.0, 0.0]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 5.000000e+00 reconstruction_end 5.000000e+00 updates 0.000000e+00 step 5.000000e+00
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <factors, #cluster.affine<a = 1.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[1.0, 4.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0, reconstruct = 1.0, traffic = 256.0, factorBytes = 128>]

@@ -96,3 +96,29 @@ TEST(IssueOrderTest, AReduceScatterHasNoUpdate) {
   EXPECT_EQ(scenario.operations.back().kind, Kind::wait);
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 2.2);
 }
+
+TEST(IssueOrderTest, TheLossTravelsFromTheStepsBeginningToItsEnd) {
+  Scenario scenario =
+      issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(0), names, {2.2});
+  const std::string before = text(scenario.operations);
+  addLoss(scenario, Scheme::ring);
+  EXPECT_EQ(scenario.loss, 2);
+  EXPECT_EQ(scenario.messages.back().bytes, 32);
+  EXPECT_EQ(text(scenario.operations), "issue 2; " + before + "wait 2; ");
+}
+
+// The runtime opens one more scheme only where none of channel 0's can sum the workers' losses.
+TEST(IssueOrderTest, TheLossIsSummedByTheFirstAllReduceOfChannel0) {
+  auto schemeOf = [](std::vector<Message> messages, bool hasDedicatedServers) {
+    Scenario scenario;
+    scenario.messages = std::move(messages);
+    return lossScheme(scenario, hasDedicatedServers);
+  };
+  const Message factors{.scheme = Scheme::factors}, sharded{.scheme = Scheme::reduceScatter},
+      elsewhere{.scheme = Scheme::tree, .channel = 1}, servers{.scheme = Scheme::parameterServer},
+      doubling{.scheme = Scheme::recursiveDoubling};
+  EXPECT_EQ(schemeOf({}, false), Scheme::ring);
+  EXPECT_EQ(schemeOf({factors, sharded, elsewhere}, false), Scheme::ring);
+  EXPECT_EQ(schemeOf({factors, servers, doubling}, false), Scheme::parameterServer);
+  EXPECT_EQ(schemeOf({factors, servers, doubling}, true), Scheme::recursiveDoubling);
+}

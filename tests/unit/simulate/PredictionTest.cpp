@@ -105,3 +105,31 @@ TEST(PredictionTest, RefusesWhatIsNoScenario) {
   scenario.machines.network.reset();
   EXPECT_EQ(predictStep(scenario).status().exitCode(), 1);
 }
+
+// The loss has the channel for 3 s, so that the message begins 1 s late; it is no gradient's, so
+// that the prediction does not list it.
+TEST(PredictionTest, HasMessagesWaitForTheLoss) {
+  Scenario scenario = oneMessage();
+  scenario.messages.push_back(
+      {.name = "loss", .cost = std::make_shared<problem::AffineCost>(3, 0), .isStated = true});
+  scenario.loss = 1;
+  scenario.operations.insert(scenario.operations.begin(), {.kind = Kind::issue, .message = 1});
+  scenario.operations.push_back({.kind = Kind::wait, .phase = Phase::update, .message = 1});
+  Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_TRUE(prediction);
+  ASSERT_EQ(prediction->messages.size(), 1u);
+  EXPECT_DOUBLE_EQ(prediction->messages[0].ready, 2);
+  EXPECT_DOUBLE_EQ(prediction->messages[0].start, 3);
+  EXPECT_DOUBLE_EQ(prediction->step, 5.75);
+}
+
+// It is the last message, as a prediction leaves the last one out.
+TEST(PredictionTest, RefusesALossBeforeOtherMessages) {
+  Scenario scenario = oneMessage();
+  scenario.loss = 0;
+  scenario.messages.push_back(scenario.messages[0]);
+  const Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_FALSE(prediction);
+  EXPECT_EQ(prediction.status().message(),
+            "scenario: expected the loss's message behind the others");
+}
