@@ -16,6 +16,7 @@ batch=128 # samples a rank
 epochs=300
 
 # Where ranks share a processor each waits for the others' turns on it, which predictions leave out.
+# --pin gives each rank its own: left to the kernel, ranks that wake each other may come to share one.
 processors=$(nproc)
 ranks=$((processors < 2 ? 2 : processors > 4 ? 4 : processors))
 
@@ -39,9 +40,9 @@ model=(models/digits-cnn.onnx --batch $batch --loss cross-entropy)
 
 # The model's gradients are 24 kB: longer messages need not be measured.
 measure() {
-  syncline calibrate -n $ranks --time 10s --sizes 64B,1KiB,4KiB,16KiB,64KiB \
+  syncline calibrate -n $ranks --pin --time 10s --sizes 64B,1KiB,4KiB,16KiB,64KiB \
     -o "$out/machine.yaml" &&
-    syncline profile "${model[@]}" -n $ranks -o "$out/operations.json"
+    syncline profile "${model[@]}" -n $ranks --pin -o "$out/operations.json"
 }
 
 say "measuring this machine with $ranks ranks at once, about 15 s"
@@ -67,7 +68,7 @@ say "its proof, checked again without the solver"
 syncline verify "$plan"
 
 say "training with $ranks local ranks"
-syncline run "$plan" -n $ranks --data data/digits-train-x.npy,data/digits-train-y.npy --shuffle \
+syncline run "$plan" -n $ranks --pin --data data/digits-train-x.npy,data/digits-train-y.npy --shuffle \
   --epochs $epochs --lr 0.05 --momentum 0.9 --weight-decay 1e-4 \
   --eval data/digits-test-x.npy,data/digits-test-y.npy --save "$out/digits-trained.onnx" \
   2>&1 | tee "$out/log"

@@ -64,8 +64,10 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
       ->type_name("N")
       ->group(group);
   command
-      .add_flag("--pin", options.pin,
-                "Bind rank i to processor i, modulo their number; default: do not bind")
+      .add_flag(
+          "--pin", options.pin,
+          "Keep each rank on one processor: rank i on the i-th that this process may use, modulo "
+          "their number")
       ->group(group);
   command.add_option("--threads", options.threads, "Use so many compute threads a rank")
       ->check(CLI::Range(1, 1024))

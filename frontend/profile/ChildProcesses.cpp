@@ -1,6 +1,8 @@
 // Starts processes by fork and exec, and waits for them.
 #include "frontend/profile/ChildProcesses.h"
 
+#include "runtime/launch/Processors.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -10,7 +12,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -76,35 +77,13 @@ private:
   setpgid(0, group);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  if (processor >= 0) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processor, &set);
-    sched_setaffinity(0, sizeof set, &set);
-  }
+  keepOn(processor);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     ::signal(signal, SIG_DFL);
   signals.letGo();
   execv(arguments[0], arguments);
   dprintf(STDERR_FILENO, "cannot start '%s': %s\n", arguments[0], std::strerror(errno));
   _exit(1);
-}
-
-int usableProcessors() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-}
-
-/// The n-th processor, modulo their number, that this process may use.
-static int usableProcessor(int n) {
-  cpu_set_t set;
-  if (n < 0 || sched_getaffinity(0, sizeof set, &set) != 0)
-    return -1;
-  std::vector<int> usable;
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(i, &set))
-      usable.push_back(i);
-  return usable[static_cast<std::size_t>(n) % usable.size()];
 }
 
 Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::string> &arguments,

@@ -44,7 +44,4 @@ private:
   int group = 0, started = 0;
 };
 
-/// Processors that this process may run on, at least 1.
-int usableProcessors();
-
 } // namespace syncline::profile

@@ -7,6 +7,7 @@
 #include "frontend/files/TextFile.h"
 #include "frontend/profile/ChildProcesses.h"
 #include "frontend/report/PlanText.h"
+#include "runtime/launch/Processors.h"
 #include "runtime/launch/ProgressLine.h"
 #include "syncline/OutputFile.h"
 

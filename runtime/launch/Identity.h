@@ -25,6 +25,7 @@ struct RunShape {
 /// The values of the command line's flags; all are optional.
 struct IdentityFlags {
   std::optional<int> localRanks = {};   ///< -n, without servers
+  bool pins = false;                    ///< --pin
   std::optional<int> servers = {};      ///< --servers
   std::optional<int> ranksPerNode = {}; ///< --ranks-per-node
   std::optional<int> rank = {}, ranks = {};

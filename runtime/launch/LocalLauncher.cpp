@@ -3,6 +3,7 @@
 
 #include "runtime/core/RankNames.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/launch/Processors.h"
 #include "runtime/transport/Socket.h"
 
 #include <algorithm>
@@ -48,8 +49,9 @@ bool isIgnored(int signal) {
 
 class Launcher {
 public:
-  Launcher(const RunShape &shape, const std::vector<std::string> &arguments)
-      : shape(shape), names{shape.ranks}, arguments(arguments), children(shape.processes()) {}
+  Launcher(const RunShape &shape, const std::vector<std::string> &arguments, bool pins)
+      : shape(shape), names{shape.ranks}, arguments(arguments), pins(pins),
+        children(shape.processes()) {}
 
   int run() {
     // All ranks are on this host, so the port must not be reachable from other hosts.
@@ -127,6 +129,8 @@ private:
       dup2(fileno(output), 1);
       dup2(fileno(output), 2);
     }
+    if (pins && computes)
+      keepOn(usableProcessor(rank));
     sigprocmask(SIG_SETMASK, &before, nullptr);
     std::vector<char *> argv;
     for (const std::string &a : arguments)
@@ -241,6 +245,7 @@ private:
   const RunShape shape;
   const core::RankNames names;
   const std::vector<std::string> &arguments;
+  const bool pins;
   /// The program's name for messages.
   const std::string program = std::filesystem::path(arguments.front()).filename();
   std::vector<Child> children;
@@ -252,8 +257,8 @@ private:
 
 } // namespace
 
-int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments) {
-  return Launcher(shape, arguments).run();
+int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments, bool pins) {
+  return Launcher(shape, arguments, pins).run();
 }
 
 } // namespace syncline::launch

@@ -14,6 +14,9 @@ namespace syncline::launch {
 /// output is shown. Another rank's output is shown, each line after "[rank N]", when that rank
 /// failed first and rank 0 did not report the error.
 ///
+/// With `pins`, rank i and its threads stay on one processor: the i-th that this process may use,
+/// modulo their number. Servers may use all.
+///
 /// Once a rank has failed, the others have a few seconds to end by themselves. SIGINT, SIGTERM and
 /// SIGHUP end all ranks; all ranks also end when this process is killed.
 ///
@@ -21,6 +24,7 @@ namespace syncline::launch {
 ///
 /// Returns 0 or the exit code of the first rank that failed. Death by a signal counts as 3
 /// (internal error) for a crash and as 1 otherwise.
-int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments);
+int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments,
+                  bool pins = false);
 
 } // namespace syncline::launch

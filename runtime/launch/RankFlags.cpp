@@ -10,9 +10,14 @@
 namespace syncline::launch {
 
 void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts) {
-  app.add_option("-n,--local-ranks", flags.localRanks, texts.localRanks)
-      ->check(wholeNumber(texts.fewestRanks, "ranks"))
-      ->type_name("N")
+  auto *local = app.add_option("-n,--local-ranks", flags.localRanks, texts.localRanks)
+                    ->check(wholeNumber(texts.fewestRanks, "ranks"))
+                    ->type_name("N")
+                    ->group(texts.group);
+  app.add_flag("--pin", flags.pins,
+               "Keep each local rank on one processor: rank i on the i-th that this process may "
+               "use, modulo their number")
+      ->needs(local)
       ->group(texts.group);
   app.add_option("--ranks-per-node", flags.ranksPerNode,
                  "Count N consecutive ranks as one node, wherever they run (default: the "

@@ -40,7 +40,7 @@ static int run(int argc, char **argv) {
   if (!identity)
     return fail(identity.status());
   if (identity->launchesLocally)
-    return launch::launchLocally(*shape, {argv, argv + argc});
+    return launch::launchLocally(*shape, {argv, argv + argc}, options.identity.pins);
   run::StopSignal::listen();
   return finish(run::runRank(options, *identity));
 }

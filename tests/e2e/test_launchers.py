@@ -93,6 +93,22 @@ class LaunchersTest(unittest.TestCase):
         self.assertEqual(len(self.expected), 5)
         self.assertEqual(losses(output), self.expected, errors)
 
+    def test_pinned(self):
+        """With `--pin` every local rank and its threads have one processor, in turn."""
+        usable = sorted(os.sched_getaffinity(0))
+        process = self.start([], self.words("-n", RANKS, "--pin", steps=10_000_000))
+        self.addCleanup(self.end, process)
+        self.assertTrue(process.stdout.readline(), "no step was done")
+        allowed = {}
+        for number in children(process.pid):
+            environment = pathlib.Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
+            rank = [int(word[5:]) for word in environment if word.startswith(b"RANK=")]
+            threads = [int(thread) for thread in os.listdir(f"/proc/{number}/task")]
+            for own in rank:
+                allowed[own] = {tuple(os.sched_getaffinity(thread)) for thread in threads}
+        expected = {rank: {(usable[rank % len(usable)],)} for rank in range(RANKS)}
+        self.assertEqual(allowed, expected)
+
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_mpirun(self):
         self.trains(MPIRUN, {"MASTER_PORT": str(harness.free_port())})
