@@ -4,13 +4,16 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
-#include "passes/solver/Planner.h"
 
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
 
 namespace syncline {
+
+namespace solver {
+class Planner;
+}
 
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"

@@ -7,6 +7,7 @@
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Planner.h"
 #include "tests/reference/solver/OrderReference.h"
+#include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomOrderProblem.h"
 
 #include <gtest/gtest.h>
