@@ -20,8 +20,8 @@ inline void check(const Status &status) {
 }
 
 /// Joins the group, calls `bench` with its transport, and leaves.
-template <typename Bench> void runRank(const GroupOptions &options, const Bench &bench) {
-  auto group = Group::join(options);
+template <typename Bench> void runRank(const transport::GroupOptions &options, const Bench &bench) {
+  auto group = transport::Group::join(options);
   check(group.status());
   check((*group)->connect(60));
   bench(*(*group)->transport());
@@ -30,9 +30,9 @@ template <typename Bench> void runRank(const GroupOptions &options, const Bench 
 
 /// Runs `size` ranks, each a thread of this process.
 template <typename Bench> void runThreads(int size, const Bench &bench) {
-  Result<Socket> listener = Socket::listen(0);
+  Result<transport::Socket> listener = transport::Socket::listen(0);
   check(listener.status());
-  GroupOptions options;
+  transport::GroupOptions options;
   options.size = size;
   options.port = listener->localPort();
   std::vector<std::thread> ranks;
