@@ -77,7 +77,7 @@ private:
   setpgid(0, group);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  keepOn(processor);
+  launch::keepOn(processor);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     ::signal(signal, SIG_DFL);
   signals.letGo();
@@ -103,7 +103,7 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
   for (std::string &word : copies)
     words.push_back(word.data());
   words.push_back(nullptr);
-  const int pinned = usableProcessor(processor), parent = getpid();
+  const int pinned = launch::usableProcessor(processor), parent = getpid();
   const HeldSignals signals;
   if (output >= 0 && errors >= 0)
     child.pid = fork();

@@ -129,7 +129,7 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
   words.insert(words.end(), {"--op-times", times});
   // A rank that shares a processor computes in turns of some milliseconds: means need many of them.
   constexpr const char *manyTurns = "3"; // seconds
-  if (ranks * options.threads > usableProcessors())
+  if (ranks * options.threads > launch::usableProcessors())
     words.insert(words.end(), {"--op-times-for", manyTurns});
   auto first = children.start(words, processor(0));
   const std::string what = "measuring operations until the median step stands still, 60 s at most";
@@ -167,7 +167,7 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
     return text.status();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   Result<MeasuredProfile> measured =
-      profileOfTimes(json, *ranks * options.threads > usableProcessors());
+      profileOfTimes(json, *ranks * options.threads > launch::usableProcessors());
   if (measured)
     measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
   return measured;

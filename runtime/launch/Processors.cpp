@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sched.h>
 
-namespace syncline {
+namespace syncline::launch {
 
 int usableProcessors() {
   cpu_set_t set;
@@ -30,4 +30,4 @@ void keepOn(int processor) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-} // namespace syncline
+} // namespace syncline::launch

@@ -1,7 +1,7 @@
 // The processors that this process may run on.
 #pragma once
 
-namespace syncline {
+namespace syncline::launch {
 
 /// The number of processors that this process may run on, at least 1.
 int usableProcessors();
@@ -15,4 +15,4 @@ int usableProcessor(int n);
 /// only system calls.
 void keepOn(int processor);
 
-} // namespace syncline
+} // namespace syncline::launch
