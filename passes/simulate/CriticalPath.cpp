@@ -10,7 +10,8 @@ namespace {
 class Walk {
 public:
   Walk(const Scenario &scenario, const Simulation &simulation)
-      : scenario(scenario), simulation(simulation), issueOf(scenario.messages.size()) {
+      : scenario(scenario), simulation(simulation), issueOf(scenario.messages.size()),
+        isCarried(carriedMessages(scenario)) {
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (scenario.operations[i].kind == Operation::Kind::issue)
         issueOf[static_cast<std::size_t>(scenario.operations[i].message)] = i;
@@ -39,8 +40,10 @@ private:
     case Operation::Kind::issue:
       break;
     case Operation::Kind::wait:
-      if (span.end > span.start)
+      if (span.end > span.start) {
+        step -= isCarried[static_cast<std::size_t>(op.message)] ? 1 : 0;
         followMessage(static_cast<std::size_t>(op.message));
+      }
       break;
     case Operation::Kind::compute:
     case Operation::Kind::update:
@@ -78,6 +81,7 @@ private:
   const Scenario &scenario;
   const Simulation &simulation;
   std::vector<std::size_t> issueOf;
+  std::vector<bool> isCarried;
   std::vector<CriticalPart> path;
   int step = 0, rank = 0;
   std::size_t next = 0;

@@ -1,9 +1,11 @@
 // Simulates one step and reads the result message by message.
 #include "passes/simulate/Prediction.h"
 
+#include "passes/problem/Rounding.h"
 #include "passes/simulate/MessageRuns.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace syncline::simulate {
 
@@ -45,9 +47,9 @@ public:
 
   Prediction read() {
     prediction.messages.resize(scenario.messages.size());
-    prediction.step = simulation.stepEnd(0);
+    prediction.step = simulation.stepEnd(step) - simulation.stepEnd(step - 1);
     prediction.ranks = simulation.ranks;
-    prediction.communicationEnd = simulation.communicationEnd(0);
+    prediction.communicationEnd = simulation.communicationEnd(issuing);
     for (int rank = 0; rank < simulation.ranks; ++rank)
       readRank(rank);
     for (const PredictedMessage &message : prediction.messages)
@@ -62,29 +64,35 @@ public:
 private:
   using Kind = Operation::Kind;
 
+  double startOf(int which, int rank) const {
+    return simulation.operationCount > 0 ? simulation.operation(which, rank, 0).start : 0;
+  }
+
   void readRank(int rank) {
+    const double issued = startOf(issuing, rank), start = startOf(step, rank);
     for (std::size_t i = 0; i < scenario.messages.size(); ++i) {
-      const MessageSpan &span = simulation.message(0, rank, i);
+      const MessageSpan &span = simulation.message(issuing, rank, i);
       PredictedMessage &message = prediction.messages[i];
-      message.ready = std::max(message.ready, span.issued);
-      message.start = std::max(message.start, span.start);
-      message.end = std::max(message.end, span.end);
-      message.reconstructed = std::max(message.reconstructed, span.end);
+      message.ready = std::max(message.ready, span.issued - issued);
+      message.start = std::max(message.start, span.start - issued);
+      message.end = std::max(message.end, span.end - issued);
+      message.reconstructed = std::max(message.reconstructed, span.end - issued);
     }
     int waitedFor = -1; // the message whose gradients the next computation reconstructs
     for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
       const Operation &op = scenario.operations[i];
-      const Span &span = simulation.operation(0, rank, i);
+      const Span &span = simulation.operation(step, rank, i);
       if (op.kind == Kind::wait)
         waitedFor = op.message;
       if (op.kind != Kind::compute)
         continue;
       if (op.phase == Phase::forward)
-        prediction.forwardEnd = std::max(prediction.forwardEnd, span.end);
+        prediction.forwardEnd = std::max(prediction.forwardEnd, span.end - start);
       if (op.phase != Phase::update)
-        prediction.backwardEnd = std::max(prediction.backwardEnd, span.end);
+        prediction.backwardEnd = std::max(prediction.backwardEnd, span.end - start);
       else if (waitedFor >= 0 && span.end > span.start)
-        reconstructed(waitedFor) = std::max(reconstructed(waitedFor), span.end);
+        reconstructed(waitedFor) =
+            std::max(reconstructed(waitedFor), span.end - (isCarried[i] ? issued : start));
     }
   }
 
@@ -96,7 +104,8 @@ private:
     double seconds = 0;
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (scenario.operations[i].kind == Kind::wait)
-        seconds += simulation.operation(0, rank, i).end - simulation.operation(0, rank, i).start;
+        seconds +=
+            simulation.operation(step, rank, i).end - simulation.operation(step, rank, i).start;
     return seconds;
   }
 
@@ -111,7 +120,7 @@ private:
   void readWaits(int rank) {
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (const Operation &op = scenario.operations[i]; op.kind == Kind::wait) {
-        const Span &span = simulation.operation(0, rank, i);
+        const Span &span = simulation.operation(step, rank, i);
         prediction.messages[static_cast<std::size_t>(op.message)].exposed = span.end - span.start;
       }
   }
@@ -120,13 +129,33 @@ private:
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (scenario.operations[i].kind == Kind::update)
         prediction.updates +=
-            simulation.operation(0, rank, i).end - simulation.operation(0, rank, i).start;
+            simulation.operation(step, rank, i).end - simulation.operation(step, rank, i).start;
   }
 
   const Scenario &scenario;
   const Simulation &simulation;
+  const int step = simulation.steps - 1; ///< whose times are read
+  /// The step whose messages this one waits for, and whose messages' times are read.
+  const int issuing = simulation.isCarrying ? step - 1 : step;
+  const std::vector<bool> isCarried = carriedOperations(scenario);
   Prediction prediction;
 };
+
+/// Simulates steps until two take equally long, since the first one waits for nothing. Slow ranks
+/// may need several steps to hold up all others.
+Result<Simulation> settle(Scenario &scenario) {
+  constexpr int most = 24;
+  for (scenario.steps = 3;; scenario.steps *= 2) {
+    Result<Simulation> simulation = runScenario(scenario);
+    if (!simulation || scenario.steps >= most)
+      return simulation;
+    const int last = scenario.steps - 1;
+    const double step = simulation->stepEnd(last) - simulation->stepEnd(last - 1),
+                 before = simulation->stepEnd(last - 1) - simulation->stepEnd(last - 2);
+    if (std::abs(step - before) <= problem::sumRounding * step)
+      return simulation;
+  }
+}
 
 } // namespace
 
@@ -136,9 +165,10 @@ Result<Prediction> predictStep(Scenario scenario) {
   scenario.maxTasks = maxWork;
   if (Status valid = validate(scenario); !valid)
     return valid;
-  if (workOf(scenario) > maxWork)
+  const bool isCarrying = std::ranges::count(carriedMessages(scenario), true) > 0;
+  if (workOf(scenario) * (isCarrying ? 3 : 1) > maxWork)
     simplify(scenario);
-  Result<Simulation> simulation = runScenario(scenario);
+  Result<Simulation> simulation = isCarrying ? settle(scenario) : runScenario(scenario);
   if (!simulation)
     return simulation.status();
   return Reader(scenario, *simulation).read();

@@ -7,8 +7,8 @@
 
 namespace syncline::simulate {
 
-/// The times of one message in seconds from the step's beginning. Where ranks differ the latest
-/// counts, since the others wait for it.
+/// The times of one message in seconds from the beginning of the step that issues it; they may lie
+/// beyond that step. Where ranks differ the latest counts, since the others wait for it.
 struct PredictedMessage {
   double ready = 0; ///< when all ranks have its gradients or factors
   double start = 0; ///< when all ranks have begun it
@@ -28,7 +28,9 @@ struct Prediction {
   double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
 };
 
-/// Simulates one step without jitter. Where that would take long (about two million tasks and
+/// Simulates one step without jitter or, where steps wait for messages of the step before, as many
+/// as it takes until two steps take equally long (at most 24); `step` is then the time between two
+/// steps' ends. Where that would take long (about two million tasks and
 /// operations: 0.5 s, 100 MB), one rank as slow as the slowest stands for all, and messages take
 /// their cost, as planners see it. Returns badInput as runScenario does.
 Result<Prediction> predictStep(Scenario scenario);

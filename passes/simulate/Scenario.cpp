@@ -2,6 +2,7 @@
 #include "passes/simulate/Scenario.h"
 
 #include <cmath>
+#include <utility>
 
 namespace syncline::simulate {
 
@@ -58,7 +59,56 @@ Status checkScheme(const Message &message, const Machines &machines) {
   return Status::ok();
 }
 
+/// What has been done with a message so far.
+struct Uses {
+  bool isIssued = false, isAwaited = false, isCarried = false;
+
+  /// Notes another use; returns whether it may come now.
+  bool add(Operation::Kind kind) {
+    switch (kind) {
+    case Operation::Kind::issue:
+      return !std::exchange(isIssued, true);
+    case Operation::Kind::wait:
+      isCarried = !isIssued;
+      return !std::exchange(isAwaited, true);
+    case Operation::Kind::update:
+      return isAwaited && !(isCarried && isIssued);
+    case Operation::Kind::compute:
+      return true;
+    }
+    return true;
+  }
+};
+
 } // namespace
+
+std::vector<bool> carriedMessages(const Scenario &scenario) {
+  const std::size_t count = scenario.messages.size();
+  std::vector<bool> carried(count), issued(count);
+  for (const Operation &op : scenario.operations) {
+    const auto message = static_cast<std::size_t>(op.message);
+    if (op.message < 0 || message >= count)
+      continue; // validate() refuses it
+    if (op.kind == Operation::Kind::issue)
+      issued[message] = true;
+    else if (op.kind == Operation::Kind::wait)
+      carried[message] = !issued[message];
+  }
+  return carried;
+}
+
+std::vector<bool> carriedOperations(const Scenario &scenario) {
+  const std::vector<bool> messages = carriedMessages(scenario);
+  std::vector<bool> carried;
+  bool isCarried = false; // whether the operations after the last wait are
+  for (const Operation &op : scenario.operations) {
+    if (op.kind == Operation::Kind::wait)
+      isCarried = messages[static_cast<std::size_t>(op.message)];
+    isCarried = isCarried && op.phase == Phase::update;
+    carried.push_back(isCarried);
+  }
+  return carried;
+}
 
 Status validate(const Scenario &scenario) {
   if (Status machines = checkMachines(scenario.machines); !machines)
@@ -76,7 +126,7 @@ Status validate(const Scenario &scenario) {
   }
   if (scenario.loss >= 0 && scenario.loss + 1 != static_cast<int>(scenario.messages.size()))
     return refuse("expected the loss's message behind the others");
-  std::vector<int> uses(scenario.messages.size(), 0); // 1 once issued, 2 once waited for
+  std::vector<Uses> uses(scenario.messages.size());
   for (const Operation &op : scenario.operations) {
     if (!isTime(op.seconds))
       return refuse("operation of '" + op.layer + "': expected a finite time of zero up");
@@ -84,15 +134,12 @@ Status validate(const Scenario &scenario) {
       continue;
     if (op.message < 0 || static_cast<std::size_t>(op.message) >= uses.size())
       return refuse("no message " + std::to_string(op.message));
-    int &used = uses[static_cast<std::size_t>(op.message)];
-    if (op.kind == Operation::Kind::issue ? used != 0
-                                          : used != (op.kind == Operation::Kind::wait ? 1 : 2))
+    if (!uses[static_cast<std::size_t>(op.message)].add(op.kind))
       return refuse("message " + std::to_string(op.message) +
-                    ": expected issue, wait, update in this order");
-    used += op.kind == Operation::Kind::update ? 0 : 1;
+                    ": expected issue, wait, update in this order, or wait, update, issue");
   }
   for (std::size_t i = 0; i < uses.size(); ++i)
-    if (uses[i] != 2)
+    if (!uses[i].isIssued || !uses[i].isAwaited)
       return refuse("message " + std::to_string(i) + " is not issued and waited for");
   return Status::ok();
 }

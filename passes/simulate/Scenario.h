@@ -24,7 +24,7 @@ struct Operation {
   enum class Kind {
     compute, ///< computes for `seconds`
     issue,   ///< hands a message to its channel
-    wait,    ///< waits until the message has arrived
+    wait,    ///< waits until the message has arrived: that of the step before if not issued yet
     update,  ///< updates the parameters of a message's gradients, for `seconds`
   };
   Kind kind = Kind::compute;
@@ -99,8 +99,17 @@ struct Scenario {
   double maxTasks = 4e7;
 };
 
-/// Returns badInput unless numbers are finite and in range, every message is issued once and waited
-/// for after that, and the machines allow its scheme or state its cost.
+/// Says of each message whether its wait stands before its issue. Then it waits for the message of
+/// the step before, and in the first step for nothing.
+std::vector<bool> carriedMessages(const Scenario &scenario);
+
+/// Says of each operation whether it waits for a carried message, or makes parameters new by it.
+/// These operations take no time in the first step. Precondition: validate().
+std::vector<bool> carriedOperations(const Scenario &scenario);
+
+/// Returns badInput unless numbers are finite and in range, every message is issued once, waited
+/// for once and updated after that and before it is issued again, and the machines allow its scheme
+/// or state its cost.
 Status validate(const Scenario &scenario);
 
 } // namespace syncline::simulate

@@ -31,6 +31,7 @@ double Simulation::communicationEnd(int step) const {
 
 double Simulation::exposed(const Scenario &scenario) const {
   double least = -1;
+  const int left = isCarrying && steps > 1 ? 1 : 0; // the first step waits for nothing
   for (int rank = 0; rank < ranks; ++rank) {
     double waited = 0;
     for (int step = 0; step < steps; ++step)
@@ -41,7 +42,7 @@ double Simulation::exposed(const Scenario &scenario) const {
         }
     least = least < 0 ? waited : std::min(least, waited);
   }
-  return least / steps;
+  return least / (steps - left);
 }
 
 } // namespace syncline::simulate

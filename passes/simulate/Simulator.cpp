@@ -37,6 +37,8 @@ public:
     result.steps = scenario.steps;
     result.operationCount = scenario.operations.size();
     result.messageCount = scenario.messages.size();
+    isCarried = carriedOperations(scenario);
+    result.isCarrying = std::ranges::count(isCarried, true) > 0;
     int channels = 0;
     for (const Message &message : scenario.messages)
       channels = std::max(channels, message.channel + 1);
@@ -176,6 +178,8 @@ private:
     Rank &rank = ranks[number];
     const Operation &what = scenario.operations[op];
     span(number, op) = {now, now};
+    if (isCarried[op] && rank.step == 0)
+      return true; // nothing is under way yet
     switch (what.kind) {
     case Operation::Kind::compute:
     case Operation::Kind::update: {
@@ -189,9 +193,11 @@ private:
       issue(now, number, keyOf(rank, what.message), what.message);
       return true;
     case Operation::Kind::wait: {
-      auto found = std::ranges::find(rank.arrived, keyOf(rank, what.message));
+      const std::int64_t key = keyOf(rank, what.message) -
+                               (isCarried[op] ? static_cast<std::int64_t>(result.messageCount) : 0);
+      auto found = std::ranges::find(rank.arrived, key);
       if (found == rank.arrived.end()) {
-        rank.waitsFor = keyOf(rank, what.message);
+        rank.waitsFor = key;
         return false;
       }
       rank.arrived.erase(found);
@@ -258,6 +264,7 @@ private:
   EventQueue events;
   MessageRuns runs;
   std::vector<Rank> ranks;
+  std::vector<bool> isCarried; ///< by operation: it belongs to a message of the step before
 };
 
 } // namespace

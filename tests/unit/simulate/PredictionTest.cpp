@@ -2,6 +2,7 @@
 // would take long.
 #include "passes/simulate/Prediction.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace syncline;
@@ -28,6 +29,17 @@ Scenario oneMessage() {
   return scenario;
 }
 
+/// The step of oneMessage(), but wait, reconstruction and update stand in the forward pass, after
+/// `before` of its second, and concern the step before.
+Scenario carried(double before) {
+  Scenario scenario = oneMessage();
+  auto &operations = scenario.operations;
+  std::rotate(operations.begin(), operations.end() - 3, operations.end());
+  operations.insert(operations.begin(), {.layer = "f0", .seconds = before});
+  operations[4].seconds = 1 - before;
+  return scenario;
+}
+
 } // namespace
 
 TEST(PredictionTest, IsOfOneStep) {
@@ -49,6 +61,70 @@ TEST(PredictionTest, IsOfOneStep) {
   EXPECT_DOUBLE_EQ(prediction->reconstructionEnd, 4.5);
   EXPECT_DOUBLE_EQ(prediction->updates, 0.25);
   EXPECT_DOUBLE_EQ(prediction->step, 4.75);
+}
+
+// The message of 2 s hides behind 1 s of backward and what the next forward pass computes before it
+// waits. Its times count from the step that issues it.
+TEST(PredictionTest, IsOfStepsThatTakeEquallyLong) {
+  Result<Prediction> prediction = predictStep(carried(0.25));
+  ASSERT_TRUE(prediction);
+  const PredictedMessage &message = prediction->messages[0];
+  EXPECT_DOUBLE_EQ(message.exposed, 0.75);
+  EXPECT_DOUBLE_EQ(prediction->step, 4.5); // 3 s of passes, 0.75 s each of waiting and the rest
+  EXPECT_DOUBLE_EQ(prediction->forwardEnd, 2.5);
+  EXPECT_DOUBLE_EQ(prediction->backwardEnd, 4.5);
+  EXPECT_DOUBLE_EQ(message.ready, 3.5);
+  EXPECT_DOUBLE_EQ(message.start, 3.5);
+  EXPECT_DOUBLE_EQ(message.end, 5.5);
+  EXPECT_DOUBLE_EQ(message.reconstructed, 6);
+  EXPECT_DOUBLE_EQ(prediction->communicationEnd, 5.5);
+  EXPECT_DOUBLE_EQ(prediction->updates, 0.25);
+
+  prediction = predictStep(carried(1));
+  ASSERT_TRUE(prediction);
+  EXPECT_DOUBLE_EQ(prediction->messages[0].exposed, 0);
+  EXPECT_DOUBLE_EQ(prediction->step, 3.75);
+}
+
+// A slow rank settles after some steps; then all ranks take as long as it does.
+TEST(PredictionTest, SettlesWithASlowRank) {
+  Scenario scenario = carried(0.25);
+  scenario.machines.slowdown = {1, 2};
+  Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_TRUE(prediction);
+  EXPECT_DOUBLE_EQ(prediction->step, 7.5); // all that it computes; the message is over before
+}
+
+// The first step waits for nothing; the mean leaves it out. The critical path leads from the wait
+// to the step that issued the message.
+TEST(PredictionTest, FollowsCarriedMessagesBack) {
+  Scenario scenario = carried(0.25);
+  scenario.steps = 3;
+  Result<Simulation> simulation = runScenario(scenario);
+  ASSERT_TRUE(simulation);
+  EXPECT_DOUBLE_EQ(simulation->stepEnd(0), 3);
+  EXPECT_DOUBLE_EQ(simulation->stepEnd(2), 12);
+  EXPECT_DOUBLE_EQ(simulation->stepSeconds(), 4.5);
+  EXPECT_DOUBLE_EQ(simulation->exposed(scenario), 0.75);
+  double covered = 0;
+  int messages = 0;
+  for (const CriticalPart &part : criticalPath(scenario, *simulation)) {
+    EXPECT_DOUBLE_EQ(part.start, covered);
+    covered = part.end;
+    messages += part.kind == CriticalPart::Kind::message;
+  }
+  EXPECT_DOUBLE_EQ(covered, 12);
+  EXPECT_EQ(messages, 2);
+}
+
+// An update of the step before cannot follow the next issue.
+TEST(PredictionTest, RefusesAnUpdateAfterTheNextIssue) {
+  Scenario scenario = carried(0.25);
+  std::rotate(scenario.operations.begin() + 3, scenario.operations.begin() + 4,
+              scenario.operations.end());
+  EXPECT_EQ(predictStep(scenario).status().message(),
+            "scenario: message 0: expected issue, wait, update in this order, or wait, update, "
+            "issue");
 }
 
 // The slow rank has everything last, and waits least.
