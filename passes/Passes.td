@@ -216,7 +216,9 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     completes it and after the buckets before it on its channel; waits, what is computed from
     gathered factors, and updates stand at the end in bucket order. Gradients are written straight
     into their bucket, parameters lie as their gradients do, everything else is laid over by
-    lifetime (passes/lower/README.md).
+    lifetime (passes/lower/README.md). With `overlap=step`, wait, computation and update of a bucket
+    stand before the first operation of the forward phase that reads one of its parameters, and
+    concern the message of the step before.
 
     Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or
     what is computed from a `sync.all_gather`; elementwise operations are fused.
@@ -248,6 +250,10 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"overlap", "overlap", "std::string", "\"backward\"",
+           "what messages may hide behind: 'backward', or 'step' for the next forward pass too">,
+  ];
   let dependentDialects = ["::syncline::plan::PlanDialect"];
 }
 

@@ -42,8 +42,8 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
 }
 
 /// The program: issue order, memory, transport calls, and the prediction of its times.
-static void buildPlan(OpPassManager &passes) {
-  passes.addPass(createLowerToPlan());
+static void buildPlan(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createLowerToPlan(LowerToPlanOptions{options.overlap}));
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
   passes.addPass(createPredictTimes());
   passes.addPass(createCheckPlan());
@@ -53,7 +53,7 @@ static void buildPlan(OpPassManager &passes) {
 void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   buildStep(passes);
   buildAgreement(passes, options);
-  buildPlan(passes);
+  buildPlan(passes, options);
 }
 
 void syncline::registerPipeline() {

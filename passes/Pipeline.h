@@ -19,6 +19,7 @@ struct PipelineOptions {
   std::shared_ptr<const solver::Planner> planner; ///< null for "optimal"
   /// Schemes requested by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
   std::vector<std::string> requested;
+  std::string overlap = "backward"; ///< "backward" or "step", as lower-to-plan reads it
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and

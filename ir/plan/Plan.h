@@ -26,6 +26,9 @@ namespace syncline::plan {
 /// are a cache line and an AVX-512 vector.
 inline constexpr std::int64_t alignment = 64;
 
+/// The value of a program's `overlap` where messages may be waited for in the next step.
+inline constexpr llvm::StringLiteral overlapStep = "step";
+
 /// The bytes of a memref's or a tensor's dense elements. Precondition: the shape is static.
 std::int64_t denseBytes(mlir::ShapedType type);
 

@@ -120,6 +120,8 @@ LogicalResult ProgramOp::verify() {
   if (getServers() && static_cast<std::int64_t>(*getServers()) < 1)
     return emitOpError("P1: expected at least one server, or none named, got ")
            << static_cast<std::int64_t>(*getServers());
+  if (getOverlap() && *getOverlap() != overlapStep)
+    return emitOpError("P1: expected overlap 'step', or none named, got '") << *getOverlap() << "'";
   for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
     StringRef space = stringifySpace(static_cast<Space>(i));
     auto bytes = getSpaces().getAs<IntegerAttr>(space);

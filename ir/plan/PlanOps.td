@@ -13,6 +13,9 @@ def Plan_ProgramOp
     same collectives in the same order (P7). `servers` is the number of processes besides the ranks
     that are parameter servers; it is absent where there are none.
 
+    `overlap = "step"` allows buckets that are carried over the step's end: their `plan.wait` stands
+    before their `plan.issue` and waits for the message of the step before (P29).
+
     ```mlir
     plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {
       ...
@@ -20,7 +23,8 @@ def Plan_ProgramOp
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch,
-                       DictionaryAttr:$spaces, OptionalAttr<I64Attr>:$servers);
+                       DictionaryAttr:$spaces, OptionalAttr<I64Attr>:$servers,
+                       OptionalAttr<StrAttr>:$overlap);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body
@@ -182,7 +186,10 @@ def Plan_GatherOp : Plan_Op<"gather", [AttrSizedOperandSegments, HasParent<"Prog
 }
 def Plan_WaitOp
     : Plan_BucketStepOp<"wait", "blocks the compute stream until the bucket has arrived"> {
-  let description = [{`plan.wait 0` follows the bucket's `plan.issue` or `plan.gather` (P11).}];
+  let description = [{
+    `plan.wait 0` follows the bucket's `plan.issue` or `plan.gather` (P11). Where it stands before
+    them, it waits for the message of the step before (P29).
+  }];
 }
 def Plan_UpdateOp : Plan_BucketStepOp<"update", "the optimizer's step for a bucket's parameters"> {
   let description = [{

@@ -183,7 +183,9 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
   let summary = "the times of a plan in virtual time";
   let description = [{
     The simulation (passes/simulate) runs one step of the program, or of the trace, with the
-    problem's solution on the cluster. Times count from the step's beginning.
+    problem's solution on the cluster. Times count from the step's beginning. Where a step waits for
+    messages of the step before, it runs steps until they take equally long; the times are those of
+    such a step, and its messages may end after it.
 
     Entry i of a list concerns message i (S16):
     - `ready`: the last rank has the message at hand;
@@ -193,7 +195,7 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
     - `exposed`: seconds that computation waits for it, on the rank that waits least.
 
     The other numbers concern the step:
-    - `step`: the last rank is done;
+    - `step`: the last rank is done, counted from when it was done with the step before;
     - `forward_end`, `backward_end`, `communication_end`, `reconstruction_end`: the last rank has
       finished the forward pass, the backward pass, its messages, its reconstructions;
     - `updates`: seconds of all updates, on the rank that is done last.

@@ -218,11 +218,15 @@ LogicalResult PredictionOp::verify() {
              << i << ", and all finite";
   const double forward = getForwardEnd().convertToDouble(),
                backward = getBackwardEnd().convertToDouble(), step = getStep().convertToDouble();
-  for (double time : {forward, backward, getCommunicationEnd().convertToDouble(),
-                      getReconstructionEnd().convertToDouble()})
+  for (double time : {forward, backward})
     if (!isTime(time) || !(time <= step) || !isTime(step))
       return emitOpError("S16: expected finite times from 0 to the step's ")
              << step << ", got " << time;
+  for (double time :
+       {getCommunicationEnd().convertToDouble(), getReconstructionEnd().convertToDouble()})
+    if (!isTime(time))
+      return emitOpError("S16: expected finite ends of messages that are not negative, got ")
+             << time;
   if (const double updates = getUpdates().convertToDouble(); !isTime(updates))
     return emitOpError("S16: expected finite updates that are not negative, got ") << updates;
   if (!(forward <= backward))

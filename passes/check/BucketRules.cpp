@@ -114,7 +114,8 @@ private:
       const auto issue = PlanFacts::only(facts.issues, number),
                  wait = PlanFacts::only(facts.waits, number),
                  update = PlanFacts::only(facts.updates, number);
-      if (wait < issue)
+      const bool isCarried = wait < issue && plan::ProgramOp(facts.program).getOverlap();
+      if (wait < issue && !isCarried)
         return reject(facts.steps[wait].op,
                       "P11: waits for bucket " + llvm::Twine(number) + " before it is issued",
                       facts.steps[issue].op, "issued here");
@@ -122,6 +123,11 @@ private:
         return reject(facts.steps[update].op,
                       "P11: updates bucket " + llvm::Twine(number) + " before it has arrived",
                       facts.steps[wait].op, "waited for here");
+      if (isCarried && update > issue)
+        return reject(facts.steps[update].op,
+                      "P11: updates bucket " + llvm::Twine(number) +
+                          ", of the step before, after it is issued again",
+                      facts.steps[issue].op, "issued here");
     }
     return success();
   }
@@ -156,10 +162,9 @@ private:
                       "P7: issues bucket " + llvm::Twine(number) + ", but nothing writes '" +
                           gradient.getName() + "'",
                       gradient, "this gradient");
-      const auto wait = PlanFacts::only(facts.waits, number);
       const std::int64_t last = written->second.back();
       // A write between issue and wait breaks P5 instead.
-      if (last > issue && (last > wait || written->second.front() > issue))
+      if (last > issue && (!facts.isInFlight(number, last) || written->second.front() > issue))
         return reject(facts.steps[issue].op,
                       "P7: issues bucket " + llvm::Twine(number) + " before '" +
                           gradient.getName() + "' is complete",
@@ -174,21 +179,26 @@ private:
     for (Member member : members) {
       const std::int64_t number = member.bucket.getId();
       const auto issue = PlanFacts::only(facts.issues, number),
-                 wait = PlanFacts::only(facts.waits, number),
                  update = PlanFacts::only(facts.updates, number);
       for (const auto *accesses : {&facts.readers, &facts.writers}) {
         auto found = accesses->find(member.gradient);
         if (found == accesses->end() || plan::travelsByFactors(member.bucket))
           continue; // factors are in flight instead of the gradients; P15 judges them
         for (std::int64_t step : found->second)
-          if (step > issue && step < wait)
+          if (facts.isInFlight(number, step))
             return reject(facts.steps[step].op,
                           "P5: touches '" + member.gradient.getName() + "' while bucket " +
                               llvm::Twine(number) + " is in flight",
                           facts.steps[issue].op, "issued here");
       }
       auto readers = facts.readers.find(member.parameter);
-      if (update >= 0 && readers != facts.readers.end() && readers->second.back() > update)
+      if (update >= 0 && facts.isCarried(number)) {
+        if (readers != facts.readers.end() && readers->second.front() < update)
+          return reject(facts.steps[readers->second.front()].op,
+                        "P5: reads parameter '" + member.parameter.getName() +
+                            "' before its update by the message of the step before",
+                        facts.steps[update].op, "updated here");
+      } else if (update >= 0 && readers != facts.readers.end() && readers->second.back() > update)
         return reject(facts.steps[readers->second.back()].op,
                       "P5: reads parameter '" + member.parameter.getName() + "' after its update",
                       facts.steps[update].op, "updated here");

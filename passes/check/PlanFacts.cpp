@@ -40,6 +40,28 @@ static llvm::ArrayRef<std::int64_t> placesOf(const Places &places, std::int64_t 
   return found == places.end() ? llvm::ArrayRef<std::int64_t>() : found->second;
 }
 
+/// Adds what carried waits write: they stand before the gather that says so.
+static LogicalResult gatherCarriedAccesses(PlanFacts &facts) {
+  for (const auto &[bucket, waits] : facts.waits)
+    for (std::int64_t issue : placesOf(facts.issues, bucket))
+      for (std::int64_t wait : waits) {
+        auto gather = dyn_cast<plan::GatherOp>(facts.steps[issue].op);
+        if (gather && wait < issue &&
+            failed(resolve(gather, gather.getOuts(), facts.steps[wait].writes)))
+          return failure();
+      }
+  return success();
+}
+
+static void listAccesses(PlanFacts &facts) {
+  for (auto [number, step] : llvm::enumerate(facts.steps)) {
+    for (plan::TensorOp tensor : step.reads)
+      facts.readers[tensor].push_back(static_cast<std::int64_t>(number));
+    for (plan::TensorOp tensor : step.writes)
+      facts.writers[tensor].push_back(static_cast<std::int64_t>(number));
+  }
+}
+
 static LogicalResult gatherAccesses(const PlanFacts &facts, Step &step) {
   if (auto wait = dyn_cast<plan::WaitOp>(step.op))
     for (std::int64_t issue : placesOf(facts.issues, wait.getBucket()))
@@ -102,6 +124,11 @@ std::optional<Version> PlanFacts::gatheredFrom(Version version) const {
   if (!isa<plan::GatherOp, plan::WaitOp>(step.op))
     return std::nullopt;
   const auto place = llvm::find(step.writes, version.tensor) - step.writes.begin();
+  if (auto wait = dyn_cast<plan::WaitOp>(step.op); wait && step.reads.empty()) {
+    // It is carried: the gather of the step before, which is the same operation, read the factor.
+    const std::int64_t gather = only(issues, wait.getBucket());
+    return readBy(gather, steps[gather].reads[place]);
+  }
   return readBy(version.writer, step.reads[place]);
 }
 
@@ -110,7 +137,8 @@ plan::CallOp PlanFacts::writerOf(Version version) const {
 }
 
 Version PlanFacts::sourceOf(Version version, Copies through) const {
-  for (;;) {
+  // A carried wait leads to a later operation, of the step before; P29 excludes circles.
+  for (std::size_t followed = 0; followed <= steps.size(); ++followed) {
     if (std::optional<Version> own = gatheredFrom(version)) {
       if (!through.gathers)
         return version;
@@ -125,6 +153,7 @@ Version PlanFacts::sourceOf(Version version, Copies through) const {
       return version;
     version = readBy(version.writer, steps[version.writer].reads.front());
   }
+  return version;
 }
 
 FailureOr<PlanFacts> gather(plan::ProgramOp program) {
@@ -147,12 +176,11 @@ FailureOr<PlanFacts> gather(plan::ProgramOp program) {
     Step step{&op, {}, {}, phase};
     if (failed(gatherAccesses(facts, step)) || failed(placeBucketStep(facts, &op, number)))
       return failure();
-    for (plan::TensorOp tensor : step.reads)
-      facts.readers[tensor].push_back(number);
-    for (plan::TensorOp tensor : step.writes)
-      facts.writers[tensor].push_back(number);
     facts.steps.push_back(std::move(step));
   }
+  if (failed(gatherCarriedAccesses(facts)))
+    return failure();
+  listAccesses(facts);
   return facts;
 }
 

@@ -15,7 +15,8 @@ namespace syncline::check {
 
 /// An operation that executes, with the tensors that it reads and writes. Its number is its index
 /// in `steps`. Both a gather and its wait read the factors and write the gathered tensors, since
-/// the channel may do so at any time between the two.
+/// the channel may do so at any time between the two. The wait for a carried bucket does not read
+/// the factors, which the gather of the step before has copied.
 struct Step {
   mlir::Operation *op;
   llvm::SmallVector<plan::TensorOp, 6> reads, writes;
@@ -53,8 +54,8 @@ struct PlanFacts {
   /// The version of `tensor` that a step reads: what the last writer before the step left.
   Version readBy(std::int64_t step, plan::TensorOp tensor) const;
 
-  /// The version that `version` is a copy of, or itself. Follows steps backwards only, so it ends
-  /// even where tensors are copied in a circle, as state may be.
+  /// The version that `version` is a copy of, or itself. It ends even where tensors are copied in a
+  /// circle, as state may be.
   Version sourceOf(Version version, Copies through = {}) const;
 
   /// One rank's factor, where the version holds this factor of all ranks; none where no gather
@@ -63,6 +64,17 @@ struct PlanFacts {
 
   /// The call that wrote the version; null where no call did.
   plan::CallOp writerOf(Version version) const;
+
+  /// Whether the bucket is waited for before it is issued: its wait is for the message of the step
+  /// before (P29). Precondition: P7 and P11 hold.
+  bool isCarried(std::int64_t bucket) const { return only(waits, bucket) < only(issues, bucket); }
+
+  /// Whether the step lies between the issue of a bucket and its wait, which may be in the next
+  /// step. Precondition: P7 and P11 hold.
+  bool isInFlight(std::int64_t bucket, std::int64_t step) const {
+    const std::int64_t issue = only(issues, bucket), wait = only(waits, bucket);
+    return wait < issue ? step > issue || step < wait : step > issue && step < wait;
+  }
 
   /// The only step of this kind for a bucket, -1 when there is none. Precondition: P7 and P11 hold.
   static std::int64_t only(const Places &places, std::int64_t bucket) {
@@ -79,6 +91,9 @@ mlir::FailureOr<PlanFacts> gather(plan::ProgramOp program);
 
 /// Rules P5, P7, P8, P11, P12: every gradient is summed once, complete and undisturbed.
 mlir::LogicalResult checkBuckets(const PlanFacts &facts);
+
+/// Rule P29: messages that are waited for in the next step. Precondition: P7, P8 and P11 hold.
+mlir::LogicalResult checkCarried(const PlanFacts &facts);
 
 /// Rules P14 to P18, P24: factors and sharded updates, where messages stand, and which schemes
 /// their transport has.

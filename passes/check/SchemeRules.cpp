@@ -49,7 +49,7 @@ private:
   /// The first of the steps that lies between gather and wait; -1 where none does.
   std::int64_t inFlight(llvm::ArrayRef<std::int64_t> steps) const {
     for (std::int64_t step : steps)
-      if (step > issue && step < wait)
+      if (facts.isInFlight(number, step))
         return step;
     return -1;
   }
@@ -65,7 +65,8 @@ private:
                       "P15: gathers '" + factor.getName() + "' of space '" +
                           plan::stringifySpace(space) + "', which messages and updates write",
                       factor, "declared here");
-      if (auto step = inFlight(stepsOf(facts.writers, factor)); step >= 0)
+      auto step = inFlight(stepsOf(facts.writers, factor));
+      if (step >= 0 && !facts.isCarried(number)) // a carried bucket's factors are copied
         return reject(step,
                       "P15: writes '" + factor.getName() + "' while bucket " + llvm::Twine(number) +
                           " gathers it",
@@ -161,10 +162,13 @@ private:
   LogicalResult checkUnread() const {
     const auto judge = [&](plan::TensorOp tensor) -> LogicalResult {
       auto readers = stepsOf(facts.readers, tensor);
-      if (readers.empty() || readers.back() < issue)
+      if (readers.empty())
+        return success();
+      const bool isEarly = facts.isCarried(number) && readers.front() < wait;
+      if (!isEarly && readers.back() < issue)
         return success();
       const bool isParameter = tensor.getSpace() == plan::Space::parameters;
-      return reject(readers.back(),
+      return reject(isEarly ? readers.front() : readers.back(),
                     "P17: reads " + llvm::Twine(isParameter ? "parameter" : "gradient") + " '" +
                         tensor.getName() + "', which the message of bucket " + llvm::Twine(number) +
                         " changes",

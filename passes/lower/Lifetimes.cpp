@@ -63,6 +63,10 @@ public:
       if (action.kind == ActionKind::gather || action.kind == ActionKind::wait)
         travel(buckets[action.bucket], action.kind, now);
     }
+    for (Value all : carried) {
+      arena.tensors[all].first = 0;
+      arena.tensors[all].last = static_cast<std::int64_t>(actions.size()) - 1;
+    }
   }
 
   LogicalResult nameOutput(nn::StepOp step) {
@@ -121,14 +125,19 @@ private:
   }
 
   /// Extends lifetimes over a message: until the wait ends, the channel reads factors and writes
-  /// the gathered tensors.
+  /// the gathered tensors. Where the wait comes first, it belongs to the step before: the gathered
+  /// tensors then live across the step's end, and factors, which are copied, end at the gather.
   void travel(const Bucket &bucket, ActionKind kind, std::int64_t now) {
     for (Value factor : bucket.factors())
       touch(factor, now);
+    if (kind == ActionKind::wait)
+      arrived.insert(bucket.number);
     for (Value all : bucket.gathered()) {
       if (kind == ActionKind::gather)
         produce(cast<OpResult>(all), now);
       touch(all, now);
+      if (kind == ActionKind::gather && arrived.contains(bucket.number))
+        carried.push_back(all);
     }
   }
 
@@ -188,6 +197,8 @@ private:
   const std::vector<Bucket> &buckets;
   Arena arena;
   llvm::DenseSet<Value> written;
+  llvm::DenseSet<std::int64_t> arrived; ///< buckets whose wait has been seen
+  llvm::SmallVector<Value> carried;     ///< gathered tensors that live across the step's end
   llvm::DenseMap<Value, Value> placeOf; ///< result → the operand whose place it takes
   llvm::StringSet<> names;
   llvm::StringMap<unsigned> nextNumber; ///< for each wanted name, the number that makes the next

@@ -35,9 +35,10 @@ bool isSkipped(mlir::OpResult result);
 
 /// Computes lifetimes and places. A tensor lives from the action that produces it to its last
 /// reader, the model's output to the end of the forward phase, factors until their message has
-/// arrived, and gathered tensors from the gather on. A flat pointwise result takes the place of an
-/// operand that dies there and reserves as many bytes, since the loop reads element i before it
-/// writes it. Fails when no operation computes the output.
+/// arrived, and gathered tensors from the gather on. Gathered tensors that the next step waits for
+/// live for the whole step, and their factors until the gather, which copies them. A flat pointwise
+/// result takes the place of an operand that dies there and reserves as many bytes, since the loop
+/// reads element i before it writes it. Fails when no operation computes the output.
 mlir::FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,
                                  const std::vector<Bucket> &buckets);
 

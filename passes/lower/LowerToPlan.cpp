@@ -32,19 +32,23 @@ std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucke
   return used && servers && servers.getDedicated() ? servers.getCount() : 0;
 }
 
-LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster) {
+LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap) {
   eraseDeadOperations(step);
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
   if (failed(messages))
     return failure();
-  FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages);
+  FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
   if (failed(actions))
     return failure();
   FailureOr<lower::Arena> arena = lower::planArena(step, *actions, messages->buckets);
   if (failed(arena))
     return failure();
-  lower::Decisions decisions{cluster.getRanks(), serversOf(cluster, messages->buckets),
-                             std::move(messages->buckets), std::move(*actions), std::move(*arena)};
+  lower::Decisions decisions{cluster.getRanks(),
+                             serversOf(cluster, messages->buckets),
+                             overlap,
+                             std::move(messages->buckets),
+                             std::move(*actions),
+                             std::move(*arena)};
   if (failed(lower::writePlan(step, decisions)))
     return failure();
   step.erase();
@@ -52,6 +56,8 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster) {
 }
 
 struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
+  using LowerToPlanBase::LowerToPlanBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::SmallVector<nn::StepOp> steps(module.getOps<nn::StepOp>());
@@ -62,8 +68,10 @@ struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
       module.emitError("expected attribute '") << cluster::specAttr << "' on the module";
       return signalPassFailure();
     }
+    const auto into =
+        overlap == plan::overlapStep ? lower::Overlap::step : lower::Overlap::backward;
     for (nn::StepOp step : steps)
-      if (failed(lowerStep(step, cluster)))
+      if (failed(lowerStep(step, cluster, into)))
         return signalPassFailure();
   }
 };

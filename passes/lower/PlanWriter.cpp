@@ -53,7 +53,9 @@ public:
     auto program = builder.create<plan::ProgramOp>(
         step.getLoc(), step.getSymNameAttr(), builder.getI64IntegerAttr(decisions.ranks),
         step.getBatchAttr(), builder.getDictionaryAttr({}),
-        decisions.servers > 0 ? builder.getI64IntegerAttr(decisions.servers) : IntegerAttr());
+        decisions.servers > 0 ? builder.getI64IntegerAttr(decisions.servers) : IntegerAttr(),
+        decisions.overlap == Overlap::step ? builder.getStringAttr(plan::overlapStep)
+                                           : StringAttr());
     builder.createBlock(&program.getBody());
     if (failed(declareTensors())) {
       program.erase();

@@ -9,6 +9,7 @@ namespace syncline::lower {
 struct Decisions {
   std::int64_t ranks = 1;
   std::int64_t servers = 0; ///< processes besides the ranks
+  Overlap overlap = Overlap::backward;
   std::vector<Bucket> buckets;
   std::vector<Action> actions;
   Arena arena;

@@ -14,8 +14,12 @@ namespace {
 
 class Scheduler {
 public:
-  explicit Scheduler(const Messages &messages)
-      : messages(messages), buckets(messages.buckets), rebuilds(buckets.size()) {
+  Scheduler(nn::StepOp step, const Messages &messages, Overlap overlap)
+      : messages(messages), buckets(messages.buckets), rebuilds(buckets.size()),
+        isCarried(buckets.size()) {
+    collectRebuilders(step);
+    if (overlap == Overlap::step)
+      findFirstReaders(step);
     for (const Bucket &bucket : buckets) {
       missing.push_back(bucket.isGathered() ? bucket.factors().size() : bucket.members.size());
       channels[bucket.channel].push_back(bucket.number);
@@ -47,10 +51,10 @@ public:
     if (!isa<nn::PointwiseOp>(op) && !kernelOf(&op))
       return op.emitError("no kernel carries out '")
              << op.getName() << "'; elementwise operations must be fused before";
-    if (auto found = messages.rebuilders.find(&op); found != messages.rebuilders.end()) {
-      rebuilds[found->second].push_back(&op);
-      return success();
-    }
+    if (messages.rebuilders.contains(&op))
+      return success(); // follows the wait for what it is computed from
+    for (std::int64_t bucket : carried.lookup(&op))
+      receive(bucket);
     actions.push_back({ActionKind::compute, phase, &op});
     complete(op, phase);
     return success();
@@ -62,19 +66,54 @@ public:
       if (llvm::is_contained(channels[bucket.channel], bucket.number))
         return bucket.message->emitError("never leaves: what it waits for is computed from what "
                                          "another message gathers");
-      actions.push_back({ActionKind::wait, plan::Phase::update, nullptr, bucket.number});
-      for (Operation *op : rebuilds[bucket.number]) {
-        actions.push_back({ActionKind::compute, plan::Phase::update, op});
-        for (Value result : op->getResults())
-          copyMembers(result, plan::Phase::update);
-      }
-      if (!bucket.updatesItself())
-        actions.push_back({ActionKind::update, plan::Phase::update, nullptr, bucket.number});
+      if (!isCarried[bucket.number])
+        receive(bucket.number);
     }
     return std::move(actions);
   }
 
 private:
+  void collectRebuilders(nn::StepOp step) {
+    for (Operation &op : step.getBody().front())
+      if (auto found = messages.rebuilders.find(&op); found != messages.rebuilders.end())
+        rebuilds[found->second].push_back(&op);
+  }
+
+  /// Finds the buckets that can be carried into the next step: those whose parameters are read in
+  /// the forward phase. The first such reader will wait for them.
+  void findFirstReaders(nn::StepOp step) {
+    llvm::DenseMap<Value, Numbers> bucketsOf;
+    for (const Bucket &bucket : buckets)
+      for (const Member &member : bucket.members) {
+        nn::ParameterOp parameter = member.parameter;
+        bucketsOf[parameter.getResult()].push_back(bucket.number);
+      }
+    for (Operation &op : step.getBody().front()) {
+      if (op.hasAttr(nn::backwardAttr) || isa<nn::UpdateOp>(op))
+        continue;
+      Numbers &first = carried[&op];
+      for (Value operand : op.getOperands())
+        for (std::int64_t bucket : bucketsOf.lookup(operand))
+          if (!isCarried[bucket]) {
+            isCarried[bucket] = true;
+            first.push_back(bucket);
+          }
+      llvm::sort(first);
+    }
+  }
+
+  /// Schedules the wait for a bucket and what makes its parameters new.
+  void receive(std::int64_t bucket) {
+    actions.push_back({ActionKind::wait, plan::Phase::update, nullptr, bucket});
+    for (Operation *op : rebuilds[bucket]) {
+      actions.push_back({ActionKind::compute, plan::Phase::update, op});
+      for (Value result : op->getResults())
+        copyMembers(result, plan::Phase::update);
+    }
+    if (!buckets[bucket].updatesItself())
+      actions.push_back({ActionKind::update, plan::Phase::update, nullptr, bucket});
+  }
+
   /// Makes the bucket's message wait for all readers of a parameter that it updates.
   void awaitReaders(nn::ParameterOp parameter, std::int64_t bucket) {
     for (Operation *user : parameter.getResult().getUsers())
@@ -134,13 +173,16 @@ private:
   llvm::DenseMap<Value, llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 1>> places;
   llvm::DenseMap<Value, Numbers> factors;       ///< buckets that gather a value
   llvm::DenseMap<Operation *, Numbers> readers; ///< buckets that wait for a reader
+  std::vector<bool> isCarried;                  ///< by bucket: waited for in the next step
+  llvm::DenseMap<Operation *, Numbers> carried; ///< carried buckets that an operation waits for
   std::vector<Action> actions;
 };
 
 } // namespace
 
-FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages) {
-  Scheduler scheduler(messages);
+FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages,
+                                        Overlap overlap) {
+  Scheduler scheduler(step, messages, overlap);
   for (Operation &op : step.getBody().front())
     if (failed(scheduler.append(op)))
       return failure();

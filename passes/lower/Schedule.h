@@ -8,6 +8,12 @@ namespace syncline::lower {
 
 enum class ActionKind { compute, copy, loss, issue, gather, wait, update };
 
+/// Behind which computation a step's messages may hide.
+enum class Overlap {
+  backward, ///< the backward pass: the step waits for them at its end
+  step,     ///< also the next forward pass: it waits for a bucket where it needs the parameters
+};
+
 /// One operation of the plan that executes. Its number is its index in the schedule.
 struct Action {
   ActionKind kind;
@@ -22,7 +28,10 @@ struct Action {
 /// before it on its channel, and never in the forward phase, which evaluation runs alone. A bucket
 /// whose message writes its parameters also follows the last operation that reads one of them. At
 /// the end, in bucket order, stand the wait, the computation of gradients from gathered factors,
-/// and the update. Fails on an operation without a kernel.
-mlir::FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages);
+/// and the update. With Overlap::step these stand right before the first operation of the forward
+/// pass that reads a parameter of the bucket; there they concern the message of the step before.
+/// Buckets without such a reader keep their place at the end. Fails on an operation without kernel.
+mlir::FailureOr<std::vector<Action>> schedule(nn::StepOp step, const Messages &messages,
+                                              Overlap overlap);
 
 } // namespace syncline::lower

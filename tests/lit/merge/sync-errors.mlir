@@ -204,10 +204,17 @@ sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.
 
 // -----
 
-// Communication after the step.
+// A backward pass that ends after the step.
 // expected-error@+1 {{S16: expected finite times from 0 to the step's 2.000000e+00, got 3.000000e+00}}
 sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
-  forward_end 0.5 backward_end 1.0 communication_end 3.0 reconstruction_end 2.0 updates 0.0 step 2.0
+  forward_end 0.5 backward_end 3.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 2.0
+
+// -----
+
+// Messages may end after the step, but not at no time.
+// expected-error@+1 {{S16: expected finite ends of messages that are not negative, got -1.000000e+00}}
+sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
+  forward_end 0.5 backward_end 1.0 communication_end -1.0 reconstruction_end 2.0 updates 0.0 step 2.0
 
 // -----
 
