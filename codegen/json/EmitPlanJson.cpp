@@ -121,6 +121,7 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   plan["batch"] = program.getBatch();
   plan["servers"] = program.getServers().value_or(0);
   plan["loss"] = lossName(program).str();
+  plan["overlap"] = program.getOverlap().value_or("backward").str();
   for (auto tensor : program.getOps<plan::TensorOp>()) {
     if (tensor.getSpace() == plan::Space::parameters || tensor.getSpace() == plan::Space::state)
       plan["tensors"].push_back(storedTensor(tensor));
@@ -184,6 +185,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"servers", dedicatedServers(spec, solution)},
                {"batch", nullptr},
                {"loss", nullptr},
+               {"overlap", "backward"},
                {"backend", info.backend},
                {"nccl", ncclJson(spec.getNccl())},
                {"runnable", false},

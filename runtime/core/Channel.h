@@ -16,10 +16,11 @@
 namespace syncline::core {
 
 /// When one bucket's message was issued, started and finished, in seconds from the startStep()
-/// before its issue.
+/// before its issue, which was that of step `step`.
 struct BucketTiming {
   int bucket = -1;
   double issued = 0, started = 0, finished = 0;
+  std::int64_t step = 0;
 };
 
 /// A bucket whose update is spread over the ranks. Its gradients and its parameters have equally
@@ -70,7 +71,7 @@ public:
   /// Seconds that computation stood still for messages since startStep(). Valid once the executable
   /// has been synchronized, as timings() is.
   virtual double exposedSeconds() const = 0;
-  /// Timings of the buckets since startStep(), in the order of their waits.
+  /// Timings of the buckets that were waited for since startStep(), in the order of their waits.
   virtual std::vector<BucketTiming> timings() const = 0;
 };
 

@@ -94,6 +94,13 @@ bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind,
          what + ", which travels by '" + std::string(schemeName(declared->scheme)) + "'");
     return false;
   }
+  const bool isGathered = std::ranges::any_of(operations, [&](const OperationInfo &op) {
+    return op.kind == OperationKind::gather && op.bucket == bucket;
+  });
+  if (kind == OperationKind::wait && declared->scheme == Scheme::factors && !isGathered)
+    carriedSection = bucket;
+  else if (carriedSection == bucket)
+    carriedSection = -1;
   append(name, {}, kind).bucket = bucket;
   return true;
 }

@@ -28,6 +28,9 @@ public:
   /// Appends issue, gather, wait or update of a bucket. Returns false and keeps a sticky error when
   /// the bucket is not declared or its scheme does not allow the operation.
   bool appendBucketOperation(std::string_view name, OperationKind kind, int bucket);
+  /// Whether operations now compute from factors that the step before has gathered: the bucket has
+  /// been waited for, but neither gathered in this step nor updated.
+  bool isInCarriedSection() const { return carriedSection >= 0; }
 
   /// Keeps the first error.
   void fail(ErrorKind kind, std::string message);
@@ -52,6 +55,7 @@ public:
 private:
   SpaceSizes sizes;
   std::string phase = "forward";
+  int carriedSection = -1; ///< its bucket, or -1
   Status error;
   std::map<std::pair<Space, std::string>, int, std::less<>> byName;
   std::map<std::int64_t, int> parameterAt, gradientAt; ///< by offset

@@ -2,7 +2,8 @@
 // outermost in every layout of an activation, so the gathered tensor has its factors' layout and
 // every rank's part is one stretch of it. Nothing is converted, neither here nor where gradients
 // are reconstructed. Where channels are padded, the gathered tensor is plain, because padding would
-// travel too.
+// travel too. It is plain also where operations before the gather read what the step before has
+// gathered: they are prepared first.
 #include "runtime/cpu/CpuBuilder.h"
 
 #include <cstring>
@@ -23,7 +24,8 @@ core::GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
   const core::StepTensor &from = p.info(in), &to = p.info(out);
   const Layout current = p.layout(in);
   const bool isKnown = dataType(from.type) != DataType::undef; // eight-byte types stay plain
-  const Layout all = isKnown ? gatheredLayout(current, to.shape) : p.plain(out);
+  const bool isFree = isKnown && !program.placement(out).isCarried;
+  const Layout all = isFree ? gatheredLayout(current, to.shape) : p.plain(out);
   const dnnl::memory result = p.output(out, all);
   if (!(p.layout(out) == all))
     p.fail("'" + to.name + "': expected the layout of '" + from.name + "' or none");

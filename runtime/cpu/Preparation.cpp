@@ -12,7 +12,10 @@ Layout Preparation::layout(Tensor tensor) const {
   if (isLaidOut(tensor))
     return program.placement(tensor).layout;
   const Space space = info(tensor).space;
-  if (space == Space::arena || space == Space::gradients)
+  if (space == Space::arena && program.table.isInCarriedSection()) {
+    program.layOut(tensor, plain(tensor)); // a later gather writes it
+    program.placement(tensor).isCarried = true;
+  } else if (space == Space::arena || space == Space::gradients)
     failUnwritten(tensor);
   return plain(tensor);
 }

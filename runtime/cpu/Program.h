@@ -32,6 +32,7 @@ struct Placement {
   Layout layout;
   bool isLaidOut = false;
   bool isGathered = false; ///< other ranks write parts of it
+  bool isCarried = false;  ///< read before it is gathered, as the step before left it
   std::byte *data = nullptr;
 };
 

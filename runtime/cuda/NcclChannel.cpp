@@ -274,8 +274,8 @@ std::vector<core::BucketTiming> NcclChannel::timings() const {
     for (int bucket : waited) {
       const MessageEvents &events = messages.at(bucket);
       all.push_back({bucket, secondsBetween(start, events.issued),
-                     secondsBetween(start, events.started),
-                     secondsBetween(start, events.finished)});
+                     secondsBetween(start, events.started), secondsBetween(start, events.finished),
+                     events.name.step});
     }
   });
   return all;

@@ -199,6 +199,10 @@ Plan planFrom(const Json &json) {
   plan.planner = get<std::string>(json, "planner");
   plan.backend = get<std::string>(json, "backend");
   plan.loss = get<std::string>(json, "loss");
+  const auto overlap = get<std::string>(json, "overlap");
+  if (overlap != "backward" && overlap != "step")
+    throw SchemaError{"'overlap': expected backward or step, got '" + overlap + "'"};
+  plan.overlapsSteps = overlap == "step";
   const launch::RunShape shape = runShape(json);
   plan.ranks = shape.ranks;
   plan.servers = shape.servers;

@@ -1,6 +1,8 @@
 // Comparing the tensors and buckets of plan.json with those of step.so.
 #include "runtime/run/PlanChecks.h"
 
+#include "runtime/run/CarriedBuckets.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -139,6 +141,8 @@ Status checkStep(const Plan &plan, const Executable &executable) {
     return s;
   if (Status s = checkBuckets(plan, executable); !s)
     return s;
+  if (CarriedBuckets(executable.operations()).any() && !plan.overlapsSteps)
+    return differ(plan, "'overlap': step.so waits for messages of the step before");
   return checkOrder(plan, executable);
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/Usage.h"
 #include "runtime/run/Values.h"
 #include "runtime/run/trace/OperationTimes.h"
 #include "runtime/run/trace/TraceRecorder.h"
@@ -22,7 +23,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace syncline::run {
 namespace {
@@ -257,8 +257,11 @@ Status RankRun::train() {
     if (Status s = fill(number); !s)
       return s;
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
-    Result<StepTimes> times = trainer->step(number, /*wholeGradients=*/dumps,
-                                            /*meanwhile=*/[&] { readBatch(number + 1); });
+    const StepEnd end = dumps                 ? StepEnd::wholeGradients
+                        : number + 1 == steps ? StepEnd::drained
+                                              : StepEnd::open;
+    Result<StepTimes> times =
+        trainer->step(number, end, /*meanwhile=*/[&] { readBatch(number + 1); });
     if (!times)
       return times.status();
     times->seconds = core::secondsSince(start);
@@ -269,7 +272,8 @@ Status RankRun::train() {
     if (!options.opTimes.empty() && steadiness.isDone())
       break;
   }
-  return Status::ok();
+  const Result<int> drained = trainer->drain();
+  return drained ? Status::ok() : drained.status();
 }
 
 /// Acts on the losses that have arrived. All ranks have equal losses and decide alike.
@@ -293,14 +297,18 @@ Status RankRun::finishStep(std::int64_t number, bool dumps) {
 }
 
 Status RankRun::stop(std::int64_t completed) {
-  if (trainer->isLossUnderWay()) {
-    if (Result<double> mean = trainer->finishLoss(); !mean)
-      return mean.status();
-    const Trainer::EarlierLoss last = trainer->losses().back();
+  const bool isLossMissing = trainer->isLossUnderWay();
+  const Result<int> drained = trainer->drain();
+  if (!drained)
+    return drained.status();
+  Trainer::EarlierLoss last{completed - 1, 0};
+  if (isLossMissing) {
+    last = trainer->losses().back();
     report->addLoss(last);
-    if (last.notFinite > 0 && !options.allowsNonFinite)
-      return notFinite(last);
   }
+  last.notFinite += *drained;
+  if (last.notFinite > 0 && !options.allowsNonFinite)
+    return notFinite(last);
   report->stop(stopSignal, completed);
   if (plan.servers == 0 || !group)
     return Status::ok();
@@ -313,6 +321,9 @@ Status RankRun::stop(std::int64_t completed) {
 
 /// Returns the error that ends the run, after a search for the cause in that step's batch.
 Status RankRun::notFinite(const Trainer::EarlierLoss &loss) {
+  // The search computes where messages may be under way.
+  if (const Result<int> drained = trainer->drain(); !drained)
+    return drained.status();
   StepSamples samples{plan.input.type, plan.input.shape, x, "", {}};
   if (data) {
     samples.indices = sampler->indices(loss.step);
@@ -358,28 +369,16 @@ Status RankRun::finish() {
             saveOnnx(plan, step->executable(), options.seed, options.save, options.allowsNonFinite);
         !s)
       return s;
-  std::int64_t peak = peakMemoryBytes();
-  std::optional<transport::Traffic> busiest = report->medianTraffic();
+  Usage used{peakMemoryBytes(), report->medianTraffic()};
   if (group) {
     group->enter("at the end of the run");
     // No rank ends while another still needs its bytes.
-    std::ostringstream own;
-    own << peak;
-    if (busiest)
-      own << ' ' << busiest->sent << ' ' << busiest->received;
-    auto all = group->gather("used", own.str(), timeout(), transport::Participants::workers);
-    if (!all)
-      return all.status();
-    for (const std::string &text : *all) {
-      std::int64_t memory = 0;
-      transport::Traffic moved;
-      std::istringstream(text) >> memory >> moved.sent >> moved.received;
-      peak = std::max(peak, memory);
-      if (busiest && moved.sent + moved.received > busiest->sent + busiest->received)
-        busiest = moved;
-    }
+    Result<Usage> largest = largestUsage(*group, used, timeout());
+    if (!largest)
+      return largest.status();
+    used = *largest;
   }
-  report->finish(peak, busiest, *scored, trainingMode(step->executable()));
+  report->finish(used.peakBytes, used.traffic, *scored, trainingMode(step->executable()));
   if (options.timings && isFirst())
     printTimings(plan, step->executable(), *trainer);
   return Status::ok();

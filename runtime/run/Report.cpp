@@ -147,12 +147,16 @@ void Report::tellText(const Trainer::EarlierLoss &earlier) {
 }
 
 std::optional<transport::Traffic> Report::medianTraffic() const {
-  if (!std::ranges::all_of(steps, [](const StepTimes &t) { return t.moved.has_value(); }))
+  std::vector<double> sent, received;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].moved && (i > 0 || steps.size() == 1)) {
+      sent.push_back(static_cast<double>(steps[i].moved->sent));
+      received.push_back(static_cast<double>(steps[i].moved->received));
+    }
+  if (sent.empty())
     return std::nullopt;
-  auto whole = [&](auto &&f) { return static_cast<std::int64_t>(medianOf(steps, f)); };
-  return transport::Traffic{
-      whole([](const StepTimes &t) { return static_cast<double>(t.moved->sent); }),
-      whole([](const StepTimes &t) { return static_cast<double>(t.moved->received); })};
+  return transport::Traffic{static_cast<std::int64_t>(core::median(std::move(sent))),
+                            static_cast<std::int64_t>(core::median(std::move(received)))};
 }
 
 void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traffic> &traffic,

@@ -45,6 +45,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
   }
   if (Status s = trainer->findBuckets(); !s)
     return s;
+  trainer->carried = CarriedBuckets(executable.operations());
   return trainer;
 }
 
@@ -150,10 +151,47 @@ Status Trainer::runOperations() {
     if (isRecording)
       if (Status s = executable.mark(static_cast<int>(i)); !s)
         return s;
+    if (carried.isLeftOut(i))
+      continue;
     if (Status s = runOperation(i); !s)
       return s;
+    carried.ran(i);
   }
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
+}
+
+Status Trainer::runDue() {
+  for (std::size_t i = 0; i < executable.operations().size() && carried.isAnyUnderWay(); ++i) {
+    if (!carried.isDue(i))
+      continue;
+    if (Status s = runOperation(i); !s)
+      return s;
+    carried.ran(i);
+  }
+  return Status::ok();
+}
+
+Result<int> Trainer::drain() {
+  if (lossStep >= 0)
+    if (Result<double> earlier = finishLoss(); !earlier)
+      return earlier.status();
+  if (!carried.isAnyUnderWay())
+    return 0;
+  Status s = runDue();
+  if (s)
+    s = executable.synchronize();
+  if (!s)
+    return s;
+  shared = {0, executable.metNonFinite() ? 1.0 : 0.0, 0, 0};
+  if (ranks == 1)
+    return static_cast<int>(shared.notFinite);
+  core::Channel &channel = *channels.at(0);
+  s = channel.issue(lossBucket, &shared, sizeof shared, ElementType::f64, lossScheme);
+  if (s)
+    s = channel.wait(lossBucket);
+  if (!s)
+    return s;
+  return static_cast<int>(shared.notFinite);
 }
 
 Status Trainer::capture() {
@@ -179,6 +217,9 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   began = core::Clock::now();
   if (Status s = replays ? executable.replay() : runOperations(); !s)
     return s;
+  if (drains)
+    if (Status s = runDue(); !s)
+      return s;
   isWarm = true;
   if (meanwhile)
     meanwhile();
@@ -198,9 +239,10 @@ Status Trainer::record(std::int64_t number) {
   return Status::ok();
 }
 
-Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
+Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
                                 const std::function<void()> &meanwhile) {
-  wholeGradients = wantsGradients;
+  wholeGradients = end == StepEnd::wholeGradients;
+  drains = end != StepEnd::open;
   const auto start = core::Clock::now();
   if (Status s = runStep(number, meanwhile); !s)
     return s;
@@ -214,11 +256,14 @@ Result<StepTimes> Trainer::step(std::int64_t number, bool wantsGradients,
   if (lossStep >= 0)
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
-  // All messages have been waited for, so that the counters stand still.
-  if (ranks == 1 || traffic) {
+  ++uncounted;
+  // Where all messages have been waited for, the counters stand still.
+  if ((ranks == 1 || traffic) && !carried.isAnyUnderWay()) {
     const transport::Traffic now = traffic ? traffic() : transport::Traffic();
-    times.moved = transport::Traffic{now.sent - counted.sent, now.received - counted.received};
+    times.moved = transport::Traffic{(now.sent - counted.sent) / uncounted,
+                                     (now.received - counted.received) / uncounted};
     counted = now;
+    uncounted = 0;
   }
   if (Status s = issueLoss(number); !s)
     return s;

@@ -4,6 +4,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Executable.h"
+#include "runtime/run/CarriedBuckets.h"
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
@@ -18,9 +19,17 @@ namespace syncline::run {
 struct StepTimes {
   double seconds = 0;
   double exposed = 0; ///< seconds of them that computation waited for communication
-  /// Bytes of the step's messages: its buckets, and the loss of the step before. None where the
-  /// transport does not count them.
+  /// Bytes of the step's messages: its buckets, and the loss of the step before. Where messages
+  /// reach over the step's end, there is a number after a drain only, the mean of the steps since
+  /// the last one. None where the transport does not count them.
   std::optional<transport::Traffic> moved;
+};
+
+/// How a step ends.
+enum class StepEnd {
+  open,           ///< messages that the next step waits for may be under way
+  drained,        ///< no message is under way, and all parameters are updated
+  wholeGradients, ///< drained, and every rank holds all summed gradients
 };
 
 /// The connections of a run on several ranks.
@@ -45,16 +54,23 @@ public:
   static Result<std::unique_ptr<Trainer>> create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links = {});
 
-  /// Captures the second step and replays it from then on, where the executable can. A step with
-  /// `wholeGradients` runs without replay.
-  void captureSteps() { captures = executable.canCapture(); }
+  /// Captures the second step and replays it from then on, where the executable can and no bucket
+  /// is carried over a step's end. A step with whole gradients runs without replay.
+  void captureSteps() { captures = executable.canCapture() && !carried.any(); }
 
-  /// Runs one step; input and target are in place. Afterwards every rank holds all summed
-  /// gradients. For buckets by "reduce-scatter" this needs `wholeGradients`, which costs another
-  /// all-gather and must be equal on all ranks. `meanwhile` is called when all operations have been
-  /// enqueued, so that it runs while a device computes. Errors: peerLost, or the backend's.
-  Result<StepTimes> step(std::int64_t number, bool wholeGradients = false,
+  /// Whether messages may reach over a step's end.
+  bool carries() const { return carried.any(); }
+
+  /// Runs one step; input and target are in place. StepEnd::wholeGradients costs another all-gather
+  /// for buckets by "reduce-scatter"; `end` must be equal on all ranks. `meanwhile` is called when
+  /// all operations have been enqueued, so that it runs while a device computes. Errors: peerLost,
+  /// or the backend's.
+  Result<StepTimes> step(std::int64_t number, StepEnd end = StepEnd::open,
                          const std::function<void()> &meanwhile = {});
+  /// Waits for the messages that the last step left under way and for its loss, and updates the
+  /// parameters. Returns on how many ranks such an update was not finite. All ranks call it after
+  /// the same step. Errors: as step().
+  Result<int> drain();
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
@@ -100,6 +116,7 @@ private:
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
   Status runOperations();
+  Status runDue();
   Status capture();
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
@@ -111,7 +128,10 @@ private:
   const int ranks;
   std::function<transport::Traffic()> traffic;
   transport::Traffic counted;  ///< bytes in the steps so far
+  std::int64_t uncounted = 0;  ///< steps since `counted` was read
   bool wholeGradients = false; ///< whether the present step gathers them
+  bool drains = false;         ///< whether the present step leaves no message under way
+  CarriedBuckets carried;
   std::map<int, std::unique_ptr<core::Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
   bool captures = false, hasCaptured = false;

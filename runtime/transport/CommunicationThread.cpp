@@ -94,7 +94,8 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
 
 void CommunicationThread::enqueue(int bucket, std::string_view what,
                                   std::function<Status()> carryOut) {
-  auto job = std::make_shared<Job>(Job{{bucket}, what, std::move(carryOut), step, stepStart});
+  auto job = std::make_shared<Job>(
+      Job{{.bucket = bucket, .step = step}, what, std::move(carryOut), step, stepStart});
   job->timing.issued = core::secondsSince(stepStart);
   underWay.push_back(job);
   {

@@ -127,10 +127,14 @@ private:
       complete(cat, op.name, 0, step.start + span.begin, step.start + span.end, std::move(args));
     }
     for (const core::BucketTiming &timing : step.buckets)
-      addMessage(step, timing);
+      for (const TracedStep &issuing : trace.ranks[static_cast<std::size_t>(rank)])
+        if (issuing.step == timing.step)
+          addMessage(issuing, step, timing);
   }
 
-  void addMessage(const TracedStep &step, const core::BucketTiming &timing) {
+  /// Adds a message that `step` issued and `waiting`, the same step or the next one, waited for.
+  void addMessage(const TracedStep &step, const TracedStep &waiting,
+                  const core::BucketTiming &timing) {
     const auto found = bucketById.find(timing.bucket);
     if (found == bucketById.end())
       return;
@@ -142,15 +146,17 @@ private:
               {"bucket", bucket.id},
               {"scheme", schemeName(bucket.scheme)},
               {"ready", microseconds(step.start + timing.issued - zero)}});
-    const auto middle = [&](std::size_t i) {
-      return step.start + (step.operations[i].begin + step.operations[i].end) / 2;
+    const auto middle = [](const TracedStep &of, std::size_t i) {
+      return of.start + (of.operations[i].begin + of.operations[i].end) / 2;
     };
     const std::size_t from = completing(bucket.id), to = consuming(bucket.id);
     if (from == operations.size() || to == operations.size())
       return;
-    flow("s", step, bucket.id, 0, middle(from));
+    if (to < from && step.step == waiting.step)
+      return; // a drain has waited for it, by no operation of the step
+    flow("s", step, bucket.id, 0, middle(step, from));
     flow("t", step, bucket.id, thread, step.start + (timing.started + timing.finished) / 2);
-    flow("f", step, bucket.id, 0, middle(to));
+    flow("f", step, bucket.id, 0, middle(waiting, to));
   }
 
   /// The index of the operation before the bucket's issue, or the number of operations if there
@@ -191,7 +197,7 @@ private:
 
 /// A packed record: step, start and number of buckets, then the operations' numbers, then the
 /// buckets' numbers.
-constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 4;
+constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 5;
 
 } // namespace
 
@@ -203,8 +209,8 @@ std::vector<double> packRecords(std::span<const StepRecord> records) {
     for (const StepRecord::Span &span : record.operations)
       numbers.insert(numbers.end(), {span.begin, span.end});
     for (const core::BucketTiming &b : record.buckets)
-      numbers.insert(numbers.end(),
-                     {static_cast<double>(b.bucket), b.issued, b.started, b.finished});
+      numbers.insert(numbers.end(), {static_cast<double>(b.bucket), b.issued, b.started, b.finished,
+                                     static_cast<double>(b.step)});
   }
   return numbers;
 }
@@ -227,7 +233,8 @@ Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
     if (numbers.size() / kBucket < buckets)
       return malformed;
     for (; step.buckets.size() < buckets; numbers = numbers.subspan(kBucket))
-      step.buckets.push_back({static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3]});
+      step.buckets.push_back({static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3],
+                              static_cast<std::int64_t>(numbers[4])});
   }
   return steps;
 }

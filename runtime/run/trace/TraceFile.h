@@ -44,7 +44,9 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
 /// "bucket", "bytes" (updated), "scheme" and "ready" where they apply. A message's `ready` is the
 /// time of its issue. A flow leads from the operation that completes a bucket to its message and on
 /// to its update, or to its wait where there is no update; its id is (step·buckets + bucket)·ranks
-/// + rank. Issuing takes no time and has no event.
+/// + rank. Issuing takes no time and has no event. A message has the number of the step that issued
+/// it, which may end before the message does. It is left out if that step is not traced, and has no
+/// flow if a drain waited for it.
 std::string traceText(const Plan &plan, const core::StepRunner &runner, const Trace &trace);
 
 } // namespace syncline::run

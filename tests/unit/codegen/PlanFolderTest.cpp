@@ -205,10 +205,10 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
-  rewrite([](nlohmann::json &json) { json["schema"] = 7; });
+  rewrite([](nlohmann::json &json) { json["schema"] = 8; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
-  EXPECT_NE(read.status().message().find("expected schema 6, got 7"), std::string::npos);
+  EXPECT_NE(read.status().message().find("expected schema 7, got 8"), std::string::npos);
 }
 
 TEST_F(PlanFolder, MissesAFile) {

@@ -69,7 +69,8 @@ struct Captured {
   Captured() : trainer(std::move(*run::Trainer::create(executable, 1))) { trainer->captureSteps(); }
 
   std::string step(bool wholeGradients = false) {
-    const Result<run::StepTimes> times = trainer->step(number++, wholeGradients);
+    const Result<run::StepTimes> times =
+        trainer->step(number++, wholeGradients ? run::StepEnd::wholeGradients : run::StepEnd::open);
     EXPECT_TRUE(times.isOk()) << times.status().message();
     return executable.told();
   }

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <mutex>
+#include <thread>
 
 namespace syncline {
 namespace {
@@ -23,6 +24,10 @@ using namespace syncline::testing;
 struct Model {
   std::int64_t in, out;
   std::string biasScheme, weightScheme; ///< "factors" for both or neither
+  /// Whether a step waits for the messages of the step before, in its forward pass.
+  bool carries = false;
+  int drainedStep = -1;          ///< a step in the middle that leaves nothing under way
+  bool drainsAfterwards = false; ///< by drain(), not by the last step
 
   static constexpr std::int64_t batch = 4, steps = 3;
   std::int64_t biasBytes() const { return out * 4; }
@@ -52,7 +57,7 @@ public:
     options.ranks = ranks;
     executable = std::move(*cpu::createCpuExecutable(options));
     build(ranks);
-    EXPECT_TRUE(executable->finish().isOk());
+    EXPECT_EQ(executable->finish().message(), "");
     EXPECT_TRUE(
         executable->setOptimizer({.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01}).isOk());
     for (auto [space, name, salt] : {std::tuple(Space::input, "x", rank),
@@ -95,30 +100,41 @@ private:
     const Tensor db = s.tensor({"b", Space::gradients, f32, {out}});
     const Tensor dw = s.tensor({"w", Space::gradients, f32, {in, out}, weightsAt});
     const Tensor y = arena("y", {k, out}), dy = arena("dy", {k, out}), loss = arena("loss", {});
+    Tensor xs, dys;
+    const bool gathers = model.weightScheme == "factors";
+    if (gathers) {
+      xs = arena("xs", {all, in}), dys = arena("dys", {all, out});
+      s.bucket({1, 0, "factors", 0, weightsAt + model.weightBytes(), 0, 0});
+    } else {
+      s.bucket({0, 0, model.biasScheme, 0, model.biasBytes(), 0, 0});
+      s.bucket({1, 0, model.weightScheme, weightsAt, model.weightBytes(), 0, 0});
+    }
+    const auto receive = [&] {
+      for (int bucket = gathers ? 1 : 0; bucket < 2; ++bucket) {
+        s.wait(bucket);
+        if (gathers) {
+          s.reduce("fc", Reduction::sum, dys, db, {0});
+          s.matmul("fc", xs, true, dys, false, none, dw);
+        }
+        if ((bucket == 0 ? model.biasScheme : model.weightScheme) != "reduce-scatter")
+          s.update(bucket);
+      }
+    };
+    if (model.carries)
+      receive();
     s.matmul("fc", x, false, w, false, b, y);
     s.meanSquaredError("loss", y, t, loss, dy);
     s.loss(loss);
-    if (model.weightScheme == "factors") {
-      const Tensor xs = arena("xs", {all, in}), dys = arena("dys", {all, out});
-      s.bucket(bucketBy("factors", 1, 0, weightsAt + model.weightBytes()));
+    if (gathers) {
       s.gather(1, std::array{x, dy}, std::array{xs, dys});
-      s.wait(1);
-      s.reduce("fc", Reduction::sum, dys, db, {0});
-      s.matmul("fc", xs, true, dys, false, none, dw);
-      s.update(1);
-      return;
+    } else {
+      s.reduce("fc", Reduction::sum, dy, db, {0});
+      s.issue(0);
+      s.matmul("fc", x, true, dy, false, none, dw);
+      s.issue(1);
     }
-    s.bucket(bucketBy(model.biasScheme, 0, 0, model.biasBytes()));
-    s.bucket(bucketBy(model.weightScheme, 1, weightsAt, model.weightBytes()));
-    s.reduce("fc", Reduction::sum, dy, db, {0});
-    s.issue(0);
-    s.matmul("fc", x, true, dy, false, none, dw);
-    s.issue(1);
-    for (int bucket : {0, 1}) {
-      s.wait(bucket);
-      if ((bucket == 0 ? model.biasScheme : model.weightScheme) != "reduce-scatter")
-        s.update(bucket);
-    }
+    if (!model.carries)
+      receive();
   }
 
   void write(int tensor, int salt) {
@@ -136,6 +152,14 @@ struct Trained {
   std::vector<std::int64_t> sent, received;            ///< by step, over all ranks
   std::vector<double> losses = std::vector<double>(1); ///< of the last step, rank 0
 };
+
+run::StepEnd endOf(const Model &model, std::int64_t step) {
+  if (step == model.drainedStep)
+    return run::StepEnd::wholeGradients;
+  return model.carries && !model.drainsAfterwards && step + 1 == Model::steps
+             ? run::StepEnd::drained
+             : run::StepEnd::open;
+}
 
 Trained train(const Model &model, int ranks, int servers = 0) {
   Trained result;
@@ -171,13 +195,23 @@ Trained train(const Model &model, int ranks, int servers = 0) {
     auto trainer = Trainer::create(*learner.executable, ranks, links);
     ASSERT_TRUE(trainer.isOk()) << trainer.status().message();
     for (std::int64_t step = 0; step < Model::steps; ++step) {
-      auto times = (*trainer)->step(step);
+      auto times = (*trainer)->step(step, endOf(model, step), [&] {
+        if (model.carries) // ranks drift apart
+          std::this_thread::sleep_for(std::chrono::microseconds((rank * 7 + step * 5) % 4 * 300));
+      });
       ASSERT_TRUE(times.isOk()) << times.status().message();
       std::lock_guard lock(mutex);
+      if (!times->moved)
+        continue;
       result.sent[static_cast<std::size_t>(step)] += times->moved->sent;
       result.received[static_cast<std::size_t>(step)] += times->moved->received;
     }
     const auto loss = (*trainer)->finishLoss();
+    if (model.drainsAfterwards) {
+      const auto drained = (*trainer)->drain();
+      ASSERT_TRUE(drained.isOk()) << drained.status().message();
+      EXPECT_EQ(*drained, 0);
+    }
     ASSERT_TRUE(loss.isOk());
     if (rank == 0)
       result.losses[0] = *loss;
@@ -202,6 +236,20 @@ void expectLikeRings(const Model &model, int ranks, int servers = 0) {
   EXPECT_NEAR(found.losses[0], wanted.losses[0], 1e-6) << what;
 }
 
+/// Expects the bits of the step that waits for its own messages, drained in every way.
+void expectLikeUncarried(Model model, int ranks, int servers = 0) {
+  const Trained wanted = train(model, ranks, servers);
+  model.carries = true;
+  for (int drainedStep : {-1, 0, 1})
+    for (bool afterwards : {false, true}) {
+      model.drainedStep = drainedStep;
+      model.drainsAfterwards = afterwards;
+      const Trained found = train(model, ranks, servers);
+      EXPECT_EQ(found.parameters, wanted.parameters) << model.weightScheme << " on " << ranks;
+      EXPECT_EQ(found.losses, wanted.losses) << model.weightScheme << " on " << ranks;
+    }
+}
+
 class TrainerSchemes : public ::testing::TestWithParam<int> {};
 
 // Three steps with momentum and weight decay go as with rings, whether the optimizer is spread over
@@ -211,6 +259,15 @@ TEST_P(TrainerSchemes, TrainLikeRings) {
     for (const char *scheme : {"reduce-scatter", "factors"})
       expectLikeRings({in, out, scheme, scheme}, GetParam());
   expectLikeRings({37, 11, "tree", "reduce-scatter"}, GetParam());
+}
+
+// A step that waits for the messages of the step before gives the same bits, wherever it is
+// drained: the first step waits for nothing, and no update is lost or done twice.
+TEST_P(TrainerSchemes, CarryMessagesIntoTheNextStep) {
+  for (const char *scheme : {"ring", "tree", "reduce-scatter", "factors", "parameter-server"})
+    expectLikeUncarried({37, 11, scheme, scheme}, GetParam());
+  expectLikeUncarried({37, 11, "ring", "reduce-scatter"}, GetParam());
+  expectLikeUncarried({37, 11, "parameter-server", "parameter-server"}, GetParam(), 2);
 }
 
 // With servers of their own, workers train as with rings; everything else stays among the workers.
@@ -241,6 +298,20 @@ TEST_P(TrainerSchemes, CountBytes) {
   expectBytes(by("reduce-scatter"), 2 * (p - 1) * bytes);
   expectBytes(by("factors"), p * (p - 1) * Model::batch * (37 + 11) * 4);
 }
+
+// Messages that reach over a step's end are counted at the next drain, as a mean of the steps.
+TEST_P(TrainerSchemes, CountCarriedBytes) {
+  const std::int64_t p = GetParam();
+  const Model model{
+      .in = 37, .out = 11, .biasScheme = "ring", .weightScheme = "ring", .carries = true};
+  const Trained trained = train(model, GetParam());
+  const std::int64_t bytes = 2 * (p - 1) * (model.biasBytes() + model.weightBytes());
+  const std::int64_t losses = 2 * (p - 1) * 32 * (Model::steps - 1);
+  EXPECT_EQ(trained.sent[0], 0);
+  EXPECT_EQ(trained.sent[1], 0);
+  EXPECT_NEAR(static_cast<double>(trained.sent[2]),
+              static_cast<double>(bytes) + static_cast<double>(losses) / Model::steps, p);
+}
 INSTANTIATE_TEST_SUITE_P(Ranks, TrainerSchemes, ::testing::Range(1, 6));
 
 // An unknown scheme, and a transport of another size, end the run before its first step.
@@ -267,7 +338,7 @@ TEST(Trainer, LetsOthersWorkMeanwhile) {
   ASSERT_TRUE(trainer.isOk());
   int calls = 0;
   for (std::int64_t step = 0; step < 2; ++step) {
-    EXPECT_TRUE((*trainer)->step(step, false, [&] { ++calls; }).isOk());
+    EXPECT_TRUE((*trainer)->step(step, run::StepEnd::open, [&] { ++calls; }).isOk());
     EXPECT_EQ(calls, step + 1);
   }
 }

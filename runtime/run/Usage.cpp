@@ -1,0 +1,30 @@
+// Exchanging what each rank has used as text.
+#include "runtime/run/Usage.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace syncline::run {
+
+Result<Usage> largestUsage(transport::Group &group, const Usage &own, double timeoutSeconds) {
+  std::ostringstream text;
+  text << own.peakBytes;
+  if (own.traffic)
+    text << ' ' << own.traffic->sent << ' ' << own.traffic->received;
+  auto all = group.gather("used", text.str(), timeoutSeconds, transport::Participants::workers);
+  if (!all)
+    return all.status();
+  Usage largest = own;
+  for (const std::string &other : *all) {
+    std::int64_t memory = 0;
+    transport::Traffic moved;
+    std::istringstream(other) >> memory >> moved.sent >> moved.received;
+    largest.peakBytes = std::max(largest.peakBytes, memory);
+    transport::Traffic &most = largest.traffic ? *largest.traffic : moved;
+    if (moved.sent + moved.received > most.sent + most.received)
+      most = moved;
+  }
+  return largest;
+}
+
+} // namespace syncline::run

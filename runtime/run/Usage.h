@@ -1,0 +1,21 @@
+// What the ranks of a run have used, and the most that any of them has.
+#pragma once
+
+#include "runtime/transport/Group.h"
+#include "runtime/transport/Transport.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace syncline::run {
+
+struct Usage {
+  std::int64_t peakBytes = 0;                     ///< memory
+  std::optional<transport::Traffic> traffic = {}; ///< of a step; none where bytes are not counted
+};
+
+/// The most memory of any worker, and the traffic of the worker that moves most. All workers call
+/// it together. Errors: peerLost.
+Result<Usage> largestUsage(transport::Group &group, const Usage &own, double timeoutSeconds);
+
+} // namespace syncline::run
