@@ -284,7 +284,9 @@ Status compile(const CompileOptions &options) {
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned = runPipeline(*source->module, {*planner, options.schemes}, enter); !planned)
+  if (Status planned =
+          runPipeline(*source->module, {*planner, options.schemes, options.overlap}, enter);
+      !planned)
     return planned;
   if (Status fits = checkMemory(options.cluster, *source->module); !fits)
     return fits;

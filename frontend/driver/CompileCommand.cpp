@@ -183,6 +183,13 @@ Command addCompile(CLI::App &app) {
       ->allow_extra_args(false)
       ->group("Planning");
   command
+      ->add_option("--overlap", options->overlap,
+                   "Hide messages behind the backward pass, or (step) behind the next forward pass "
+                   "too, which then waits for each bucket where it reads the bucket's parameters")
+      ->check(launch::oneOf({"backward", "step"}))
+      ->capture_default_str()
+      ->group("Planning");
+  command
       ->add_option("--nodes", options->nodes,
                    "Plan for so many nodes instead of the cluster file's; ranks are nodes times "
                    "devices-per-node")
@@ -193,9 +200,9 @@ Command addCompile(CLI::App &app) {
   addLayers(*command, *options);
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name :
-           {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout",
-            "--nccl-protocol", "--nccl-channels", "--plan-only", "--write-layers", "--dim"})
+      for (const char *name : {"--backend", "--batch", "--loss", "--loss-on", "--freeze",
+                               "--dropout", "--nccl-protocol", "--nccl-channels", "--overlap",
+                               "--plan-only", "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -204,6 +211,12 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
+    if (options->overlap != "backward" && findTarget(options->backend)->usesNccl)
+      return Status::error(ErrorKind::badUsage,
+                           "--overlap step is for '--backend cpu': messages by NCCL are not yet "
+                           "timed and watched over a step's end");
+    if (options->planOnly && command->count("--overlap") > 0)
+      return Status::error(ErrorKind::badUsage, "--overlap is for plans that run, not --plan-only");
     if (!options->writeLayers.empty() && !options->planOnly)
       return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
     if (Status found = files::resolveCluster(options->cluster); !found)

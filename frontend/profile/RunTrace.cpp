@@ -30,8 +30,10 @@ Result<ImportedProfile> importRun(const files::ChromeTrace &trace, const std::st
     if (!event.step || !event.rank)
       continue;
     RankStep &step = steps[{*event.step, *event.rank}];
-    step.begin = std::min(step.begin, event.begin);
-    step.end = std::max(step.end, event.end());
+    if (event.category != "message") { // which may reach over the step's end
+      step.begin = std::min(step.begin, event.begin);
+      step.end = std::max(step.end, event.end());
+    }
     if (event.category == "update") {
       step.updates += event.seconds;
       step.updatedBytes += static_cast<double>(event.bytes.value_or(0));

@@ -123,8 +123,10 @@ private:
 
   void add(const TraceEvent &event) {
     RankStep &step = stepOf(event);
-    step.begin = std::min(step.begin, event.begin);
-    step.end = std::max(step.end, event.end());
+    if (event.category != "message") { // which may reach over the step's end
+      step.begin = std::min(step.begin, event.begin);
+      step.end = std::max(step.end, event.end());
+    }
     if (event.category == "update")
       step.updating += event.seconds;
     if (event.category == "compute") {

@@ -80,12 +80,15 @@ struct Phase {
 
 /// What a rank computes: behind the backward pass, bucket by bucket, it waits for the message,
 /// reconstructs its gradients and updates its parameters.
-std::vector<Phase> phasesOf(const nlohmann::json &predicted, const std::vector<Bucket> &buckets) {
+std::vector<Phase> phasesOf(const nlohmann::json &predicted, const std::vector<Bucket> &buckets,
+                            bool overlapsSteps) {
   const double forwardEnd = secondsOf(predicted, "forward_end"),
                backwardEnd = secondsOf(predicted, "backward_end"),
                step = secondsOf(predicted, "step"), updates = secondsOf(predicted, "updates");
   std::vector<Phase> phases{{"forward", forwardColour, 0, forwardEnd, ""},
                             {"backward", backwardColour, forwardEnd, backwardEnd, ""}};
+  if (overlapsSteps)
+    return phases; // the forward pass contains waits, reconstruction and updates
   double bytes = 0;
   for (const Bucket &bucket : buckets)
     bytes += bucket.isUpdated() ? static_cast<double>(bucket.bytes) : 0;
@@ -159,7 +162,7 @@ public:
       buckets.push_back(bucketOf(bucket));
       end = std::max({end, buckets.back().ready, buckets.back().start, buckets.back().end});
     }
-    phases = phasesOf(plan.at("predicted"), buckets);
+    phases = phasesOf(plan.at("predicted"), buckets, plan.value("overlap", "backward") == "step");
     for (const Phase &phase : phases)
       end = std::max({end, phase.start, phase.end});
     axis = TimeAxis(end);

@@ -52,13 +52,19 @@ static std::string reconstruction(const nlohmann::json &predicted) {
 }
 
 /// The plan's predicted times, in virtual time.
-static std::string prediction(const nlohmann::json &predicted) {
+static std::string prediction(const nlohmann::json &plan) {
+  const nlohmann::json &predicted = plan.at("predicted");
   double step = predicted.at("step"), exposed = predicted.at("exposed");
   return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
          formatSeconds(predicted.at("backward_end")) + ", communication at " +
          formatSeconds(predicted.at("communication_end")) + reconstruction(predicted) +
          ", exposed " + formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
-         "), updates take " + formatSeconds(predicted.at("updates")) + "\n";
+         "), updates take " + formatSeconds(predicted.at("updates")) + "\n" +
+         (plan.value("overlap", "backward") == "step"
+              ? "messages may reach into the next forward pass, which waits for a bucket where it "
+                "first reads the bucket's parameters and updates them there; times of a message "
+                "count from the beginning of the step that issues it\n"
+              : "");
 }
 
 /// Samples a second and scaling, on a line of their own; empty where the plan does not say.
@@ -123,8 +129,8 @@ static std::string totals(const nlohmann::json &plan) {
     bytes += bucket.at("bytes").get<std::int64_t>();
   return "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
          " of gradients, " + formatTraffic(plan.at("predicted").at("traffic")) +
-         " to and from a node\n" + carrier(plan) + prediction(plan.at("predicted")) +
-         throughput(plan) + proof(plan) + sources(plan);
+         " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan) +
+         proof(plan) + sources(plan);
 }
 
 /// Whether the bucket's gradients are reconstructed from factors, and so exist after its message.

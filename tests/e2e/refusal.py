@@ -32,6 +32,40 @@ class RefusalTest(unittest.TestCase):
             env={**os.environ, **(environment or {})},
         )
 
+    def started(self, rank, size, extra=(), plan=None, **more):
+        """One process of `size`, as torchrun starts it, on `plan` or the test case's plan."""
+        self.port = getattr(self, "port", None) or harness.free_port()
+        told = {
+            "RANK": rank,
+            "WORLD_SIZE": size,
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": self.port,
+            **more,
+        }
+        return subprocess.Popen(
+            [
+                str(harness.SYNCLINE),
+                "run",
+                str(plan or self.plan),
+                "--log",
+                "json",
+                *map(str, extra),
+            ],
+            env={**os.environ, **{name: str(value) for name, value in told.items()}},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ends(self, processes, limit=60):
+        """(exit code, stderr) of each."""
+        for process in processes:
+            self.addCleanup(process.kill)
+        return [
+            (p.returncode, errors)
+            for p, (_, errors) in ((p, p.communicate(timeout=limit)) for p in processes)
+        ]
+
     def refuses(self, words, *names, code=1):
         """`syncline words...` ends with `code`, says one error that holds every one of `names`, and
         leaves the folder as it was."""

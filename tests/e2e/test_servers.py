@@ -41,40 +41,6 @@ class ServersTest(RefusalTest):
         """The last line of a run's JSON."""
         return json.loads(harness.syncline("run", *words, "--log", "json").splitlines()[-1])
 
-    def started(self, rank, size, extra=(), plan=None, **more):
-        """One process of `size`, as torchrun starts it."""
-        self.port = getattr(self, "port", None) or harness.free_port()
-        told = {
-            "RANK": rank,
-            "WORLD_SIZE": size,
-            "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": self.port,
-            **more,
-        }
-        return subprocess.Popen(
-            [
-                str(harness.SYNCLINE),
-                "run",
-                str(plan or self.plan),
-                "--log",
-                "json",
-                *map(str, extra),
-            ],
-            env={**os.environ, **{name: str(value) for name, value in told.items()}},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def ends(self, processes, limit=60):
-        """(exit code, stderr) of each."""
-        for process in processes:
-            self.addCleanup(process.kill)
-        return [
-            (p.returncode, errors)
-            for p, (_, errors) in ((p, p.communicate(timeout=limit)) for p in processes)
-        ]
-
     def test_trains_like_the_ring(self):
         random = numpy.random.RandomState(1)
         x = random.standard_normal((4 * WORKERS, 1, 8, 8)).astype(numpy.float32)

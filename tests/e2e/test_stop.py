@@ -29,6 +29,7 @@ class StopTest(unittest.TestCase):
                 "sharded": {"extra": ("--scheme", "*=reduce-scatter")},
                 "factors": {"extra": ("--scheme", "fc*=factors")},
                 "servers": harness.BY_SERVERS,
+                "carried": {"extra": ("--scheme", "fc*=factors", "--overlap", "step")},
             }.items()
         }
 
