@@ -28,14 +28,6 @@ public:
   }
 
 private:
-  static LogicalResult reject(Operation *at, const llvm::Twine &message, Operation *other,
-                              const llvm::Twine &note) {
-    InFlightDiagnostic diagnostic = at->emitOpError(message);
-    if (other)
-      diagnostic.attachNote(other->getLoc()) << note;
-    return diagnostic;
-  }
-
   /// Rule P8: names pair up parameters, gradients and the buckets' lists.
   LogicalResult matchMembers() {
     llvm::StringMap<plan::TensorOp> parameters, gradients;

@@ -32,13 +32,6 @@ public:
   }
 
 private:
-  LogicalResult reject(std::int64_t step, const llvm::Twine &message, Operation *other,
-                       const llvm::Twine &note) const {
-    InFlightDiagnostic diagnostic = facts.steps[step].op->emitOpError(message);
-    diagnostic.attachNote(other->getLoc()) << note;
-    return diagnostic;
-  }
-
   /// P29b and P29c: the section is of the update phase, and computes from what was gathered into
   /// tensors of its own.
   LogicalResult checkStep(std::int64_t number_, llvm::DenseSet<Operation *> &own) const {
@@ -46,21 +39,21 @@ private:
     const bool isOther =
         number_ != first && number_ != last && !isa<plan::CallOp, plan::PointwiseOp>(step.op);
     if (step.phase != plan::Phase::update || isOther)
-      return reject(number_,
+      return reject(facts.steps[number_].op,
                     "P29: stands between wait and update of bucket " + llvm::Twine(number) +
                         ", which is carried over the step's end; only what computes its gradients "
                         "in the update phase may",
                     facts.steps[first].op, "waited for here");
     for (plan::TensorOp tensor : step.reads)
       if (!own.contains(tensor))
-        return reject(number_,
+        return reject(facts.steps[number_].op,
                       "P29: reads '" + tensor.getName() + "', which bucket " + llvm::Twine(number) +
                           " of the step before did not bring",
                       facts.steps[first].op, "waited for here");
     for (plan::TensorOp tensor : step.writes) {
       const bool isGradient = tensor.getSpace() == plan::Space::gradients;
       if (tensor.getSpace() != plan::Space::arena && !isGradient)
-        return reject(number_,
+        return reject(facts.steps[number_].op,
                       "P29: writes '" + tensor.getName() + "' between wait and update of bucket " +
                           llvm::Twine(number) + ", which the first step leaves out",
                       facts.steps[first].op, "waited for here");
@@ -75,7 +68,7 @@ private:
     const auto end = static_cast<std::int64_t>(facts.steps.size()) - 1;
     if (!live || ((*live)[0] <= 0 && (*live)[1] >= end))
       return success(); // P15 rejects tensors outside of the arena
-    return reject(first,
+    return reject(facts.steps[first].op,
                   "P29: expected '" + all.getName() + "', which holds what bucket " +
                       llvm::Twine(number) + " gathers for the next step, to live in [0, " +
                       llvm::Twine(end) + "], got [" + llvm::Twine((*live)[0]) + ", " +
@@ -92,7 +85,7 @@ private:
         continue;
       for (std::int64_t step : found->second)
         if ((step < first || step > last) && step != issue)
-          return reject(step,
+          return reject(facts.steps[step].op,
                         "P29: touches '" + tensor.getName() +
                             "', which only what follows the wait for bucket " +
                             llvm::Twine(number) + " may",

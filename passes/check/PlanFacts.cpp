@@ -156,6 +156,14 @@ Version PlanFacts::sourceOf(Version version, Copies through) const {
   return version;
 }
 
+LogicalResult reject(Operation *at, const llvm::Twine &message, Operation *other,
+                     const llvm::Twine &note) {
+  InFlightDiagnostic diagnostic = at->emitOpError(message);
+  if (other)
+    diagnostic.attachNote(other->getLoc()) << note;
+  return diagnostic;
+}
+
 FailureOr<PlanFacts> gather(plan::ProgramOp program) {
   PlanFacts facts;
   facts.program = program;

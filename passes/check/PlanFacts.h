@@ -83,6 +83,11 @@ struct PlanFacts {
   }
 };
 
+/// Reports an error at an operation, with a note at another one where there is one.
+/// Always fails.
+mlir::LogicalResult reject(mlir::Operation *at, const llvm::Twine &message, mlir::Operation *other,
+                           const llvm::Twine &note);
+
 /// Gathers the facts of a program. Fails where other rules would be meaningless: an operation of
 /// another dialect or a loop body that depends on values outside (P13), an operand that is no
 /// declared tensor (P9), a bucket number that is declared twice (P4) or used without a

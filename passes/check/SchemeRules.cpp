@@ -21,7 +21,7 @@ public:
     auto gather = dyn_cast<plan::GatherOp>(facts.steps[issue].op);
     const bool byFactors = plan::travelsByFactors(bucket);
     if (byFactors != static_cast<bool>(gather))
-      return reject(issue,
+      return reject(facts.steps[issue].op,
                     "P14: " + llvm::Twine(byFactors ? "issues" : "gathers") + " bucket " +
                         llvm::Twine(number) + ", which travels by '" +
                         schemeName(bucket.getScheme()) + "'",
@@ -32,13 +32,6 @@ public:
   }
 
 private:
-  LogicalResult reject(std::int64_t step, const llvm::Twine &message, Operation *other,
-                       const llvm::Twine &note) const {
-    InFlightDiagnostic diagnostic = facts.steps[step].op->emitOpError(message);
-    diagnostic.attachNote(other->getLoc()) << note;
-    return diagnostic;
-  }
-
   static llvm::ArrayRef<std::int64_t>
   stepsOf(const llvm::DenseMap<Operation *, llvm::SmallVector<std::int64_t, 4>> &accesses,
           plan::TensorOp tensor) {
@@ -61,24 +54,25 @@ private:
     for (plan::TensorOp factor : gather.reads) {
       const plan::Space space = factor.getSpace();
       if (space == plan::Space::parameters || space == plan::Space::gradients)
-        return reject(issue,
+        return reject(facts.steps[issue].op,
                       "P15: gathers '" + factor.getName() + "' of space '" +
                           plan::stringifySpace(space) + "', which messages and updates write",
                       factor, "declared here");
       auto step = inFlight(stepsOf(facts.writers, factor));
       if (step >= 0 && !facts.isCarried(number)) // a carried bucket's factors are copied
-        return reject(step,
+        return reject(facts.steps[step].op,
                       "P15: writes '" + factor.getName() + "' while bucket " + llvm::Twine(number) +
                           " gathers it",
                       gather.op, "gathered here");
     }
     for (plan::TensorOp all : gather.writes) {
       if (all.getSpace() != plan::Space::arena)
-        return reject(issue, "P15: expected what '" + all.getName() + "' holds in the arena", all,
+        return reject(facts.steps[issue].op,
+                      "P15: expected what '" + all.getName() + "' holds in the arena", all,
                       "declared here");
       for (const auto *accesses : {&facts.readers, &facts.writers})
         if (auto step = inFlight(stepsOf(*accesses, all)); step >= 0)
-          return reject(step,
+          return reject(facts.steps[step].op,
                         "P15: touches '" + all.getName() + "' while bucket " + llvm::Twine(number) +
                             " is gathered into it",
                         gather.op, "gathered here");
@@ -127,10 +121,10 @@ private:
   LogicalResult rejectReconstructed(std::int64_t step, plan::TensorOp gradient,
                                     plan::TensorOp own) const {
     if (!own)
-      return reject(step,
+      return reject(facts.steps[step].op,
                     "P16: computes '" + gradient.getName() + "' from nothing that was gathered",
                     facts.steps[issue].op, "gathered here");
-    return reject(step,
+    return reject(facts.steps[step].op,
                   "P16: computes '" + gradient.getName() + "' from '" + own.getName() +
                       "', which is this rank's alone",
                   own, "declared here");
@@ -140,14 +134,14 @@ private:
     return forTensors(plan::Space::gradients, [&](plan::TensorOp gradient) -> LogicalResult {
       auto writers = stepsOf(facts.writers, gradient);
       if (writers.empty())
-        return reject(update,
+        return reject(facts.steps[update].op,
                       "P16: updates bucket " + llvm::Twine(number) + ", but nothing computes '" +
                           gradient.getName() + "'",
                       gradient, "this gradient");
       for (std::int64_t step : writers)
         if (step < wait || step > update)
           return reject(
-              step,
+              facts.steps[step].op,
               "P16: writes '" + gradient.getName() + "' " +
                   (step < wait ? "before the factors of bucket " : "after the update of bucket ") +
                   llvm::Twine(number) + (step < wait ? " have arrived" : ""),
@@ -168,7 +162,7 @@ private:
       if (!isEarly && readers.back() < issue)
         return success();
       const bool isParameter = tensor.getSpace() == plan::Space::parameters;
-      return reject(isEarly ? readers.front() : readers.back(),
+      return reject(facts.steps[isEarly ? readers.front() : readers.back()].op,
                     "P17: reads " + llvm::Twine(isParameter ? "parameter" : "gradient") + " '" +
                         tensor.getName() + "', which the message of bucket " + llvm::Twine(number) +
                         " changes",
