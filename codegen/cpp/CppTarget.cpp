@@ -5,9 +5,8 @@
 #include "codegen/step/RunCompiler.h"
 
 using namespace mlir;
-using namespace syncline::codegen;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -154,4 +153,4 @@ const StepTarget &cppTarget() {
   return target;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -3,10 +3,10 @@
 
 #include "codegen/step/StepTarget.h"
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// Writes step.cpp: loops over ranges, cloned for several vector widths and split over OpenMP's
 /// threads. The compiler is $CXX, or c++ when that is unset.
 const StepTarget &cppTarget();
 
-} // namespace syncline
+} // namespace syncline::codegen

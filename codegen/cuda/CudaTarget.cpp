@@ -9,9 +9,8 @@
 #include <limits>
 
 using namespace mlir;
-using namespace syncline::codegen;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -202,4 +201,4 @@ const StepTarget &cudaTarget() {
   return target;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -3,11 +3,11 @@
 
 #include "codegen/step/StepTarget.h"
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// Writes step.cu: one kernel for each loop, launched into the queue that PointwiseKernel is given.
 /// The device code is for sm_80 and sm_90; newer devices compile its PTX. The compiler is $NVCC, or
 /// when that is unset nvcc of the path or of /usr/local/cuda.
 const StepTarget &cudaTarget();
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace syncline {
+namespace syncline::codegen {
 
 std::string sha256(llvm::StringRef bytes) {
   llvm::SHA256 hash;
@@ -29,4 +29,4 @@ std::string planHash(const nlohmann::json &document) {
   return sha256(unsigned_.dump());
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// The hash of the bytes as 64 lower-case hexadecimal digits.
 std::string sha256(llvm::StringRef bytes);
@@ -20,4 +20,4 @@ Result<std::string> sha256OfFile(const std::string &path);
 /// The hash of the document, printed compactly with sorted keys and with hashes.plan = "".
 std::string planHash(const nlohmann::json &document);
 
-} // namespace syncline
+} // namespace syncline::codegen

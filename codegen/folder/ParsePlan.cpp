@@ -23,7 +23,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -139,4 +139,4 @@ Result<OwningOpRef<ModuleOp>> parsePlan(const std::string &path, MLIRContext &co
   return module;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

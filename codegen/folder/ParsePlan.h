@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// Parses and verifies the file `path`. A text that makes MLIR's parser crash is an error like any
 /// other. Preconditions: the context's registry knows the dialects (registerAllDialects), and no
@@ -16,4 +16,4 @@ namespace syncline {
 Result<mlir::OwningOpRef<mlir::ModuleOp>> parsePlan(const std::string &path,
                                                     mlir::MLIRContext &context);
 
-} // namespace syncline
+} // namespace syncline::codegen

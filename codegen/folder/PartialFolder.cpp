@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -204,4 +204,4 @@ Status PartialFolder::rename() {
   return Status::ok();
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

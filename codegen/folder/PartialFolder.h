@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// A folder under construction, beside its later place. Where that place is a link, the folder is
 /// beside the link's target, and the link stays. The destructor removes the folder with everything
@@ -49,4 +49,4 @@ enum class Swap { exchange, aside };
 /// `from` stays where it was.
 int replaceFolder(const std::string &from, const std::string &to, Swap swap = Swap::exchange);
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -24,7 +24,7 @@ using namespace mlir;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -306,4 +306,4 @@ Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRCo
   return module;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// A file of the folder that the caller writes: weights.bin, model.onnx.
 struct PlanFile {
@@ -44,4 +44,4 @@ Result<nlohmann::json> readPlanJson(const std::string &folder);
 Result<mlir::OwningOpRef<mlir::ModuleOp>> verifyPlanFolder(const std::string &folder,
                                                            mlir::MLIRContext &context);
 
-} // namespace syncline
+} // namespace syncline::codegen

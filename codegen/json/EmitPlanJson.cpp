@@ -13,7 +13,7 @@
 using namespace mlir;
 using Json = nlohmann::json;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -222,4 +222,4 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
   return plan;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

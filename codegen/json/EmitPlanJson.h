@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// The contents of plan.json that the module does not have.
 struct PlanInfo {
@@ -29,4 +29,4 @@ struct PlanInfo {
 /// does not say so, or the other way round (P24).
 Result<nlohmann::json> emitPlanJson(mlir::ModuleOp module, const PlanInfo &info);
 
-} // namespace syncline
+} // namespace syncline::codegen

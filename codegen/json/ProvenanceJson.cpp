@@ -12,7 +12,7 @@
 using namespace mlir;
 using Json = nlohmann::json;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -75,4 +75,4 @@ Json provenanceJson(ModuleOp module) {
   return json;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// The "provenance" of plan.schema.json: whether the operations' times are measured, and how many
 /// of them. For a trace it says that the times are the trace's.
 nlohmann::json provenanceJson(mlir::ModuleOp module);
 
-} // namespace syncline
+} // namespace syncline::codegen

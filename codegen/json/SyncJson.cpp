@@ -15,7 +15,7 @@
 using namespace mlir;
 using Json = nlohmann::json;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -308,4 +308,4 @@ std::int64_t dedicatedServers(cluster::SpecAttr spec, sync::SolutionOp solution)
   return isUsed && servers && servers.getDedicated() ? servers.getCount() : 0;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

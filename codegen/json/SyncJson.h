@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// The cluster as `cluster` of plan.schema.json has it: seconds, bytes and rates a second, null for
 /// what it does not have.
@@ -36,4 +36,4 @@ Status addPredictedTimes(nlohmann::json &buckets, sync::ProblemOp problem,
 /// Processes besides the ranks that messages of the solution need: dedicated servers.
 std::int64_t dedicatedServers(cluster::SpecAttr spec, sync::SolutionOp solution);
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -81,4 +81,4 @@ TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl) {
   return TableWriter(program, nccl).write();
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

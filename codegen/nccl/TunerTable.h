@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// The table's name in a plan folder.
 inline constexpr llvm::StringLiteral tunerTableName = "nccl-tuner.csv";
@@ -32,4 +32,4 @@ struct TunerTable {
 /// pure. Preconditions: check-plan accepts the program, and NCCL carries its messages.
 TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl);
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -9,9 +9,8 @@
 #include <algorithm>
 
 using namespace mlir;
-using namespace syncline::codegen;
 
-namespace syncline {
+namespace syncline::codegen {
 
 namespace {
 
@@ -196,4 +195,4 @@ FailureOr<std::string> emitStep(plan::ProgramOp program, const StepTarget &targe
   return Emitter(program, target, header).emit();
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// What the head of the file says about the program.
 struct StepHeader {
@@ -20,4 +20,4 @@ struct StepHeader {
 mlir::FailureOr<std::string> emitStep(plan::ProgramOp program, const StepTarget &target,
                                       const StepHeader &header);
 
-} // namespace syncline
+} // namespace syncline::codegen

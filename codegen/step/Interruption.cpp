@@ -5,7 +5,7 @@
 #include <csignal>
 #include <iterator>
 
-using namespace syncline;
+using namespace syncline::codegen;
 
 namespace {
 

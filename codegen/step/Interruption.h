@@ -1,7 +1,7 @@
 // Defers signals that end the process, such as Ctrl-C, while files are half-written.
 #pragma once
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// While this object exists, SIGINT, SIGTERM and SIGHUP do not end this process. They end the
 /// compiler that setCompiler named. The destructor delivers them again, with their usual effect, so
@@ -20,4 +20,4 @@ public:
   static void setCompiler(int group);
 };
 
-} // namespace syncline
+} // namespace syncline::codegen

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace syncline {
+namespace syncline::codegen {
 
 using llvm::StringRef;
 
@@ -185,4 +185,4 @@ Status runCompiler(const Compiler &compiler, const std::string &source, const st
   return Status::ok();
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

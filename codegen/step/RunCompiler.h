@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// A compiler, and how it makes a shared library of one source.
 struct Compiler {
@@ -23,4 +23,4 @@ struct Compiler {
 Status runCompiler(const Compiler &compiler, const std::string &source, const std::string &object,
                    const std::string &includeDirectory);
 
-} // namespace syncline
+} // namespace syncline::codegen

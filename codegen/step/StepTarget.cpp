@@ -4,7 +4,7 @@
 #include "codegen/cpp/CppTarget.h"
 #include "codegen/cuda/CudaTarget.h"
 
-namespace syncline {
+namespace syncline::codegen {
 
 llvm::ArrayRef<const StepTarget *> stepTargets() {
   static const StepTarget *const all[] = {&cppTarget(), &cudaTarget()};
@@ -18,4 +18,4 @@ const StepTarget *findTarget(llvm::StringRef backend) {
   return nullptr;
 }
 
-} // namespace syncline
+} // namespace syncline::codegen

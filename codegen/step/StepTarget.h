@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace syncline {
+namespace syncline::codegen {
 
 /// A generated loop. '$' stands for its name.
 struct LoopText {
@@ -50,4 +50,4 @@ llvm::ArrayRef<const StepTarget *> stepTargets();
 /// The target of a backend; null where no backend has this name.
 const StepTarget *findTarget(llvm::StringRef backend);
 
-} // namespace syncline
+} // namespace syncline::codegen

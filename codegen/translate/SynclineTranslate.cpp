@@ -12,14 +12,15 @@
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
+using namespace syncline::codegen;
 
 /// A version for the text that stays the same in all releases.
 static constexpr const char *version = "test";
 
-static TranslateFromMLIRFunction printStep(const syncline::StepTarget &target) {
+static TranslateFromMLIRFunction printStep(const StepTarget &target) {
   return [&target](Operation *module, llvm::raw_ostream &os) -> LogicalResult {
     for (auto program : cast<ModuleOp>(module).getOps<syncline::plan::ProgramOp>()) {
-      FailureOr<std::string> text = syncline::emitStep(program, target, {version, "optimal"});
+      FailureOr<std::string> text = emitStep(program, target, {version, "optimal"});
       if (failed(text))
         return failure();
       os << *text;
@@ -29,7 +30,7 @@ static TranslateFromMLIRFunction printStep(const syncline::StepTarget &target) {
 }
 
 static LogicalResult printJson(ModuleOp module, llvm::raw_ostream &os) {
-  auto document = syncline::emitPlanJson(module, {version, "plan", "", ""});
+  auto document = emitPlanJson(module, {version, "plan", "", ""});
   if (!document)
     return module.emitError(document.status().message());
   os << document->dump(1) << "\n";
@@ -42,9 +43,9 @@ static LogicalResult printTunerTable(ModuleOp module, llvm::raw_ostream &os) {
   if (!spec || !spec.getNccl())
     return module.emitError("expected a cluster with 'nccl'");
   for (auto program : module.getOps<syncline::plan::ProgramOp>()) {
-    const syncline::TunerTable table = syncline::tunerTable(program, spec.getNccl());
+    const TunerTable table = tunerTable(program, spec.getNccl());
     os << table.text;
-    for (const syncline::TunerClash &clash : table.clashes)
+    for (const TunerClash &clash : table.clashes)
       os << "clash of " << clash.first << " by " << clash.firstAlgorithm << " and " << clash.second
          << " by " << clash.secondAlgorithm << ", " << clash.bytes << " bytes\n";
   }
@@ -52,11 +53,9 @@ static LogicalResult printTunerTable(ModuleOp module, llvm::raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
-  TranslateFromMLIRRegistration cpp("plan-to-cpp", "step.cpp of a plan",
-                                    printStep(syncline::cppTarget()),
+  TranslateFromMLIRRegistration cpp("plan-to-cpp", "step.cpp of a plan", printStep(cppTarget()),
                                     syncline::registerAllDialects);
-  TranslateFromMLIRRegistration cuda("plan-to-cuda", "step.cu of a plan",
-                                     printStep(syncline::cudaTarget()),
+  TranslateFromMLIRRegistration cuda("plan-to-cuda", "step.cu of a plan", printStep(cudaTarget()),
                                      syncline::registerAllDialects);
   TranslateFromMLIRRegistration json("plan-to-json", "plan.json of a plan, without hashes",
                                      printJson, syncline::registerAllDialects);

@@ -44,7 +44,7 @@ namespace {
 /// A model or a layer trace as a module, and the other contents of the plan folder.
 struct Source {
   OwningOpRef<ModuleOp> module;
-  std::vector<PlanFile> files;
+  std::vector<codegen::PlanFile> files;
   std::string layers; ///< a layer trace that was made from a model, as CSV
 };
 
@@ -135,7 +135,7 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
 
 /// Options for NCCL's collectives; null where the backend does not send by NCCL.
 cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
-  if (!findTarget(options.backend)->usesNccl)
+  if (!codegen::findTarget(options.backend)->usesNccl)
     return {};
   const auto protocol = cluster::symbolizeProtocol(options.ncclProtocol);
   return cluster::NcclAttr::get(context, protocol.value_or(cluster::Protocol::any),
@@ -176,7 +176,7 @@ void warnOfClashes(ModuleOp module) {
   if (!spec.getNccl())
     return;
   for (auto program : module.getOps<plan::ProgramOp>())
-    for (const TunerClash &clash : tunerTable(program, spec.getNccl()).clashes)
+    for (const codegen::TunerClash &clash : codegen::tunerTable(program, spec.getNccl()).clashes)
       std::fprintf(stderr,
                    "syncline: warning: buckets %lld and %lld both have %lld bytes, which is all "
                    "that NCCL knows them by: both go by %s, bucket %lld not by %s\n",
@@ -230,15 +230,16 @@ Status expectFile(const std::string &path) {
   return Status::ok();
 }
 
-Result<PlanInfo> describe(const CompileOptions &options) {
+Result<codegen::PlanInfo> describe(const CompileOptions &options) {
   for (const std::string &path : {options.model, options.cluster, options.profile})
     if (Status s = expectFile(path); !s)
       return s;
-  Result<std::string> model = sha256OfFile(options.model), cluster = sha256OfFile(options.cluster);
+  Result<std::string> model = codegen::sha256OfFile(options.model),
+                      cluster = codegen::sha256OfFile(options.cluster);
   if (!model || !cluster)
     return model ? cluster.status() : model.status();
-  return PlanInfo{SYNCLINE_VERSION, std::filesystem::path(options.model).stem().string(), *model,
-                  *cluster, options.backend};
+  return codegen::PlanInfo{SYNCLINE_VERSION, std::filesystem::path(options.model).stem().string(),
+                           *model, *cluster, options.backend};
 }
 
 Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions &options) {
@@ -270,7 +271,7 @@ Status compile(const CompileOptions &options) {
     return s;
   PlanContext context;
 
-  Result<PlanInfo> info = describe(options);
+  Result<codegen::PlanInfo> info = describe(options);
   if (!info)
     return info.status();
   if (!options.writeLayers.empty())
@@ -291,9 +292,9 @@ Status compile(const CompileOptions &options) {
   if (Status fits = checkMemory(options.cluster, *source->module); !fits)
     return fits;
   DiagnosticCollector diagnostics(&context);
-  PlanSources sources{*source->module, *info, files::runtimeIncludes(), std::move(source->files),
-                      enter};
-  Result<nlohmann::json> plan = writePlan(options.output, sources);
+  codegen::PlanSources sources{*source->module, *info, files::runtimeIncludes(),
+                               std::move(source->files), enter};
+  Result<nlohmann::json> plan = codegen::writePlan(options.output, sources);
   progress.reset();
   if (!plan)
     return plan.status();

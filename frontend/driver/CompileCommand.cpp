@@ -52,7 +52,7 @@ static std::string schemeHelp() {
 
 static std::vector<std::string> backends() {
   std::vector<std::string> names;
-  for (const StepTarget *target : stepTargets())
+  for (const codegen::StepTarget *target : codegen::stepTargets())
     names.push_back(target->backend.str());
   return names;
 }
@@ -207,11 +207,11 @@ Command addCompile(CLI::App &app) {
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
     for (const char *name : {"--nccl-protocol", "--nccl-channels"})
-      if (command->count(name) > 0 && !findTarget(options->backend)->usesNccl)
+      if (command->count(name) > 0 && !codegen::findTarget(options->backend)->usesNccl)
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
-    if (options->overlap != "backward" && findTarget(options->backend)->usesNccl)
+    if (options->overlap != "backward" && codegen::findTarget(options->backend)->usesNccl)
       return Status::error(ErrorKind::badUsage,
                            "--overlap step is for '--backend cpu': messages by NCCL are not yet "
                            "timed and watched over a step's end");

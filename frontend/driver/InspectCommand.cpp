@@ -46,7 +46,7 @@ std::string lastPart(const std::string &folder) {
 }
 
 Result<std::string> compare(const InspectOptions &options, const nlohmann::json &plan) {
-  Result<nlohmann::json> other = readPlanJson(options.other);
+  Result<nlohmann::json> other = codegen::readPlanJson(options.other);
   if (!other)
     return other.status();
   std::string left = lastPart(options.plan), right = lastPart(options.other);
@@ -73,7 +73,7 @@ Result<std::string> reportOn(const InspectOptions &options) {
     return whyGradient(options.plan, options.why);
   if (!options.advise.empty())
     return adviseDdp(options.plan);
-  Result<nlohmann::json> plan = readPlanJson(options.plan);
+  Result<nlohmann::json> plan = codegen::readPlanJson(options.plan);
   if (!plan)
     return plan.status();
   if (!options.other.empty())

@@ -31,7 +31,7 @@ static report::LayerSeconds layersOf(ModuleOp module) {
 
 Result<report::Comparison> measurePlan(const std::string &folder, const std::string &trace,
                                        double tolerance) {
-  Result<nlohmann::json> plan = readPlanJson(folder);
+  Result<nlohmann::json> plan = codegen::readPlanJson(folder);
   if (!plan)
     return plan.status();
   Result<files::ChromeTrace> read = files::readChromeTrace(trace);

@@ -12,16 +12,16 @@ using namespace syncline;
 
 Result<OwningOpRef<ModuleOp>> driver::readPlanModule(const std::string &folder,
                                                      MLIRContext &context) {
-  Result<nlohmann::json> document = readPlanJson(folder);
+  Result<nlohmann::json> document = codegen::readPlanJson(folder);
   if (!document)
     return document.status();
   const std::string path = folder + "/plan.mlir";
-  Result<std::string> hash = sha256OfFile(path);
+  Result<std::string> hash = codegen::sha256OfFile(path);
   if (!hash)
     return hash.status();
   if (nlohmann::json expected = (*document)["hashes"]["files"].value("plan.mlir", nlohmann::json());
       expected != *hash)
     return Status::badInput("'" + path +
                             "': the file was changed after it was compiled: its hash differs");
-  return parsePlan(path, context);
+  return codegen::parsePlan(path, context);
 }

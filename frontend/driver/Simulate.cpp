@@ -60,7 +60,7 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
     context.alone += op.seconds;
   Result<std::string> provenance = report::guarded([&] {
     return report::provenanceText(document.value("provenance", nlohmann::json()),
-                                  clusterJson(cluster));
+                                  codegen::clusterJson(cluster));
   });
   if (!provenance)
     return provenance.status();
@@ -152,7 +152,7 @@ Status simulatePlan(const SimulateOptions &options) {
     if (Status writable = output.empty() ? Status::ok() : expectWritableFile(output); !writable)
       return writable;
   PlanContext context;
-  Result<nlohmann::json> document = readPlanJson(options.plan);
+  Result<nlohmann::json> document = codegen::readPlanJson(options.plan);
   if (!document)
     return document.status();
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(options.plan, context);

@@ -48,7 +48,7 @@ Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
     return Status::badInput("'" + file + "': expected a regular file");
-  Result<std::string> hash = sha256OfFile(file);
+  Result<std::string> hash = codegen::sha256OfFile(file);
   if (!hash)
     return hash.status();
   return *hash == digest ? Status::ok()
@@ -58,7 +58,7 @@ Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
 
 /// Checks what plan.json states about the plan's origin.
 Status checkOrigin(const VerifyOptions &options) {
-  Result<nlohmann::json> document = readPlanJson(options.plan);
+  Result<nlohmann::json> document = codegen::readPlanJson(options.plan);
   if (!document)
     return document.status();
   const nlohmann::json &hashes = (*document)["hashes"];
@@ -79,7 +79,7 @@ Status verify(const VerifyOptions &options) {
     return s;
   PlanContext context;
   DiagnosticCollector diagnostics(&context);
-  Result<OwningOpRef<ModuleOp>> module = verifyPlanFolder(folder, context);
+  Result<OwningOpRef<ModuleOp>> module = codegen::verifyPlanFolder(folder, context);
   if (!module)
     return module.status();
   PassManager passes(&context);

@@ -39,7 +39,7 @@ ChildProcesses::~ChildProcesses() {
     kill(pid, SIGKILL);
   for (const int pid : running)
     waitpid(pid, nullptr, 0);
-  Interruption::setCompiler(0);
+  codegen::Interruption::setCompiler(0);
   std::error_code ignored;
   if (!folder.empty())
     fs::remove_all(folder, ignored);
@@ -118,7 +118,7 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
   if (group == 0)
     group = child.pid;
   setpgid(child.pid, group); // parent and child both call it: either may run first
-  Interruption::setCompiler(group);
+  codegen::Interruption::setCompiler(group);
   running.push_back(child.pid);
   return child;
 }
@@ -140,7 +140,7 @@ Status ChildProcesses::wait(Child &child, const std::function<void()> &meanwhile
   std::erase(running, child.pid);
   if (running.empty())
     group = 0;
-  Interruption::setCompiler(group);
+  codegen::Interruption::setCompiler(group);
   if (Status s = checkInterruption(); !s)
     return s;
   return failureOf(child, status);
@@ -163,7 +163,7 @@ Status ChildProcesses::waitForOutput(Child &child) {
 }
 
 Status ChildProcesses::checkInterruption() const {
-  return Interruption::pending() ? Status::badInput("interrupted") : Status::ok();
+  return codegen::Interruption::pending() ? Status::badInput("interrupted") : Status::ok();
 }
 
 /// The failure's message, without "PROGRAM: error: ", which would name the program twice.

@@ -38,7 +38,7 @@ public:
 private:
   Status failureOf(const Child &child, int status) const;
 
-  Interruption interruption;
+  codegen::Interruption interruption;
   std::string folder;
   std::vector<int> running;
   int group = 0, started = 0;

@@ -70,7 +70,7 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
     return checkedRanks(cluster->devicesPerNode, options.cluster);
   if (!isPlan)
     return 1;
-  Result<nlohmann::json> plan = readPlanJson(options.source);
+  Result<nlohmann::json> plan = codegen::readPlanJson(options.source);
   if (!plan)
     return plan.status();
   std::int64_t devices = 1;
@@ -108,7 +108,7 @@ std::vector<std::string> runWords(const ProfileOptions &options, const std::stri
 Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
                 const std::string &times, ChildProcesses &children,
                 launch::ProgressLine &progress) {
-  Result<nlohmann::json> document = readPlanJson(plan);
+  Result<nlohmann::json> document = codegen::readPlanJson(plan);
   if (!document)
     return document.status();
   const std::string backend = document->at("backend");

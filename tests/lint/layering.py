@@ -86,7 +86,7 @@ NAMESPACES = [
     ("passes/*", "syncline", "TableGen fixes the passes' namespace"),
     ("frontend/onnx", None, "onnx is the library's namespace; not all of it is in frontend yet"),
     ("frontend/ir", "syncline::frontend", "shared with frontend/onnx"),
-    ("codegen", None, "to be moved"),
+    ("codegen", "syncline::codegen", "one library, one namespace"),
     ("passes/differentiate", None, "to be moved"),
     ("passes/fuse", None, "to be moved"),
     ("passes/merge", None, "to be moved"),

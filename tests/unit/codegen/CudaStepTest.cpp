@@ -11,6 +11,7 @@
 #include <iterator>
 
 using namespace syncline;
+using namespace syncline::codegen;
 using namespace syncline::test;
 
 namespace {

@@ -16,6 +16,7 @@
 
 using namespace syncline::data;
 using namespace syncline;
+using namespace syncline::codegen;
 using namespace syncline::test;
 
 namespace {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 using namespace syncline;
+using namespace syncline::codegen;
 using namespace syncline::test;
 namespace fs = std::filesystem;
 

@@ -13,6 +13,7 @@
 #include <iterator>
 
 using namespace syncline;
+using namespace syncline::codegen;
 using namespace syncline::test;
 namespace fs = std::filesystem;
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 using namespace syncline;
+using namespace syncline::codegen;
 using namespace syncline::test;
 
 TEST(StepCompiles, CallsTheBuilderInPlanOrder) {

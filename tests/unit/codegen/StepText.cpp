@@ -10,15 +10,17 @@
 
 namespace syncline::test {
 
-std::string stepText(const std::string &plan, const StepTarget &target) {
+std::string stepText(const std::string &plan, const codegen::StepTarget &target) {
   PlanModule plans;
   auto module = plans.parse(plan);
-  auto step = emitStep(*module->getOps<plan::ProgramOp>().begin(), target, {"1.2.3", "optimal"});
+  auto step =
+      codegen::emitStep(*module->getOps<plan::ProgramOp>().begin(), target, {"1.2.3", "optimal"});
   EXPECT_TRUE(mlir::succeeded(step));
   return mlir::succeeded(step) ? *step : "";
 }
 
-Status compileStep(const std::string &step, const StepTarget &target, const std::string &folder) {
+Status compileStep(const std::string &step, const codegen::StepTarget &target,
+                   const std::string &folder) {
   const std::string source = folder + "/" + target.fileName.str();
   std::ofstream(source) << step;
   return target.compile(source, folder + "/step.so", SYNCLINE_RUNTIME_INCLUDE);
@@ -26,7 +28,7 @@ Status compileStep(const std::string &step, const StepTarget &target, const std:
 
 std::vector<std::string> callsOf(const std::string &plan) {
   TemporaryFolder folder;
-  const Status compiled = compileStep(stepText(plan), cppTarget(), folder.path);
+  const Status compiled = compileStep(stepText(plan), codegen::cppTarget(), folder.path);
   EXPECT_TRUE(compiled.isOk()) << compiled.message();
   RecordingBuilder builder;
   if (compiled.isOk())

@@ -10,10 +10,12 @@
 namespace syncline::test {
 
 /// The step that is generated of a plan's text. The test fails and it is empty where none is.
-std::string stepText(const std::string &plan, const StepTarget &target = cppTarget());
+std::string stepText(const std::string &plan,
+                     const codegen::StepTarget &target = codegen::cppTarget());
 
 /// Writes the step's text into the folder and compiles it to FOLDER/step.so.
-Status compileStep(const std::string &step, const StepTarget &target, const std::string &folder);
+Status compileStep(const std::string &step, const codegen::StepTarget &target,
+                   const std::string &folder);
 
 /// What the compiled step of a plan's text calls. The test fails where it does not compile.
 std::vector<std::string> callsOf(const std::string &plan);
