@@ -13,5 +13,5 @@
 void syncline::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<cluster::ClusterDialect, nn::NNDialect, sync::SyncDialect, plan::PlanDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect>();
-  registerDifferentiationRules(registry);
+  differentiate::registerDifferentiationRules(registry);
 }

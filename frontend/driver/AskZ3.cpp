@@ -147,10 +147,10 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
     return Status::badInput("'" + folder + "/plan.mlir': expected a solution");
   sync::SolutionOp solution = *solutions.begin();
   DiagnosticCollector diagnostics(module.getContext());
-  FailureOr<sync::ProblemOp> op = problemOf(solution);
+  FailureOr<sync::ProblemOp> op = merge::problemOf(solution);
   if (failed(op))
     return diagnostics.status("'" + folder + "/plan.mlir': expected a problem");
-  FailureOr<problem::Problem> problem = toProblem(*op);
+  FailureOr<problem::Problem> problem = merge::toProblem(*op);
   if (failed(problem))
     return diagnostics.status("'" + folder + "/plan.mlir': not a problem");
 

@@ -251,7 +251,7 @@ Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions 
 
 Status checkSchemes(const CompileOptions &options) {
   for (const std::string &text : options.schemes)
-    if (Result<RequestedScheme> requested = parseRequestedScheme(text); !requested)
+    if (Result<merge::RequestedScheme> requested = merge::parseRequestedScheme(text); !requested)
       return Status::error(ErrorKind::badUsage, "--scheme: " + requested.status().message());
   return Status::ok();
 }

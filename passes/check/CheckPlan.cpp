@@ -9,6 +9,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::check;
 
 namespace {
 

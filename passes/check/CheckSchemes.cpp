@@ -17,7 +17,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::check {
 
 namespace {
 
@@ -89,7 +89,7 @@ private:
   }
 
   LogicalResult checkFactorOption(std::size_t layer, const problem::FactorOption &option) {
-    const auto asText = [&] { return factorOptionAttr(op.getContext(), layer, option); };
+    const auto asText = [&] { return merge::factorOptionAttr(op.getContext(), layer, option); };
     if (option.scheme != Scheme::factors || !catalog.gather || option.factorBytes == 0)
       return op.emitOpError("S14: the cluster offers no ") << asText();
     const double seconds = cost::gatherSeconds(catalog, option.factorBytes),
@@ -170,7 +170,7 @@ static LogicalResult checkInstance(sync::ProblemOp op, const problem::Problem &p
     InFlightDiagnostic diagnostic = op.emitOpError("S15: expected merge classes ");
     llvm::interleaveComma(expected.mergeClasses, diagnostic,
                           [&](const problem::MergeClass &wanted) {
-                            diagnostic << mergeClassAttr(op.getContext(), wanted);
+                            diagnostic << merge::mergeClassAttr(op.getContext(), wanted);
                           });
     return diagnostic;
   }
@@ -233,7 +233,7 @@ LogicalResult checkSchemes(sync::ProblemOp op, const problem::Problem &problem,
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
   if (!catalog)
     return op.emitOpError(catalog.status().message());
-  const auto requested = requestedSchemes(op);
+  const auto requested = merge::requestedSchemes(op);
   if (!requested)
     return op.emitOpError("S14: ") << requested.status().message();
   return SchemeCheck(op, problem, *catalog, *requested, shardUpdateOf(op, spec, *requested))
@@ -245,13 +245,14 @@ LogicalResult checkTrace(sync::ProblemOp op, const problem::Problem &problem, sy
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
   if (!catalog)
     return failure(); // checkSchemes has reported why, and has read the requests
-  llvm::SmallVector<RequestedScheme> requested;
+  llvm::SmallVector<merge::RequestedScheme> requested;
   if (op.getRequested())
     for (StringRef text : op.getRequestedAttr().getAsValueRange<StringAttr>())
-      if (Result<RequestedScheme> pattern = parseRequestedScheme(text))
+      if (Result<merge::RequestedScheme> pattern = merge::parseRequestedScheme(text))
         requested.push_back(*pattern);
-  Result<Instance> instance = poseInstance(cost::timelineOf(trace, cluster::slowdown(spec)),
-                                           cluster::slowestDevice(spec), *catalog, requested);
+  Result<merge::Instance> instance =
+      merge::poseInstance(cost::timelineOf(trace, cluster::slowdown(spec)),
+                          cluster::slowestDevice(spec), *catalog, requested);
   if (!instance)
     return op.emitOpError("S15: ") << instance.status().message();
   const cost::Timeline &timeline = instance->timeline;
@@ -272,4 +273,4 @@ LogicalResult checkTrace(sync::ProblemOp op, const problem::Problem &problem, sy
   return checkInstance(op, problem, instance->problem);
 }
 
-} // namespace syncline
+} // namespace syncline::check

@@ -5,7 +5,7 @@
 #include "ir/sync/Sync.h"
 #include "passes/problem/Problem.h"
 
-namespace syncline {
+namespace syncline::check {
 
 /// Rule S14. Fails, with a diagnostic at the problem, unless
 ///   - every merge class and every factor option is one that the cluster offers, with its cost, its
@@ -25,4 +25,4 @@ mlir::LogicalResult checkSchemes(sync::ProblemOp op, const problem::Problem &pro
 mlir::LogicalResult checkTrace(sync::ProblemOp op, const problem::Problem &problem,
                                sync::TraceOp trace, cluster::SpecAttr spec);
 
-} // namespace syncline
+} // namespace syncline::check

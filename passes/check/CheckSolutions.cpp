@@ -12,23 +12,24 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::check;
 
 namespace {
 
 LogicalResult check(sync::SolutionOp op) {
-  FailureOr<sync::ProblemOp> problemOp = problemOf(op);
+  FailureOr<sync::ProblemOp> problemOp = merge::problemOf(op);
   if (failed(problemOp))
     return failure();
-  FailureOr<problem::Problem> problem = toProblem(*problemOp);
+  FailureOr<problem::Problem> problem = merge::toProblem(*problemOp);
   if (failed(problem))
     return failure();
-  const problem::Solution plan = toSolution(op, *problem);
+  const problem::Solution plan = merge::toSolution(op, *problem);
   if (auto rejection = proof::checkSolution(*problem, plan))
     return op.emitOpError(rejection->message);
-  if (failed(checkPlanner(op, *problem, plan)))
+  if (failed(merge::checkPlanner(op, *problem, plan)))
     return failure();
   const double bound = op.getBound().convertToDouble();
-  std::optional<problem::BoundProof> proof = toProof(op);
+  std::optional<problem::BoundProof> proof = merge::toProof(op);
   if (!proof) {
     if (bound != 0)
       return op.emitOpError("claims the bound ") << bound << " without a certificate";
@@ -52,7 +53,7 @@ LogicalResult checkProblem(ModuleOp module) {
   if (!llvm::hasSingleElement(problems) || !llvm::hasSingleElement(solutions))
     return (*solutions.begin()).emitOpError("expected one problem and one solution of a cluster");
   sync::ProblemOp op = *problems.begin();
-  const problem::Problem problem = statedProblem(op);
+  const problem::Problem problem = merge::statedProblem(op);
   if (failed(checkSchemes(op, problem, spec)))
     return failure();
   for (auto trace : module.getOps<sync::TraceOp>())

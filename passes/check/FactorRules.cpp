@@ -251,7 +251,7 @@ LogicalResult checkFactors(const PlanFacts &facts, ModuleOp module) {
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
   if (!catalog)
     return problem.emitOpError(catalog.status().message());
-  const auto requested = requestedSchemes(problem);
+  const auto requested = merge::requestedSchemes(problem);
   if (!requested)
     return problem.emitOpError("P23: ") << requested.status().message();
   return FactorRules(facts, problem, *catalog, *requested).check();

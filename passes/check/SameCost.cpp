@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace syncline {
+namespace syncline::check {
 
 using namespace problem;
 
@@ -44,4 +44,4 @@ bool isSameFactorOption(const FactorOption &a, const FactorOption &b) {
          !differ(a.reconstruct, b.reconstruct);
 }
 
-} // namespace syncline
+} // namespace syncline::check

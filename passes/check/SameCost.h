@@ -4,7 +4,7 @@
 #include "passes/problem/Problem.h"
 #include "passes/problem/Rounding.h"
 
-namespace syncline {
+namespace syncline::check {
 
 using problem::differ;
 
@@ -18,4 +18,4 @@ bool isSameMergeClass(const problem::MergeClass &a, const problem::MergeClass &b
 /// these bytes.
 bool isSameFactorOption(const problem::FactorOption &a, const problem::FactorOption &b);
 
-} // namespace syncline
+} // namespace syncline::check

@@ -9,13 +9,14 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
     External models implement this interface and `registerDifferentiationRules` attaches them, so
     the dialect does not depend on differentiation.
   }];
-  let cppNamespace = "::syncline";
+  let cppNamespace = "::syncline::differentiate";
   let methods = [InterfaceMethod<[{
       Adds to the gradients of the operands what flows back from the gradients of the results. The
       pass calls it once per operation, in reverse program order, when at least one result has a
       gradient and all of the results' uses have been visited. A rule may skip operands that are
       not wanted. A rule that fails emits an error at the operation.
-    }], "::llvm::LogicalResult", "differentiate", (ins "::syncline::Gradients &":$gradients)>];
+    }], "::llvm::LogicalResult", "differentiate",
+      (ins "::syncline::differentiate::Gradients &":$gradients)>];
 }
 
 #endif

@@ -10,6 +10,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 /// The loss of a step that has one loss and was not differentiated before; null after an error.

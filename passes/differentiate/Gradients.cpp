@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 Gradients::Gradients(StepOp step, LossOp loss) : builder(step.getContext()), current(loss) {

@@ -8,7 +8,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
-namespace syncline {
+namespace syncline::differentiate {
 
 /// Gradients of one step's values with respect to its loss. Not thread-safe.
 ///
@@ -73,4 +73,4 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
 
-} // namespace syncline
+} // namespace syncline::differentiate

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 /// Fails where an activation is fused. Activations are fused after differentiation, since their
@@ -92,7 +93,7 @@ static LogicalResult differentiateMatmul(MatmulOp op, Gradients &g) {
   return success();
 }
 
-void syncline::attachLinearRules(MLIRContext *context) {
+void syncline::differentiate::attachLinearRules(MLIRContext *context) {
   attachRule<ConvOp, differentiateConv>(context);
   attachRule<MatmulOp, differentiateMatmul>(context);
 }

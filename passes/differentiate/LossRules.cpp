@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 /// The rule of all losses with a scalar result and a ready gradient with respect to `value`.
@@ -25,7 +26,7 @@ static LogicalResult differentiateMeanSquaredError(MeanSquaredErrorOp op, Gradie
   return useReadyGradient(op, op.getValue(), op.getTarget(), op.getGradient(), op.getLoss(), g);
 }
 
-void syncline::attachLossRules(MLIRContext *context) {
+void syncline::differentiate::attachLossRules(MLIRContext *context) {
   attachRule<CrossEntropyOp, differentiateCrossEntropy>(context);
   attachRule<MeanSquaredErrorOp, differentiateMeanSquaredError>(context);
 }

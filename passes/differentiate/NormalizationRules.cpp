@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 static LogicalResult differentiateBatchNorm(BatchNormOp op, Gradients &g) {
@@ -42,7 +43,7 @@ static LogicalResult differentiateDropout(DropoutOp op, Gradients &g) {
   return success();
 }
 
-void syncline::attachNormalizationRules(MLIRContext *context) {
+void syncline::differentiate::attachNormalizationRules(MLIRContext *context) {
   attachRule<BatchNormOp, differentiateBatchNorm>(context);
   attachRule<LrnOp, differentiateLrn>(context);
   attachRule<SoftmaxOp, differentiateSoftmax>(context);

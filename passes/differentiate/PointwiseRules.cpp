@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 /// Whether the derivative reads forward's result (NN21).
@@ -113,7 +114,7 @@ static LogicalResult differentiateBroadcast(BroadcastOp op, Gradients &g) {
   return success();
 }
 
-void syncline::attachPointwiseRules(MLIRContext *context) {
+void syncline::differentiate::attachPointwiseRules(MLIRContext *context) {
   attachRule<UnaryOp, differentiateUnary>(context);
   attachRule<BinaryOp, differentiateBinary>(context);
   attachRule<BroadcastOp, differentiateBroadcast>(context);

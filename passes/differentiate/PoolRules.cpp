@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 static LogicalResult differentiateMaxPool(MaxPoolOp op, Gradients &g) {
@@ -21,7 +22,7 @@ static LogicalResult differentiateAveragePool(AveragePoolOp op, Gradients &g) {
   return success();
 }
 
-void syncline::attachPoolRules(MLIRContext *context) {
+void syncline::differentiate::attachPoolRules(MLIRContext *context) {
   attachRule<MaxPoolOp, differentiateMaxPool>(context);
   attachRule<AveragePoolOp, differentiateAveragePool>(context);
 }

@@ -6,7 +6,7 @@
 
 #include "passes/differentiate/DifferentiableOpInterface.cpp.inc"
 
-void syncline::registerDifferentiationRules(mlir::DialectRegistry &registry) {
+void syncline::differentiate::registerDifferentiationRules(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, nn::NNDialect *) {
     attachLinearRules(context);
     attachLossRules(context);

@@ -9,7 +9,7 @@ namespace mlir {
 class DialectRegistry;
 }
 
-namespace syncline {
+namespace syncline::differentiate {
 
 /// Makes the operations of nn differentiable in every context that `registry` is given to.
 void registerDifferentiationRules(mlir::DialectRegistry &registry);
@@ -35,4 +35,4 @@ void attachPointwiseRules(mlir::MLIRContext *context);
 void attachPoolRules(mlir::MLIRContext *context);
 void attachShapeRules(mlir::MLIRContext *context);
 
-} // namespace syncline
+} // namespace syncline::differentiate

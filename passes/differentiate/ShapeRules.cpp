@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::differentiate;
 using namespace syncline::nn;
 
 static LogicalResult differentiateReshape(ReshapeOp op, Gradients &g) {
@@ -70,7 +71,7 @@ static LogicalResult differentiateReduce(ReduceOp op, Gradients &g) {
   return success();
 }
 
-void syncline::attachShapeRules(MLIRContext *context) {
+void syncline::differentiate::attachShapeRules(MLIRContext *context) {
   attachRule<ReshapeOp, differentiateReshape>(context);
   attachRule<TransposeOp, differentiateTranspose>(context);
   attachRule<ConcatOp, differentiateConcat>(context);

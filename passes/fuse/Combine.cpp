@@ -5,9 +5,10 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::fuse;
 using namespace syncline::nn;
 
-void syncline::combineAttributes(Operation *into, ArrayRef<Operation *> parts) {
+void syncline::fuse::combineAttributes(Operation *into, ArrayRef<Operation *> parts) {
   double seconds = 0;
   bool known = true;
   for (Operation *part : parts) {

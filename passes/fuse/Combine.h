@@ -3,11 +3,11 @@
 
 #include "ir/nn/NN.h"
 
-namespace syncline {
+namespace syncline::fuse {
 
 /// Sets the attributes of `into`, which does the work of `parts`: the last part's layer, the
 /// last part's phase (backward or forward), and the sum of their predicted times when all parts
 /// have one.
 void combineAttributes(mlir::Operation *into, llvm::ArrayRef<mlir::Operation *> parts);
 
-} // namespace syncline
+} // namespace syncline::fuse

@@ -11,6 +11,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::fuse;
 using namespace syncline::nn;
 
 namespace {
@@ -87,7 +88,7 @@ template <typename Op> static void fuseLinear(Op op, UnaryOp relu) {
   relu.erase();
 }
 
-static void fuse(UnaryOp relu) {
+static void fuseRelu(UnaryOp relu) {
   if (relu.getKind() != UnaryKind::relu || !relu.getX().hasOneUse())
     return;
   Operation *before = relu.getX().getDefiningOp();
@@ -107,7 +108,7 @@ namespace {
 struct FuseActivations : syncline::impl::FuseActivationsBase<FuseActivations> {
   void runOnOperation() override {
     for (auto op : llvm::make_early_inc_range(getOperation().getBody().getOps<UnaryOp>()))
-      fuse(op);
+      fuseRelu(op);
   }
 };
 } // namespace

@@ -16,6 +16,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::fuse;
 using namespace syncline::nn;
 
 /// Fills the loop's body with the members' scalar operations, one after the other.

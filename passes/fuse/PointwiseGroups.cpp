@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::fuse;
 using namespace syncline::nn;
 
 static ArrayRef<std::int64_t> shapeOf(Value value) {
@@ -23,7 +24,7 @@ static SplatElementsAttr splatOf(Value value) {
   return elements && isa<FloatType>(elements.getElementType()) ? elements : nullptr;
 }
 
-FloatAttr syncline::splatValue(Value value) {
+FloatAttr syncline::fuse::splatValue(Value value) {
   SplatElementsAttr elements = splatOf(value);
   return elements ? elements.getSplatValue<FloatAttr>() : FloatAttr();
 }
@@ -207,7 +208,7 @@ std::vector<PointwiseGroup> Grouping::take() {
   return result;
 }
 
-std::vector<PointwiseGroup> syncline::groupPointwise(StepOp step, std::size_t *attempts) {
+std::vector<PointwiseGroup> syncline::fuse::groupPointwise(StepOp step, std::size_t *attempts) {
   Grouping grouping(step);
   if (attempts)
     *attempts = grouping.attempts;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace syncline {
+namespace syncline::fuse {
 
 /// Elementwise operations, in program order, that become one `nn.pointwise` in the place of
 /// the last.
@@ -51,4 +51,4 @@ std::vector<PointwiseGroup> groupPointwise(nn::StepOp step, std::size_t *attempt
 
 inline constexpr std::size_t maxInputs = 12, maxMembers = 32, maxReaders = 64;
 
-} // namespace syncline
+} // namespace syncline::fuse

@@ -6,9 +6,10 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::fuse;
 using namespace syncline::nn;
 
-bool syncline::isElementwise(Operation *op) {
+bool syncline::fuse::isElementwise(Operation *op) {
   return isa<UnaryOp, UnaryBackwardOp, BinaryOp, PReluBackwardOp, BroadcastOp>(op);
 }
 
@@ -150,8 +151,8 @@ static Value binary(Scalars &s, BinaryKind kind, Value a, Value b) {
   llvm_unreachable("all kinds are listed");
 }
 
-llvm::SmallVector<Value> syncline::buildScalars(OpBuilder &builder, Operation *op,
-                                                ValueRange operands) {
+llvm::SmallVector<Value> syncline::fuse::buildScalars(OpBuilder &builder, Operation *op,
+                                                      ValueRange operands) {
   Type type = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   Scalars s{builder, op->getLoc(), type};
   if (auto known = dyn_cast<UnaryOp>(op))

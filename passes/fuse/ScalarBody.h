@@ -5,7 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace syncline {
+namespace syncline::fuse {
 
 /// Whether `op` is of an elementwise kind: unary, unary_backward, binary, prelu_backward
 /// or broadcast.
@@ -20,4 +20,4 @@ bool isElementwise(mlir::Operation *op);
 llvm::SmallVector<mlir::Value> buildScalars(mlir::OpBuilder &builder, mlir::Operation *op,
                                             mlir::ValueRange operands);
 
-} // namespace syncline
+} // namespace syncline::fuse

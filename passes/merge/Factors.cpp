@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::merge {
 
 Value withoutReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
@@ -106,4 +106,4 @@ std::optional<FactorPair> factorsOf(sync::GradientOp gradient) {
   return pair;
 }
 
-} // namespace syncline
+} // namespace syncline::merge

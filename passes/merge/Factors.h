@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace syncline {
+namespace syncline::merge {
 
 /// The two factors of a gradient. Ranks may exchange them instead of the gradient, since the sum
 /// over ranks r of product(left_r, right_r) equals product(left_0 .. left_P-1, right_0 ..
@@ -58,4 +58,4 @@ mlir::Value withoutCopies(mlir::Value value);
 /// `value` itself.
 mlir::Value withoutReshapes(mlir::Value value);
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -13,6 +13,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::merge;
 
 namespace {
 

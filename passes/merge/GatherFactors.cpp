@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::merge {
 
 namespace {
 
@@ -185,4 +185,4 @@ LogicalResult gatherFactors(OpBuilder &builder, const FactorMessage &message, st
   return success();
 }
 
-} // namespace syncline
+} // namespace syncline::merge

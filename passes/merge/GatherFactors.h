@@ -5,7 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace syncline {
+namespace syncline::merge {
 
 /// A message of the solution that sends factors.
 struct FactorMessage {
@@ -23,4 +23,4 @@ struct FactorMessage {
 mlir::LogicalResult gatherFactors(mlir::OpBuilder &builder, const FactorMessage &message,
                                   std::int64_t ranks);
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::merge {
 
 namespace {
 
@@ -266,4 +266,4 @@ Result<Instance> poseInstance(cost::Timeline timeline, cluster::DeviceAttr devic
   return Poser(std::move(timeline), device, catalog).pose(requested);
 }
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -7,7 +7,7 @@
 #include "passes/problem/Problem.h"
 #include "syncline/Status.h"
 
-namespace syncline {
+namespace syncline::merge {
 
 /// The contents of a `sync.problem`.
 struct Instance {
@@ -33,4 +33,4 @@ Result<Instance> poseInstance(cost::Timeline timeline, cluster::DeviceAttr devic
                               const cost::SchemeCatalog &catalog,
                               llvm::ArrayRef<RequestedScheme> requested);
 
-} // namespace syncline
+} // namespace syncline::merge

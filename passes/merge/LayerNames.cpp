@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::merge {
 
 /// The parameter's name, and the name without its last part: "fc.weight", "fc".
 static GradientNames withStem(StringRef parameter) {
@@ -69,4 +69,4 @@ Result<std::vector<std::optional<cluster::Scheme>>> requestedSchemes(sync::Probl
   return requestedSchemes(names, patterns);
 }
 
-} // namespace syncline
+} // namespace syncline::merge

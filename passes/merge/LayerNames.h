@@ -7,7 +7,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-namespace syncline {
+namespace syncline::merge {
 
 /// The names of a gradient of a step or of a trace.
 GradientNames namesOf(cost::ReadyGradient gradient);
@@ -17,4 +17,4 @@ GradientNames namesOf(cost::ReadyGradient gradient);
 /// pattern that is invalid or matches nothing.
 Result<std::vector<std::optional<cluster::Scheme>>> requestedSchemes(sync::ProblemOp problem);
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::merge;
 
 /// Whether two solutions have the same messages, with equal schemes and layers, and piggybacks.
 static bool isSame(const problem::Problem &problem, const problem::Solution &a,
@@ -20,8 +21,8 @@ static bool isSame(const problem::Problem &problem, const problem::Solution &a,
   return a.piggybacks == b.piggybacks && std::ranges::equal(a.messages, b.messages, sameMessage);
 }
 
-LogicalResult syncline::checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
-                                     const problem::Solution &plan) {
+LogicalResult syncline::merge::checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
+                                            const problem::Solution &plan) {
   Result<std::shared_ptr<const solver::Planner>> planner =
       solver::parsePlanner(op.getPlanner().str());
   if (!planner)

@@ -4,7 +4,7 @@
 #include "ir/sync/Sync.h"
 #include "passes/problem/Problem.h"
 
-namespace syncline {
+namespace syncline::merge {
 
 /// Fails, with a diagnostic at the solution, where its planner is a rule that gives another
 /// solution, or searches and finishes later than a rule without a proof, or allows fewer messages.
@@ -14,4 +14,4 @@ namespace syncline {
 mlir::LogicalResult checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
                                  const problem::Solution &plan);
 
-} // namespace syncline
+} // namespace syncline::merge

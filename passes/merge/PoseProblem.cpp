@@ -15,6 +15,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::merge;
 
 namespace {
 

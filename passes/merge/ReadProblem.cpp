@@ -7,10 +7,11 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::merge;
 
 static_assert(sync::oneTreeBytes == problem::oneTreeBytes);
 
-bool syncline::hasGpus(cluster::SpecAttr spec) {
+bool syncline::merge::hasGpus(cluster::SpecAttr spec) {
   constexpr double minOfGpus = 1e12;
   return spec.getNccl() || double(spec.getDevice().getCompute().value_or(0)) >= minOfGpus;
 }
@@ -25,7 +26,7 @@ static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr
   return result;
 }
 
-problem::Problem syncline::statedProblem(sync::ProblemOp op) {
+problem::Problem syncline::merge::statedProblem(sync::ProblemOp op) {
   problem::Problem problem;
   problem.computeFree = op.getBackwardEnd().convertToDouble();
   if (auto module = op->getParentOfType<ModuleOp>())
@@ -51,14 +52,14 @@ problem::Problem syncline::statedProblem(sync::ProblemOp op) {
   return problem;
 }
 
-FailureOr<problem::Problem> syncline::toProblem(sync::ProblemOp op) {
+FailureOr<problem::Problem> syncline::merge::toProblem(sync::ProblemOp op) {
   problem::Problem problem = statedProblem(op);
   if (Status valid = problem::validate(problem); !valid)
     return op.emitOpError(valid.message());
   return problem;
 }
 
-FailureOr<sync::ProblemOp> syncline::problemOf(sync::SolutionOp op) {
+FailureOr<sync::ProblemOp> syncline::merge::problemOf(sync::SolutionOp op) {
   auto problem = SymbolTable::lookupNearestSymbolFrom<sync::ProblemOp>(op, op.getProblemAttr());
   if (!problem)
     return op.emitOpError("expected a 'sync.problem' named '") << op.getProblem() << "'";
@@ -93,7 +94,8 @@ static bool isReconstructed(const problem::Problem &problem, const problem::Mess
   return message.option < factorOptions.size() && factorOptions[message.option].reconstruct > 0;
 }
 
-problem::Solution syncline::toSolution(sync::SolutionOp op, const problem::Problem &problem) {
+problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
+                                              const problem::Problem &problem) {
   problem::Solution plan;
   plan.computeEnd = problem.computeFree;
   for (auto attr : op.getMessages().getAsRange<sync::MessageAttr>()) {
@@ -118,7 +120,7 @@ problem::Solution syncline::toSolution(sync::SolutionOp op, const problem::Probl
   return plan;
 }
 
-std::optional<problem::BoundProof> syncline::toProof(sync::SolutionOp op) {
+std::optional<problem::BoundProof> syncline::merge::toProof(sync::SolutionOp op) {
   if (!op.getCertificate())
     return std::nullopt;
   if (auto times = dyn_cast<sync::TimesAttr>(*op.getCertificate()))

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace syncline {
+namespace syncline::merge {
 
 /// Whether a cluster's devices count as GPUs: NCCL carries the messages, or a rank's device
 /// computes at least 1 TFLOP/s. Every GPU in the kinds of cluster files does; a processor's
@@ -36,4 +36,4 @@ std::optional<problem::BoundProof> toProof(sync::SolutionOp op);
 /// The problem that a solution answers; a diagnostic at the solution when no problem has that name.
 mlir::FailureOr<sync::ProblemOp> problemOf(sync::SolutionOp op);
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::merge {
 
 using cluster::Scheme;
 
@@ -75,4 +75,4 @@ Result<std::vector<std::optional<Scheme>>> requestedSchemes(ArrayRef<GradientNam
   return requested;
 }
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::merge {
 
 /// A request: gradients with a matching name must use the scheme.
 struct RequestedScheme {
@@ -30,4 +30,4 @@ using GradientNames = llvm::SmallVector<std::string>;
 Result<std::vector<std::optional<cluster::Scheme>>>
 requestedSchemes(llvm::ArrayRef<GradientNames> gradients, llvm::ArrayRef<RequestedScheme> patterns);
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -14,6 +14,7 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::merge;
 
 namespace {
 struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace syncline {
+namespace syncline::merge {
 
 static double seconds(Operation *op) {
   auto predicted = op ? op->getAttrOfType<FloatAttr>(nn::secondsAttr) : FloatAttr();
@@ -83,4 +83,4 @@ std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &time
   return all;
 }
 
-} // namespace syncline
+} // namespace syncline::merge

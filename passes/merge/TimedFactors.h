@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace syncline {
+namespace syncline::merge {
 
 struct TimedFactors {
   std::int64_t bytes = 0; ///< bytes of both factors of one rank
@@ -31,4 +31,4 @@ struct TimedFactors {
 std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &timeline,
                                                       cluster::DeviceAttr device);
 
-} // namespace syncline
+} // namespace syncline::merge

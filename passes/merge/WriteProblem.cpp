@@ -5,14 +5,15 @@
 
 using namespace mlir;
 using namespace syncline;
+using namespace syncline::merge;
 
 /// A limit as an optional parameter.
 static std::optional<std::int64_t> limitOf(std::int64_t bytes) {
   return bytes == problem::unlimited ? std::nullopt : std::optional(bytes);
 }
 
-sync::MergeClassAttr syncline::mergeClassAttr(MLIRContext *context,
-                                              const problem::MergeClass &mergeClass) {
+sync::MergeClassAttr syncline::merge::mergeClassAttr(MLIRContext *context,
+                                                     const problem::MergeClass &mergeClass) {
   llvm::SmallVector<sync::OptionAttr> options;
   for (const problem::SchemeOption &option : mergeClass.options)
     options.push_back(sync::OptionAttr::get(context, option.scheme,
@@ -21,8 +22,8 @@ sync::MergeClassAttr syncline::mergeClassAttr(MLIRContext *context,
                                    limitOf(mergeClass.capacity));
 }
 
-sync::FactorOptionAttr syncline::factorOptionAttr(MLIRContext *context, std::size_t layer,
-                                                  const problem::FactorOption &option) {
+sync::FactorOptionAttr syncline::merge::factorOptionAttr(MLIRContext *context, std::size_t layer,
+                                                         const problem::FactorOption &option) {
   return sync::FactorOptionAttr::get(
       context, static_cast<std::int64_t>(layer), option.scheme, option.seconds, option.reconstruct,
       option.traffic, option.factorBytes > 0 ? std::optional(option.factorBytes) : std::nullopt);
@@ -62,9 +63,9 @@ struct LayerAttrs {
 
 } // namespace
 
-sync::ProblemOp syncline::createProblem(OpBuilder &builder, Location place,
-                                        const Instance &instance,
-                                        llvm::ArrayRef<StringRef> requested) {
+sync::ProblemOp syncline::merge::createProblem(OpBuilder &builder, Location place,
+                                               const Instance &instance,
+                                               llvm::ArrayRef<StringRef> requested) {
   const LayerAttrs layers(builder.getContext(), instance);
   llvm::SmallVector<Attribute> mergeClasses;
   for (const problem::MergeClass &mergeClass : instance.problem.mergeClasses)
@@ -123,10 +124,10 @@ static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Proble
       message.end, reconstructed);
 }
 
-sync::SolutionOp syncline::createSolution(OpBuilder &builder, sync::ProblemOp op,
-                                          const problem::Problem &problem, StringRef planner,
-                                          const problem::Solution &solution,
-                                          const problem::BoundProof &proof, double bound) {
+sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::ProblemOp op,
+                                                 const problem::Problem &problem, StringRef planner,
+                                                 const problem::Solution &solution,
+                                                 const problem::BoundProof &proof, double bound) {
   llvm::SmallVector<Attribute> messages;
   for (const problem::Message &message : solution.messages)
     messages.push_back(messageAttr(builder.getContext(), problem, solution, message));

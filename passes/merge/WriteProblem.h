@@ -7,7 +7,7 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace syncline {
+namespace syncline::merge {
 
 /// Writes an instance at the builder's place; `requested` are the schemes requested by name, as the
 /// user wrote them. toProblem reads an equal problem from it.
@@ -25,4 +25,4 @@ sync::MergeClassAttr mergeClassAttr(mlir::MLIRContext *context,
 sync::FactorOptionAttr factorOptionAttr(mlir::MLIRContext *context, std::size_t layer,
                                         const problem::FactorOption &option);
 
-} // namespace syncline
+} // namespace syncline::merge

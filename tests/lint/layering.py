@@ -87,10 +87,6 @@ NAMESPACES = [
     ("frontend/onnx", None, "onnx is the library's namespace; not all of it is in frontend yet"),
     ("frontend/ir", "syncline::frontend", "shared with frontend/onnx"),
     ("codegen", "syncline::codegen", "one library, one namespace"),
-    ("passes/differentiate", None, "to be moved"),
-    ("passes/fuse", None, "to be moved"),
-    ("passes/merge", None, "to be moved"),
-    ("passes/check", None, "two headers are to be moved"),
 ]
 
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace syncline {
+namespace syncline::check {
 namespace {
 
 TEST(SameCost, IsUpToRounding) {
@@ -26,4 +26,4 @@ TEST(SameCost, WhatIsNotFiniteIsTheSameAsNothing) {
 }
 
 } // namespace
-} // namespace syncline
+} // namespace syncline::check

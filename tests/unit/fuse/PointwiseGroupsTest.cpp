@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace syncline {
+namespace syncline::fuse {
 namespace {
 
 /// The result of operation i - 1; the input for the first.
@@ -113,4 +113,4 @@ TEST(PointwiseGroupsOfAChain, AreFull) {
   EXPECT_EQ(grouped.groups[3].members.size(), 1u);
 }
 
-} // namespace syncline
+} // namespace syncline::fuse

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace syncline {
+namespace syncline::merge {
 namespace {
 
 /// A step of 4 samples with some inputs and `body` at its end.
@@ -134,4 +134,4 @@ TEST(Factors, NotOfOtherGradients) {
     EXPECT_FALSE(step.factors(name).has_value()) << name;
 }
 
-} // namespace syncline
+} // namespace syncline::merge

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace syncline {
+namespace syncline::merge {
 namespace {
 
 using cluster::Scheme;
@@ -67,4 +67,4 @@ TEST(RequestedSchemes, APatternMustMatch) {
 }
 
 } // namespace
-} // namespace syncline
+} // namespace syncline::merge
