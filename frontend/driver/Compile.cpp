@@ -50,11 +50,12 @@ struct Source {
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
                          CompileProgress &progress) {
-  Result<ImportedModel> imported = importOnnx(options.model, importOptions(options), context);
+  Result<frontend::ImportedModel> imported =
+      frontend::importOnnx(options.model, importOptions(options), context);
   if (!imported)
     return imported.status();
   printNotes(imported->notes, progress);
-  auto model = std::make_shared<ImportedModel>(std::move(*imported));
+  auto model = std::make_shared<frontend::ImportedModel>(std::move(*imported));
   Source source;
   source.module = std::move(model->module);
   source.files.push_back({"weights.bin", [model](const std::string &path) {

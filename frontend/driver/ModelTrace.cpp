@@ -21,11 +21,11 @@ public:
          std::optional<files::Profile> profile)
       : options(options), device(device), profile(std::move(profile)) {}
 
-  Result<files::LayerTrace> time(const ModelLayers &model) {
+  Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
     if (Status status = checkProfile(model); !status)
       return status;
     files::LayerTrace trace;
-    for (const ModelLayer &layer : model.layers) {
+    for (const frontend::ModelLayer &layer : model.layers) {
       Result<double> forward = seconds(layer, layer.forward),
                      backward = seconds(layer, layer.backward);
       if (!forward || !backward)
@@ -49,18 +49,18 @@ public:
   }
 
 private:
-  bool isMeasured(const ModelLayer &layer) const {
+  bool isMeasured(const frontend::ModelLayer &layer) const {
     return profile && profile->operations.count(layer.node) != 0;
   }
 
-  Status checkProfile(const ModelLayers &model) const {
+  Status checkProfile(const frontend::ModelLayers &model) const {
     if (!profile)
       return Status::ok();
     if (profile->batch && *profile->batch != model.batch)
       return Status::badInput("'" + options.profile + "' was measured with batch " +
                               std::to_string(*profile->batch) + ", expected " +
                               std::to_string(model.batch) + " as this plan's");
-    for (const ModelLayer &layer : model.layers)
+    for (const frontend::ModelLayer &layer : model.layers)
       if (isMeasured(layer))
         return Status::ok();
     return Status::badInput("'" + options.profile + "': expected times of nodes of '" +
@@ -69,9 +69,10 @@ private:
 
   /// Seconds by the roofline. Where the device has no rates, the bytes of a measured node stand in
   /// for its time.
-  Result<double> seconds(const ModelLayer &layer, const std::vector<Work> &work) const {
+  Result<double> seconds(const frontend::ModelLayer &layer,
+                         const std::vector<frontend::Work> &work) const {
     double sum = 0;
-    for (const Work &part : work)
+    for (const frontend::Work &part : work)
       if (auto time = cost::roofline({part.flops, part.bytes}, device))
         sum += *time;
       else if (isMeasured(layer))
@@ -85,7 +86,7 @@ private:
   }
 
   /// Divides a node's measured time among its layers, in proportion to their times by the roofline.
-  void measure(const ModelLayers &model, files::LayerTrace &trace) const {
+  void measure(const frontend::ModelLayers &model, files::LayerTrace &trace) const {
     std::map<std::string, double> forward, backward;
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
       forward[model.layers[i].node] += trace.layers[i].forward;
@@ -95,7 +96,7 @@ private:
       return whole > 0 ? part / whole * measured : isNode ? measured : 0;
     };
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
-      const ModelLayer &layer = model.layers[i];
+      const frontend::ModelLayer &layer = model.layers[i];
       const auto times = profile->operations.find(layer.node);
       if (times == profile->operations.end())
         continue;
@@ -115,8 +116,8 @@ private:
 
 } // namespace
 
-ImportOptions importOptions(const CompileOptions &options) {
-  ImportOptions import;
+frontend::ImportOptions importOptions(const CompileOptions &options) {
+  frontend::ImportOptions import;
   import.batch = options.batch;
   import.dimensions = options.dimensions;
   import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
@@ -135,7 +136,8 @@ void printNotes(const std::vector<std::string> &notes, CompileProgress &progress
 
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context,
                                          CompileProgress &progress) {
-  Result<ModelLayers> model = importLayers(options.model, importOptions(options), context);
+  Result<frontend::ModelLayers> model =
+      frontend::importLayers(options.model, importOptions(options), context);
   if (!model)
     return model.status();
   printNotes(model->notes, progress);

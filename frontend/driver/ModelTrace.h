@@ -20,7 +20,7 @@ Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::ML
                                          CompileProgress &progress);
 
 /// The options of `compile` that concern the model, for the importer.
-ImportOptions importOptions(const CompileOptions &options);
+frontend::ImportOptions importOptions(const CompileOptions &options);
 
 /// Prints the notes of an import where the progress line stood.
 void printNotes(const std::vector<std::string> &notes, CompileProgress &progress);

@@ -196,7 +196,7 @@ Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &opti
 
 } // namespace
 
-Result<ModelLayers> syncline::importLayers(const std::string &path, const ImportOptions &options,
+Result<ModelLayers> frontend::importLayers(const std::string &path, const ImportOptions &options,
                                            MLIRContext &context) {
   context.loadDialect<nn::NNDialect>();
   return importNamed<ModelLayers>(

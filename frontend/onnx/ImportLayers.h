@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace syncline {
+namespace syncline::frontend {
 
 /// What the device does in one pass over memory.
 struct Work {
@@ -43,4 +43,4 @@ struct ModelLayers {
 Result<ModelLayers> importLayers(const std::string &path, const ImportOptions &options,
                                  mlir::MLIRContext &context);
 
-} // namespace syncline
+} // namespace syncline::frontend

@@ -72,7 +72,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   return result;
 }
 
-Result<ImportedModel> syncline::importOnnx(const std::string &path, const ImportOptions &options,
+Result<ImportedModel> frontend::importOnnx(const std::string &path, const ImportOptions &options,
                                            MLIRContext &context) {
   context.loadDialect<nn::NNDialect>();
   return importNamed<ImportedModel>(

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::frontend {
 
 struct ImportOptions {
   /// Samples per rank; takes the place of the input's first dimension. Without it that dimension
@@ -47,4 +47,4 @@ struct ImportedModel {
 Result<ImportedModel> importOnnx(const std::string &path, const ImportOptions &options,
                                  mlir::MLIRContext &context);
 
-} // namespace syncline
+} // namespace syncline::frontend

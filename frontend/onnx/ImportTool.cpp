@@ -9,6 +9,7 @@
 #include <ostream>
 
 using namespace syncline;
+using namespace syncline::frontend;
 namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {

@@ -6,6 +6,7 @@
 #include <ostream>
 
 using namespace syncline;
+using namespace syncline::frontend;
 
 WeightsFile::WeightsFile() = default;
 WeightsFile::WeightsFile(WeightsFile &&) = default;

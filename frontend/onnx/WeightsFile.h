@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace syncline {
+namespace syncline::frontend {
 
 /// Dense row-major little-endian values, one tensor after another, each at a multiple of
 /// `alignment` bytes with zeros between.
@@ -20,7 +20,7 @@ public:
   struct Entry {
     std::string name;
     std::int64_t offset; ///< bytes from the file's start
-    frontend::TensorData data;
+    TensorData data;
   };
 
   WeightsFile();
@@ -29,7 +29,7 @@ public:
   ~WeightsFile();
 
   /// Appends a tensor and returns its offset. `data` must stay valid; see `keep`.
-  std::int64_t add(std::string name, const frontend::TensorData &data);
+  std::int64_t add(std::string name, const TensorData &data);
   /// Makes this object the owner of values that entries refer to.
   void keep(std::unique_ptr<onnx::TensorProto> values);
 
@@ -47,4 +47,4 @@ private:
   std::int64_t total = 0;
 };
 
-} // namespace syncline
+} // namespace syncline::frontend

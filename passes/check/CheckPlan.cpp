@@ -9,7 +9,6 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
-using namespace syncline::check;
 
 namespace {
 

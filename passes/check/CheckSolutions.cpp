@@ -12,11 +12,10 @@ namespace syncline {
 
 using namespace mlir;
 using namespace syncline;
-using namespace syncline::check;
 
 namespace {
 
-LogicalResult check(sync::SolutionOp op) {
+LogicalResult checkSolution(sync::SolutionOp op) {
   FailureOr<sync::ProblemOp> problemOp = merge::problemOf(op);
   if (failed(problemOp))
     return failure();
@@ -54,10 +53,10 @@ LogicalResult checkProblem(ModuleOp module) {
     return (*solutions.begin()).emitOpError("expected one problem and one solution of a cluster");
   sync::ProblemOp op = *problems.begin();
   const problem::Problem problem = merge::statedProblem(op);
-  if (failed(checkSchemes(op, problem, spec)))
+  if (failed(check::checkSchemes(op, problem, spec)))
     return failure();
   for (auto trace : module.getOps<sync::TraceOp>())
-    if (failed(checkTrace(op, problem, trace, spec)))
+    if (failed(check::checkTrace(op, problem, trace, spec)))
       return failure();
   return success();
 }
@@ -67,7 +66,7 @@ struct CheckSolutions : syncline::impl::CheckSolutionsBase<CheckSolutions> {
     if (failed(checkProblem(getOperation())))
       return signalPassFailure();
     for (auto solution : getOperation().getOps<sync::SolutionOp>())
-      if (failed(check(solution)))
+      if (failed(checkSolution(solution)))
         return signalPassFailure();
   }
 };

@@ -6,7 +6,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::differentiate;
 using namespace syncline::nn;
 

@@ -2,7 +2,6 @@
 #include "passes/differentiate/Rules.h"
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::differentiate;
 using namespace syncline::nn;
 

@@ -4,7 +4,6 @@
 #include "ir/nn/Shapes.h"
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::differentiate;
 using namespace syncline::nn;
 

@@ -4,7 +4,6 @@
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::fuse;
 using namespace syncline::nn;
 

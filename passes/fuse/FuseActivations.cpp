@@ -10,7 +10,6 @@ namespace syncline {
 } // namespace syncline
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::fuse;
 using namespace syncline::nn;
 

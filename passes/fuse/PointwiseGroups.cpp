@@ -9,7 +9,6 @@
 #include <algorithm>
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::fuse;
 using namespace syncline::nn;
 

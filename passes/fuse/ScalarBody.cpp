@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace syncline;
 using namespace syncline::fuse;
 using namespace syncline::nn;
 

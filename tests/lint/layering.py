@@ -84,7 +84,7 @@ NAMESPACES = [
     ("ir", None, "TableGen fixes the dialects' namespaces"),
     ("passes/z3", "syncline::z3judge", "z3 is the library's namespace"),
     ("passes/*", "syncline", "TableGen fixes the passes' namespace"),
-    ("frontend/onnx", None, "onnx is the library's namespace; not all of it is in frontend yet"),
+    ("frontend/onnx", "syncline::frontend", "onnx is the library's namespace"),
     ("frontend/ir", "syncline::frontend", "shared with frontend/onnx"),
     ("codegen", "syncline::codegen", "one library, one namespace"),
 ]

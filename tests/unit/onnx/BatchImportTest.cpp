@@ -5,6 +5,7 @@
 #include <onnx/onnx_pb.h>
 
 using namespace syncline;
+using namespace syncline::frontend;
 using namespace syncline::test;
 
 static ImportOptions withBatch(std::int64_t batch, ImportOptions options = meanSquare()) {

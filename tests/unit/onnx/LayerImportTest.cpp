@@ -9,6 +9,7 @@
 #include <fstream>
 
 using namespace syncline;
+using namespace syncline::frontend;
 using namespace syncline::test;
 
 namespace {

@@ -39,8 +39,8 @@ static std::string smallModel() {
   return model.SerializeAsString();
 }
 
-static syncline::ImportOptions options() {
-  syncline::ImportOptions result;
+static syncline::frontend::ImportOptions options() {
+  syncline::frontend::ImportOptions result;
   result.batch = 2;
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 using namespace syncline;
+using namespace syncline::frontend;
 using namespace syncline::test;
 
 static onnx::TensorProto floats(const std::string &name, std::vector<std::int64_t> dims,

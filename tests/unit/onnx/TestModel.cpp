@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 using namespace syncline;
+using namespace syncline::frontend;
 using namespace syncline::test;
 namespace fs = std::filesystem;
 

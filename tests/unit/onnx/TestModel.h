@@ -31,11 +31,11 @@ using Edit = std::function<void(onnx::ModelProto &)>;
 onnx::ModelProto parseModel(int opset, const std::string &graph);
 
 /// Imports the graph after `edit` has changed what the text cannot say.
-Outcome importText(int opset, const std::string &graph, const ImportOptions &options = {},
+Outcome importText(int opset, const std::string &graph, const frontend::ImportOptions &options = {},
                    const Edit &edit = {});
 
-Outcome importBytes(const std::string &bytes, const ImportOptions &options = {});
-Outcome importFile(const std::string &path, const ImportOptions &options = {});
+Outcome importBytes(const std::string &bytes, const frontend::ImportOptions &options = {});
+Outcome importFile(const std::string &path, const frontend::ImportOptions &options = {});
 
 /// The path of a file in a folder of this test's own that is deleted when the program ends.
 std::string scratchPath(const std::string &name);
@@ -45,6 +45,6 @@ std::string scratchPath(const std::string &name);
 Outcome importNodes(int opset, const std::string &nodes, const Edit &edit = {});
 
 /// Default options but for the loss.
-ImportOptions meanSquare();
+frontend::ImportOptions meanSquare();
 
 } // namespace syncline::test
