@@ -77,23 +77,24 @@ HOMES = [
 ]
 
 # A header's namespace is syncline::FOLDER, where FOLDER is the second folder of its path. These
-# folders differ: folder, namespace (None: any), why. The first that fits counts.
+# differ: folder or file, namespace, why. The first that fits counts.
 NAMESPACES = [
     ("runtime/include", "syncline", "the public headers; generated code names them"),
     ("runtime/cuda/tuner", "syncline::nccl", "a plugin of NCCL, apart from the backend"),
-    ("ir", None, "TableGen fixes the dialects' namespaces"),
+    ("ir/*", "syncline", "shared by all dialects"),
+    ("ir/cluster/Scheme.h", "syncline", "the operator must be in its type's namespace to be found"),
     ("passes/z3", "syncline::z3judge", "z3 is the library's namespace"),
     ("passes/*", "syncline", "TableGen fixes the passes' namespace"),
     ("frontend/onnx", "syncline::frontend", "onnx is the library's namespace"),
-    ("frontend/ir", "syncline::frontend", "shared with frontend/onnx"),
+    ("frontend/ir", "syncline::frontend", "syncline::ir would name the dialects' folder"),
     ("codegen", "syncline::codegen", "one library, one namespace"),
 ]
 
 
 def namespace(path):
-    """The namespace of the header PATH, or None where any will do."""
-    for folder, name, _ in NAMESPACES:
-        if inside(path, folder):
+    """The namespace that the header PATH has to be in."""
+    for place, name, _ in NAMESPACES:
+        if path == place or inside(path, place):
             return name
     return "syncline::" + path.split("/")[1]
 
