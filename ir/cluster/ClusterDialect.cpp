@@ -98,23 +98,6 @@ static LogicalResult checkInterference(EmitError emitError, Real times) {
                      << ", got " << text(times);
 }
 
-/// Whether #cluster.formula gives the scheme's time.
-static bool hasFormula(Scheme scheme) {
-  switch (scheme) {
-  case Scheme::ring:
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-  case Scheme::tree:
-  case Scheme::reduceScatter:
-    return true;
-  case Scheme::hierarchical:
-  case Scheme::parameterServer:
-  case Scheme::factors:
-    return false;
-  }
-  llvm_unreachable("every scheme is named above");
-}
-
 LogicalResult DeviceAttr::verify(EmitError emitError, std::optional<Real> compute,
                                  std::optional<Real> memory, Real launchOverhead,
                                  std::optional<int64_t> memorySize) {

@@ -150,22 +150,6 @@ double halvingDoublingTraffic(std::int64_t ranks) {
 
 } // namespace
 
-bool hasFormula(Scheme scheme) {
-  switch (scheme) {
-  case Scheme::ring:
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-  case Scheme::tree:
-  case Scheme::reduceScatter:
-    return true;
-  case Scheme::hierarchical:
-  case Scheme::parameterServer:
-  case Scheme::factors:
-    return false;
-  }
-  return false;
-}
-
 double SchemeOption::bytesMoved(std::int64_t bytes) const {
   const double perByte = bytes <= oneTreeBytes ? shortTraffic.value_or(traffic) : traffic;
   return perByte * static_cast<double>(bytes);

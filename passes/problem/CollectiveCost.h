@@ -119,9 +119,6 @@ struct LinkRates {
   double reduceSecondsPerByte = 0; ///< gamma: seconds per byte reduced
 };
 
-/// Whether formulaCost knows the scheme: the four all-reduces and reduce-scatter.
-bool hasFormula(Scheme scheme);
-
 /// The scheme's time on the channel over `ranks` ranks; one rank costs nothing. README.md,
 /// "Schemes", has the formulas for any number of ranks.
 class FormulaCost final : public PiecewiseCost {

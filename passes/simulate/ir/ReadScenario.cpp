@@ -45,7 +45,7 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
     return option->cost;
   // Not offered, but possible: its formula over the link.
   cluster::LinkAttr link = cluster::slowestLink(spec);
-  if (!link || !problem::hasFormula(scheme))
+  if (!link || !hasFormula(scheme))
     return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
                             cluster::stringifyScheme(scheme).str() + "' costs");
   return problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link));

@@ -26,55 +26,80 @@ enum class Scheme {
   factors,         ///< sufficient factors are gathered; the gradient is reconstructed from them
 };
 
+// Values count up from 0. A scheme without a case is an error in the functions that follow, so that
+// each has a name.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
+
+/// The scheme's name as plans and cluster files spell it; empty for a value that is no scheme.
+constexpr std::string_view schemeName(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+    return "ring";
+  case Scheme::recursiveDoubling:
+    return "recursive-doubling";
+  case Scheme::halvingDoubling:
+    return "halving-doubling";
+  case Scheme::tree:
+    return "tree";
+  case Scheme::reduceScatter:
+    return "reduce-scatter";
+  case Scheme::hierarchical:
+    return "hierarchical";
+  case Scheme::parameterServer:
+    return "parameter-server";
+  case Scheme::factors:
+    return "factors";
+  }
+  return {};
+}
+
+/// Whether latency and bandwidth of a link give the scheme's time: the four flat all-reduces and
+/// reduce-scatter.
+constexpr bool hasFormula(Scheme scheme) {
+  switch (scheme) {
+  case Scheme::ring:
+  case Scheme::recursiveDoubling:
+  case Scheme::halvingDoubling:
+  case Scheme::tree:
+  case Scheme::reduceScatter:
+    return true;
+  case Scheme::hierarchical:
+  case Scheme::parameterServer:
+  case Scheme::factors:
+    return false;
+  }
+  return false;
+}
+
+#pragma GCC diagnostic pop
+
 namespace detail {
 
-struct NamedScheme {
-  Scheme scheme;
-  std::string_view name;
-};
-
-/// In declaration order, so that a scheme's value is its place.
-inline constexpr std::array<NamedScheme, 8> namedSchemes{{
-    {Scheme::ring, "ring"},
-    {Scheme::recursiveDoubling, "recursive-doubling"},
-    {Scheme::halvingDoubling, "halving-doubling"},
-    {Scheme::tree, "tree"},
-    {Scheme::reduceScatter, "reduce-scatter"},
-    {Scheme::hierarchical, "hierarchical"},
-    {Scheme::parameterServer, "parameter-server"},
-    {Scheme::factors, "factors"},
-}};
-
-inline constexpr auto schemes = [] {
-  std::array<Scheme, namedSchemes.size()> all{};
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = namedSchemes[i].scheme;
-  return all;
+inline constexpr std::size_t schemeCount = [] {
+  std::size_t count = 0;
+  while (!schemeName(static_cast<Scheme>(count)).empty())
+    ++count;
+  return count;
 }();
 
-static_assert([] {
-  for (std::size_t i = 0; i < schemes.size(); ++i)
-    if (schemes[i] != static_cast<Scheme>(i))
-      return false;
-  return true;
-}());
+inline constexpr auto schemes = [] {
+  std::array<Scheme, schemeCount> all{};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<Scheme>(i);
+  return all;
+}();
 
 } // namespace detail
 
 /// Every scheme, in declaration order.
 constexpr std::span<const Scheme> allSchemes() { return detail::schemes; }
 
-/// The scheme's name as plans and cluster files spell it: "ring", "recursive-doubling",
-/// "halving-doubling", "tree", "reduce-scatter", "hierarchical", "parameter-server", "factors".
-constexpr std::string_view schemeName(Scheme scheme) {
-  return detail::namedSchemes[static_cast<std::size_t>(scheme)].name;
-}
-
 /// The inverse of schemeName; nothing when no scheme has that name.
 constexpr std::optional<Scheme> parseScheme(std::string_view name) {
-  for (const detail::NamedScheme &each : detail::namedSchemes)
-    if (each.name == name)
-      return each.scheme;
+  for (Scheme each : allSchemes())
+    if (schemeName(each) == name)
+      return each;
   return std::nullopt;
 }
 
