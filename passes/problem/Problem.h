@@ -54,10 +54,10 @@ struct Layer {
   std::int64_t bytes = 0;
   double ready = 0;               ///< seconds from the start of the step
   std::uint32_t mergeClasses = 0; ///< bit l is set where the layer may use merge class l
-  std::vector<FactorOption> factorOptions;
+  std::vector<FactorOption> factorOptions = {};
   /// The layer whose factor message also brings this gradient: a bias's gradient is the sum of the
   /// gathered dy. A piggyback needs no message of its own.
-  std::optional<std::size_t> carrier;
+  std::optional<std::size_t> carrier = {};
 };
 
 /// Copyable; costs are shared and immutable. Thread-safe to read.

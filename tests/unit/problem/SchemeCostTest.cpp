@@ -18,8 +18,12 @@ std::string printed(const char *format, double value) {
   return text;
 }
 
-constexpr FactorShape fc6{25088, 4096, 32}, fc7{4096, 4096, 32}, fc8{4096, 1000, 32};
-constexpr FactorShape fc8Of22k{4096, 21841, 32}, googLeNet{1024, 1000, 128}, resNet{2048, 1000, 32};
+constexpr FactorShape fc6{.inputs = 25088, .outputs = 4096, .samples = 32};
+constexpr FactorShape fc7{.inputs = 4096, .outputs = 4096, .samples = 32};
+constexpr FactorShape fc8{.inputs = 4096, .outputs = 1000, .samples = 32};
+constexpr FactorShape fc8Of22k{.inputs = 4096, .outputs = 21841, .samples = 32};
+constexpr FactorShape googLeNet{.inputs = 1024, .outputs = 1000, .samples = 128};
+constexpr FactorShape resNet{.inputs = 2048, .outputs = 1000, .samples = 32};
 
 double serverElements(const FactorShape &shape, int ranks) {
   ServerLayout layout;
@@ -49,9 +53,9 @@ TEST(Traffic, CrossesOverWhereTheTableSays) {
   EXPECT_EQ(printed("%.0f", crossover(fc8Of22k)), "216");
   EXPECT_EQ(printed("%.1f", crossover(googLeNet)), "7.9");
   EXPECT_EQ(printed("%.0f", crossover(resNet)), "42");
-  EXPECT_EQ(printed("%.0f", crossover({9216, 4096, 256})), "22");
-  EXPECT_EQ(printed("%.0f", crossover({4096, 4096, 256})), "16");
-  EXPECT_EQ(printed("%.1f", crossover({4096, 1000, 256})), "6.3");
+  EXPECT_EQ(printed("%.0f", crossover({.inputs = 9216, .outputs = 4096, .samples = 256})), "22");
+  EXPECT_EQ(printed("%.0f", crossover({.inputs = 4096, .outputs = 4096, .samples = 256})), "16");
+  EXPECT_EQ(printed("%.1f", crossover({.inputs = 4096, .outputs = 1000, .samples = 256})), "6.3");
 }
 
 TEST(Traffic, PrefersFactorsBelowTheCrossover) {
@@ -84,31 +88,33 @@ TEST(Traffic, OfALayerIsTheTables) {
   }
 }
 
-LinkRates rates(double alpha, double beta, double gamma) { return {alpha, beta, gamma}; }
+LinkRates rates(double alpha, double beta, double gamma) {
+  return {.latency = alpha, .secondsPerByte = beta, .reduceSecondsPerByte = gamma};
+}
 
 /// A tie with the ring goes to the ring, which stands first: so it must be one, to the last bit.
 TEST(ParameterServerCost, OfAServerOnEveryRankIsARings) {
   for (int ranks : {1, 2, 3, 4, 7, 16, 100})
     for (std::int64_t bytes : {0, 1, 4096, 123456789}) {
       LinkRates link = rates(3.7e-5, 7.9e-10, 1.3e-11);
-      ServerLayout layout{ranks, ranks, false, link, {}, Duplex::full};
+      ServerLayout layout{.workers = ranks, .servers = ranks, .worker = link};
       EXPECT_EQ(parameterServerCost(layout)->seconds(bytes),
                 formulaLine(Scheme::ring, ranks, link).seconds(bytes));
     }
   std::vector<SchemeOption> options = formulaCollectives(6, rates(1e-5, 1e-9, 1e-11));
   options.resize(1);
-  options.push_back(serverOption({6, 6, false, rates(1e-5, 1e-9, 1e-11), {}, Duplex::full}));
+  options.push_back(serverOption({.workers = 6, .servers = 6, .worker = rates(1e-5, 1e-9, 1e-11)}));
   EXPECT_EQ(fastestOption(options, 1 << 20), 0u);
 }
 
 TEST(ParameterServerCost, CountsAColocatedServersMessages) {
   // 4 ranks: 3 blocks pushed, 3 sums pulled; each server sums the other three's quarters.
-  ServerLayout layout{4, 4, false, rates(1, 2, 8), {}, Duplex::full};
+  ServerLayout layout{.workers = 4, .servers = 4, .worker = rates(1, 2, 8)};
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 6 + 2 * 75 * 2 + 75 * 8);
   layout.duplex = Duplex::half;
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 6 + 4 * 75 * 2 + 75 * 8);
   // Servers on 2 of the 4: others push 2 blocks, a server takes 3 halves and answers 3.
-  layout = {4, 2, false, rates(1, 2, 8), {}, Duplex::full};
+  layout = {.workers = 4, .servers = 2, .worker = rates(1, 2, 8)};
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 + 3 + 2 * 150 * 2 + 150 * 8);
   // Half duplex: a server sends 1 half beside the 3 it takes.
   layout.duplex = Duplex::half;
@@ -117,7 +123,11 @@ TEST(ParameterServerCost, CountsAColocatedServersMessages) {
 
 TEST(ParameterServerCost, CountsADedicatedServersMessages) {
   // A worker sends to 2 servers, a server answers 4 workers.
-  ServerLayout layout{4, 2, true, rates(1, 0, 0), rates(10, 0, 0), Duplex::full};
+  ServerLayout layout{.workers = 4,
+                      .servers = 2,
+                      .dedicated = true,
+                      .worker = rates(1, 0, 0),
+                      .server = rates(10, 0, 0)};
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(0), 2 * 1 + 4 * 10);
   // A single worker asks nobody.
   layout.workers = 1;
@@ -126,7 +136,12 @@ TEST(ParameterServerCost, CountsADedicatedServersMessages) {
 }
 
 TEST(ParameterServerCost, FewDedicatedServersAreTheBottleneck) {
-  ServerLayout layout{4, 2, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 0};
+  ServerLayout layout{.workers = 4,
+                      .servers = 2,
+                      .dedicated = true,
+                      .worker = rates(0, 1, 0),
+                      .server = rates(0, 1, 0),
+                      .pieceBytes = 0};
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 200);
   layout.server.secondsPerByte = 0.25; // faster links than the workers'
   EXPECT_DOUBLE_EQ(parameterServerCost(layout)->seconds(100), 2 * 100);
@@ -137,7 +152,12 @@ TEST(ParameterServerCost, FewDedicatedServersAreTheBottleneck) {
 /// After the first piece of every block, pulls run beside pushes. So dedicated servers beat all
 /// schemes of all-reduce.
 TEST(ParameterServerCost, OverlapsPieces) {
-  ServerLayout layout{4, 4, true, rates(0, 1, 0), rates(0, 1, 0), Duplex::full, 5};
+  ServerLayout layout{.workers = 4,
+                      .servers = 4,
+                      .dedicated = true,
+                      .worker = rates(0, 1, 0),
+                      .server = rates(0, 1, 0),
+                      .pieceBytes = 5};
   auto cost = parameterServerCost(layout);
   EXPECT_DOUBLE_EQ(cost->seconds(20), 40);
   EXPECT_DOUBLE_EQ(cost->seconds(100), 40 + 80);
@@ -150,7 +170,7 @@ TEST(ParameterServerCost, OverlapsPieces) {
 }
 
 TEST(SchemeCost, FactorsGrowWithRanksAndSamples) {
-  FactorShape shape{10, 20, 3};
+  FactorShape shape{.inputs = 10, .outputs = 20, .samples = 3};
   EXPECT_EQ(shape.bytes(), 800);
   Factors factors = factorsOf(shape, 100);
   EXPECT_EQ(factors.bytes, 3 * 30 * 4);
@@ -161,7 +181,8 @@ TEST(SchemeCost, FactorsGrowWithRanksAndSamples) {
 }
 
 TEST(SchemeCost, HierarchicalSharesANodesCards) {
-  NodeLayout layout{2, 4, 1, rates(0, 1, 0), rates(1, 10, 0)};
+  NodeLayout layout{
+      .nodes = 2, .devicesPerNode = 4, .inside = rates(0, 1, 0), .between = rates(1, 10, 0)};
   HierarchicalCost cost = hierarchicalCost(layout);
   EXPECT_DOUBLE_EQ(cost.scatter.seconds(100), 75);
   EXPECT_DOUBLE_EQ(cost.exchange.seconds(100), 2 + 10 * 100);

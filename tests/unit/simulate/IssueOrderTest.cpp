@@ -15,11 +15,15 @@ namespace {
 Problem smallProblem() {
   Problem problem;
   auto cost = std::make_shared<problem::AffineCost>(1, 0);
-  problem.mergeClasses = {{{{Scheme::ring, cost, 3}, {Scheme::reduceScatter, cost, 3}}}};
-  problem.layers = {{100, 2, 1, {{Scheme::factors, 1, 0.25, 12, 6}}, {}},
-                    {20, 2, 1, {}, 0},
-                    {40, 3, 1, {}, {}},
-                    {60, 5, 1, {}, {}}};
+  problem.mergeClasses = {
+      {.options = {{.scheme = Scheme::ring, .cost = cost, .traffic = 3},
+                   {.scheme = Scheme::reduceScatter, .cost = cost, .traffic = 3}}}};
+  const problem::FactorOption factors{
+      .seconds = 1, .reconstruct = 0.25, .traffic = 12, .factorBytes = 6};
+  problem.layers = {{.bytes = 100, .ready = 2, .mergeClasses = 1, .factorOptions = {factors}},
+                    {.bytes = 20, .ready = 2, .mergeClasses = 1, .carrier = 0},
+                    {.bytes = 40, .ready = 3, .mergeClasses = 1},
+                    {.bytes = 60, .ready = 5, .mergeClasses = 1}};
   problem.computeFree = 6;
   return problem;
 }

@@ -4,7 +4,7 @@
 #include "passes/solver/Replay.h"
 #include "passes/solver/Solver.h"
 #include "tests/reference/solver/ExhaustiveSearch.h"
-#include "tests/unit/solver/RandomProblem.h"
+#include "tests/unit/z3/LargeProblem.h"
 
 #include <gtest/gtest.h>
 
@@ -106,12 +106,7 @@ TEST(FindBestPlan, RefusesAClockThatDisagrees) {
 
 /// All questions share the time.
 TEST(FindBestPlan, GivesUpInTime) {
-  solver::Random random(1);
-  solver::ProblemMix mix;
-  mix.layers = 60;
-  mix.mergeClasses = 3;
-  mix.onlyOneWay = 0;
-  const Problem problem = solver::randomProblem(random, mix);
+  const Problem problem = largeProblem();
   Result<Answer> answer = bestPlan(problem, 8, {}, 0.5);
   ASSERT_TRUE(answer) << answer.status().message();
   EXPECT_EQ(answer->verdict, Verdict::noAnswer);

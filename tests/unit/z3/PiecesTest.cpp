@@ -10,8 +10,9 @@ namespace {
 
 MergeClass twoLines() {
   MergeClass result;
-  result.options = {{Scheme::ring, std::make_shared<AffineCost>(1, 0.01), 4},
-                    {Scheme::tree, std::make_shared<AffineCost>(0.5, 0.02), 4}};
+  result.options = {
+      {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 0.01), .traffic = 4},
+      {.scheme = Scheme::tree, .cost = std::make_shared<AffineCost>(0.5, 0.02), .traffic = 4}};
   return result;
 }
 

@@ -4,7 +4,7 @@
 #include "passes/solver/Planner.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/Solver.h"
-#include "tests/unit/solver/RandomProblem.h"
+#include "tests/unit/z3/LargeProblem.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,10 @@ namespace {
 Problem threeLayers() {
   Problem problem;
   problem.mergeClasses = {
-      {{{Scheme::ring, std::make_shared<AffineCost>(1, 0.01), 4}}, unlimited, unlimited}};
-  problem.layers = {{100, 0.0, 1, {}, {}}, {100, 0.1, 1, {}, {}}, {100, 10.0, 1, {}, {}}};
+      {.options = {
+           {.scheme = Scheme::ring, .cost = std::make_shared<AffineCost>(1, 0.01), .traffic = 4}}}};
+  for (double ready : {0.0, 0.1, 10.0})
+    problem.layers.push_back({.bytes = 100, .ready = ready, .mergeClasses = 1});
   problem.computeFree = 10;
   return problem;
 }
@@ -68,12 +70,7 @@ TEST(Z3Judge, NeedsNoDeadline) {
 
 /// Time that does not suffice ends in no answer, and soon.
 TEST(Z3Judge, GivesUpInTime) {
-  solver::Random random(1);
-  solver::ProblemMix mix;
-  mix.layers = 60;
-  mix.mergeClasses = 3;
-  mix.onlyOneWay = 0;
-  const Problem problem = solver::randomProblem(random, mix);
+  const Problem problem = largeProblem();
   ASSERT_TRUE(validate(problem).isOk());
   const double finish = solver::solve(problem).plan.finish;
   const std::clock_t start = std::clock(); // a loaded machine may take long
