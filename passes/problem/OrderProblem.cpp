@@ -1,11 +1,43 @@
 // Validation of order problems, and the layout of merge classes.
 #include "passes/problem/OrderProblem.h"
 
+#include "passes/problem/Rounding.h"
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <string>
 
 namespace syncline::problem {
+
+/// Updates are parts of the computation: of all tails behind which they stand.
+static Status validateUpdates(const OrderProblem &problem) {
+  if (problem.update.empty())
+    return Status::ok();
+  if (problem.update.size() != problem.tail.size())
+    return Status::badInput("order problem: expected " + std::to_string(problem.tail.size()) +
+                            " updates, got " + std::to_string(problem.update.size()));
+  double left = problem.forward;
+  for (std::size_t k : readersOf(problem)) {
+    const double own = problem.update[k];
+    const bool fits = problem.tail[k] + own <= left + sumRounding * problem.forward;
+    if (!(own >= 0) || !fits)
+      return Status::badInput("layer " + std::to_string(k + 1) +
+                              " in backward order: expected an update from 0 s to the " +
+                              std::to_string(std::max(left - problem.tail[k], 0.0)) +
+                              " s before its tail, got " + std::to_string(own) + " s");
+    left = problem.tail[k];
+  }
+  return Status::ok();
+}
+
+std::vector<std::size_t> readersOf(const OrderProblem &problem) {
+  std::vector<std::size_t> readers(problem.tail.size());
+  std::iota(readers.begin(), readers.end(), std::size_t{0});
+  std::ranges::stable_sort(readers, std::greater(), [&](std::size_t k) { return problem.tail[k]; });
+  return readers;
+}
 
 Status validate(const OrderProblem &problem) {
   if (Status status = validate(problem.sync); !status)
@@ -23,6 +55,8 @@ Status validate(const OrderProblem &problem) {
           "layer " + std::to_string(k + 1) +
           " in backward order: expected a tail from 0 s to the forward pass's " +
           std::to_string(problem.forward) + " s, got " + std::to_string(problem.tail[k]) + " s");
+  if (Status status = validateUpdates(problem); !status)
+    return status;
   if (problem.grain < 1)
     return Status::badInput("order problem: expected a grain of at least 1 B, got " +
                             std::to_string(problem.grain) + " B");

@@ -22,10 +22,13 @@ struct OrderProblem {
   /// Layers, schemes and costs. Times count from the start of the backward pass, and computeFree is
   /// its end.
   Problem sync;
-  /// For each layer the computation, in seconds, from the update of its parameters to the end of
-  /// the next forward pass: its update, the operations from the first one that reads them, and the
-  /// updates of all layers that are read later.
+  /// For each layer the computation, in seconds, that is left when its parameters are updated: the
+  /// next forward pass from the first operation that reads them, and the updates of all layers that
+  /// are read later.
   std::vector<double> tail;
+  /// For each layer the seconds of its update, which may begin with the part of it that has
+  /// arrived. Empty where updates take no time.
+  std::vector<double> update = {};
   /// Seconds of the next forward pass and all updates, where no message delays them.
   double forward = 0;
   /// A message may end inside a gradient only at multiples of so many bytes from its first byte.
@@ -33,11 +36,16 @@ struct OrderProblem {
 
   /// Seconds of computation in a step.
   double compute() const { return sync.computeFree + forward; }
+  double updateOf(std::size_t layer) const { return update.empty() ? 0 : update[layer]; }
 };
 
 /// Returns badInput unless `sync` is valid, `forward` is finite, there is one tail for each layer,
-/// within [0, forward], and grain is at least 1.
+/// which with its update lies within [0, forward] and, up to rounding, is no longer than the tail
+/// of every layer that is read earlier, and grain is at least 1.
 Status validate(const OrderProblem &problem);
+
+/// The layers in the order in which the next forward pass reads them first.
+std::vector<std::size_t> readersOf(const OrderProblem &problem);
 
 /// How a layer's gradient travels.
 struct Way {

@@ -111,15 +111,19 @@ struct Choice {
 
 /// One message.
 struct Message {
-  std::vector<std::size_t> layers; ///< layers in the message, ascending
+  /// Layers in the message: ascending, or descending in an order (OrderMessages.h).
+  std::vector<std::size_t> layers;
   bool isFactors = false;
   std::size_t mergeClass = 0; ///< number of the merge class, where !isFactors
   std::size_t option = 0;     ///< number of the merge class's or the layer's factor option
   std::int64_t bytes = 0;     ///< bytes of its layers' gradients, without piggybacks
-  double ready = 0;           ///< seconds when its last member is ready
-  double start = 0;           ///< seconds when it takes the channel
-  double end = 0;             ///< seconds when it frees the channel
-  double reconstructed = 0;   ///< seconds when its gradients exist, reconstructed if need be
+  /// Bytes of the first listed gradient before the message's first byte, and of the last listed one
+  /// behind its last byte. They travel in other messages. 0 but in an order.
+  std::int64_t cutBefore = 0, cutBehind = 0;
+  double ready = 0;         ///< seconds when its last member is ready
+  double start = 0;         ///< seconds when it takes the channel
+  double end = 0;           ///< seconds when it frees the channel
+  double reconstructed = 0; ///< seconds when its gradients exist, reconstructed if need be
 };
 
 /// A solution: messages in issue order, which is the order of their last members.

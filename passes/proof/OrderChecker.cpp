@@ -1,6 +1,7 @@
 // Checks order solutions message by message, and their bound by one sum.
 #include "passes/proof/OrderChecker.h"
 
+#include "passes/problem/OrderMessages.h"
 #include "passes/proof/BoundLimits.h"
 #include "passes/proof/Rejections.h"
 
@@ -29,8 +30,7 @@ template <typename... Parts> OrderRejection refuse(Kind kind, const Parts &...pa
 class OrderCheck {
 public:
   OrderCheck(const OrderProblem &problem, const OrderSolution &solution)
-      : problem(problem), sync(problem.sync), solution(solution),
-        arrived(sync.layers.size(), -infinity) {}
+      : problem(problem), sync(problem.sync), solution(solution), arrived(sync.layers.size()) {}
 
   Verdict run() {
     if (Verdict verdict = checkWays())
@@ -92,10 +92,10 @@ private:
             Way{Way::Kind::factors, static_cast<std::uint8_t>(piece.option)})
       return refuse(Kind::pieceNotThere, "message ", p + 1, ": layer ", piece.index + 1,
                     " does not travel by factor option ", piece.option + 1);
-    if (arrived[piece.index] >= 0)
+    if (!arrived[piece.index].empty())
       return refuse(Kind::sentTwice, "message ", p + 1, ": the factors of layer ", piece.index + 1,
                     " travelled before");
-    return arrive(p, piece.index);
+    return arrive(p, piece.index, 1);
   }
 
   Verdict checkPiece(std::size_t p) {
@@ -118,20 +118,23 @@ private:
             (cut - layout.begin[i]) % problem.grain != 0)
           return refuse(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
                         " at byte ", cut - layout.begin[i], ", not a multiple of ", problem.grain);
-      if (sync.layers[layout.layers[i]].bytes > 0)
-        if (Verdict verdict = arrive(p, layout.layers[i]))
+      const auto all = static_cast<double>(sync.layers[layout.layers[i]].bytes);
+      const std::int64_t carried =
+          std::min(piece.end, layout.begin[i + 1]) - std::max(piece.begin, layout.begin[i]);
+      if (all > 0)
+        if (Verdict verdict = arrive(p, layout.layers[i], static_cast<double>(carried) / all))
           return verdict;
     }
     return std::nullopt;
   }
 
-  /// Message p brings layer k, or a part of it.
-  Verdict arrive(std::size_t p, std::size_t k) {
+  /// Message p brings so much of layer k.
+  Verdict arrive(std::size_t p, std::size_t k, double part) {
     if (isBefore(solution.pieces[p].start, sync.layers[k].ready))
       return refuse(Kind::startsBeforeReady, "message ", p + 1, ": starts at ",
                     solution.pieces[p].start, " s, before layer ", k + 1, " is ready at ",
                     sync.layers[k].ready, " s");
-    arrived[k] = std::max(arrived[k], solution.pieces[p].finish);
+    arrived[k].push_back({solution.pieces[p].finish, part});
     return std::nullopt;
   }
 
@@ -168,13 +171,13 @@ private:
                       ", does not travel");
     }
     for (std::size_t k = 0; k < arrived.size(); ++k)
-      if (solution.ways[k].kind == Way::Kind::factors && arrived[k] < 0)
+      if (solution.ways[k].kind == Way::Kind::factors && arrived[k].empty())
         return refuse(Kind::notSent, "the factors of layer ", k + 1, " do not travel");
     return std::nullopt;
   }
 
-  /// Runs the next forward pass: a layer's reader waits for its gradient, which may still have to
-  /// be reconstructed.
+  /// Runs the next forward pass: before a layer's reader stand, for each part of its gradient, the
+  /// wait, its reconstruction where factors travel, and the part of the update.
   Verdict checkPeriod() const {
     std::vector<std::size_t> readers(arrived.size());
     std::iota(readers.begin(), readers.end(), std::size_t{0});
@@ -183,11 +186,18 @@ private:
     double now = sync.computeFree, left = problem.forward;
     for (std::size_t k : readers) {
       const Way way = solution.ways[k];
-      const std::size_t sender = way.kind == Way::Kind::piggyback ? *sync.layers[k].carrier : k;
-      now = std::max(now + (left - problem.tail[k]), arrived[sender]);
+      const double update = problem.updateOf(k);
+      const bool rides = way.kind == Way::Kind::piggyback;
+      const auto &parts = arrived[rides ? *sync.layers[k].carrier : k];
+      now += left - update - problem.tail[k];
       left = problem.tail[k];
-      if (way.kind == Way::Kind::factors)
-        now += sync.layers[k].factorOptions[way.index].reconstruct;
+      if (parts.empty())
+        now += update;
+      for (const auto &[end, part] : parts) {
+        now = std::max(now, end) + update * part;
+        if (way.kind == Way::Kind::factors)
+          now += sync.layers[k].factorOptions[way.index].reconstruct;
+      }
     }
     now += left;
     if (isOther(now, solution.period))
@@ -201,7 +211,8 @@ private:
   const OrderSolution &solution;
   std::vector<ClassLayout> layouts;
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> sent; ///< by merge class
-  std::vector<double> arrived; ///< when the last part of each layer arrives
+  /// For each layer the ends of the messages that bring it, and how much of it each brings.
+  std::vector<std::vector<std::pair<double, double>>> arrived;
 };
 
 /// What the channel needs at least for the layers that a certificate names: every message costs
@@ -302,6 +313,24 @@ Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certific
 
 Verdict checkOrder(const OrderProblem &problem, const OrderSolution &solution) {
   return OrderCheck(problem, solution).run();
+}
+
+Verdict checkMessages(const OrderProblem &problem, const Solution &messages) {
+  const OrderSolution order = orderFrom(problem, messages);
+  if (Verdict verdict = checkOrder(problem, order))
+    return verdict;
+  const Solution carried = messagesOf(problem, order);
+  for (std::size_t m = 0; m < carried.messages.size(); ++m) {
+    const Message &claimed = messages.messages[m], &expected = carried.messages[m];
+    if (claimed.layers != expected.layers || claimed.cutBefore != expected.cutBefore ||
+        claimed.cutBehind != expected.cutBehind || claimed.bytes != expected.bytes)
+      return refuse(Kind::wrongList, "message ", m + 1, ": lists ", claimed.layers.size(),
+                    " layers with ", claimed.bytes, " B, less ", claimed.cutBefore,
+                    " B before and ", claimed.cutBehind, " B behind, but its bytes belong to ",
+                    expected.layers.size(), " layers, less ", expected.cutBefore, " B and ",
+                    expected.cutBehind, " B");
+  }
+  return std::nullopt;
 }
 
 Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &certificate,

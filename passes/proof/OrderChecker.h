@@ -29,6 +29,7 @@ enum class OrderRejectionKind {
   channelBusy,       ///< a message starts before the one before it has ended
   wrongDuration,     ///< a message does not take its scheme's time
   wrongPeriod,       ///< the period does not follow from the messages
+  wrongList,         ///< a message does not list the gradients that its bytes belong to
   notALine = 20,     ///< a line of the certificate is not under a cost, or a number is no time
   boundNotProved,    ///< the certificate does not prove its bound
   periodBelowBound,  ///< the period is shorter than the bound
@@ -44,6 +45,10 @@ struct OrderRejection {
 /// reason. O(n log n). Precondition: the problem is valid.
 std::optional<OrderRejection> checkOrder(const OrderProblem &problem,
                                          const OrderSolution &solution);
+
+/// As checkOrder, for an order in the form in which plans hold it (OrderMessages.h). Each message
+/// must list exactly the gradients whose bytes it carries.
+std::optional<OrderRejection> checkMessages(const OrderProblem &problem, const Solution &messages);
 
 /// Returns nothing when no solution has a shorter period than the certificate's bound, and `period`
 /// is no shorter. O(n log n), and one look at each cost's pieces. Precondition: a valid problem.

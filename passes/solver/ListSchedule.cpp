@@ -2,9 +2,7 @@
 #include "passes/solver/ListSchedule.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <queue>
 
 namespace syncline::solver {
@@ -119,7 +117,7 @@ private:
   /// When a message with layer k must end to meet the target: before the layer's reader, and early
   /// enough for what becomes ready meanwhile and is needed sooner.
   double latestEnd(std::size_t k) const {
-    double end = size.target - problem.tail[k];
+    double end = size.target - problem.tail[k] - problem.updateOf(k);
     for (std::size_t j = next;
          j < sync.layers.size() && sync.layers[j].ready < end && leastStart[j] < end; ++j)
       end = std::max(sync.layers[j].ready, std::min(end, latestStart[j]));
@@ -139,7 +137,7 @@ private:
       if (way.kind == Way::Kind::factors)
         factors += sync.layers[j].factorOptions[way.index].seconds;
       const double seconds = bytes > 0 ? sync.mergeClasses[0].seconds(bytes) : 0;
-      least = std::min(least, problem.tail[j]);
+      least = std::min(least, problem.tail[j] + problem.updateOf(j));
       starts[j] = size.target - least - factors - seconds - size.reserve;
     }
     return starts;
@@ -196,34 +194,59 @@ OrderSolution listSchedule(const OrderProblem &problem, std::span<const Way> way
   return ListScheduler(problem, ways, size).run();
 }
 
-double periodOf(const OrderProblem &problem, const OrderSolution &solution) {
-  const Problem &sync = problem.sync;
-  std::vector<double> arrived(sync.layers.size(), 0);
+namespace {
+
+/// When a part of a layer's gradient arrives, and how large it is.
+struct Arrival {
+  double at = 0;   ///< seconds
+  double part = 1; ///< of the gradient's bytes
+};
+
+/// The arrivals of each layer's parts, in issue order; none for a layer without a message.
+std::vector<std::vector<Arrival>> arrivalsOf(const Problem &sync, const OrderSolution &solution) {
+  std::vector<std::vector<Arrival>> arrivals(sync.layers.size());
   std::vector<ClassLayout> layouts;
   for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l)
     layouts.emplace_back(sync, solution.ways, l);
   for (const Piece &piece : solution.pieces) {
     if (piece.isFactors) {
-      arrived[piece.index] = piece.finish;
+      arrivals[piece.index].push_back({piece.finish});
       continue;
     }
     const ClassLayout &layout = layouts[piece.index];
     for (std::size_t i = layout.indexAt(piece.begin);
          i < layout.layers.size() && layout.begin[i] < piece.end; ++i)
-      if (sync.layers[layout.layers[i]].bytes > 0)
-        arrived[layout.layers[i]] = piece.finish;
+      if (const std::int64_t bytes = layout.begin[i + 1] - layout.begin[i]; bytes > 0)
+        arrivals[layout.layers[i]].push_back(
+            {piece.finish, static_cast<double>(std::min(piece.end, layout.begin[i + 1]) -
+                                               std::max(piece.begin, layout.begin[i])) /
+                               static_cast<double>(bytes)});
   }
-  std::vector<std::size_t> readers(sync.layers.size());
-  std::iota(readers.begin(), readers.end(), std::size_t{0});
-  std::ranges::stable_sort(readers, std::greater(), [&](std::size_t k) { return problem.tail[k]; });
+  return arrivals;
+}
+
+} // namespace
+
+double periodOf(const OrderProblem &problem, const OrderSolution &solution) {
+  const Problem &sync = problem.sync;
+  const std::vector<std::vector<Arrival>> arrivals = arrivalsOf(sync, solution);
   double now = sync.computeFree, left = problem.forward;
-  for (std::size_t k : readers) {
+  for (std::size_t k : readersOf(problem)) {
     const Way way = solution.ways[k];
-    now += left - problem.tail[k];
+    now += left - problem.tail[k] - problem.updateOf(k);
     left = problem.tail[k];
-    now = std::max(now, arrived[way.kind == Way::Kind::piggyback ? *sync.layers[k].carrier : k]);
-    if (way.kind == Way::Kind::factors)
-      now += sync.layers[k].factorOptions[way.index].reconstruct;
+    if (way.kind == Way::Kind::piggyback) {
+      now = std::max(now, arrivals[*sync.layers[k].carrier].back().at) + problem.updateOf(k);
+      continue;
+    }
+    if (arrivals[k].empty())
+      now += problem.updateOf(k);
+    for (const Arrival &arrival : arrivals[k]) {
+      now = std::max(now, arrival.at);
+      if (way.kind == Way::Kind::factors)
+        now += sync.layers[k].factorOptions[way.index].reconstruct;
+      now += arrival.part * problem.updateOf(k);
+    }
   }
   return now + left;
 }

@@ -27,7 +27,8 @@ std::int64_t partsOf(const OrderProblem &problem, std::size_t k) {
 class FixedWays {
 public:
   FixedWays(const OrderProblem &problem, const std::vector<Way> &ways)
-      : problem(problem), sync(problem.sync), ways(ways), after(ways.size()) {
+      : problem(problem), sync(problem.sync), ways(ways), after(ways.size()),
+        afterRiders(ways.size()) {
     for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l)
       for (std::size_t k = ways.size(); k-- > 0;)
         if (ways[k] == Way{Way::Kind::bucket, static_cast<std::uint8_t>(l)})
@@ -36,10 +37,14 @@ public:
     for (std::size_t k = 0; k < ways.size(); ++k)
       if (ways[k].kind == Way::Kind::factors)
         parts.push_back({k, 0, 0, true});
-    // What the device still has to do once layer k's gradient has arrived.
+    // What the device still has to do once layer k's gradient has arrived, but for its own update.
+    // A carrier's message brings its piggybacks' gradients, too.
     for (std::size_t k = 0; k < ways.size(); ++k) {
-      const std::size_t sender = senderOf(k);
-      after[sender] = std::max(after[sender], problem.tail[k] + reconstructionFrom(k));
+      const double left = problem.tail[k] + reconstructionFrom(k);
+      if (senderOf(k) == k)
+        after[k] = left;
+      else
+        afterRiders[senderOf(k)] = std::max(afterRiders[senderOf(k)], left + problem.updateOf(k));
     }
   }
 
@@ -79,6 +84,17 @@ private:
     return seconds;
   }
 
+  /// Seconds to update the parts of layer k that have not travelled. Those that have may be updated
+  /// while the others are awaited.
+  double missing(std::size_t sent, std::size_t k) const {
+    if (ways[k].kind != Way::Kind::bucket)
+      return problem.updateOf(k);
+    double bytes = 0;
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      bytes += parts[p].layer == k && !(sent >> p & 1) ? static_cast<double>(parts[p].bytes) : 0;
+    return problem.updateOf(k) * bytes / static_cast<double>(sync.layers[k].bytes);
+  }
+
   static void keepBest(std::set<std::pair<double, double>> &pairs) {
     double latest = infinity;
     for (auto next = pairs.begin(); next != pairs.end();) {
@@ -101,7 +117,8 @@ private:
         return;
       bytes += part.bytes;
       start = std::max(start, sync.layers[part.layer].ready);
-      next = std::max(next, after[part.layer]);
+      next =
+          std::max({next, after[part.layer] + missing(sent, part.layer), afterRiders[part.layer]});
       now |= std::size_t{1} << p;
       double seconds = 0;
       if (part.isFactors)
@@ -119,7 +136,7 @@ private:
   const Problem &sync;
   const std::vector<Way> &ways;
   std::vector<Part> parts;
-  std::vector<double> after;
+  std::vector<double> after, afterRiders;
 };
 
 /// Calls `visit` with every combination of ways from layer k on.

@@ -1,6 +1,8 @@
 // The judge of orders: every numbered reason to reject, on a good solution spoilt in one place.
 #include "passes/proof/OrderChecker.h"
 
+#include "passes/problem/OrderMessages.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -177,6 +179,54 @@ TEST(CheckOrderBound, RejectsEachWrongCertificate) {
                       [](auto &certificate) { certificate.lines[0] = {}; });
   expectBoundRejected(Kind::periodBelowBound,
                       "O22: the period of 10.5 s is below the bound of 11 s", 10.5, [](auto &) {});
+}
+
+/// What has arrived of a gradient is updated while the rest is awaited.
+TEST(CheckOrder, UpdatesPartsAsTheyArrive) {
+  OrderProblem problem = smallProblem();
+  problem.update = {0.5, 0.5, 0.5};
+  ASSERT_TRUE(validate(problem).isOk()) << validate(problem).message();
+  OrderSolution solution = goodSolution();
+  // The second half of the first layer arrives at 12 s; its update takes 0.25 s, and 1 s follows.
+  solution.period = 13.25;
+  EXPECT_EQ(checkOrder(problem, solution), std::nullopt);
+  solution.period = 13.5;
+  const auto rejection = checkOrder(problem, solution);
+  ASSERT_TRUE(rejection);
+  EXPECT_EQ(rejection->kind, OrderRejectionKind::wrongPeriod);
+}
+
+TEST(CheckOrder, UpdatesFitBetweenTails) {
+  OrderProblem problem = smallProblem();
+  problem.update = {0, 3.5, 0};
+  EXPECT_EQ(validate(problem).message(),
+            "layer 2 in backward order: expected an update from 0 s to the 3.000000 s before its "
+            "tail, got 3.500000 s");
+  problem.update = {0, 0};
+  EXPECT_EQ(validate(problem).message(), "order problem: expected 3 updates, got 2");
+}
+
+/// Messages say which layers they carry, and what of these travels elsewhere.
+TEST(CheckOrder, MessagesListWhatTheyCarry) {
+  const OrderProblem problem = smallProblem();
+  const Solution messages = messagesOf(problem, goodSolution());
+  ASSERT_EQ(messages.messages.size(), 4u);
+  EXPECT_EQ(messages.messages[0].layers, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(messages.messages[0].cutBefore, 0);
+  EXPECT_EQ(messages.messages[0].cutBehind, 128);
+  EXPECT_EQ(messages.messages[3].cutBefore, 128);
+  EXPECT_EQ(checkMessages(problem, messages), std::nullopt);
+  const auto rejects = [&](const std::function<void(Message &)> &spoil) {
+    Solution spoilt = messages;
+    spoil(spoilt.messages[0]);
+    const auto rejection = checkMessages(problem, spoilt);
+    return rejection ? std::optional(rejection->kind) : std::nullopt;
+  };
+  using Kind = OrderRejectionKind;
+  EXPECT_EQ(rejects([](Message &message) { message.cutBehind = 0; }), Kind::wrongList);
+  EXPECT_EQ(rejects([](Message &message) { message.layers = {0, 1}; }), Kind::wrongList);
+  EXPECT_EQ(rejects([](Message &message) { message.layers = {7}; }), Kind::pieceNotThere);
+  EXPECT_EQ(rejects([](Message &message) { message.cutBefore = 64; }), Kind::notSent);
 }
 
 } // namespace

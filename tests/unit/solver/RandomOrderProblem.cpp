@@ -13,9 +13,12 @@ OrderProblem randomOrderProblem(Random &random, Problem sync, bool mayJump) {
   problem.sync = std::move(sync);
   const std::size_t n = problem.sync.layers.size();
   const double pace = random.between(0, 1) * problem.sync.computeFree / static_cast<double>(n + 1);
+  const double updating = mayJump ? 0 : random.between(0, pace);
   for (std::size_t k = 0; k < n; ++k) {
     problem.forward += random.between(0, 2 * pace);
     problem.tail.push_back(problem.forward);
+    problem.update.push_back(random.between(0, updating));
+    problem.forward += problem.update.back();
   }
   if (mayJump)
     for (std::size_t k = 0; k + 1 < n; ++k)

@@ -8,7 +8,7 @@ namespace syncline::solver {
 
 /// `sync` with a random next forward pass, about as long as half of the backward pass. Layers are
 /// read in the opposite order of their gradients; where `mayJump` some are read sooner, as over a
-/// skip connection. Updates are part of the tails.
+/// skip connection. Without skip connections updates take time, too.
 OrderProblem randomOrderProblem(Random &random, Problem sync, bool mayJump);
 
 /// A problem of at most three layers, cut into at most `parts` parts.

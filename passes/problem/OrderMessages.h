@@ -1,0 +1,18 @@
+// OrderMessages: an order solution as a list of messages, the form in which plans hold solutions.
+#pragma once
+
+#include "passes/problem/OrderProblem.h"
+
+namespace syncline::problem {
+
+/// The solution's pieces as messages, in issue order. A message lists its layers in descending
+/// order, as they lie in memory, and says which bytes at its two ends travel elsewhere. Times count
+/// from the start of the backward pass; `finish` is the period. Precondition: the solution is valid
+/// for the problem (proof::checkOrder).
+Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution);
+
+/// The order that the messages claim, which a checker has yet to judge: messages that do not list
+/// what they carry become pieces that do not exist.
+OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages);
+
+} // namespace syncline::problem
