@@ -4,31 +4,15 @@
 #include "passes/problem/Rounding.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
+#include "passes/solver/OrderWays.h"
 
 #include <cmath>
 
 namespace syncline::solver {
 
-namespace {
-
-/// How the layers travel in a solution of the sync problem.
-std::vector<Way> waysOf(const OrderProblem &problem, const Solution &plan) {
-  std::vector<Way> ways(problem.sync.layers.size());
-  for (const Message &message : plan.messages)
-    for (std::size_t k : message.layers)
-      ways[k] = message.isFactors
-                    ? Way{Way::Kind::factors, static_cast<std::uint8_t>(message.option)}
-                    : Way{Way::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)};
-  for (std::size_t k : plan.piggybacks)
-    ways[k] = {Way::Kind::piggyback, 0};
-  return ways;
-}
-
-} // namespace
-
 OrderSolution orderOf(const OrderProblem &problem, const Solution &inReadyOrder) {
   OrderSolution order;
-  order.ways = waysOf(problem, inReadyOrder);
+  order.ways = waysOf(problem.sync, inReadyOrder);
   std::vector<ClassLayout> layouts;
   for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
     layouts.emplace_back(problem.sync, order.ways, l);
@@ -70,6 +54,7 @@ public:
 
   OrderResult run() {
     tryChunks();
+    tryWays();
     // The second round looks around the best target of the first one.
     double low = result.certificate.bound, high = result.solution.period;
     for (int round = 0; round < 2; ++round) {
@@ -84,7 +69,8 @@ public:
 private:
   static constexpr std::int64_t maxMessages = 1024;
   static constexpr int targets = 16;
-  static constexpr double goodGap = 5e-4; ///< the search ends here
+  static constexpr std::size_t maxFlips = 16; ///< gradients whose way may change
+  static constexpr double goodGap = 5e-4;     ///< the search ends here
   /// Layers that all list schedules may place together, for the time of large problems.
   static constexpr std::size_t maxVisits = 1'000'000;
 
@@ -110,6 +96,28 @@ private:
         chunk = std::llround(bytes);
   }
 
+  /// Lets the largest gradients with factors change between factors and buckets, one by one, as long
+  /// as that shortens the period.
+  void tryWays() {
+    std::vector<std::size_t> layers = flippable(problem.sync);
+    layers.resize(std::min(layers.size(), maxFlips));
+    for (std::size_t k : layers) {
+      std::optional<std::vector<Way>> next = flipped(problem.sync, ways, k);
+      if (!next)
+        continue;
+      std::swap(ways, *next);
+      bool isBetter = false;
+      const std::int64_t middle = chunk;
+      for (std::int64_t bytes : {middle / 4, middle / 2, middle, middle * 2, middle * 4})
+        if (attempt({.chunk = std::max(problem.grain, bytes)})) {
+          isBetter = true;
+          chunk = std::max(problem.grain, bytes);
+        }
+      if (!isBetter)
+        std::swap(ways, *next);
+    }
+  }
+
   /// Tries so many targets from `low` on, `step` apart; the best one.
   double tryTargets(double low, double step) {
     const double latency = problem.sync.mergeClasses[0].seconds(1);
@@ -132,7 +140,7 @@ private:
 
   const OrderProblem &problem;
   OrderResult result;
-  std::vector<Way> ways;
+  std::vector<Way> ways; ///< how gradients travel in the best solution, or in the one that is tried
   std::size_t visits = 0;
   std::int64_t total = 0, chunk = 0; ///< bytes of all gradients, and of the best chunk
 };
@@ -141,6 +149,31 @@ private:
 
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder) {
   return Search(problem, inReadyOrder).run();
+}
+
+Result<OrderSolution> followOrder(const OrderProblem &problem, const Planner &planner) {
+  if (const OrderRule *rule = planner.orderRule())
+    return (*rule)(problem);
+  Result<Solution> inReadyOrder = planner.follow(problem.sync);
+  if (!inReadyOrder)
+    return inReadyOrder.status();
+  return orderOf(problem, *inReadyOrder);
+}
+
+Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner) {
+  if (const OrderRule *rule = planner.orderRule()) {
+    Result<OrderSolution> order = (*rule)(problem);
+    if (!order)
+      return Status::error(order.status().kind(),
+                           "planner '" + planner.name() + "': " + order.status().message());
+    return OrderResult{std::move(*order), orderBound(problem)};
+  }
+  Result<PlanResult> inReadyOrder = planner.plan(problem.sync);
+  if (!inReadyOrder)
+    return inReadyOrder.status();
+  if (planner.isOptimal())
+    return planOrder(problem, inReadyOrder->plan);
+  return OrderResult{orderOf(problem, inReadyOrder->plan), orderBound(problem)};
 }
 
 } // namespace syncline::solver

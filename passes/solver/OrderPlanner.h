@@ -4,6 +4,7 @@
 
 #include "passes/problem/OrderProblem.h"
 #include "passes/problem/Rounding.h"
+#include "passes/solver/Planner.h"
 
 #include <string>
 
@@ -20,12 +21,22 @@ struct OrderResult {
 };
 
 /// A solution with a period no longer than that of `inReadyOrder`, and a bound on every solution's.
-/// The layers travel by the ways of `inReadyOrder`. Heuristic: list schedules with messages of
+/// The layers travel by the ways of `inReadyOrder`, except that the 16 largest that may travel by
+/// factors may change between factors and buckets. Heuristic: list schedules with messages of
 /// 1/1024 to all of the bytes, in powers of the square root of two, and with messages as long as
 /// periods between the bound and the best period allow. Of equal periods the one with the fewest
 /// messages. Deterministic. Preconditions: the problem is valid, and `inReadyOrder` is a solution
 /// of problem.sync.
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder);
+
+/// What a planner gives for an order problem: as above for "optimal", from its solution in ready
+/// order; followOrder() for a rule; for every other planner its own messages in their order. Returns
+/// badInput as Planner::plan() does. Precondition: the problem is valid.
+Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner);
+
+/// What a rule gives, without a bound: its own order, or its own messages in ready order. Returns
+/// badInput as Planner::follow() does. Preconditions: planner.isRule(), and the problem is valid.
+Result<OrderSolution> followOrder(const OrderProblem &problem, const Planner &planner);
 
 /// The solution that sends the same messages in the same order; its readers still wait one by one.
 /// Precondition: it solves problem.sync.

@@ -1,6 +1,8 @@
 // The rules of DeAR, P3, ByteScheduler and TicTac.
 #include "passes/solver/OrderRivals.h"
 
+#include "passes/solver/ListSchedule.h"
+
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -12,63 +14,116 @@ namespace syncline::solver {
 namespace {
 
 /// The next forward pass, where layer k's gradient arrives at arrived[k].
-double periodOf(const OrderProblem &problem, std::span<const double> arrived) {
+double periodFrom(const OrderProblem &problem, std::span<const double> arrived) {
   double period = problem.compute();
   for (std::size_t k = 0; k < arrived.size(); ++k)
-    period = std::max(period, arrived[k] + problem.tail[k]);
+    period = std::max(period, arrived[k] + problem.updateOf(k) + problem.tail[k]);
   return period;
 }
 
 /// Slices of layers in the order of their tails, through a queue on the channel.
-RivalOrder byPriority(const OrderProblem &problem, std::int64_t size, std::int64_t credit) {
+class PriorityQueue {
+public:
+  PriorityQueue(const OrderProblem &problem, std::int64_t size, std::int64_t credit)
+      : problem(problem), layers(problem.sync.layers), mergeClass(problem.sync.mergeClasses[0]),
+        size(std::max(problem.grain,
+                      std::min(size, mergeClass.largestMessage) / problem.grain * problem.grain)),
+        credit(credit), sent(layers.size(), 0) {
+    if (size >= mergeClass.largestMessage && mergeClass.largestMessage == unlimited)
+      this->size = unlimited; // whole layers
+    order.ways.assign(layers.size(), Way{});
+  }
+
+  OrderSolution run() {
+    const ClassLayout layout(problem.sync, order.ways, 0);
+    std::vector<std::int64_t> begin(layers.size());
+    for (std::size_t i = 0; i < layout.layers.size(); ++i)
+      begin[layout.layers[i]] = layout.begin[i];
+    for (double now = 0;;) {
+      admit(now);
+      if (!needed.empty() && (queued.empty() || queuedBytes < credit)) {
+        send(now, begin);
+        continue;
+      }
+      if (needed.empty() && next == layers.size())
+        break;
+      now = nextEvent();
+    }
+    order.period = periodOf(problem, order);
+    return std::move(order);
+  }
+
+private:
   struct Slice {
-    std::size_t layer;
     std::int64_t bytes;
     double finish;
   };
-  const std::vector<Layer> &layers = problem.sync.layers;
-  const MergeClass &mergeClass = problem.sync.mergeClasses[0];
-  size = std::min(size, mergeClass.largestMessage);
-  std::vector<std::int64_t> sent(layers.size(), 0);
-  std::vector<double> arrived(layers.size(), 0);
-  std::priority_queue<std::pair<double, std::size_t>> needed;
-  std::deque<Slice> queued;
-  RivalOrder order;
-  std::size_t next = 0;
-  std::int64_t queuedBytes = 0;
-  double now = 0, free = 0;
-  for (;;) {
+
+  /// Takes note of what is ready, and of what has travelled, by now.
+  void admit(double now) {
     for (; next < layers.size() && layers[next].ready <= now; ++next)
       if (layers[next].bytes > 0)
         needed.emplace(problem.tail[next], next);
     for (; !queued.empty() && queued.front().finish <= now; queued.pop_front())
       queuedBytes -= queued.front().bytes;
-    if (!needed.empty() && (queued.empty() || queuedBytes < credit)) {
-      const std::size_t k = needed.top().second;
-      const std::int64_t bytes = std::min(size, layers[k].bytes - sent[k]);
-      free = std::max(free, now) + mergeClass.seconds(bytes);
-      queued.push_back({k, bytes, free});
-      queuedBytes += bytes;
-      arrived[k] = free;
-      ++order.messages;
-      if ((sent[k] += bytes) == layers[k].bytes)
-        needed.pop();
-      continue;
-    }
-    const double ready = next < layers.size() ? layers[next].ready : free;
-    if (next == layers.size() && needed.empty())
-      break;
-    now = queued.empty()         ? ready
-          : next < layers.size() ? std::min(ready, queued.front().finish)
-                                 : queued.front().finish;
   }
-  order.period = periodOf(problem, arrived);
-  return order;
+
+  void send(double now, const std::vector<std::int64_t> &begin) {
+    const std::size_t k = needed.top().second;
+    const std::int64_t bytes = std::min(size, layers[k].bytes - sent[k]);
+    const double start = std::max(free, now);
+    free = start + mergeClass.seconds(bytes);
+    order.pieces.push_back({.option = mergeClass.bestOption(bytes),
+                            .begin = begin[k] + sent[k],
+                            .end = begin[k] + sent[k] + bytes,
+                            .start = start,
+                            .finish = free});
+    queued.push_back({bytes, free});
+    queuedBytes += bytes;
+    if ((sent[k] += bytes) == layers[k].bytes)
+      needed.pop();
+  }
+
+  double nextEvent() const {
+    if (queued.empty())
+      return layers[next].ready;
+    return next < layers.size() ? std::min(layers[next].ready, queued.front().finish)
+                                : queued.front().finish;
+  }
+
+  const OrderProblem &problem;
+  const std::vector<Layer> &layers;
+  const MergeClass &mergeClass;
+  std::int64_t size, credit; ///< bytes
+  std::vector<std::int64_t> sent;
+  std::priority_queue<std::pair<double, std::size_t>> needed;
+  std::deque<Slice> queued;
+  std::int64_t queuedBytes = 0;
+  std::size_t next = 0; ///< the first layer that is not ready
+  double free = 0;      ///< when the channel is free
+  OrderSolution order;
+};
+
+OrderSolution byPriority(const OrderProblem &problem, std::int64_t size, std::int64_t credit) {
+  return PriorityQueue(problem, size, credit).run();
 }
 
 } // namespace
 
-RivalOrder dearOrder(const OrderProblem &problem, std::int64_t size) {
+Status usesFirstClass(const OrderProblem &problem) {
+  std::int64_t bytes = 0;
+  for (std::size_t k = 0; k < problem.sync.layers.size(); ++k) {
+    if (!(problem.sync.layers[k].mergeClasses & 1))
+      return Status::badInput("layer " + std::to_string(k + 1) +
+                              " in backward order may not use the schemes that the others share");
+    bytes += problem.sync.layers[k].bytes;
+  }
+  if (bytes > problem.sync.mergeClasses[0].capacity)
+    return Status::badInput("the servers cannot hold all gradients");
+  return Status::ok();
+}
+
+double dearPeriod(const OrderProblem &problem, std::int64_t size) {
   struct Bucket {
     std::vector<std::size_t> layers;
     std::int64_t bytes = 0;
@@ -98,18 +153,19 @@ RivalOrder dearOrder(const OrderProblem &problem, std::int64_t size) {
     for (std::size_t k : bucket.layers)
       arrived[k] = free;
   }
-  return {periodOf(problem, arrived), 2 * buckets.size()};
+  return periodFrom(problem, arrived);
 }
 
-RivalOrder p3Order(const OrderProblem &problem, std::int64_t size) {
+OrderSolution p3Order(const OrderProblem &problem, std::int64_t size) {
   return byPriority(problem, size, 0);
 }
 
-RivalOrder byteSchedulerOrder(const OrderProblem &problem, std::int64_t size, std::int64_t credit) {
+OrderSolution byteSchedulerOrder(const OrderProblem &problem, std::int64_t size,
+                                 std::int64_t credit) {
   return byPriority(problem, size, credit);
 }
 
-RivalOrder ticTacOrder(const OrderProblem &problem) {
+OrderSolution ticTacOrder(const OrderProblem &problem) {
   // In a chain of layers only the first one that is missing lets computation go on, so TicTac's
   // comparison always prefers the layer that is read first.
   return byPriority(problem, unlimited, 0);

@@ -4,6 +4,7 @@
 #include "passes/solver/Coarsen.h"
 #include "passes/solver/ComparisonPlanners.h"
 #include "passes/solver/FinishTimes.h"
+#include "passes/solver/OrderRivals.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/SchemePlanners.h"
 #include "syncline/Suggestion.h"
@@ -45,12 +46,40 @@ private:
   }
 };
 
-/// One line of the registry. Exactly one of the two makers is set.
+/// Orders messages under the next forward pass, and does nothing else.
+class OrderingPlanner final : public Planner {
+public:
+  OrderingPlanner(std::string name, OrderRule rule)
+      : Planner(std::move(name)), rule(std::move(rule)) {}
+
+  const OrderRule *orderRule() const override { return &rule; }
+
+private:
+  Choices choose(const Problem &, std::span<const double>) const override {
+    return Status::badInput("orders messages under the next forward pass: expected "
+                            "'--overlap step'");
+  }
+
+  OrderRule rule;
+};
+
+/// One line of the registry. Exactly one of the makers is set.
 struct Entry {
   std::string_view name;
-  Rule plain;
-  std::function<Rule(std::int64_t)> sized;
+  Rule plain = {};
+  std::function<Rule(std::int64_t)> sized = {};
+  OrderRule order = {};
+  std::function<OrderRule(std::int64_t)> sizedOrder = {};
 };
+
+/// A rule of OrderRivals.h.
+template <typename Rival> OrderRule ordering(Rival rival) {
+  return [rival](const OrderProblem &problem) -> Result<OrderSolution> {
+    if (Status usable = usesFirstClass(problem); !usable)
+      return usable;
+    return rival(problem);
+  };
+}
 
 Rule merging(MergeClassGroups groups) {
   return [groups](const Problem &problem, std::span<const double>) {
@@ -81,10 +110,10 @@ Rule choosing(Choices (*rule)(const Problem &)) {
 
 const std::vector<Entry> &registry() {
   static const std::vector<Entry> entries = {
-      {"optimal", optimalChoices, {}},
-      {"wfbp", merging(layerwiseGroups), {}},
-      {"single", merging(singleGroup), {}},
-      {"mg-wfbp", merging(mgWfbpGroups), {}},
+      {"optimal", optimalChoices},
+      {"wfbp", merging(layerwiseGroups)},
+      {"single", merging(singleGroup)},
+      {"mg-wfbp", merging(mgWfbpGroups)},
       {"ddp",
        {},
        [](std::int64_t cap) {
@@ -98,9 +127,21 @@ const std::vector<Entry> &registry() {
            return horovodGroups(mergeClass, capacity);
          });
        }},
-      {"poseidon", choosing(poseidonChoices), {}},
-      {"ps", choosing(serverChoices), {}},
-      {"sfb", choosing(factorChoices), {}},
+      {"poseidon", choosing(poseidonChoices)},
+      {"ps", choosing(serverChoices)},
+      {"sfb", choosing(factorChoices)},
+      {.name = "p3",
+       .sizedOrder =
+           [](std::int64_t size) {
+             return ordering([size](const OrderProblem &p) { return p3Order(p, size); });
+           }},
+      {.name = "bytescheduler",
+       .sizedOrder =
+           [](std::int64_t size) {
+             return ordering(
+                 [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
+           }},
+      {.name = "tictac", .order = ordering(ticTacOrder)},
   };
   return entries;
 }
@@ -117,6 +158,13 @@ constexpr PlannerUsage usages[] = {
     {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
     {"ps", "every layer alone, through sharded parameter servers"},
     {"sfb", "every layer alone, by sufficient factors wherever a layer can"},
+    {"p3:SIZE", "P3's slices of SIZE (its default: 200KB), what the next forward pass reads first "
+                "before others; with --overlap step"},
+    {"bytescheduler:SIZE",
+     "ByteScheduler's partitions of SIZE (its default: 4096KB) through a queue "
+     "of SIZE; with --overlap step"},
+    {"tictac", "whole layers, what the next forward pass reads first before others; with --overlap "
+               "step"},
     {"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for small "
                       "models, see --z3-seconds"},
 };
@@ -230,6 +278,14 @@ std::optional<Solution> bestRuledSolution(const Problem &problem, std::size_t ma
 
 std::span<const PlannerUsage> plannerUsages() { return usages; }
 
+/// A planner of one of the two kinds of rules.
+static std::shared_ptr<const Planner> makePlanner(std::string_view name, Rule rule,
+                                                  OrderRule order) {
+  if (rule)
+    return std::make_shared<RulePlanner>(std::string(name), std::move(rule));
+  return std::make_shared<OrderingPlanner>(std::string(name), std::move(order));
+}
+
 Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
   std::size_t colon = text.find(':');
   std::string_view name = text.substr(0, colon);
@@ -240,11 +296,10 @@ Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
     return usageError("unknown planner " + quoted(text) + hintAt(name));
 
   bool hasSize = colon != std::string_view::npos;
-  if (entry->plain) {
+  if (entry->plain || entry->order) {
     if (hasSize)
       return usageError("planner " + quoted(name) + " takes no size, got " + quoted(text));
-    return std::shared_ptr<const Planner>(
-        std::make_shared<RulePlanner>(std::string(text), entry->plain));
+    return makePlanner(text, entry->plain, entry->order);
   }
   if (!hasSize)
     return usageError("planner " + quoted(name) + " needs a size, as in '" + std::string(name) +
@@ -255,8 +310,8 @@ Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
     return usageError("planner " + quoted(text) +
                       ": expected a positive size with a unit (B, KB, " +
                       "MB, GB, KiB, MiB, GiB), got " + quoted(sizeText));
-  return std::shared_ptr<const Planner>(
-      std::make_shared<RulePlanner>(std::string(text), entry->sized(*size)));
+  return makePlanner(text, entry->sized ? entry->sized(*size) : Rule(),
+                     entry->sized ? OrderRule() : entry->sizedOrder(*size));
 }
 
 } // namespace syncline::solver

@@ -2,9 +2,11 @@
 // today; they run on the same problem and the same clock for comparison.
 #pragma once
 
+#include "passes/problem/OrderProblem.h"
 #include "passes/solver/Solver.h"
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -26,6 +28,9 @@ struct PlanResult {
   double gap() const { return bound > 0 ? plan.finish / bound - 1 : 0; }
   bool optimal() const { return isProved(plan.finish, bound); }
 };
+
+/// A rule of a planner that orders messages under the next forward pass.
+using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
 
 /// A planner. Immutable and thread-safe.
 class Planner {
@@ -52,9 +57,14 @@ public:
   /// as plan() does. Preconditions: isRule(), and the problem is valid.
   Result<Solution> follow(const Problem &problem) const;
 
-private:
+  /// The rule of a planner that only orders messages under the next forward pass (OrderPlanner.h);
+  /// its plan() and follow() return badInput. Null for every other planner.
+  virtual const OrderRule *orderRule() const { return nullptr; }
+
+  /// Whether this is our own planner, which searches among all plans.
   bool isOptimal() const { return specification == "optimal"; }
 
+private:
   /// The planner's choices; `earliestFinish` is empty where the problem is not plain.
   virtual Result<std::vector<Choice>> choose(const Problem &problem,
                                              std::span<const double> earliestFinish) const = 0;

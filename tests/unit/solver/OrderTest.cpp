@@ -2,6 +2,7 @@
 // other systems' rules.
 #include "passes/solver/OrderPlanner.h"
 
+#include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderRivals.h"
@@ -30,6 +31,16 @@ void expectAccepted(const OrderProblem &problem, const OrderResult &result) {
     FAIL() << rejection->message;
   if (auto rejection = checkOrderBound(problem, result.certificate, result.solution.period))
     FAIL() << rejection->message;
+}
+
+/// Written as messages and read again, an order is the same.
+void expectSameAsMessages(const OrderProblem &problem, const OrderSolution &solution) {
+  if (std::ranges::any_of(problem.sync.layers, [](const Layer &l) { return l.bytes == 0; }))
+    return; // no message names a layer without bytes
+  const Solution messages = messagesOf(problem, solution);
+  const auto rejection = checkMessages(problem, messages);
+  EXPECT_FALSE(rejection) << rejection->message;
+  EXPECT_EQ(orderFrom(problem, messages).ways, solution.ways);
 }
 
 /// 1,000 small networks of every kind: nothing beats the best of all cuts, merges, orders and ways,
@@ -72,6 +83,7 @@ TEST(Order, NeverWorseThanReadyOrder) {
     const Solution merged = inReadyOrder(problem);
     const OrderResult result = planOrder(problem, merged);
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    expectSameAsMessages(problem, result.solution);
     const double barrier = merged.finish + problem.forward;
     ASSERT_LE(result.solution.period, barrier * (1 + 1e-11));
     const bool isLine =
@@ -140,7 +152,7 @@ TEST(OrderRivals, DoNotBeatTheBound) {
         false);
     SCOPED_TRACE("seed " + std::to_string(seed));
     const double bound = planOrder(problem, inReadyOrder(problem)).certificate.bound * (1 - 1e-11);
-    EXPECT_GE(dearOrder(problem, 1 << 16).period, bound);
+    EXPECT_GE(dearPeriod(problem, 1 << 16), bound);
     EXPECT_GE(p3Order(problem, 1 << 14).period, bound);
     EXPECT_GE(byteSchedulerOrder(problem, 1 << 14, 1 << 16).period, bound);
     EXPECT_GE(ticTacOrder(problem).period, bound);
@@ -155,11 +167,11 @@ TEST(OrderRivals, FollowTheirRules) {
   EXPECT_DOUBLE_EQ(ticTacOrder(problem).period, 11);
   // Slices of 2 B: from 0 to 3 s, then the second layer until 6 s, the rest until 9 s.
   EXPECT_DOUBLE_EQ(p3Order(problem, 2).period, 10);
-  EXPECT_EQ(p3Order(problem, 2).messages, 3u);
+  EXPECT_EQ(p3Order(problem, 2).pieces.size(), 3u);
   // With credit for both slices of the first layer they are queued before the second one exists.
   EXPECT_DOUBLE_EQ(byteSchedulerOrder(problem, 2, 4).period, 12);
   // Halves of 2.5 s and 1.5 s, then 1.5 s and 2.5 s: the second layer at 6 s, the first at 8.5 s.
-  EXPECT_DOUBLE_EQ(dearOrder(problem, 1).period, 9.5);
+  EXPECT_DOUBLE_EQ(dearPeriod(problem, 1), 9.5);
 }
 
 } // namespace

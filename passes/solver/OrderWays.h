@@ -1,0 +1,26 @@
+// OrderWays: how the gradients of an order travel, changed one gradient at a time.
+#pragma once
+
+#include "passes/problem/OrderProblem.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace syncline::solver {
+
+using namespace problem;
+
+/// How the layers travel in a solution of the sync problem. Precondition: it solves `problem`.
+std::vector<Way> waysOf(const Problem &problem, const Solution &solution);
+
+/// The ways where layer k travels by its fastest factor option and its piggybacks ride with it, if
+/// it travelled in a bucket; else where it and its piggybacks travel in buckets. Nothing where the
+/// layer, or a piggyback, has no such way without a capacity. Precondition: `ways` are allowed.
+std::optional<std::vector<Way>> flipped(const Problem &problem, std::span<const Way> ways,
+                                        std::size_t k);
+
+/// The layers whose way can be flipped, the largest first.
+std::vector<std::size_t> flippable(const Problem &problem);
+
+} // namespace syncline::solver
