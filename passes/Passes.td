@@ -131,7 +131,7 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
     differentiated, timed and has its `sync.gradient` operations. Ensures: a `sync.problem @merge`
     with one layer a gradient, in the order in which they are ready; merge classes and factor
     options are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `requested` rules
-    out.
+    out. With `overlap=step` the problem has `tails`: its solutions are orders.
     Fails: as poseInstance says (passes/merge/Instance.h), with a diagnostic at the step or trace.
 
     ```mlir
@@ -151,6 +151,8 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
     ListOption<"requested", "requested", "std::string",
                "schemes requested by name, LAYERS=SCHEME with a pattern of layers, e.g. "
                "fc*=factors; the last that matches counts">,
+    Option<"overlap", "overlap", "std::string", "\"backward\"",
+           "behind what messages may hide: backward, or step for the next forward pass too">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }

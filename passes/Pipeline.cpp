@@ -34,6 +34,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   passes.nest<nn::StepOp>().addPass(createInsertGradients());
   PoseProblemOptions posing;
   posing.requested = options.requested;
+  posing.overlap = options.overlap;
   passes.addPass(createPoseProblem(posing));
   passes.addPass(createSolveMerge(options.planner));
   passes.addPass(createCheckSolutions());

@@ -89,29 +89,57 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
     `start` to `end`. Its gradients exist at `reconstructed`, which is `end` where absent (S10). The
     attribute has only numbers that a checker compares; all else follows from the problem.
 
+    In an order (`sync.problem`'s `tails`) `layers` descend, and `cut` says what of them travels in
+    other messages: so many bytes at the beginning of the first gradient listed, and so many at the
+    end of the last one. Absent, it is [0, 0].
+
     ```mlir
     #sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 4096, ready = 0.1,
                   start = 0.2, end = 0.3>
+    #sync.message<layers = [2, 1], scheme = ring, merge_class = 0, bytes = 4096, cut = [0, 1024],
+                  ready = 0.1, start = 0.2, end = 0.3>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t", "members">:$layers,
                         Sync_SchemeParameter<"how it travels">:$scheme,
                         OptionalParameter<"::std::optional<int64_t>",
                                           "number in the problem">:$mergeClass,
-                        "int64_t":$bytes, Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start,
+                        "int64_t":$bytes,
+                        OptionalArrayRefParameter<"int64_t", "bytes, two numbers or none">:$cut,
+                        Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start,
                         Sync_Real<"seconds">:$end,
                         OptionalParameter<"::std::optional<::syncline::cluster::Real>",
                                           "seconds">:$reconstructed);
   let assemblyFormat = [{
     `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,`
-    (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes `,` `ready` `=` $ready
+    (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes `,`
+    (`cut` `=` `[` $cut^ `]` `,`)? `ready` `=` $ready
     `,` `start` `=` $start `,` `end` `=` $end (`,` `reconstructed` `=` $reconstructed^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isFactors() const { return !getMergeClass(); }
+    int64_t cutBefore() const { return getCut().empty() ? 0 : getCut()[0]; }
+    int64_t cutBehind() const { return getCut().empty() ? 0 : getCut()[1]; }
     /// The time at which the message's gradients exist, in seconds.
     double reconstructedAt() const { return getReconstructed().value_or(getEnd()); }
+  }];
+}
+
+def Sync_OrderAttr : Sync_Attr<"Order", "order"> {
+  let summary = "the proof of a bound on the period of every order";
+  let description = [{
+    The gradients that are ready at `ready` or later, in seconds from the beginning of the backward
+    pass, and whose tail is at least `tail`, prove the `bound` of a solution of a problem with
+    `tails`. `lines` has, for each merge class, latency and seconds per byte of a line under all its
+    costs. passes/proof/README.md ("The bound of an order") has the sum that a checker evaluates.
+
+    `#sync.order<ready = 0.2, tail = 0.1, lines = [1.0e-3, 1.0e-9]>`
+  }];
+  let parameters = (ins Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$tail,
+                        ArrayRefParameter<"::syncline::cluster::Real">:$lines);
+  let assemblyFormat = [{
+    `<` `ready` `=` $ready `,` `tail` `=` $tail `,` `lines` `=` `[` $lines `]` `>`
   }];
 }
 

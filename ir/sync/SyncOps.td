@@ -18,7 +18,9 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
   let summary = "one message: the members' mean over all ranks";
   let description = [{
     The members are a bucket: gradients that travel together. `bucket` numbers the messages in issue
-    order. `ready`, `start` and `end` are predicted times from the step's beginning (S1, S2).
+    order. `ready`, `start` and `end` are predicted times from the step's beginning (S1, S2). `cut`
+    is that of `#sync.message`: where it leaves bytes out, they stay as they are, and another message
+    takes the result.
 
     ```mlir
     %a, %b = sync.all_reduce %da, %db {bucket = 0 : i64, channel = 0 : i64,
@@ -29,7 +31,7 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$local, StrArrayAttr:$members, I64Attr:$bucket,
                        I64Attr:$channel, Sync_Scheme:$scheme, F64Attr:$ready, F64Attr:$start,
-                       F64Attr:$end);
+                       F64Attr:$end, OptionalAttr<DenseI64ArrayAttr>:$cut);
   let results = (outs Variadic<AnyRankedTensor>:$agreed);
   let assemblyFormat = "$local attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -117,6 +119,13 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
     `forward_end` and `updates` (the time of all updates) serve the prediction of the whole step,
     which is finish + updates. passes/problem/README.md has the model.
 
+    With `tails` the next forward pass waits for each gradient alone. Entry k is the computation, in
+    seconds, that is left of that pass once layer k's parameters are updated, which takes entry k of
+    `own_updates`. A solution is then an
+    order: its messages may overtake each other and cut gradients, its times count from the
+    beginning of the backward pass, and its finish is the period, the time from one step to the next
+    (S18).
+
     ```mlir
     sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready <[0.1, 0.2]>
       merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>,
@@ -134,12 +143,14 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
                        OptionalAttr<DenseI64ArrayAttr>:$piggybacks,
                        OptionalAttr<DenseI64ArrayAttr>:$only,
                        OptionalAttr<StrArrayAttr>:$requested, F64Attr:$forward_end,
-                       F64Attr:$backward_end, F64Attr:$updates);
+                       F64Attr:$backward_end, F64Attr:$updates,
+                       OptionalAttr<Sync_TimesAttr>:$tails,
+                       OptionalAttr<Sync_TimesAttr>:$own_updates);
   let assemblyFormat = [{
     $sym_name `layers` $layers `bytes` $bytes `ready` $ready `merge_classes` $mergeClasses
     (`factor_options` $factorOptions^)? (`piggybacks` $piggybacks^)? (`only` $only^)?
     (`requested` $requested^)? `forward_end` $forward_end `backward_end` $backward_end
-    `updates` $updates attr-dict
+    `updates` $updates (`tails` $tails^ `own_updates` $own_updates)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -153,10 +164,11 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
   let description = [{
     `messages` stand in issue order. Layers that travel without a message of their own are
     `piggybacks`. No solution finishes before `bound`. `certificate`, where present, proves this in
-    one of two forms (passes/proof/README.md):
+    one of three forms (passes/proof/README.md):
     - #sync.times, for a problem of one merge class without limits that every gradient may use, and
       no factor options. It is an array f with f(0) = 0 and f(j) <= max(f(i), ready(j)) +
       cost(i+1..j) for all i < j. So no solution's last message ends before f(n).
+    - #sync.order, for a problem with `tails`.
     - #sync.states, for every other problem.
 
     The pass `check-solutions` checks the claim; nothing trusts it unchecked.
@@ -171,7 +183,8 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
   let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner,
                        TypedArrayAttrBase<Sync_MessageAttr, "messages">:$messages,
                        OptionalAttr<DenseI64ArrayAttr>:$piggybacks, F64Attr:$finish, F64Attr:$bound,
-                       OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_StatesAttr]>>:$certificate);
+                       OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_StatesAttr,
+                                               Sync_OrderAttr]>>:$certificate);
   let assemblyFormat = [{
     `of` $problem `by` $planner `messages` $messages (`piggybacks` $piggybacks^)? `finish` $finish
     `bound` $bound (`certificate` $certificate^)? attr-dict

@@ -54,10 +54,13 @@ LogicalResult FactorOptionAttr::verify(EmitError emitError, int64_t layer, clust
 }
 
 LogicalResult MessageAttr::verify(EmitError emitError, ArrayRef<int64_t> layers, cluster::Scheme,
-                                  std::optional<int64_t> mergeClass, int64_t, cluster::Real,
-                                  cluster::Real, cluster::Real, std::optional<cluster::Real>) {
+                                  std::optional<int64_t> mergeClass, int64_t, ArrayRef<int64_t> cut,
+                                  cluster::Real, cluster::Real, cluster::Real,
+                                  std::optional<cluster::Real>) {
   if (llvm::any_of(layers, [](int64_t layer) { return layer < 0; }) || mergeClass.value_or(0) < 0)
     return emitError() << "S10: expected layers and a merge class that are not negative";
+  if (!cut.empty() && (cut.size() != 2 || cut[0] < 0 || cut[1] < 0))
+    return emitError() << "S10: expected a cut of two numbers that are not negative";
   return success();
 }
 
@@ -134,6 +137,28 @@ static LogicalResult verifyLayers(ProblemOp op) {
   return success();
 }
 
+/// S5, S6: the computation behind each layer's update.
+static LogicalResult verifyTails(ProblemOp op) {
+  if (!op.getTails() && !op.getOwnUpdates())
+    return success();
+  const size_t n = op.getLayers().size();
+  if (!op.getTails() || !op.getOwnUpdates() || op.getTails()->getValues().size() != n ||
+      op.getOwnUpdates()->getValues().size() != n)
+    return op.emitOpError("S5: expected one tail and one update of its own a layer");
+  const double forward = op.getForwardEnd().convertToDouble();
+  for (auto times : {op.getTails()->getValues(), op.getOwnUpdates()->getValues()})
+    for (double time : times)
+      if (!isTime(time))
+        return op.emitOpError("S6: expected finite tails and updates that are not negative, got ")
+               << time;
+  if (!op.getReady().getValues().empty() && op.getReady().getValues().front() < forward)
+    return op.emitOpError(
+               "S6: expected gradients that are ready after the forward pass, which ends "
+               "at ")
+           << forward << ", got " << static_cast<double>(op.getReady().getValues().front());
+  return success();
+}
+
 /// S11: the merge classes, and which layers may use which.
 static LogicalResult verifyMergeClasses(ProblemOp op) {
   const size_t mergeClasses = op.getMergeClasses().size();
@@ -183,8 +208,8 @@ SmallVector<FactorOptionAttr> ProblemOp::factorOptionList() {
 }
 
 LogicalResult ProblemOp::verify() {
-  return failure(failed(verifyLayers(*this)) || failed(verifyMergeClasses(*this)) ||
-                 failed(verifyFactorOptions(*this)));
+  return failure(failed(verifyLayers(*this)) || failed(verifyTails(*this)) ||
+                 failed(verifyMergeClasses(*this)) || failed(verifyFactorOptions(*this)));
 }
 
 LogicalResult SolutionOp::verify() {

@@ -3,6 +3,7 @@
 #include "passes/check/CheckSchemes.h"
 #include "passes/merge/NamedPlanner.h"
 #include "passes/merge/ReadProblem.h"
+#include "passes/proof/OrderChecker.h"
 #include "passes/proof/SolutionChecker.h"
 
 namespace syncline {
@@ -15,6 +16,17 @@ using namespace syncline;
 
 namespace {
 
+/// S18: the certificate of an order.
+LogicalResult checkOrderProof(sync::SolutionOp op, const problem::OrderProblem &problem,
+                              const problem::Solution &plan) {
+  const std::optional<problem::OrderCertificate> proof = merge::toOrderProof(op);
+  if (!proof)
+    return op.emitOpError("S18: expected a certificate '#sync.order', as the problem has 'tails'");
+  if (auto rejection = proof::checkOrderBound(problem, *proof, plan.finish))
+    return op.emitOpError(rejection->message);
+  return success();
+}
+
 LogicalResult checkSolution(sync::SolutionOp op) {
   FailureOr<sync::ProblemOp> problemOp = merge::problemOf(op);
   if (failed(problemOp))
@@ -23,10 +35,13 @@ LogicalResult checkSolution(sync::SolutionOp op) {
   if (failed(problem))
     return failure();
   const problem::Solution plan = merge::toSolution(op, *problem);
-  if (auto rejection = proof::checkSolution(*problem, plan))
-    return op.emitOpError(rejection->message);
+  if (auto reason = merge::rejectionOf(*problemOp, *problem, plan))
+    return op.emitOpError(*reason);
   if (failed(merge::checkPlanner(op, *problem, plan)))
     return failure();
+  if (const std::optional<problem::OrderProblem> order =
+          merge::toOrderProblem(*problemOp, *problem))
+    return checkOrderProof(op, *order, plan);
   const double bound = op.getBound().convertToDouble();
   std::optional<problem::BoundProof> proof = merge::toProof(op);
   if (!proof) {

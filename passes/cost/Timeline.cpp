@@ -8,6 +8,9 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -30,7 +33,17 @@ static double lastRead(Value value, const llvm::DenseMap<Operation *, double> &e
   return last;
 }
 
+/// The start of the first operation that reads the value; updates do not count.
+static double firstRead(Value value, const llvm::DenseMap<Operation *, double> &startOf) {
+  double first = std::numeric_limits<double>::infinity();
+  for (Operation *reader : value.getUsers())
+    if (!isa<nn::UpdateOp>(reader))
+      first = std::min(first, startOf.lookup(reader));
+  return first;
+}
+
 static ReadyGradient readyGradient(nn::UpdateOp update,
+                                   const llvm::DenseMap<Operation *, double> &startOf,
                                    const llvm::DenseMap<Operation *, double> &endOf) {
   Operation *producer = update.getGradient().getDefiningOp();
   if (auto synchronised = dyn_cast<sync::GradientOp>(producer))
@@ -39,6 +52,7 @@ static ReadyGradient readyGradient(nn::UpdateOp update,
   return {.name = parameter ? parameter.getName().str() : std::string(),
           .bytes = plan::denseBytes(cast<ShapedType>(update.getParameter().getType())),
           .ready = endOf.lookup(producer),
+          .firstRead = firstRead(update.getParameter(), startOf),
           .lastRead = lastRead(update.getParameter(), endOf),
           .updating = update->getAttrOfType<FloatAttr>(nn::secondsAttr).getValueAsDouble(),
           .update = update,
@@ -47,9 +61,10 @@ static ReadyGradient readyGradient(nn::UpdateOp update,
 
 FailureOr<Timeline> timelineOf(nn::StepOp step) {
   Timeline timeline;
-  llvm::DenseMap<Operation *, double> endOf;
+  llvm::DenseMap<Operation *, double> startOf, endOf;
   double clock = 0;
   for (Operation &op : step.getBody().front()) {
+    startOf[&op] = clock;
     if (!countsOf(&op)) {
       endOf[&op] = clock;
       continue;
@@ -68,9 +83,26 @@ FailureOr<Timeline> timelineOf(nn::StepOp step) {
   }
   timeline.backwardEnd = clock;
   for (auto update : step.getOps<nn::UpdateOp>())
-    timeline.gradients.push_back(readyGradient(update, endOf));
+    timeline.gradients.push_back(readyGradient(update, startOf, endOf));
   sortByReady(timeline);
   return timeline;
+}
+
+std::vector<double> tailsOf(const Timeline &timeline) {
+  const std::vector<ReadyGradient> &gradients = timeline.gradients;
+  std::vector<std::size_t> lastReadFirst(gradients.size());
+  std::iota(lastReadFirst.begin(), lastReadFirst.end(), std::size_t{0});
+  const auto reading = [&](std::size_t k) {
+    return gradients[k].firstRead < timeline.forward ? gradients[k].firstRead : 0;
+  };
+  std::ranges::stable_sort(lastReadFirst, std::greater(), reading);
+  std::vector<double> tails(gradients.size());
+  double updates = 0;
+  for (std::size_t k : lastReadFirst) {
+    tails[k] = timeline.forward - reading(k) + updates;
+    updates += gradients[k].updating;
+  }
+  return tails;
 }
 
 double updateOf(sync::LayerOp layer) {
@@ -84,7 +116,9 @@ Timeline timelineOf(sync::TraceOp trace, double slowdown) {
   for (sync::LayerOp layer : layers)
     timeline.forward += slowdown * layer.getForward().convertToDouble();
   timeline.backwardEnd = timeline.forward;
+  double reading = timeline.forward;
   for (sync::LayerOp layer : llvm::reverse(layers)) {
+    reading = std::max(reading - slowdown * layer.getForward().convertToDouble(), 0.0);
     const double backward = slowdown * layer.getBackward().convertToDouble();
     timeline.backwardEnd += backward;
     const auto bytes = static_cast<std::int64_t>(layer.getBytes());
@@ -94,6 +128,7 @@ Timeline timelineOf(sync::TraceOp trace, double slowdown) {
       timeline.gradients.push_back({.name = layer.getName().str(),
                                     .bytes = bytes,
                                     .ready = timeline.backwardEnd,
+                                    .firstRead = reading,
                                     .lastRead = timeline.backwardEnd,
                                     .backward = backward,
                                     .updating = updating,

@@ -15,6 +15,7 @@ struct ReadyGradient {
   std::string name;       ///< name of the parameter, or of the trace's layer
   std::int64_t bytes = 0; ///< bytes of the dense gradient
   double ready = 0;       ///< seconds from the step's beginning
+  double firstRead = 0;   ///< when the first operation that reads its parameter starts
   double lastRead = 0;    ///< when the last operation that reads its parameter has ended
   double backward = 0;    ///< seconds of its layer's backward, in a trace
   double updating = 0;    ///< seconds of its parameter's update, part of Timeline::updates
@@ -33,6 +34,13 @@ struct Timeline {
 /// gradient is ready when the operation that makes it ends. Looks through `sync.gradient`. Fails,
 /// with a diagnostic at the operation, where one that takes time has no `nn.seconds`.
 mlir::FailureOr<Timeline> timelineOf(nn::StepOp step);
+
+/// For each gradient the computation, in seconds, that is left when its parameter is updated: the
+/// next forward pass from the first operation that reads the parameter, and the updates of
+/// parameters that are read later. Where one operation is the first to read several
+/// parameters, the one whose gradient is ready last is updated first. A parameter that no operation
+/// of the forward pass reads is updated before that pass.
+std::vector<double> tailsOf(const Timeline &timeline);
 
 /// Seconds to update a trace's layer; 0 where the trace does not say.
 double updateOf(sync::LayerOp layer);

@@ -25,6 +25,8 @@ public:
       : step(step), solution(solution), problem(problem), builder(step->getContext()) {
     for (auto gradient : step.getOps<sync::GradientOp>())
       waiting[gradient.getParameter()] = gradient;
+    for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+      countParts(message);
   }
 
   LogicalResult form() {
@@ -59,7 +61,17 @@ private:
       builder.setInsertionPoint(updates.front());
   }
 
-  /// Takes the layers' gradients from `waiting`, so that no other message can take them.
+  /// Counts the messages that carry a part of a gradient.
+  void countParts(sync::MessageAttr message) {
+    const llvm::ArrayRef<std::int64_t> layers = message.getLayers();
+    for (auto [i, layer] : llvm::enumerate(layers))
+      if ((i == 0 && message.cutBefore() > 0) ||
+          (i + 1 == layers.size() && message.cutBehind() > 0))
+        ++parts[layer];
+  }
+
+  /// Takes the layers' gradients from `waiting`, so that no other message can take them. The last
+  /// message that carries a part of a gradient takes it.
   FailureOr<Gradients> take(llvm::ArrayRef<std::int64_t> layers) {
     Gradients members;
     const auto count = static_cast<std::int64_t>(problem.getLayers().size());
@@ -71,7 +83,8 @@ private:
       if (!gradient)
         return solution.emitOpError("layer '") << name << "' has no 'sync.gradient' in the step";
       members.push_back(gradient);
-      waiting.erase(name);
+      if (--parts[layer] <= 0)
+        waiting.erase(name);
     }
     return members;
   }
@@ -83,7 +96,8 @@ private:
     llvm::SmallVector<StringRef> names;
     llvm::SmallVector<Type> types;
     for (sync::GradientOp member : members) {
-      local.push_back(member.getLocal());
+      Value &sum = summed.try_emplace(member, member.getLocal()).first->second;
+      local.push_back(sum);
       names.push_back(member.getParameter());
       types.push_back(member.getType());
     }
@@ -92,8 +106,13 @@ private:
         builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(0),
         cluster::SchemeAttr::get(builder.getContext(), message.getScheme()),
         builder.getF64FloatAttr(message.getReady()), builder.getF64FloatAttr(message.getStart()),
-        builder.getF64FloatAttr(message.getEnd()));
+        builder.getF64FloatAttr(message.getEnd()),
+        message.getCut().empty() ? DenseI64ArrayAttr()
+                                 : builder.getDenseI64ArrayAttr(message.getCut()));
     for (auto [member, agreed] : llvm::zip(members, bucket.getAgreed())) {
+      summed[member] = agreed;
+      if (waiting.count(member.getParameter()))
+        continue; // another message carries the rest
       member.getAgreed().replaceAllUsesWith(agreed);
       member.erase();
     }
@@ -139,6 +158,8 @@ private:
   sync::ProblemOp problem;
   OpBuilder builder;
   llvm::StringMap<sync::GradientOp> waiting; ///< by parameter: gradients that are in no message yet
+  llvm::DenseMap<std::int64_t, int> parts;   ///< by layer: messages to come that carry a part of it
+  llvm::DenseMap<Operation *, Value> summed; ///< by sync.gradient: the result of the last message
 };
 
 struct FormBuckets : syncline::impl::FormBucketsBase<FormBuckets> {

@@ -76,6 +76,7 @@ private:
       gradient.ready = std::max(gradient.ready, gradient.lastRead);
       shardUpdates += gradient.updating;
       shardBytes += gradient.bytes;
+      gradient.updating = 0;
     }
     std::ranges::stable_sort(gradients(), {}, &cost::ReadyGradient::ready);
     return match(patterns);

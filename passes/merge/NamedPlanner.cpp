@@ -1,7 +1,10 @@
 // Asks planners again what they give.
 #include "passes/merge/NamedPlanner.h"
 
+#include "passes/merge/ReadProblem.h"
+#include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
+#include "passes/solver/OrderPlanner.h"
 #include "passes/solver/Planner.h"
 
 #include <algorithm>
@@ -15,10 +18,39 @@ using namespace syncline::merge;
 static bool isSame(const problem::Problem &problem, const problem::Solution &a,
                    const problem::Solution &b) {
   const auto sameMessage = [&](const problem::Message &x, const problem::Message &y) {
-    return x.layers == y.layers && x.isFactors == y.isFactors && x.mergeClass == y.mergeClass &&
+    return x.layers == y.layers && x.cutBefore == y.cutBefore && x.cutBehind == y.cutBehind &&
+           x.isFactors == y.isFactors && x.mergeClass == y.mergeClass &&
            a.scheme(problem, x) == b.scheme(problem, y);
   };
   return a.piggybacks == b.piggybacks && std::ranges::equal(a.messages, b.messages, sameMessage);
+}
+
+static std::optional<problem::OrderProblem> orderProblemOf(sync::SolutionOp op,
+                                                           const problem::Problem &problem) {
+  FailureOr<sync::ProblemOp> stated = merge::problemOf(op);
+  return succeeded(stated) ? merge::toOrderProblem(*stated, problem) : std::nullopt;
+}
+
+/// S17a and S17b for an order. A rule's order is its messages in ready order, and no order by
+/// "optimal" has a longer period than the exact solution in ready order.
+static LogicalResult checkOrder(sync::SolutionOp op, const problem::OrderProblem &problem,
+                                const solver::Planner &planner, const problem::Solution &plan) {
+  if (planner.isRule()) {
+    Result<problem::OrderSolution> ruled = solver::followOrder(problem, planner);
+    if (!ruled || !isSame(problem.sync, problem::messagesOf(problem, *ruled), plan))
+      return op.emitOpError("S17: is not what planner '") << op.getPlanner() << "' gives";
+    return success();
+  }
+  std::optional<problem::Solution> ruled = solver::bestRuledSolution(
+      problem.sync, planner.maxMessages().value_or(std::numeric_limits<std::size_t>::max()));
+  if (!ruled || !planner.isOptimal())
+    return success();
+  const double period = solver::orderOf(problem, *ruled).period;
+  if (problem::differ(plan.finish, period) && plan.finish > period)
+    return op.emitOpError("S17: planner '")
+           << op.getPlanner() << "' has a period of " << plan.finish
+           << " s, but a plan by a rule one of " << period << " s";
+  return success();
 }
 
 LogicalResult syncline::merge::checkPlanner(sync::SolutionOp op, const problem::Problem &problem,
@@ -27,6 +59,8 @@ LogicalResult syncline::merge::checkPlanner(sync::SolutionOp op, const problem::
       solver::parsePlanner(op.getPlanner().str());
   if (!planner)
     return success();
+  if (std::optional<problem::OrderProblem> order = orderProblemOf(op, problem))
+    return checkOrder(op, *order, **planner, plan);
   if ((*planner)->isRule()) {
     Result<problem::Solution> ruled = (*planner)->follow(problem);
     if (!ruled || !isSame(problem, *ruled, plan))

@@ -4,7 +4,6 @@
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
 #include "passes/merge/ReadProblem.h"
-#include "passes/proof/SolutionChecker.h"
 
 using namespace mlir;
 
@@ -35,8 +34,8 @@ Result<PlannedModule> readPlannedModule(ModuleOp module) {
   if (failed(planned))
     return Status::badInput("not a problem");
   problem::Solution claimed = toSolution(solution, planned->asPlanned());
-  if (auto rejection = proof::checkSolution(planned->asPlanned(), claimed))
-    return Status::badInput(rejection->message);
+  if (auto reason = rejectionOf(problem, planned->asPlanned(), claimed))
+    return Status::badInput(*reason);
   return PlannedModule{problem, solution, std::move(*planned), std::move(claimed),
                        samplesOf(module)};
 }

@@ -66,7 +66,8 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
       return refuse(source->getLoc()) << instance.status().message();
     OpBuilder builder(source);
     createProblem(builder, source->getLoc(), *instance,
-                  llvm::SmallVector<StringRef>(requested.begin(), requested.end()));
+                  llvm::SmallVector<StringRef>(requested.begin(), requested.end()),
+                  overlap == plan::overlapStep);
     return success();
   }
 };

@@ -4,6 +4,8 @@
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/problem/TreeCost.h"
+#include "passes/proof/OrderChecker.h"
+#include "passes/proof/SolutionChecker.h"
 
 using namespace mlir;
 using namespace syncline;
@@ -59,6 +61,22 @@ FailureOr<problem::Problem> syncline::merge::toProblem(sync::ProblemOp op) {
   return problem;
 }
 
+std::optional<problem::OrderProblem>
+syncline::merge::toOrderProblem(sync::ProblemOp op, const problem::Problem &problem) {
+  if (!op.getTails())
+    return std::nullopt;
+  const double forward = op.getForwardEnd().convertToDouble();
+  problem::OrderProblem order{
+      .sync = problem,
+      .tail = {op.getTails()->getValues().begin(), op.getTails()->getValues().end()},
+      .update = {op.getOwnUpdates()->getValues().begin(), op.getOwnUpdates()->getValues().end()},
+      .forward = forward + op.getUpdates().convertToDouble()};
+  order.sync.computeFree -= forward;
+  for (problem::Layer &layer : order.sync.layers)
+    layer.ready -= forward;
+  return order;
+}
+
 FailureOr<sync::ProblemOp> syncline::merge::problemOf(sync::SolutionOp op) {
   auto problem = SymbolTable::lookupNearestSymbolFrom<sync::ProblemOp>(op, op.getProblemAttr());
   if (!problem)
@@ -105,6 +123,8 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
     message.mergeClass = static_cast<std::size_t>(attr.getMergeClass().value_or(0));
     message.option = optionOf(problem, message, attr.getScheme());
     message.bytes = attr.getBytes();
+    message.cutBefore = attr.cutBefore();
+    message.cutBehind = attr.cutBehind();
     message.ready = attr.getReady();
     message.start = attr.getStart();
     message.end = attr.getEnd();
@@ -121,7 +141,7 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
 }
 
 std::optional<problem::BoundProof> syncline::merge::toProof(sync::SolutionOp op) {
-  if (!op.getCertificate())
+  if (!op.getCertificate() || isa<sync::OrderAttr>(*op.getCertificate()))
     return std::nullopt;
   if (auto times = dyn_cast<sync::TimesAttr>(*op.getCertificate()))
     return problem::MergeCertificate{{times.getValues().begin(), times.getValues().end()}};
@@ -141,4 +161,31 @@ std::optional<problem::BoundProof> syncline::merge::toProof(sync::SolutionOp op)
       list.push_back({row.free, row.compute, row.held, row.open, row.freedom});
   }
   return proof;
+}
+
+std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::SolutionOp op) {
+  auto order = dyn_cast_or_null<sync::OrderAttr>(op.getCertificate().value_or(Attribute()));
+  if (!order)
+    return std::nullopt;
+  problem::OrderCertificate proof{.bound = op.getBound().convertToDouble(),
+                                  .ready = order.getReady(),
+                                  .tail = order.getTail(),
+                                  .lines = {}};
+  const auto numbers = order.getLines();
+  for (std::size_t l = 0; l < proof.lines.size() && 2 * l + 1 < numbers.size(); ++l)
+    proof.lines[l] = {.latency = numbers[2 * l], .secondsPerByte = numbers[2 * l + 1]};
+  return proof;
+}
+
+std::optional<std::string> syncline::merge::rejectionOf(sync::ProblemOp op,
+                                                        const problem::Problem &problem,
+                                                        const problem::Solution &solution) {
+  if (const std::optional<problem::OrderProblem> order = toOrderProblem(op, problem)) {
+    if (Status valid = problem::validate(*order); !valid)
+      return valid.message();
+    auto rejection = proof::checkMessages(*order, solution);
+    return rejection ? std::optional(rejection->message) : std::nullopt;
+  }
+  auto rejection = proof::checkSolution(problem, solution);
+  return rejection ? std::optional(rejection->message) : std::nullopt;
 }

@@ -4,7 +4,10 @@
 #include "passes/Passes.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/merge/WriteProblem.h"
+#include "passes/problem/OrderMessages.h"
+#include "passes/proof/OrderChecker.h"
 #include "passes/proof/SolutionChecker.h"
+#include "passes/solver/OrderPlanner.h"
 #include "passes/solver/Planner.h"
 
 namespace syncline {
@@ -38,17 +41,39 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
     FailureOr<problem::Problem> problem = toProblem(op);
     if (failed(problem))
       return failure();
+    if (const std::optional<problem::OrderProblem> order = toOrderProblem(op, *problem))
+      return solveOrder(op, *order, planner);
     Result<solver::PlanResult> result = planner.plan(*problem);
-    if (!result) {
-      const bool isOurs = result.status().kind() == ErrorKind::internal;
-      return (isOurs ? op.emitError() : refuse(op.getLoc())) << result.status().message();
-    }
+    if (!result)
+      return refuseOrFail(op, result.status());
     if (auto rejection = proof::checkSolution(*problem, result->plan))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
     createSolution(builder, op, *problem, planner.name(), result->plan, result->proof,
                    result->bound);
+    return success();
+  }
+
+  /// Reports that a planner has no answer: the user's error, or our own.
+  static LogicalResult refuseOrFail(sync::ProblemOp op, const Status &status) {
+    const bool isOurs = status.kind() == ErrorKind::internal;
+    return (isOurs ? op.emitError() : refuse(op.getLoc())) << status.message();
+  }
+
+  static LogicalResult solveOrder(sync::ProblemOp op, const problem::OrderProblem &problem,
+                                  const solver::Planner &planner) {
+    if (Status valid = problem::validate(problem); !valid)
+      return op.emitOpError(valid.message());
+    const Result<solver::OrderResult> result = solver::planOrder(problem, planner);
+    if (!result)
+      return refuseOrFail(op, result.status());
+    const problem::Solution messages = problem::messagesOf(problem, result->solution);
+    if (auto rejection = proof::checkMessages(problem, messages))
+      return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    createSolution(builder, op, problem.sync, planner.name(), messages, result->certificate);
     return success();
   }
 

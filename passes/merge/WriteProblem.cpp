@@ -40,14 +40,16 @@ namespace {
 struct LayerAttrs {
   llvm::SmallVector<StringRef> names;
   llvm::SmallVector<std::int64_t> bytes;
-  llvm::SmallVector<double> ready;
+  llvm::SmallVector<double> ready, updating;
   llvm::SmallVector<std::int64_t> mergeClasses; ///< sets of them
   llvm::SmallVector<Attribute> factorOptions;
   llvm::SmallVector<std::int64_t> piggybacks; ///< pairs: a piggyback, then its carrier
 
   LayerAttrs(MLIRContext *context, const Instance &instance) {
-    for (const cost::ReadyGradient &gradient : instance.timeline.gradients)
+    for (const cost::ReadyGradient &gradient : instance.timeline.gradients) {
       names.push_back(gradient.name);
+      updating.push_back(gradient.updating);
+    }
     for (auto [k, layer] : llvm::enumerate(instance.problem.layers)) {
       bytes.push_back(layer.bytes);
       ready.push_back(layer.ready);
@@ -65,7 +67,7 @@ struct LayerAttrs {
 
 sync::ProblemOp syncline::merge::createProblem(OpBuilder &builder, Location place,
                                                const Instance &instance,
-                                               llvm::ArrayRef<StringRef> requested) {
+                                               llvm::ArrayRef<StringRef> requested, bool hasTails) {
   const LayerAttrs layers(builder.getContext(), instance);
   llvm::SmallVector<Attribute> mergeClasses;
   for (const problem::MergeClass &mergeClass : instance.problem.mergeClasses)
@@ -84,7 +86,9 @@ sync::ProblemOp syncline::merge::createProblem(OpBuilder &builder, Location plac
       requested.empty() ? ArrayAttr() : builder.getStrArrayAttr(requested),
       builder.getF64FloatAttr(instance.timeline.forward),
       builder.getF64FloatAttr(instance.timeline.backwardEnd),
-      builder.getF64FloatAttr(instance.timeline.updates));
+      builder.getF64FloatAttr(instance.timeline.updates),
+      hasTails ? timesAttr(builder, cost::tailsOf(instance.timeline)) : sync::TimesAttr(),
+      hasTails ? timesAttr(builder, layers.updating) : sync::TimesAttr());
 }
 
 static Attribute proofAttr(OpBuilder &builder, const problem::BoundProof &proof) {
@@ -118,16 +122,27 @@ static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Proble
   std::optional<cluster::Real> reconstructed;
   if (message.reconstructed != message.end)
     reconstructed = message.reconstructed;
+  llvm::SmallVector<std::int64_t> cut;
+  if (message.cutBefore != 0 || message.cutBehind != 0)
+    cut = {message.cutBefore, message.cutBehind};
   return sync::MessageAttr::get(
       context, llvm::SmallVector<std::int64_t>(message.layers.begin(), message.layers.end()),
-      solution.scheme(problem, message), mergeClass, message.bytes, message.ready, message.start,
-      message.end, reconstructed);
+      solution.scheme(problem, message), mergeClass, message.bytes, cut, message.ready,
+      message.start, message.end, reconstructed);
 }
 
-sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::ProblemOp op,
-                                                 const problem::Problem &problem, StringRef planner,
-                                                 const problem::Solution &solution,
-                                                 const problem::BoundProof &proof, double bound) {
+static Attribute proofAttr(OpBuilder &builder, const problem::Problem &problem,
+                           const problem::OrderCertificate &certificate) {
+  llvm::SmallVector<cluster::Real> lines;
+  for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
+    lines.append({certificate.lines[l].latency, certificate.lines[l].secondsPerByte});
+  return sync::OrderAttr::get(builder.getContext(), certificate.ready, certificate.tail, lines);
+}
+
+static sync::SolutionOp createSolution(OpBuilder &builder, sync::ProblemOp op,
+                                       const problem::Problem &problem, StringRef planner,
+                                       const problem::Solution &solution, Attribute proof,
+                                       double bound) {
   llvm::SmallVector<Attribute> messages;
   for (const problem::Message &message : solution.messages)
     messages.push_back(messageAttr(builder.getContext(), problem, solution, message));
@@ -138,5 +153,21 @@ sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::Probl
   return builder.create<sync::SolutionOp>(
       op.getLoc(), FlatSymbolRefAttr::get(op.getSymNameAttr()), builder.getStringAttr(planner),
       builder.getArrayAttr(messages), piggybacks, builder.getF64FloatAttr(solution.finish),
-      builder.getF64FloatAttr(bound), proofAttr(builder, proof));
+      builder.getF64FloatAttr(bound), proof);
+}
+
+sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::ProblemOp op,
+                                                 const problem::Problem &problem, StringRef planner,
+                                                 const problem::Solution &solution,
+                                                 const problem::BoundProof &proof, double bound) {
+  return ::createSolution(builder, op, problem, planner, solution, proofAttr(builder, proof),
+                          bound);
+}
+
+sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::ProblemOp op,
+                                                 const problem::Problem &problem, StringRef planner,
+                                                 const problem::Solution &messages,
+                                                 const problem::OrderCertificate &certificate) {
+  return ::createSolution(builder, op, problem, planner, messages,
+                          proofAttr(builder, problem, certificate), certificate.bound);
 }

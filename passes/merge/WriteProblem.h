@@ -3,22 +3,30 @@
 
 #include "ir/sync/Sync.h"
 #include "passes/merge/Instance.h"
-#include "passes/problem/Problem.h"
+#include "passes/problem/OrderProblem.h"
 
 #include "mlir/IR/Builders.h"
 
 namespace syncline::merge {
 
 /// Writes an instance at the builder's place; `requested` are the schemes requested by name, as the
-/// user wrote them. toProblem reads an equal problem from it.
+/// user wrote them. With `hasTails` its solutions are orders. toProblem reads an equal problem from
+/// it.
 sync::ProblemOp createProblem(mlir::OpBuilder &builder, mlir::Location place,
-                              const Instance &instance, llvm::ArrayRef<llvm::StringRef> requested);
+                              const Instance &instance, llvm::ArrayRef<llvm::StringRef> requested,
+                              bool hasTails);
 
 /// Writes a planner's solution, with the proof of its bound, at the builder's place.
 sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
                                 const problem::Problem &problem, llvm::StringRef planner,
                                 const problem::Solution &solution, const problem::BoundProof &proof,
                                 double bound);
+
+/// As above, for the messages of an order.
+sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
+                                const problem::Problem &problem, llvm::StringRef planner,
+                                const problem::Solution &messages,
+                                const problem::OrderCertificate &certificate);
 
 sync::MergeClassAttr mergeClassAttr(mlir::MLIRContext *context,
                                     const problem::MergeClass &mergeClass);

@@ -1,6 +1,7 @@
 // RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem)' | FileCheck %s
 // RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=w=reduce-scatter})' | FileCheck %s --check-prefix=SHARD
 // RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=w=factors,b=factors},solve-merge,check-solutions)' | FileCheck %s --check-prefix=RIDE
+// RUN: syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{overlap=step})' | FileCheck %s --check-prefix=TAILS
 // RUN: not syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=b=factors})' 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not syncline-opt %s --pass-pipeline='builtin.module(nn.step(insert-gradients),pose-problem{requested=v=factors})' 2>&1 | FileCheck %s --check-prefix=NONE
 
@@ -14,6 +15,9 @@
 // SHARD: layers ["b", "w", "v"] bytes [8, 64, 16] ready <[3.5, 7.5, 7.5]>
 // SHARD-SAME: #sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 4.0, b = 0.87{{[0-9]*}}>, traffic = {{.*}}>]>] only [1, 2, 1]
 // SHARD-SAME: updates 5.0
+
+// The forward pass reads "w" from its beginning, and nothing else. What is ready last is updated first.
+// TAILS: forward_end 1.0{{.*}} backward_end 7.5{{.*}} updates 8.5{{.*}} tails <[1.0, 9.0, 9.25]> own_updates <[8.0, 0.25, 0.25]>
 
 // A bias that must go by factors rides.
 // RIDE: only [0, 0, 1]

@@ -236,3 +236,35 @@ sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.
 // expected-error@+1 {{S16: expected a backward pass that ends after the forward pass, got 1.000000e+00 and 1.500000e+00}}
 sync.prediction of @p ready <[1.0]> start <[1.0]> end <[2.0]> reconstructed <[2.0]> exposed <[0.0]>
   forward_end 1.5 backward_end 1.0 communication_end 2.0 reconstruction_end 2.0 updates 0.0 step 2.0
+
+// -----
+
+// A tail is missing.
+// expected-error@+1 {{S5: expected one tail and one update of its own a layer}}
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0, 0.0]>
+
+// -----
+
+// A tail that is negative.
+// expected-error@+1 {{S6: expected finite tails and updates that are not negative, got -5.000000e-01}}
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[-0.5, 1.0]> own_updates <[0.0, 0.0]>
+
+// -----
+
+// A gradient that is ready in the forward pass.
+// expected-error@+1 {{S6: expected gradients that are ready after the forward pass, which ends at 2.500000e+00, got 2.000000e+00}}
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 2.5 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+
+// -----
+
+// A cut of one number.
+sync.solution of @p by "manual" messages [
+  // expected-error@+1 {{S10: expected a cut of two numbers that are not negative}}
+  #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 256, cut = [64], ready = 1.0, start = 1.0, end = 2.0>]
+  finish 2.0 bound 0.0

@@ -1,0 +1,155 @@
+// Orders that are wrong, one for each reason that order.mlir does not need.
+// RUN: syncline-opt --check-solutions --split-input-file --verify-diagnostics %s
+
+// A good one: "a" overtakes the rest of "b".
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O8: merge class 1: byte 256, which belongs to layer 1, does not travel}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O7: merge class 1: byte 128 travels twice}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 256, ready = 1.0, start = 3.5, end = 5.75>]
+  finish 6.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O6: message 1: cuts layer 1 at byte 100, not a multiple of 64}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 100, cut = [0, 156], ready = 1.0, start = 1.0, end = 2.03125>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 156, cut = [100, 0], ready = 1.0, start = 3.5, end = 4.96875>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O9: message 2: starts at 1.5 s, before layer 2 is ready at 2 s}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 1.5, end = 2.75>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O12: expected a period of 5.25 s, got 5 s}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.0 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O13: message 1: lists 1 layers with 128 B, less 0 B before and 0 B behind, but its bytes belong to 1 layers, less 0 B and 128 B}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O13: message 1: lists 2 layers}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [1, 0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 2.0, start = 2.0, end = 3.25>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 256, ready = 1.0, start = 3.25, end = 5.5>]
+  finish 6.0 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{S18: expected a certificate '#sync.order', as the problem has 'tails'}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 certificate #sync.times<[0.0]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{S18: expected a certificate '#sync.order', as the problem has 'tails'}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O20: the line 0.5 s + 0.0078125 s/B is not under every cost of merge class 1}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.5, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O21: the certificate proves 5 s, not 5.125 s}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.125 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+// A tail that reaches over the one before it.
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.75, 0.0]>
+// expected-error@+1 {{layer 1 in backward order: expected an update from 0 s to the 0.500000 s before its tail, got 0.750000 s}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
