@@ -9,14 +9,12 @@ namespace syncline::check {
 
 namespace {
 
-/// A member of a bucket, with its parameter and its gradient.
+/// A member of a bucket, with its parameter and its gradient. A gradient that is cut is a member of
+/// several buckets.
 struct Member {
   plan::BucketOp bucket;
   plan::TensorOp parameter, gradient;
 };
-
-std::int64_t end(plan::TensorOp tensor) { return tensor.getOffset() + tensor.getReserve(); }
-std::int64_t end(plan::BucketOp bucket) { return bucket.getOffset() + bucket.getExtent(); }
 
 class BucketRules {
 public:
@@ -41,15 +39,17 @@ private:
         return reject(tensor, "P8: '" + tensor.getName() + "' is declared twice", place->second,
                       "first here");
     }
-    llvm::StringMap<plan::BucketOp> listed;
+    llvm::StringMap<plan::BucketOp> listed, listedLast; // by gradient: buckets that list it
     for (auto [number, bucket] : facts.buckets)
       for (auto name : bucket.getMembers().getAsRange<StringAttr>()) {
-        auto [place, isNew] = listed.try_emplace(name.getValue(), bucket);
-        if (!isNew)
+        const Member member{bucket, parameters.lookup(name), gradients.lookup(name)};
+        plan::BucketOp first = listed.try_emplace(name.getValue(), bucket).first->second;
+        const bool isPart = first == bucket || (partOf(first, member.gradient) > 0 &&
+                                                partOf(bucket, member.gradient) > 0);
+        if (std::exchange(listedLast[name.getValue()], bucket) == bucket || !isPart)
           return reject(bucket, "P8: gradient '" + name.getValue() + "' is synchronised twice",
-                        place->second, "first by this bucket");
-        Member member{bucket, parameters.lookup(name), gradients.lookup(name)};
-        if (failed(checkMember(member, name.getValue())))
+                        first, "first by this bucket");
+        if (failed(checkMember(member, name.getValue(), first)))
           return failure();
         members.push_back(member);
       }
@@ -59,15 +59,15 @@ private:
     return success();
   }
 
-  LogicalResult checkMember(const Member &member, StringRef name) {
+  LogicalResult checkMember(const Member &member, StringRef name, plan::BucketOp first) {
     plan::BucketOp bucket = member.bucket;
     plan::TensorOp parameter = member.parameter, gradient = member.gradient;
     if (!parameter || !gradient)
       return bucket.emitOpError("P8: member '")
              << name << "' has no " << (parameter ? "gradient" : "parameter") << " of that name";
     for (plan::TensorOp tensor : {parameter, gradient})
-      if (tensor.getBucket() != bucket.getId())
-        return reject(tensor, "P8: expected bucket " + llvm::Twine(bucket.getId()), bucket,
+      if (tensor.getBucket() != first.getId())
+        return reject(tensor, "P8: expected bucket " + llvm::Twine(first.getId()), first,
                       "which lists '" + name + "'");
     if (parameter.getType() != gradient.getType())
       return reject(gradient, "P8: '" + name + "' has another type than its parameter", parameter,
@@ -201,16 +201,19 @@ private:
   /// Rule P12: the places of intervals, members and parameters.
   LogicalResult checkLayout() {
     std::map<std::int64_t, std::int64_t> bytes;
+    llvm::DenseMap<Operation *, std::int64_t> carried; // bytes of a gradient in all its buckets
+    for (Member member : members)
+      carried[member.gradient] += partOf(member.bucket, member.gradient);
     for (Member member : members) {
       plan::TensorOp gradient = member.gradient, parameter = member.parameter;
       plan::BucketOp bucket = member.bucket;
-      if (gradient.getOffset() < bucket.getOffset() || end(gradient) > end(bucket))
+      if (carried[gradient] < static_cast<std::int64_t>(gradient.getReserve()))
         return reject(gradient, "P12: lies outside its bucket's interval", bucket, "the bucket");
       if (gradient.getOffset() != parameter.getOffset() ||
           gradient.getReserve() != parameter.getReserve())
         return reject(parameter, "P12: expected the place of its gradient", gradient,
                       "the gradient");
-      bytes[bucket.getId()] += plan::denseBytes(cast<MemRefType>(gradient.getType()));
+      bytes[bucket.getId()] += densePartOf(bucket, gradient);
     }
     for (auto [number, bucket] : facts.buckets)
       if (bytes[number] != static_cast<std::int64_t>(bucket.getBytes()))
@@ -221,7 +224,7 @@ private:
     });
     for (size_t i = 1; i < members.size(); ++i) {
       plan::TensorOp before = members[i - 1].gradient, after = members[i].gradient;
-      if (end(before) > static_cast<std::int64_t>(after.getOffset()))
+      if (before != after && end(before) > static_cast<std::int64_t>(after.getOffset()))
         return reject(after, "P12: overlaps another gradient", before, "this one");
     }
     return checkIntervals();

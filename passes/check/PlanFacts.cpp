@@ -109,6 +109,20 @@ static LogicalResult placeBucketStep(PlanFacts &facts, Operation *op, std::int64
   return success();
 }
 
+static std::int64_t common(plan::BucketOp bucket, plan::TensorOp tensor, std::int64_t bytes) {
+  const auto begin = std::max(bucket.getOffset(), tensor.getOffset());
+  return std::max<std::int64_t>(
+      std::min<std::int64_t>(end(bucket), tensor.getOffset() + bytes) - begin, 0);
+}
+
+std::int64_t partOf(plan::BucketOp bucket, plan::TensorOp tensor) {
+  return tensor ? common(bucket, tensor, tensor.getReserve()) : 0;
+}
+
+std::int64_t densePartOf(plan::BucketOp bucket, plan::TensorOp tensor) {
+  return tensor ? common(bucket, tensor, plan::denseBytes(cast<MemRefType>(tensor.getType()))) : 0;
+}
+
 Version PlanFacts::readBy(std::int64_t step, plan::TensorOp tensor) const {
   auto found = writers.find(tensor);
   if (found == writers.end())

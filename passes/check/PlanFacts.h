@@ -83,6 +83,14 @@ struct PlanFacts {
   }
 };
 
+inline std::int64_t end(plan::TensorOp tensor) { return tensor.getOffset() + tensor.getReserve(); }
+inline std::int64_t end(plan::BucketOp bucket) { return bucket.getOffset() + bucket.getExtent(); }
+
+/// The bytes that a bucket's interval has in common with the place of a tensor of its space, 0
+/// where the tensor is null. Without the bytes that only align: densePartOf().
+std::int64_t partOf(plan::BucketOp bucket, plan::TensorOp tensor);
+std::int64_t densePartOf(plan::BucketOp bucket, plan::TensorOp tensor);
+
 /// Reports an error at an operation, with a note at another one where there is one.
 /// Always fails.
 mlir::LogicalResult reject(mlir::Operation *at, const llvm::Twine &message, mlir::Operation *other,

@@ -3,6 +3,8 @@
 
 #include "ir/cluster/Cluster.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace syncline::check {
@@ -15,6 +17,8 @@ public:
   SchemeRules(const PlanFacts &facts, std::int64_t number, plan::BucketOp bucket)
       : facts(facts), number(number), bucket(bucket), issue(PlanFacts::only(facts.issues, number)),
         wait(PlanFacts::only(facts.waits, number)), update(PlanFacts::only(facts.updates, number)) {
+    for (StringRef name : bucket.getMembers().getAsValueRange<StringAttr>())
+      members.insert(name);
   }
 
   LogicalResult check() {
@@ -81,8 +85,7 @@ private:
   }
 
   bool isMember(plan::TensorOp tensor, plan::Space space) const {
-    return tensor.getSpace() == space &&
-           static_cast<std::int64_t>(tensor.getBucket().value_or(-1)) == number;
+    return tensor.getSpace() == space && members.contains(tensor.getName());
   }
 
   /// Calls `judge` with the bucket's members' tensors in a space until one call fails.
@@ -176,6 +179,7 @@ private:
   std::int64_t number;
   plan::BucketOp bucket;
   std::int64_t issue, wait, update;
+  llvm::StringSet<> members; ///< names of its gradients
 };
 
 } // namespace

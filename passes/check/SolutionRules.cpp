@@ -84,7 +84,27 @@ private:
                     solution, "whose messages go one after the other");
     const FailureOr<llvm::SmallVector<std::int64_t>> layers = layersOf(message);
     return failure(failed(layers) || failed(checkMembers(bucket, *layers)) ||
+                   failed(checkCut(bucket, message)) ||
                    failed(checkGathered(number, bucket, message)));
+  }
+
+  /// Rule P19: the bucket begins and ends inside its gradients where the message does.
+  LogicalResult checkCut(plan::BucketOp bucket, sync::MessageAttr message) {
+    if (message.isFactors() || message.getLayers().empty())
+      return success();
+    plan::TensorOp first = gradients.lookup(layerName(problem, message.getLayers().front())),
+                   last = gradients.lookup(layerName(problem, message.getLayers().back()));
+    const std::int64_t before = bucket.getOffset() - first.getOffset(),
+                       behind = std::max<std::int64_t>(end(last) - end(bucket), 0),
+                       padding =
+                           last.getReserve() - plan::denseBytes(cast<MemRefType>(last.getType()));
+    if (before == message.cutBefore() &&
+        std::max<std::int64_t>(behind - padding, 0) == message.cutBehind())
+      return success();
+    return reject(bucket,
+                  "P19: expected a bucket that leaves out " + llvm::Twine(message.cutBefore()) +
+                      " B before it and " + llvm::Twine(message.cutBehind()) + " B behind it",
+                  solution, "as the solution says");
   }
 
   /// The message's layers and their piggybacks.

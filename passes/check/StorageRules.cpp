@@ -20,8 +20,6 @@ llvm::ArrayRef<std::int64_t> shapeOf(plan::TensorOp tensor) {
   return cast<MemRefType>(tensor.getType()).getShape();
 }
 
-std::int64_t end(plan::TensorOp tensor) { return tensor.getOffset() + tensor.getReserve(); }
-
 /// Rule P25: inputs, targets and the output hold the batch.
 LogicalResult checkBatch(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
@@ -145,7 +143,7 @@ LogicalResult checkLifetimes(const PlanFacts &facts) {
 
 /// Rule P26: its members fill a bucket's interval, each reserved up to the next aligned offset.
 LogicalResult checkIntervals(const PlanFacts &facts) {
-  std::map<std::int64_t, std::int64_t> reserved;
+  llvm::StringMap<plan::TensorOp> gradients;
   for (plan::TensorOp tensor : facts.tensors) {
     if (tensor.getSpace() != plan::Space::gradients)
       continue;
@@ -154,13 +152,16 @@ LogicalResult checkIntervals(const PlanFacts &facts) {
     if (static_cast<std::int64_t>(tensor.getReserve()) != needed)
       return tensor.emitOpError("P26: reserves ")
              << tensor.getReserve() << " bytes, expected " << needed;
-    reserved[*tensor.getBucket()] += needed;
+    gradients[tensor.getName()] = tensor;
   }
-  for (auto [number, bucket] : facts.buckets)
-    if (reserved[number] != static_cast<std::int64_t>(plan::BucketOp(bucket).getExtent()))
+  for (auto [number, bucket] : facts.buckets) {
+    std::int64_t filled = 0;
+    for (StringRef name : plan::BucketOp(bucket).getMembers().getAsValueRange<StringAttr>())
+      filled += partOf(bucket, gradients.lookup(name));
+    if (filled != static_cast<std::int64_t>(plan::BucketOp(bucket).getExtent()))
       return plan::BucketOp(bucket).emitOpError("P26: has an extent of ")
-             << plan::BucketOp(bucket).getExtent() << " bytes, but its members fill "
-             << reserved[number];
+             << plan::BucketOp(bucket).getExtent() << " bytes, but its members fill " << filled;
+  }
   return success();
 }
 

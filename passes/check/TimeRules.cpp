@@ -35,7 +35,7 @@ public:
   LogicalResult check() {
     runClock();
     return failure(failed(checkEnds()) || failed(checkUpdates()) || failed(checkReady()) ||
-                   failed(checkReconstruction()));
+                   failed(checkTails()) || failed(checkReconstruction()));
   }
 
 private:
@@ -148,6 +148,29 @@ private:
           return failure();
       }
     return success();
+  }
+
+  /// Rule P20: the computation from the first operation that reads a parameter to the end of the
+  /// forward pass, with some of the updates. Where no operation of that pass reads it, the whole
+  /// pass.
+  LogicalResult checkTails() {
+    if (!problem.getTails())
+      return success();
+    for (auto [name, tail] : llvm::zip(problem.getLayers().getAsValueRange<StringAttr>(),
+                                       problem.getTails()->getValues())) {
+      double start = forward;
+      for (std::int64_t step : facts.readers.lookup(parameters.lookup(name)))
+        start = std::min(start, ends[step] - plan::secondsOf(facts.steps[step].op));
+      const double least = forward - (start < forward ? start : 0);
+      if (failed(judge("the tail of gradient '" + name + "' is", tail, least, least + updates)))
+        return failure();
+    }
+    double own = 0;
+    for (double update : problem.getOwnUpdates()->getValues())
+      own += update;
+    return isWithin(own, updates, updates)
+               ? success()
+               : judge("the layers' own updates take", own, updates, updates);
   }
 
   /// Rule P20: reconstruction takes the other ranks' shares of a product; the rank's own share is

@@ -14,6 +14,12 @@ ValueRange Bucket::factors() const {
   return gather ? ValueRange(gather.getLocal()) : ValueRange();
 }
 
+double Bucket::partOf(const Member &member) const {
+  const std::int64_t begin = std::max(member.offset, offset),
+                     end = std::min(member.offset + member.reserve, offset + extent);
+  return static_cast<double>(end - begin) / static_cast<double>(member.reserve);
+}
+
 ValueRange Bucket::gathered() const {
   auto gather = dyn_cast<sync::AllGatherOp>(message);
   return gather ? ValueRange(gather.getGathered()) : ValueRange();
@@ -34,20 +40,29 @@ public:
   }
 
 private:
-  template <typename Op> void add(Op message, cluster::Scheme scheme) {
-    messages.buckets.push_back({.message = message,
-                                .scheme = scheme,
-                                .number = static_cast<std::int64_t>(message.getBucket()),
-                                .channel = static_cast<std::int64_t>(message.getChannel()),
-                                .ready = message.getReadyAttr(),
-                                .start = message.getStartAttr(),
-                                .end = message.getEndAttr()});
+  template <typename Op> Bucket &add(Op message, cluster::Scheme scheme) {
+    return messages.buckets.emplace_back(
+        Bucket{.message = message,
+               .scheme = scheme,
+               .number = static_cast<std::int64_t>(message.getBucket()),
+               .channel = static_cast<std::int64_t>(message.getChannel()),
+               .ready = message.getReadyAttr(),
+               .start = message.getStartAttr(),
+               .end = message.getEndAttr()});
+  }
+
+  void addSum(sync::AllReduceOp message) {
+    Bucket &bucket = add(message, message.getScheme());
+    if (const auto cut = message.getCut(); cut && cut->size() == 2) {
+      bucket.cutBefore = (*cut)[0];
+      bucket.cutBehind = (*cut)[1];
+    }
   }
 
   LogicalResult collectBuckets() {
     for (Operation &op : step.getBody().front()) {
       if (auto message = dyn_cast<sync::AllReduceOp>(op))
-        add(message, message.getScheme());
+        addSum(message);
       else if (auto gather = dyn_cast<sync::AllGatherOp>(op))
         add(gather, cluster::Scheme::factors);
     }
@@ -103,7 +118,10 @@ private:
         return update.emitError("expected a gradient that comes from 'sync.all_reduce', or is "
                                 "computed from 'sync.all_gather'");
       auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
-      updates[{number, parameter.getNameAttr()}] = update;
+      updates[{number, parameter.getNameAttr()}] = {update, update.getGradient()};
+      // Other messages may have summed other parts of the gradient before.
+      for (Value sum = partBefore(update.getGradient()); sum; sum = partBefore(sum))
+        updates[{numbers.lookup(sum.getDefiningOp()), parameter.getNameAttr()}] = {update, sum};
       parameters.insert(parameter);
     }
     for (auto parameter : step.getOps<nn::ParameterOp>())
@@ -112,17 +130,37 @@ private:
     return success();
   }
 
-  /// Finds the updates of each message's members by name. Every update must belong to one message.
+  /// The gradient that a message's result is a sum of: the operand of the same number.
+  static Value summand(Value sum) {
+    auto message = sum.getDefiningOp<sync::AllReduceOp>();
+    return message ? message.getLocal()[cast<OpResult>(sum).getResultNumber()] : Value();
+  }
+
+  /// The operand that a message adds another part to, if a message made it; null otherwise.
+  static Value partBefore(Value sum) {
+    Value before = summand(sum);
+    return before && isa_and_nonnull<sync::AllReduceOp>(before.getDefiningOp()) ? before : Value();
+  }
+
+  /// This rank's own gradient, from which the sum was made.
+  static Value localOf(Value sum) {
+    while (Value before = summand(sum))
+      sum = before;
+    return sum;
+  }
+
+  /// Finds the updates of each message's members by name. Every update must belong to one message,
+  /// or to all messages that carry a part of its gradient.
   LogicalResult collectMembers() {
     for (Bucket &bucket : messages.buckets) {
       auto names = bucket.message->getAttrOfType<ArrayAttr>("members");
       for (auto [index, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
-        nn::UpdateOp update = updates.lookup({bucket.number, name});
+        auto [update, sum] = updates.lookup({bucket.number, name});
         Value local;
         if (update && bucket.isGathered())
-          local = update.getGradient();
-        else if (update && update.getGradient() == bucket.message->getResult(index))
-          local = bucket.message->getOperand(index);
+          local = sum;
+        else if (update && sum == bucket.message->getResult(index))
+          local = localOf(sum);
         if (!local)
           return bucket.message->emitError("member ")
                  << name << " does not update the parameter of that name";
@@ -134,8 +172,9 @@ private:
       }
     }
     for (auto update : step.getOps<nn::UpdateOp>())
-      if (llvm::is_contained(llvm::make_second_range(updates), update))
-        return update.emitError("its gradient comes from a message that does not name it");
+      for (auto [unnamed, sum] : llvm::make_second_range(updates))
+        if (unnamed == update)
+          return update.emitError("its gradient comes from a message that does not name it");
     return success();
   }
 
@@ -145,28 +184,59 @@ private:
                gradient.getDefiningOp());
   }
 
+  /// Places the buckets in the order of their numbers, but those that share a gradient side by
+  /// side: behind a bucket that cuts its last gradient follows the one that carries the rest.
   void layOut() {
-    std::int64_t offset = 0;
-    for (Bucket &bucket : messages.buckets) {
-      bucket.offset = offset;
-      for (Member &member : bucket.members) {
-        auto type = cast<RankedTensorType>(member.parameter.getType());
-        std::int64_t dense =
-            plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType()));
-        member.offset = offset;
-        member.reserve = static_cast<std::int64_t>(llvm::alignTo(dense, plan::alignment));
-        bucket.bytes += dense;
-        offset += member.reserve;
-      }
-      bucket.extent = offset - bucket.offset;
-    }
+    // By gradient, and how many of its bytes lie before the bucket.
+    llvm::DenseMap<std::pair<Operation *, std::int64_t>, Bucket *> rests;
+    for (Bucket &bucket : messages.buckets)
+      if (bucket.cutBefore > 0)
+        rests[{bucket.members.front().parameter, bucket.cutBefore}] = &bucket;
+    std::int64_t end = 0;
+    for (Bucket &head : messages.buckets)
+      if (head.cutBefore == 0)
+        for (Bucket *next = &head; next && next->extent == 0;) {
+          place(*next, end);
+          end += next->extent;
+          Member &last = next->members.back();
+          next = next->cutBehind == 0
+                     ? nullptr
+                     : rests.lookup({last.parameter, denseBytes(last) - next->cutBehind});
+        }
   }
+
+  static std::int64_t denseBytes(Member &member) {
+    auto type = cast<RankedTensorType>(member.parameter.getType());
+    return plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType()));
+  }
+
+  static void place(Bucket &bucket, std::int64_t offset) {
+    bucket.offset = offset;
+    bucket.bytes = -bucket.cutBefore - bucket.cutBehind;
+    std::int64_t end = offset - bucket.cutBefore;
+    for (Member &member : bucket.members) {
+      const std::int64_t dense = denseBytes(member);
+      member.offset = end;
+      member.reserve = static_cast<std::int64_t>(llvm::alignTo(dense, plan::alignment));
+      bucket.bytes += dense;
+      end += member.reserve;
+    }
+    if (bucket.cutBehind > 0)
+      end = bucket.members.back().offset + denseBytes(bucket.members.back()) - bucket.cutBehind;
+    bucket.extent = end - offset;
+  }
+
+  /// An update, and the result of a message that sums its gradient or a part of it.
+  struct PartialSum {
+    nn::UpdateOp update = {};
+    Value sum = {};
+  };
 
   nn::StepOp step;
   Messages messages;
   llvm::DenseMap<Operation *, std::int64_t> numbers; ///< number of each message
   /// Updates that no message's list of members has named yet, by bucket and parameter.
-  llvm::DenseMap<std::pair<std::int64_t, Attribute>, nn::UpdateOp> updates;
+  llvm::DenseMap<std::pair<std::int64_t, Attribute>, PartialSum> updates;
 };
 
 } // namespace

@@ -29,8 +29,13 @@ struct Bucket {
   mlir::FloatAttr ready = {}, start = {}, end = {}; ///< seconds, predicted
   std::vector<Member> members = {};
   std::int64_t offset = 0, extent = 0, bytes = 0; ///< its interval; its gradients' dense bytes
+  /// Bytes of the first member before the interval, and of the last one behind it; they travel in
+  /// other buckets.
+  std::int64_t cutBefore = 0, cutBehind = 0;
 
   bool isGathered() const { return scheme == cluster::Scheme::factors; }
+  /// The part of a member's gradient that the bucket carries, 1 where it is not cut.
+  double partOf(const Member &member) const;
   /// Whether the message writes the parameters, so that the bucket has no update.
   bool updatesItself() const { return scheme == cluster::Scheme::reduceScatter; }
 
@@ -46,7 +51,7 @@ struct Messages {
 };
 
 /// Collects the step's messages and places buckets, and members inside them, one after another and
-/// aligned. Fails where a parameter has no update, or where its update's gradient does not come
+/// aligned. Buckets that share a gradient lie side by side in that gradient's order. Fails where a parameter has no update, or where its update's gradient does not come
 /// from a message that names the parameter.
 mlir::FailureOr<Messages> collectMessages(nn::StepOp step);
 

@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -136,9 +137,12 @@ private:
 
   LogicalResult declareMembers(plan::Space space) {
     const bool isTrained = space == plan::Space::parameters;
+    llvm::DenseSet<Operation *> declared;
     for (auto [number, bucket] : llvm::enumerate(decisions.buckets)) {
       for (const Member &member : bucket.members) {
         nn::ParameterOp parameter = member.parameter;
+        if (!declared.insert(parameter).second)
+          continue; // a bucket before this one has another part of it
         Declaration what{.name = parameter.getName(),
                          .space = space,
                          .offset = member.offset,
@@ -151,7 +155,8 @@ private:
         if (failed(declare(isTrained ? parameter.getResult() : member.gradient, what)))
           return failure();
       }
-      sizes[static_cast<int>(space)] = bucket.offset + bucket.extent;
+      std::int64_t &size = sizes[static_cast<int>(space)];
+      size = std::max(size, bucket.offset + bucket.extent);
     }
     return success();
   }
@@ -214,17 +219,19 @@ private:
   }
 
   /// Appends the update with the sum of its members' seconds, or without seconds if one is unknown.
+  /// A member that is cut counts by the part of it that the bucket carries.
   void appendUpdate(std::int64_t bucket) {
     auto update = builder.create<plan::UpdateOp>(step.getLoc(), builder.getI64IntegerAttr(bucket));
     double seconds = 0;
-    for (const Member &member : decisions.buckets[bucket].members) {
+    const Bucket &updated = decisions.buckets[bucket];
+    for (const Member &member : updated.members) {
       nn::ParameterOp parameter = member.parameter;
       for (Operation *user : parameter.getResult().getUsers())
         if (isa<nn::UpdateOp>(user)) {
           auto taken = user->getAttrOfType<FloatAttr>(nn::secondsAttr);
           if (!taken)
             return;
-          seconds += taken.getValueAsDouble();
+          seconds += taken.getValueAsDouble() * updated.partOf(member);
         }
     }
     update->setAttr("seconds", builder.getF64FloatAttr(seconds));

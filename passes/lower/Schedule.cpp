@@ -153,9 +153,11 @@ private:
   /// Schedules copies of the value where needed; returns the buckets that have it as a member.
   llvm::SmallVector<std::int64_t, 1> copyMembers(Value value, plan::Phase phase) {
     llvm::SmallVector<std::int64_t, 1> completed;
-    for (auto [bucket, member] : places.lookup(value)) {
-      if (buckets[bucket].members[member].isCopied)
-        actions.push_back({ActionKind::copy, phase, value.getDefiningOp(), bucket, member});
+    llvm::SmallPtrSet<Operation *, 1> copied; // a gradient that is cut has several buckets
+    for (auto [bucket, index] : places.lookup(value)) {
+      const Member &member = buckets[bucket].members[index];
+      if (member.isCopied && copied.insert(nn::ParameterOp(member.parameter)).second)
+        actions.push_back({ActionKind::copy, phase, value.getDefiningOp(), bucket, index});
       completed.push_back(bucket);
     }
     return completed;

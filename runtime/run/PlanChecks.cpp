@@ -47,13 +47,13 @@ Status checkTensors(const Plan &plan, const Executable &executable) {
   return Status::ok();
 }
 
-/// Whether the bucket's gradients in step.so are exactly the plan's members and have the
-/// members' type.
+/// Whether the gradients that lie in the bucket's interval in step.so, wholly or in part, are exactly
+/// the plan's members and have the members' type.
 bool hasMembers(const PlanBucket &bucket, const core::Bucket &declared,
                 const Executable &executable) {
   std::multiset<std::string> members(bucket.members.begin(), bucket.members.end()), found;
   for (const core::StepTensor &t : executable.tensors()) {
-    if (t.space != Space::gradients || t.offset < declared.offset ||
+    if (t.space != Space::gradients || t.offset + t.reserved <= declared.offset ||
         t.offset >= declared.offset + declared.extent)
       continue;
     if (t.type != bucket.type)
