@@ -82,6 +82,18 @@ Json stateJson(const sync::StateRow &row, std::size_t mergeClasses) {
   return json;
 }
 
+/// The layers whose ready times and tails reach the thresholds of the proof.
+Json provingLayers(sync::ProblemOp problem, sync::OrderAttr order) {
+  const double forward = problem.getForwardEnd().convertToDouble();
+  Json layers = Json::array();
+  for (auto [name, ready, tail] :
+       llvm::zip(problem.getLayers().getAsValueRange<StringAttr>(), problem.getReady().getValues(),
+                 problem.getTails()->getValues()))
+    if (ready - forward >= order.getReady() && tail >= order.getTail())
+      layers.push_back(name.str());
+  return layers;
+}
+
 Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   if (!solution.getCertificate())
     return nullptr;
@@ -90,6 +102,18 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
     for (cluster::Real value : times.getValues())
       list.push_back(real(value));
     return {{"finish_times", list}};
+  }
+  if (auto order = dyn_cast<sync::OrderAttr>(*solution.getCertificate())) {
+    Json lines = Json::array();
+    for (cluster::Real number : order.getLines())
+      lines.push_back(real(number));
+    return {{"bound", solution.getBound().convertToDouble()},
+            {"ready", real(order.getReady())},
+            {"tail", real(order.getTail())},
+            {"lines", lines},
+            {"layers", provingLayers(problem, order)},
+            {"compute",
+             problem.getBackwardEnd().convertToDouble() + problem.getUpdates().convertToDouble()}};
   }
   auto proof = cast<sync::StatesAttr>(*solution.getCertificate());
   const std::size_t mergeClasses = problem.getMergeClasses().size();
@@ -181,6 +205,12 @@ Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution
   return total;
 }
 
+/// The step in the planner's model. An order's finish is the step; every other solution's is
+/// followed by the updates.
+double stepOf(sync::ProblemOp problem, double finish) {
+  return problem.getTails() ? finish : finish + problem.getUpdates().convertToDouble();
+}
+
 /// When the planner's model has all gradients agreed and computation done.
 double finishOf(sync::ProblemOp problem, sync::SolutionOp solution) {
   return std::max(problem.getBackwardEnd().convertToDouble(),
@@ -224,6 +254,9 @@ Json layersJson(sync::ProblemOp problem) {
   for (auto [name, bytes, ready] : llvm::zip(problem.getLayers().getAsRange<StringAttr>(),
                                              problem.getBytes(), problem.getReady().getValues()))
     layers.push_back({{"name", name.str()}, {"bytes", bytes}, {"ready", real(ready)}});
+  if (problem.getTails())
+    for (auto [layer, tail] : llvm::zip(layers, problem.getTails()->getValues()))
+      layer["tail"] = real(tail);
   return layers;
 }
 
@@ -255,7 +288,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"updates", prediction.getUpdates().convertToDouble()},
           {"traffic", *checkedTraffic(problem, solution)},
           {"planner",
-           {{"step", finish + problem.getUpdates().convertToDouble()},
+           {{"step", stepOf(problem, finish)},
             {"finish", finish},
             {"bound", bound},
             {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}}}};
@@ -275,6 +308,8 @@ Status addPredictedTimes(Json &buckets, sync::ProblemOp problem, sync::SolutionO
     if (id >= count)
       return Status::badInput("bucket " + std::to_string(id) + " is no message of the solution");
     auto message = cast<sync::MessageAttr>(solution.getMessages()[id]);
+    if (!message.getCut().empty())
+      bucket["cut"] = message.getCut().vec();
     bucket["traffic"] = facts.traffic(message).value_or(0);
     bucket["ready"] = real(prediction.getReady().getValues()[id]);
     bucket["start"] = real(prediction.getStart().getValues()[id]);

@@ -150,6 +150,10 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   FailureOr<sync::ProblemOp> op = merge::problemOf(solution);
   if (failed(op))
     return diagnostics.status("'" + folder + "/plan.mlir': expected a problem");
+  if (op->getTails())
+    return Status::badInput("'" + folder +
+                            "' has an order of '--overlap step'; Z3 proves plans of '--overlap "
+                            "backward' only");
   FailureOr<problem::Problem> problem = merge::toProblem(*op);
   if (failed(problem))
     return diagnostics.status("'" + folder + "/plan.mlir': not a problem");

@@ -18,11 +18,13 @@
 #include "frontend/ir/TraceModule.h"
 #include "frontend/onnx/ImportOnnx.h"
 #include "frontend/report/Closing.h"
+#include "ir/FirstOf.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
+#include "ir/sync/Sync.h"
 #include "passes/merge/RequestedSchemes.h"
 #include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
@@ -257,6 +259,41 @@ Status checkSchemes(const CompileOptions &options) {
   return Status::ok();
 }
 
+/// Runs the pipeline over the module and checks that the devices can hold the plan.
+Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Planner> planner,
+                const std::string &overlap, ModuleOp module,
+                const std::function<void(const std::string &phase)> &enter) {
+  if (Status planned = runPipeline(module, {std::move(planner), options.schemes, overlap}, enter);
+      !planned)
+    return planned;
+  return checkMemory(options.cluster, module);
+}
+
+double predictedStep(ModuleOp module) {
+  auto prediction = firstOf<sync::PredictionOp>(module);
+  return prediction ? prediction.getStep().convertToDouble() : 0;
+}
+
+/// Plans the module with the requested overlap. With "auto" the next forward pass hides messages
+/// where that makes the predicted step shorter and the devices can hold the plan.
+Status plan(const CompileOptions &options, const std::shared_ptr<const solver::Planner> &planner,
+            OwningOpRef<ModuleOp> &module,
+            const std::function<void(const std::string &phase)> &enter) {
+  if (options.overlap != "auto")
+    return planWith(options, planner, options.overlap, *module, enter);
+  OwningOpRef<ModuleOp> carrying = module->clone();
+  if (Status planned = planWith(options, planner, "backward", *module, enter); !planned)
+    return planned;
+  enter("planning with the next forward pass");
+  const Status carried = planWith(options, planner, "step", *carrying, {});
+  if (!carried && carried.kind() == ErrorKind::internal)
+    return carried;
+  // Any other error says that the devices cannot hold the plan, since the first one succeeded.
+  if (carried && predictedStep(*carrying) < predictedStep(*module))
+    module = std::move(carrying);
+  return Status::ok();
+}
+
 } // namespace
 
 bool isTrace(const std::string &model) {
@@ -286,12 +323,8 @@ Status compile(const CompileOptions &options) {
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned =
-          runPipeline(*source->module, {*planner, options.schemes, options.overlap}, enter);
-      !planned)
+  if (Status planned = plan(options, *planner, source->module, enter); !planned)
     return planned;
-  if (Status fits = checkMemory(options.cluster, *source->module); !fits)
-    return fits;
   DiagnosticCollector diagnostics(&context);
   codegen::PlanSources sources{*source->module, *info, files::runtimeIncludes(),
                                std::move(source->files), enter};

@@ -185,8 +185,9 @@ Command addCompile(CLI::App &app) {
   command
       ->add_option("--overlap", options->overlap,
                    "Hide messages behind the backward pass, or (step) behind the next forward pass "
-                   "too, which then waits for each bucket where it reads the bucket's parameters")
-      ->check(launch::oneOf({"backward", "step"}))
+                   "too, which then waits for each bucket where it reads the bucket's parameters; "
+                   "auto: what has the shorter predicted step and fits the devices' memory")
+      ->check(launch::oneOf({"backward", "step", "auto"}))
       ->capture_default_str()
       ->group("Planning");
   command

@@ -101,6 +101,10 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   Result<merge::PlannedModule> planned = merge::readPlannedModule(**module);
   if (!planned)
     return diagnostics.status("'" + folder + "/plan.mlir': " + planned.status().message());
+  if (planned->problemOp.getTails())
+    return Status::badInput("'" + folder +
+                            "' has an order of '--overlap step', which '--why' does not explain "
+                            "yet; 'inspect' says what overtakes what and why");
   const std::vector<report::GradientName> names = namesOf(**module, planned->problemOp);
   Result<std::size_t> layer = report::findGradient(names, name);
   if (!layer)

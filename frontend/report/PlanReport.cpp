@@ -2,6 +2,7 @@
 #include "frontend/report/PlanReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/OrderText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/Table.h"
@@ -60,7 +61,7 @@ static std::string prediction(const nlohmann::json &plan) {
          formatSeconds(predicted.at("communication_end")) + reconstruction(predicted) +
          ", exposed " + formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
          "), updates take " + formatSeconds(predicted.at("updates")) + "\n" +
-         (plan.value("overlap", "backward") == "step"
+         (hasOrder(plan)
               ? "messages may reach into the next forward pass, which waits for a bucket where it "
                 "first reads the bucket's parameters and updates them there; times of a message "
                 "count from the beginning of the step that issues it\n"
@@ -89,6 +90,8 @@ static std::string sources(const nlohmann::json &plan) {
 
 /// The proved bound, which holds for the finish in the planner's model.
 static std::string proof(const nlohmann::json &plan) {
+  if (hasOrder(plan))
+    return orderText(plan);
   const nlohmann::json &planner = plan.at("predicted").at("planner");
   double gap = planner.at("gap");
   std::string text = "in the planner's model (messages do not slow computation, updates come last) "
@@ -152,7 +155,8 @@ static std::string reportText(const nlohmann::json &plan, bool allMembers) {
   Table table(std::move(columns));
   for (const nlohmann::json &bucket : buckets) {
     std::vector<std::string> row{std::to_string(bucket.at("id").get<std::int64_t>()),
-                                 memberSummary(bucket.at("members")),
+                                 memberSummary(bucket.at("members")) +
+                                     (bucket.contains("cut") ? ", cut" : ""),
                                  formatBytes(bucket.at("bytes")),
                                  printable(bucket.at("scheme")),
                                  formatTraffic(bucket.at("traffic")),

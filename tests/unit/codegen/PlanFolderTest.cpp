@@ -206,10 +206,10 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
-  rewrite([](nlohmann::json &json) { json["schema"] = 8; });
+  rewrite([](nlohmann::json &json) { json["schema"] = 9; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
-  EXPECT_NE(read.status().message().find("expected schema 7, got 8"), std::string::npos);
+  EXPECT_NE(read.status().message().find("expected schema 8, got 9"), std::string::npos);
 }
 
 TEST_F(PlanFolder, MissesAFile) {

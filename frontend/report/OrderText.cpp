@@ -1,0 +1,100 @@
+// The order of a plan's messages in words.
+#include "frontend/report/OrderText.h"
+
+#include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace syncline::report {
+
+using files::formatSeconds;
+
+bool hasOrder(const nlohmann::json &plan) { return plan.value("overlap", "backward") == "step"; }
+
+/// How long messages are under way before the end of the backward pass, and after it.
+static std::string hidden(const nlohmann::json &plan) {
+  const nlohmann::json &predicted = plan.at("predicted");
+  const double backwardEnd = predicted.at("backward_end"), exposed = predicted.at("exposed");
+  double before = 0, after = 0;
+  for (const nlohmann::json &bucket : plan.at("buckets")) {
+    const double start = bucket.at("start"), end = bucket.at("end");
+    before += std::max(std::min(end, backwardEnd) - start, 0.0);
+    after += std::max(end - std::max(start, backwardEnd), 0.0);
+  }
+  return "messages are under way for " + formatSeconds(before) + " behind the backward pass and " +
+         formatSeconds(after) + " after it, of which computation waits " + formatSeconds(exposed) +
+         "\n";
+}
+
+/// The buckets that leave before a bucket of gradients which were ready earlier.
+static std::string overtaking(const nlohmann::json &plan) {
+  std::map<std::string, double> ready;
+  for (const nlohmann::json &layer : plan.at("layers"))
+    ready[layer.at("name")] = layer.at("ready");
+  std::vector<double> readyOf; // of each bucket's last gradient
+  for (const nlohmann::json &bucket : plan.at("buckets")) {
+    double last = 0;
+    for (const std::string name : bucket.at("members"))
+      last = std::max(last, ready[name]);
+    readyOf.push_back(last);
+  }
+  std::size_t count = 0, cut = 0;
+  std::string first;
+  for (std::size_t i = 0; i < readyOf.size(); ++i) {
+    const nlohmann::json &bucket = plan.at("buckets")[i];
+    cut += bucket.contains("cut");
+    std::size_t overtaken = readyOf.size();
+    for (std::size_t j = readyOf.size(); j-- > i + 1;)
+      if (readyOf[j] < readyOf[i])
+        overtaken = j;
+    if (overtaken == readyOf.size())
+      continue;
+    if (count++ == 0)
+      first = "bucket " + std::to_string(i) + " (" + memberSummary(bucket.at("members")) +
+              ") leaves before bucket " + std::to_string(overtaken) +
+              ", which was ready earlier but is needed later";
+  }
+  std::string text;
+  if (count > 0)
+    text = std::to_string(count) + " of " + std::to_string(readyOf.size()) +
+           " messages overtake others, because the next forward pass needs them earlier: " + first +
+           "\n";
+  if (cut > 0)
+    text += std::to_string(cut) + " messages carry a part of a gradient only\n";
+  return text;
+}
+
+/// Why no order has a shorter step.
+static std::string certificate(const nlohmann::json &plan) {
+  const nlohmann::json &proof = plan.at("certificate");
+  if (proof.is_null() || !proof.contains("layers"))
+    return "";
+  const double bound = proof.at("bound"), ready = proof.at("ready"), tail = proof.at("tail");
+  const nlohmann::json &layers = proof.at("layers");
+  const double compute = proof.at("compute");
+  if (bound <= compute || layers.empty())
+    return "proof: computation alone takes " + formatSeconds(compute) + "\n";
+  return "proof: " + memberSummary(layers) + " are ready " + formatSeconds(ready) +
+         " after the backward pass begins or later, need the channel for " +
+         formatSeconds(bound - ready - tail) + " from then on, and " + formatSeconds(tail) +
+         " of the next forward pass follow them\n";
+}
+
+std::string orderText(const nlohmann::json &plan) {
+  const nlohmann::json &planner = plan.at("predicted").at("planner");
+  std::string text = hidden(plan) + overtaking(plan) +
+                     "in the planner's model (messages do not slow computation) a step takes " +
+                     formatSeconds(planner.at("step")) + ", and ";
+  text += plan.at("requested").empty() ? "no order" : "no order with the schemes requested";
+  text += " has a step below " + formatSeconds(planner.at("bound")) + ": ";
+  text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
+                                         : "gap " + percent(planner.at("gap")) + "\n";
+  return text + certificate(plan);
+}
+
+} // namespace syncline::report
