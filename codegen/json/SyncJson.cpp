@@ -1,6 +1,7 @@
 // Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/SyncJson.h"
 
+#include "ir/cluster/OverheadAttr.h"
 #include "ir/sync/AloneAttr.h"
 #include "ir/sync/Traffic.h"
 #include "passes/problem/Rounding.h"
@@ -243,6 +244,7 @@ Json clusterJson(cluster::SpecAttr spec) {
           {"inside", linkJson(spec.getInside())},
           {"half_duplex", spec.getHalfDuplex()},
           {"interference", real(spec.getInterference())},
+          {"latency_interference", nullable(spec.getLatencyInterference())},
           {"collectives", collectives},
           {"servers", serversJson(spec.getServers())},
           {"largest_message", nullable(spec.getLargestMessage())},
@@ -278,6 +280,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction) {
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
+  auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
@@ -286,6 +289,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"reconstruction_end", prediction.getReconstructionEnd().convertToDouble()},
           {"exposed", prediction.exposedSeconds()},
           {"updates", prediction.getUpdates().convertToDouble()},
+          {"overhead", overhead ? overhead.getValueAsDouble() : 0},
           {"traffic", *checkedTraffic(problem, solution)},
           {"planner",
            {{"step", stepOf(problem, finish)},

@@ -19,6 +19,7 @@
 #include "frontend/onnx/ImportOnnx.h"
 #include "frontend/report/Closing.h"
 #include "ir/FirstOf.h"
+#include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/cluster/UpdateAttr.h"
@@ -170,6 +171,8 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   module->setAttr(cluster::profileAttr, frontend::toAttr(*profile, module.getContext()));
   if (profile->update)
     module->setAttr(cluster::updateAttr, builder.getF64FloatAttr(*profile->update));
+  if (profile->overhead)
+    module->setAttr(cluster::overheadAttr, builder.getF64FloatAttr(*profile->overhead));
   return Status::ok();
 }
 

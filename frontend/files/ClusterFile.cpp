@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 12> clusterKeys = {
 constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> limitKeys = {"message"};
-constexpr std::array<std::string_view, 1> interferenceKeys = {"computation"};
+constexpr std::array<std::string_view, 2> interferenceKeys = {"computation", "latency"};
 /// With a larger factor a machine would practically not compute beside messages.
 constexpr double maxInterference = 1000;
 
@@ -111,13 +111,19 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
   Result<YamlMap> map = YamlMap::open(*value, interferenceKeys);
   if (!map)
     return map.status();
-  const auto computation = map->find("computation");
-  if (!computation)
-    return Status::ok();
-  Result<double> times = readMultiple(*computation, maxInterference);
-  if (times)
+  if (const auto computation = map->find("computation")) {
+    Result<double> times = readMultiple(*computation, maxInterference);
+    if (!times)
+      return times.status();
     cluster.interference = *times;
-  return times.status();
+  }
+  if (const auto latency = map->find("latency")) {
+    Result<double> times = readMultiple(*latency, maxInterference);
+    if (!times)
+      return times.status();
+    cluster.latencyInterference = *times;
+  }
+  return Status::ok();
 }
 
 /// Reads 'collectives'; refuses a file by which no scheme for every gradient has a cost.

@@ -24,8 +24,8 @@ constexpr std::size_t maxDepth = 8;
 constexpr std::int64_t schema = 1;
 constexpr double updateUnit = 1e9; ///< bytes for which an update's time is written
 constexpr std::int64_t maxBatch = std::int64_t{1} << 31;
-constexpr std::array<std::string_view, 5> knownKeys = {"schema", "name", "batch", "update",
-                                                       "operations"};
+constexpr std::array<std::string_view, 6> knownKeys = {"schema", "name",     "batch",
+                                                       "update", "overhead", "operations"};
 constexpr std::array<std::string_view, 3> timeKeys = {"forward", "backward", "spread"};
 
 Status error(std::string_view fileName, const std::string &path, const std::string &message) {
@@ -144,6 +144,12 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
       return update.status();
     profile.update = *update;
   }
+  if (json.contains("overhead")) {
+    Result<double> overhead = readTime(json["overhead"], fileName, "overhead");
+    if (!overhead)
+      return overhead.status();
+    profile.overhead = *overhead;
+  }
   return Status::ok();
 }
 
@@ -189,6 +195,8 @@ std::string formatProfile(const Profile &profile) {
     json["batch"] = *profile.batch;
   if (profile.update)
     json["update"] = formatSeconds(*profile.update * updateUnit, digits) + "/GB";
+  if (profile.overhead)
+    json["overhead"] = formatSeconds(*profile.overhead, digits);
   OrderedJson &operations = json["operations"] = OrderedJson::object();
   for (const auto &[name, times] : profile.operations) {
     OrderedJson &entry = operations[name];

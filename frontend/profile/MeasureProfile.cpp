@@ -167,7 +167,7 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
     return text.status();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   Result<MeasuredProfile> measured =
-      profileOfTimes(json, *ranks * options.threads > launch::usableProcessors());
+      profileOfTimes(json, *ranks, *ranks * options.threads > launch::usableProcessors());
   if (measured)
     measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
   return measured;

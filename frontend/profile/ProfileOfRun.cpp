@@ -46,7 +46,7 @@ struct Node {
 
 /// All measured times, by node or by what else they belong to.
 struct Times {
-  Series steps;
+  Series steps, whole; ///< seconds of a step's operations, of the whole step
   std::map<std::string, Node> nodes;
   Series updates, nameless; ///< seconds of updates; of operations without a node
   Series surplus;           ///< seconds of reconstruction beyond this rank's share
@@ -67,6 +67,10 @@ Times sorted(const Json &json) {
   if (times.steps.empty())
     throw report::SchemaError{"no step was measured"};
   const std::size_t steps = times.steps.size();
+  times.whole = json.at("whole").get<Series>();
+  if (times.whole.size() != steps)
+    throw report::SchemaError{"'whole' has " + std::to_string(times.whole.size()) +
+                              " times, expected " + std::to_string(steps)};
   for (Series *series : {&times.updates, &times.nameless, &times.surplus})
     series->resize(steps);
   const double ranks = json.at("ranks").get<double>();
@@ -136,7 +140,12 @@ double mean(const Series &values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-MeasuredProfile measure(const Json &json, bool sharesProcessors) {
+/// The median of the slowest of `count` values.
+double medianOfSlowest(const Series &values, int count) {
+  return quantile(values, std::pow(0.5, 1.0 / count));
+}
+
+MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
   if (json.at("schema") != 1)
     throw report::SchemaError{"expected schema 1, got " + json.at("schema").dump()};
   MeasuredProfile measured;
@@ -146,9 +155,11 @@ MeasuredProfile measure(const Json &json, bool sharesProcessors) {
   const Times times = sorted(json);
   measured.steps = times.steps.size();
   measured.spread = spreadOf(times.steps);
+  measured.ranks = ranks;
   if (sharesProcessors) {
     measured.kind = MeasuredProfile::Kind::means;
     fill(measured, times, mean);
+    measured.profile.overhead = std::max(0.0, mean(times.whole) - measured.operations);
     return measured;
   }
   fill(measured, times, [](const Series &values) { return quantile(values, 0.5); });
@@ -156,6 +167,8 @@ MeasuredProfile measure(const Json &json, bool sharesProcessors) {
     measured.kind = MeasuredProfile::Kind::middle;
     fill(measured, times, Midmean(times.steps));
   }
+  measured.profile.overhead =
+      std::max(0.0, medianOfSlowest(times.whole, ranks) - measured.operations);
   return measured;
 }
 
@@ -163,10 +176,10 @@ MeasuredProfile measure(const Json &json, bool sharesProcessors) {
 
 bool MeasuredProfile::addsUp() const { return std::fabs(operations - step) <= 0.02 * step; }
 
-Result<MeasuredProfile> profileOfTimes(const Json &times, bool sharesProcessors) {
+Result<MeasuredProfile> profileOfTimes(const Json &times, int ranks, bool sharesProcessors) {
   MeasuredProfile measured;
   Result<std::string> done = report::guarded([&] {
-    measured = measure(times, sharesProcessors);
+    measured = measure(times, ranks, sharesProcessors);
     return std::string();
   });
   if (!done)
@@ -202,6 +215,12 @@ std::string profileSummary(const MeasuredProfile &m) {
           report::percent(m.step > 0 ? m.operations / m.step : 0) + " of the step" +
           describe(m.kind) +
           (m.addsUp() ? "" : "; expected it within 2 %: the profile is not to be trusted") + "\n";
+  text += "a step takes " + formatSeconds(m.profile.overhead.value_or(0)) +
+          " more than its operations" +
+          (m.ranks > 1 && m.kind != MeasuredProfile::Kind::means
+               ? ", where " + std::to_string(m.ranks) + " ranks wait for the slowest"
+               : "") +
+          "\n";
   return text;
 }
 

@@ -18,6 +18,7 @@ struct MeasuredProfile {
   double step = 0, spread = 0; ///< median step; distance between its quartiles
   double operations = 0;       ///< sum of all operations' times
   double forward = 0, backward = 0, updates = 0;
+  int ranks = 1;      ///< that ran side by side
   bool steady = true; ///< the median had stopped moving
   enum class Kind {
     medians,
@@ -34,9 +35,14 @@ struct MeasuredProfile {
 /// count with one rank's share. Interrupted operations may keep the medians from adding up to the
 /// median step; then all times are means over the middle half of the steps, which add up. Where
 /// ranks share processors (`sharesProcessors`), all times are means over all steps: a step shorter
-/// than the scheduler's slice is rarely interrupted, but then for long. Errors: badInput for a
-/// document of another form.
-Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, bool sharesProcessors = false);
+/// than the scheduler's slice is rarely interrupted, but then for long.
+///
+/// The profile's `overhead` is what a whole step takes beyond the operations. Of `ranks` ranks that
+/// wait for each other's messages the slowest decides, so that it is the median of the slowest of so
+/// many steps; where ranks share processors, the mean of one. Errors: badInput for a document of
+/// another form.
+Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, int ranks = 1,
+                                       bool sharesProcessors = false);
 
 /// Some lines for people: model, steps, sums, whether they add up.
 std::string profileSummary(const MeasuredProfile &measured);

@@ -56,11 +56,14 @@ static std::string reconstruction(const nlohmann::json &predicted) {
 static std::string prediction(const nlohmann::json &plan) {
   const nlohmann::json &predicted = plan.at("predicted");
   double step = predicted.at("step"), exposed = predicted.at("exposed");
+  const double overhead = predicted.value("overhead", 0.0);
   return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
          formatSeconds(predicted.at("backward_end")) + ", communication at " +
          formatSeconds(predicted.at("communication_end")) + reconstruction(predicted) +
          ", exposed " + formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
-         "), updates take " + formatSeconds(predicted.at("updates")) + "\n" +
+         "), updates take " + formatSeconds(predicted.at("updates")) +
+         (overhead > 0 ? ", " + formatSeconds(overhead) + " are outside of operations" : "") +
+         "\n" +
          (hasOrder(plan)
               ? "messages may reach into the next forward pass, which waits for a bucket where it "
                 "first reads the bucket's parameters and updates them there; times of a message "

@@ -222,15 +222,17 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     `collectives` holds only what the cluster file states. SPEC.md says what a cluster offers
     besides, over `link`. Node n has the ranks from n·devicesPerNode on, which are joined by
     `inside` and share the node's cards. While a message is under way on one of a rank's channels,
-    its operations take `interference` times as long. A spec has `nccl` in plans for GPUs: NCCL then
-    carries the messages, by the schemes that it has. Absent values and defaults are not printed
-    (C1, C6, C10, C12, C13, C14, C15, C16).
+    its operations take `interference` times as long, but `latencyInterference` times during the
+    message's latency. A spec has `nccl` in plans for GPUs: NCCL then carries the messages, by the
+    schemes that it has. Absent values and defaults are not printed (C1, C6, C10, C12, C13, C14,
+    C15, C16).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,
       device = <launchOverhead = 0.0>, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>,
       inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>, halfDuplex = true,
-      interference = 1.35, collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
+      interference = 1.35, latencyInterference = 1.9,
+      collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
       servers = <count = 2, dedicated = true,
                  link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>,
       largestMessage = 67108864, overrides = [<nodes = [1], slowdown = 1.5>],
@@ -251,6 +253,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
                            "whether links between nodes carry one direction at a time">:$halfDuplex,
     DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(1.0)",
                            "factor on the time of operations beside a message">:$interference,
+    Cluster_OptionalReal<"as interference, during a message's latency; that factor when absent">
+      :$latencyInterference,
     Cluster_Collectives:$collectives,
     OptionalParameter<"::syncline::cluster::ServersAttr",
                       "the parameter servers; when absent, one beside every rank">:$servers,

@@ -91,10 +91,10 @@ static LogicalResult checkBytes(EmitError emitError, StringRef rule, StringRef n
 }
 
 /// C15: interference is at least 1, because messages make nothing faster.
-static LogicalResult checkInterference(EmitError emitError, Real times) {
+static LogicalResult checkInterference(EmitError emitError, StringRef name, Real times) {
   if (times >= 1 && times <= maxInterference)
     return success();
-  return emitError() << "C15: expected 'interference' from 1 to " << text(maxInterference)
+  return emitError() << "C15: expected '" << name << "' from 1 to " << text(maxInterference)
                      << ", got " << text(times);
 }
 
@@ -231,13 +231,16 @@ static int64_t nodesOf(int64_t ranks, int64_t devicesPerNode) {
 LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
                                int64_t devicesPerNode, int64_t cardsPerNode, DeviceAttr,
                                LinkAttr link, LinkAttr, bool, Real interference,
+                               std::optional<Real> latencyInterference,
                                ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
                                std::optional<int64_t> largestMessage,
                                ArrayRef<OverrideAttr> overrides, NcclAttr) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
       failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
-      failed(checkInterference(emitError, interference)) ||
+      failed(checkInterference(emitError, "interference", interference)) ||
+      (latencyInterference &&
+       failed(checkInterference(emitError, "latencyInterference", *latencyInterference))) ||
       failed(checkCollectives(emitError, collectives, ranks)) ||
       failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)) ||
       failed(checkOverrides(emitError, overrides, nodesOf(ranks, devicesPerNode), link)))
@@ -311,6 +314,10 @@ static double largest(SpecAttr spec, double common,
 }
 
 double syncline::cluster::interference(SpecAttr spec) { return spec.getInterference(); }
+
+double syncline::cluster::latencyInterference(SpecAttr spec) {
+  return spec.getLatencyInterference().value_or(spec.getInterference());
+}
 
 double syncline::cluster::slowdown(SpecAttr spec) {
   return largest(spec, 1,

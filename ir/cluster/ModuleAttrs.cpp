@@ -1,5 +1,6 @@
 // Verifies the dialect's discardable attributes, which all stand on a module: C7.
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 
@@ -9,7 +10,7 @@ using namespace mlir;
 using namespace syncline::cluster;
 
 /// Whether the attribute is an f64 that is finite and not negative.
-static bool isRate(Attribute attribute) {
+static bool isTime(Attribute attribute) {
   auto rate = llvm::dyn_cast<FloatAttr>(attribute);
   return rate && rate.getType().isF64() && rate.getValue().isFinite() &&
          !rate.getValue().isNegative();
@@ -39,13 +40,15 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
       if (llvm::all_of(times,
                        [](NamedAttribute entry) { return isa<TimesAttr>(entry.getValue()); }))
         return success();
-  if (attribute.getName() == updateAttr && isRate(attribute.getValue()))
+  if (attribute.getName() == updateAttr && isTime(attribute.getValue()))
+    return success();
+  if (attribute.getName() == overheadAttr && isTime(attribute.getValue()))
     return success();
   if (attribute.getName() == provenanceAttr && isProvenance(attribute.getValue()))
     return success();
   return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
-                       "dictionary of #cluster.times, 'cluster.update' = an f64 of seconds or "
-                       "'cluster.provenance' = a dictionary of device, efficiency and profile, "
-                       "got '")
+                       "dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an "
+                       "f64 of seconds, or 'cluster.provenance' = a dictionary of device, "
+                       "efficiency and profile, got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();
 }

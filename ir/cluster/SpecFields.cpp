@@ -9,14 +9,15 @@ SpecFields::SpecFields(SpecAttr spec)
     : name(spec.getName()), ranks(spec.getRanks()), devicesPerNode(spec.getDevicesPerNode()),
       cardsPerNode(spec.getCardsPerNode()), device(spec.getDevice()), link(spec.getLink()),
       inside(spec.getInside()), halfDuplex(spec.getHalfDuplex()),
-      interference(spec.getInterference()), collectives(spec.getCollectives()),
-      servers(spec.getServers()), largestMessage(spec.getLargestMessage()),
-      overrides(spec.getOverrides()), nccl(spec.getNccl()) {}
+      interference(spec.getInterference()), latencyInterference(spec.getLatencyInterference()),
+      collectives(spec.getCollectives()), servers(spec.getServers()),
+      largestMessage(spec.getLargestMessage()), overrides(spec.getOverrides()),
+      nccl(spec.getNccl()) {}
 
 SpecAttr SpecFields::get(MLIRContext *context) const {
   return SpecAttr::get(context, name, ranks, devicesPerNode, cardsPerNode, device, link, inside,
-                       halfDuplex, interference, collectives, servers, largestMessage, overrides,
-                       nccl);
+                       halfDuplex, interference, latencyInterference, collectives, servers,
+                       largestMessage, overrides, nccl);
 }
 
 /// Replaces every formula by what `change` makes of it; measured costs stay.

@@ -16,6 +16,7 @@ struct SpecFields {
   LinkAttr link, inside; ///< null where the cluster has none
   bool halfDuplex = false;
   double interference = 1;
+  std::optional<double> latencyInterference; ///< that factor where absent
   llvm::SmallVector<CollectiveAttr> collectives;
   ServersAttr servers;                        ///< null where they are colocated, one on every rank
   std::optional<std::int64_t> largestMessage; ///< bytes

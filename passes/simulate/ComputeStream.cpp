@@ -15,9 +15,20 @@ double ComputeStream::begin(double now, double seconds) {
   return end;
 }
 
-std::optional<double> ComputeStream::change(double now, int messages) {
+std::optional<double> ComputeStream::enter(double now, double slowing) {
   const double before = pace();
-  underWay += messages;
+  underWay.insert(slowing);
+  return goOn(now, before);
+}
+
+std::optional<double> ComputeStream::leave(double now, double slowing) {
+  const double before = pace();
+  underWay.erase(underWay.find(slowing));
+  return goOn(now, before);
+}
+
+/// Foresees the end anew where the pace was `before`.
+std::optional<double> ComputeStream::goOn(double now, double before) {
   if (!running || pace() == before)
     return std::nullopt;
   left = std::max(0.0, left - (now - since) / before);

@@ -165,6 +165,13 @@ void addLoss(Scenario &scenario, Scheme scheme) {
   operations.push_back({.kind = Operation::Kind::wait, .phase = Phase::update, .message = loss});
 }
 
+void addOverhead(Scenario &scenario, double seconds) {
+  if (seconds <= 0)
+    return;
+  scenario.overhead = static_cast<int>(scenario.operations.size());
+  scenario.operations.push_back({.phase = Phase::update, .layer = "overhead", .seconds = seconds});
+}
+
 /// The operation of a pass at whose end the clock reaches `time`; null where there is none.
 static Operation *endingAt(Scenario &scenario, double time) {
   double clock = 0;

@@ -40,6 +40,10 @@ Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers);
 /// it travels. Precondition: the scenario has no such message yet.
 void addLoss(Scenario &scenario, Scheme scheme);
 
+/// Adds, behind all others, the operation that stands for the `seconds` of a step beside its
+/// operations; none for 0. Precondition: the scenario has no such operation yet.
+void addOverhead(Scenario &scenario, double seconds);
+
 /// One operation for the forward pass, and one for each interval of the backward pass between ready
 /// times, named after the gradient that it completes.
 std::vector<Operation> operationsOf(const problem::Problem &problem, double forwardEnd,

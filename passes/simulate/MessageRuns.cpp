@@ -110,7 +110,7 @@ void MessageRuns::enter(double now, std::int64_t key, int rank) {
   const int run = runOf(key);
   runs[run].decider[rank] = rank;
   if (!runs[run].shape->isTogether())
-    start(now, rank);
+    start(now, key, rank);
   begin(now, run, rank);
 }
 
@@ -154,7 +154,7 @@ void MessageRuns::complete(double now, int number, int task) {
       continue;
     run.decider[next] = decider;
     for (int rank = 0; shape.isTogether() && rank < shape.ranks(); ++rank)
-      start(now, rank);
+      start(now, key, rank);
     begin(now, number, next);
   }
   for (auto [exitPart, rank] : shape.exitsAt(task)) {

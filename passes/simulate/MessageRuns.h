@@ -48,7 +48,7 @@ class MessageRuns {
 public:
   /// Called when the message gets under way for a rank: when the rank enters it or, where all ranks
   /// wait for each other first, when the last rank enters it.
-  using Start = std::function<void(double now, int rank)>;
+  using Start = std::function<void(double now, std::int64_t key, int rank)>;
   /// Called when the message is over for a rank; `decider` is the rank whose entry decided that.
   using Exit = std::function<void(double now, std::int64_t key, int rank, int decider)>;
 

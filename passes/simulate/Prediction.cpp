@@ -84,7 +84,7 @@ private:
       const Span &span = simulation.operation(step, rank, i);
       if (op.kind == Kind::wait)
         waitedFor = op.message;
-      if (op.kind != Kind::compute)
+      if (op.kind != Kind::compute || static_cast<int>(i) == scenario.overhead)
         continue;
       if (op.phase == Phase::forward)
         prediction.forwardEnd = std::max(prediction.forwardEnd, span.end - start);

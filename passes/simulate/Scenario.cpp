@@ -1,6 +1,7 @@
 // Validates scenarios.
 #include "passes/simulate/Scenario.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -9,6 +10,20 @@ namespace syncline::simulate {
 const problem::LinkRates &Machines::networkOf(int node) const {
   auto own = nodeNetwork.find(node);
   return own == nodeNetwork.end() ? *network : own->second;
+}
+
+double slowing(const Message &message, const Machines &machines) {
+  const double beside = machines.interference,
+               early = machines.latencyInterference.value_or(beside);
+  if (!message.cost || early == beside)
+    return beside;
+  const double time = message.cost->seconds(message.bytes),
+               latency = std::min(message.cost->seconds(0), time);
+  if (time <= 0)
+    return early;
+  // The seconds in which operations advance, of the message's.
+  const double left = latency / early + (time - latency) / beside;
+  return time / left;
 }
 
 namespace {
@@ -35,9 +50,9 @@ Status checkMachines(const Machines &machines) {
   for (double share : machines.share)
     if (!std::isfinite(share) || share < 0)
       return refuse("expected shares of the samples of zero up, got " + std::to_string(share));
-  if (!std::isfinite(machines.interference) || machines.interference < 1)
-    return refuse("expected an interference of at least 1, got " +
-                  std::to_string(machines.interference));
+  for (double times : {machines.interference, machines.latencyInterference.value_or(1)})
+    if (!std::isfinite(times) || times < 1)
+      return refuse("expected an interference of at least 1, got " + std::to_string(times));
   for (double slowdown : machines.slowdown)
     if (!std::isfinite(slowdown) || slowdown <= 0)
       return refuse("expected slowdowns above zero, got " + std::to_string(slowdown));

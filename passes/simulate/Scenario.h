@@ -70,8 +70,10 @@ struct Machines {
   std::vector<double> share = {};
   /// The factor (>= 1) by which a rank's operations take longer while a message is under way on one
   /// of its channels: from its start there (where it takes its cost, from when all ranks have begun
-  /// it) to its end on this rank. Several messages slow operations no more than one does.
+  /// it) to its end on this rank.
   double interference = 1;
+  /// The factor (>= 1) that holds for the latency of a message instead. None: as interference.
+  std::optional<double> latencyInterference = {};
 
   int nodes() const { return (ranks + devicesPerNode - 1) / devicesPerNode; }
   int nodeOf(int rank) const { return rank / devicesPerNode; }
@@ -90,6 +92,9 @@ struct Scenario {
   /// The message that sums the loss of the step before, behind all others; it belongs to no
   /// gradient. -1 where the loss is not summed.
   int loss = -1;
+  /// The operation, behind all others, that stands for what a step takes beside its operations. -1
+  /// where nothing is known of it.
+  int overhead = -1;
   Machines machines;
   int steps = 1;
   /// Every operation of every rank takes up to this part longer or shorter, evenly distributed.
@@ -98,6 +103,12 @@ struct Scenario {
   /// Where the messages would expand into more tasks than this, each takes its `cost` instead.
   double maxTasks = 4e7;
 };
+
+/// How many times as long a rank's operations take while this message is under way. With the
+/// message's time T and its latency L, which is its time without bytes, operations lose
+/// L (1 - 1/latencyInterference) + (T - L) (1 - 1/interference) of its T seconds, by the message's
+/// cost. Of several messages under way the one counts that slows operations most.
+double slowing(const Message &message, const Machines &machines);
 
 /// Says of each message whether its wait stands before its issue. Then it waits for the message of
 /// the step before, and in the first step for nothing.

@@ -25,12 +25,14 @@ constexpr double maxBytes = 4e9;
 class Simulator {
 public:
   explicit Simulator(const Scenario &scenario)
-      : scenario(scenario),
-        runs(
-            scenario, events, [this](double now, int rank) { changePace(now, rank, 1); },
-            [this](double now, std::int64_t key, int rank, int decider) {
-              leave(now, key, rank, decider);
-            }) {
+      : scenario(scenario), runs(
+                                scenario, events,
+                                [this](double now, std::int64_t key, int rank) {
+                                  foresee(ranks[rank].stream.enter(now, slowingOf(key)), rank);
+                                },
+                                [this](double now, std::int64_t key, int rank, int decider) {
+                                  leave(now, key, rank, decider);
+                                }) {
     result.ranks = runs.ranks();
     result.isFolded = runs.isFolded();
     result.isWhole = runs.isWhole();
@@ -43,8 +45,9 @@ public:
     for (const Message &message : scenario.messages)
       channels = std::max(channels, message.channel + 1);
     for (int rank = 0; rank < result.ranks; ++rank)
-      ranks.emplace_back(scenario.machines.interference)
-          .channels.resize(static_cast<std::size_t>(channels));
+      ranks.emplace_back().channels.resize(static_cast<std::size_t>(channels));
+    for (const Message &message : scenario.messages)
+      slowings.push_back(slowing(message, scenario.machines));
   }
 
   Result<Simulation> run() {
@@ -75,8 +78,6 @@ private:
     double busy = 0; ///< seconds with a message
   };
   struct Rank {
-    explicit Rank(double interference) : stream(interference) {}
-
     int step = 0;
     std::size_t next = 0; ///< index of the next operation
     std::int64_t waitsFor = -1;
@@ -152,10 +153,14 @@ private:
     proceed(event.time, event.what);
   }
 
-  /// Adds `messages` (or removes them) on the rank's channels, which changes its speed.
-  void changePace(double now, int number, int messages) {
-    if (const std::optional<double> end = ranks[number].stream.change(now, messages))
+  /// Notes that the rank's operation ends at another time, where there is one.
+  void foresee(std::optional<double> end, int number) {
+    if (end)
       pushResume(*end, number);
+  }
+
+  double slowingOf(std::int64_t key) const {
+    return slowings[static_cast<std::size_t>(key % static_cast<std::int64_t>(slowings.size()))];
   }
 
   void pushResume(double time, int number) {
@@ -244,7 +249,7 @@ private:
       rank.arrived.push_back(key);
     }
     startNext(now, number, channel); // first, so that the number under way does not drop to 0
-    changePace(now, number, -1);
+    foresee(rank.stream.leave(now, slowingOf(key)), number);
   }
 
   void addUses() {
@@ -264,7 +269,8 @@ private:
   EventQueue events;
   MessageRuns runs;
   std::vector<Rank> ranks;
-  std::vector<bool> isCarried; ///< by operation: it belongs to a message of the step before
+  std::vector<double> slowings; ///< by message: how much it slows operations
+  std::vector<bool> isCarried;  ///< by operation: it belongs to a message of the step before
 };
 
 } // namespace

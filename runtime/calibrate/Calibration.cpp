@@ -12,7 +12,7 @@ namespace syncline::calibrate {
 namespace {
 
 /// The part of the whole time at which each stage ends.
-constexpr double deviceEnd = 0.1, pairsEnd = 0.14, insideEnd = 0.18, overlapEnd = 0.32,
+constexpr double deviceEnd = 0.1, pairsEnd = 0.14, insideEnd = 0.18, overlapEnd = 0.38,
                  gridEnd = 0.86, refinementEnd = 0.96;
 /// The fewest rounds of a size; a median of three ignores one outlier.
 constexpr int minRounds = 3;
@@ -186,11 +186,22 @@ Status Calibration::measureInside() {
 }
 
 Status Calibration::measureOverlap() {
+  const double until = overlapEnd * settings.seconds;
+  Summary latency;
+  if (with.latencyOverlap) {
+    progress.tell("computation beside short messages", team->now());
+    Result<Summary> found = with.latencyOverlap->measure(deadline(until, 3));
+    if (!found)
+      return found.status();
+    latency = *found;
+  }
   progress.tell("computation beside messages", team->now());
-  Result<Interference> found = with.overlap->measure(overlapEnd * settings.seconds);
-  if (found)
-    findings.interference = *found;
-  return found.status();
+  Result<Interference> found = with.overlap->measure(until);
+  if (!found)
+    return found.status();
+  findings.interference = *found;
+  findings.interference.latency = latency;
+  return Status::ok();
 }
 
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {

@@ -1,6 +1,7 @@
 // Writing findings as YAML.
 #include "runtime/calibrate/ClusterText.h"
 
+#include "runtime/calibrate/LatencyOverlap.h"
 #include "runtime/calibrate/Pairs.h"
 #include "runtime/calibrate/SizeText.h"
 
@@ -149,6 +150,14 @@ std::string factor(const Summary &s) {
   return text;
 }
 
+/// A share as text: "0.52, quartiles 0.49 to 0.55, 20 samples".
+std::string share(const Summary &s) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%.3g, quartiles %.3g to %.3g, %d samples", s.median,
+                s.lowerQuartile, s.upperQuartile, s.samples);
+  return text;
+}
+
 void addInterference(Lines &out, const Interference &i) {
   if (i.messages.samples > 0)
     out.add("# Two messages at once, both together: %s.", factor(i.messages).c_str());
@@ -163,6 +172,11 @@ void addInterference(Lines &out, const Interference &i) {
   if (i.beside.samples > 0)
     out.add("  # These messages beside computation: %s.", factor(i.beside).c_str());
   out.add("  computation: %.4g", i.factor());
+  if (i.latency.samples == 0)
+    return;
+  out.add("  # The share of the time of a message of %s that operations lose to it: %s.",
+          sizeText(LatencyOverlap::bytes).c_str(), share(i.latency).c_str());
+  out.add("  latency: %.4g", i.latencyFactor());
 }
 
 void addTable(Lines &out, const Table &table, const SchemeFinding &found, const std::string &key,

@@ -35,6 +35,10 @@ double Interference::factor() const {
   return 1 / std::max(1 - lost, 1 / maxFactor);
 }
 
+double Interference::latencyFactor() const {
+  return 1 / std::max(1 - std::max(latency.median, 0.0), 1 / maxFactor);
+}
+
 bool isReproducible(const std::vector<SchemeFinding> &schemes) {
   constexpr double known = 0.1;
   int good = 0, all = 0;

@@ -54,11 +54,14 @@ struct Interference {
   Summary beside;         ///< such a message beside computation, relative to alone
   std::int64_t bytes = 0; ///< size of such a message
   Summary messages;       ///< two simultaneous messages, relative to one
+  Summary latency = {};   ///< the share of a short message's time alone that computation loses
 
   /// The value of `interference: computation` in a cluster file. Its reader assumes that a message
   /// takes as long as it takes alone, so the computation's loss during a message's longer real time
   /// is attributed to the shorter time alone. At least 1, at most maxFactor.
   double factor() const;
+  /// The value of `interference: latency`, likewise. Precondition: `latency` has samples.
+  double latencyFactor() const;
   static constexpr double maxFactor = 10;
 };
 

@@ -98,6 +98,10 @@ Status Instruments::openOnHost(const Site &site, const Settings &settings) {
   if (!madeOverlap)
     return madeOverlap.status();
   overlap = std::move(*madeOverlap);
+  auto madeLatency = LatencyOverlap::open(transport, *team, *device);
+  if (!madeLatency)
+    return madeLatency.status();
+  latencyOverlap = std::move(*madeLatency);
   const int perNode = settings.ranksPerNode;
   const std::int64_t largest = settings.sizes.back();
   auto opened =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/calibrate/Device.h"
+#include "runtime/calibrate/LatencyOverlap.h"
 #include "runtime/calibrate/Messages.h"
 #include "runtime/calibrate/Overlap.h"
 #include "runtime/calibrate/Pairs.h"
@@ -43,6 +44,7 @@ struct Instruments {
   std::unique_ptr<Pairs> pairs; ///< null for a backend with its own channels
   Messages messages;            ///< in the order of Settings::schemes
   std::unique_ptr<Overlap> overlap;
+  std::unique_ptr<LatencyOverlap> latencyOverlap; ///< null for a backend with its own channels
   std::unique_ptr<transport::Transport>
       node; ///< the ranks of this node; null unless its ring is measured
   std::unique_ptr<Team> nodeTeam;

@@ -13,7 +13,7 @@ namespace syncline::calibrate {
 static constexpr double minPart = 1.0 / 30;
 /// Messages that would fit into one sample alone, and the least number that must complete beside
 /// the computation.
-static constexpr int messagesAlongside = 2, messagesThrough = 2;
+static constexpr int messagesAlongside = 4, messagesThrough = 2;
 /// The factor by which a sample may be prolonged so that they complete.
 static constexpr int maxGrowth = 4;
 

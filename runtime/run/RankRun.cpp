@@ -3,6 +3,7 @@
 
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
+#include "runtime/run/Batch.h"
 #include "runtime/run/DeviceChoice.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Dump.h"
@@ -36,6 +37,7 @@ public:
 
 private:
   bool isFirst() const { return identity.rank == 0; }
+  bool isMeasured() const { return !options.opTimes.empty(); }
   Status load();
   Status openData();
   Status agreeOnOptions();
@@ -43,7 +45,6 @@ private:
   Status connect();
   Status observe();
   void readBatch(std::int64_t step);
-  Status fill(std::int64_t step);
   Status train();
   Status finishStep(std::int64_t step, bool dumps);
   Status stop(std::int64_t completed);
@@ -64,8 +65,8 @@ private:
   std::optional<Report> report;
   std::optional<TraceRecorder> trace;
   Steadiness steadiness{options.opTimesFor.value_or(Steadiness::shortest)};
-  std::vector<std::byte> x, y;
-  int input = -1, target = -1;
+  Batch batch;
+  std::vector<double> measured; ///< seconds of each measured step
 };
 
 Status RankRun::run() {
@@ -170,10 +171,7 @@ Status RankRun::build() {
     return s;
   if (Status s = initialize(plan, executable, options.seed); !s)
     return s;
-  input = executable.find(Space::input, plan.input.name);
-  target = executable.find(Space::target, plan.target.name);
-  x.resize(core::elementCount(plan.input.shape) * core::elementBytes(plan.input.type));
-  y.resize(core::elementCount(plan.target.shape) * core::elementBytes(plan.target.type));
+  batch = Batch(plan, executable);
   return Status::ok();
 }
 
@@ -226,25 +224,21 @@ Status RankRun::writeObservations() {
   if (trace)
     return trace->finish(options.trace, plan, executable, *trainer);
   if (!options.opTimes.empty())
-    return writeOperationTimes(options.opTimes, plan, executable, trainer->records(),
+    return writeOperationTimes(options.opTimes, plan, executable, trainer->records(), measured,
                                steadiness.isSteady());
   return Status::ok();
 }
 
 /// Reads the batch of step `number` into the host's memory. A step after the last one has no batch.
+/// Measured steps take as long as if a file in memory had it.
 void RankRun::readBatch(std::int64_t number) {
   if (data && number < steps)
-    data->read(sampler->indices(number), x.data(), y.data());
+    data->read(sampler->indices(number), batch.x.data(), batch.y.data());
   else if (!data && number == 0)
-    data::fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, x.data(), y.data());
-}
-
-/// Copies the batch to the step's input and target. Precondition: readBatch(number).
-Status RankRun::fill(std::int64_t number) {
-  if (!data && number > 0)
-    return Status::ok();
-  Status s = step->executable().write(input, x);
-  return s ? step->executable().write(target, y) : s;
+    data::fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, batch.x.data(),
+                        batch.y.data());
+  else if (!data && isMeasured())
+    batch.readAgain();
 }
 
 Status RankRun::train() {
@@ -254,8 +248,10 @@ Status RankRun::train() {
       if (Status s = trace->beforeStep(number, *trainer); !s)
         return s;
     auto start = core::Clock::now();
-    if (Status s = fill(number); !s)
-      return s;
+    if (data || number == 0 || isMeasured()) // else it is there
+      if (Status s = batch.write(); !s)
+        return s;
+    const double filled = core::secondsSince(start);
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     const StepEnd end = dumps                 ? StepEnd::wholeGradients
                         : number + 1 == steps ? StepEnd::drained
@@ -264,8 +260,10 @@ Status RankRun::train() {
         trainer->step(number, end, /*meanwhile=*/[&] { readBatch(number + 1); });
     if (!times)
       return times.status();
-    times->seconds = core::secondsSince(start);
+    times->seconds += filled;
     report->addStep(*times);
+    if (isMeasured())
+      measured.push_back(times->seconds);
     if (Status s = finishStep(number, dumps); !s)
       return s;
     steadiness.add(times->seconds);
@@ -324,13 +322,13 @@ Status RankRun::notFinite(const Trainer::EarlierLoss &loss) {
   // The search computes where messages may be under way.
   if (const Result<int> drained = trainer->drain(); !drained)
     return drained.status();
-  StepSamples samples{plan.input.type, plan.input.shape, x, "", {}};
+  StepSamples samples{plan.input.type, plan.input.shape, batch.x, "", {}};
   if (data) {
     samples.indices = sampler->indices(loss.step);
     samples.file = options.data.substr(0, options.data.find(','));
-    data->read(samples.indices, x.data(), y.data());
+    data->read(samples.indices, batch.x.data(), batch.y.data());
   }
-  const Status filled = fill(0);
+  const Status filled = batch.write();
   const Result<std::string> own =
       filled ? findNotFinite(step->executable(), loss.step, samples) : filled;
   if (!own)

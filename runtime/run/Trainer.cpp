@@ -246,9 +246,6 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   const auto start = core::Clock::now();
   if (Status s = runStep(number, meanwhile); !s)
     return s;
-  if (isRecording)
-    if (Status s = record(number); !s)
-      return s;
   StepTimes times;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
@@ -268,6 +265,9 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   if (Status s = issueLoss(number); !s)
     return s;
   times.seconds = core::secondsSince(start);
+  if (isRecording)
+    if (Status s = record(number); !s)
+      return s;
   return times;
 }
 

@@ -17,7 +17,7 @@ namespace syncline::run {
 
 /// The duration and traffic of one step on this rank.
 struct StepTimes {
-  double seconds = 0;
+  double seconds = 0; ///< without the recording of the step
   double exposed = 0; ///< seconds of them that computation waited for communication
   /// Bytes of the step's messages: its buckets, and the loss of the step before. Where messages
   /// reach over the step's end, there is a number after a drain only, the mean of the steps since

@@ -39,12 +39,17 @@ class CalibrateTest(RefusalTest):
             re.search(r"^interference:\n(?:  #.*\n)+  computation: (.*)$", text, re.M)[1]
         )
         self.assertGreaterEqual(factor, 1)
+        early = float(
+            re.search(r"^  # .* that operations lose to it.*\n  latency: (.*)$", text, re.M)[1]
+        )
+        self.assertGreaterEqual(early, 1)
         plan = self.folder / "measured.plan"
         words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--loss", "cross-entropy"]
         harness.syncline(*words, "-o", plan)
         harness.syncline("verify", plan)
         described = json.loads((plan / "plan.json").read_text())["cluster"]
         self.assertEqual((described["name"], described["ranks"]), ("two 'local' ranks", 2))
+        self.assertAlmostEqual(described["latency_interference"], early)
         harness.syncline("run", plan, "-n", 2, "--steps", 2)
 
     def test_filters(self):

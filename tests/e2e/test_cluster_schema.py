@@ -46,6 +46,7 @@ WRONG = [
     (["limits", "message"], "64"),
     (["interference", "computation"], 0.5),
     (["interference", "computation"], "much"),
+    (["interference", "latency"], 0.5),
     (["interference"], 2),
     (["collectives", "all-reduce"], {}),
     (["collectives", "all-reduce", "tree"], {"formula": "ring"}),

@@ -66,6 +66,16 @@ class ProfileTest(RefusalTest):
         self.assertAlmostEqual(predicted["forward_end"], forward, delta=0.01 * forward)
         self.assertGreater(predicted["updates"], 0)
         self.refuses([*words, "--batch", 4, "-o", self.folder / "q.plan"], "batch 8", "expected 4")
+        harness.syncline("verify", plan)
+        overhead = seconds(profile.pop("overhead"))
+        self.assertGreater(overhead, 0)
+        self.assertAlmostEqual(predicted["overhead"], overhead)
+        (self.folder / "p.json").write_text(json.dumps(profile))
+        harness.syncline(*words, "--batch", 8, "-o", plan)
+        without = harness.plan_json(plan)["predicted"]
+        self.assertEqual(without["overhead"], 0)
+        for key in ("step", "alone"):
+            self.assertAlmostEqual(predicted[key], without[key] + overhead, places=9)
 
     def test_ranks_side_by_side(self):
         """Ranks that share a processor take longer than one alone."""

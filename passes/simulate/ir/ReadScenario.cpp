@@ -2,6 +2,7 @@
 #include "passes/simulate/ir/ReadScenario.h"
 
 #include "ir/FirstOf.h"
+#include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/plan/Plan.h"
 #include "passes/cost/CostModel.h"
@@ -148,7 +149,8 @@ Machines machinesOf(cluster::SpecAttr spec) {
                     .devicesPerNode = static_cast<int>(spec.getDevicesPerNode()),
                     .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
                     .halfDuplex = spec.getHalfDuplex(),
-                    .interference = cluster::interference(spec)};
+                    .interference = cluster::interference(spec),
+                    .latencyInterference = cluster::latencyInterference(spec)};
   if (spec.getLink())
     machines.network = rates(spec.getLink());
   if (spec.getInside())
@@ -185,6 +187,8 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   result.updates = problem.getUpdates().convertToDouble();
   if (firstOf<plan::ProgramOp>(module))
     result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
+  if (auto overhead = module->getAttrOfType<FloatAttr>(cluster::overheadAttr))
+    result.overhead = overhead.getValueAsDouble();
   if (auto prediction = firstOf<sync::PredictionOp>(module))
     result.predicted = prediction.getStep().convertToDouble();
   return result;
@@ -209,6 +213,7 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
                              planned.problem.slowerOn(cluster);
   if (Status placed = place(scenario, cluster, shardUpdate, hasProgram()); !placed)
     return placed;
+  addOverhead(scenario, overhead);
   return scenario;
 }
 
@@ -229,6 +234,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
   const double shardUpdate = shardUpdateOf(problem, *catalog);
   if (Status placed = place(scenario, where.cluster, shardUpdate, hasProgram()); !placed)
     return placed;
+  addOverhead(scenario, overhead);
   return scenario;
 }
 
@@ -244,6 +250,7 @@ Scenario SimulatedPlan::alone(double batch) const {
        .layer = "backward",
        .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
       {.phase = Phase::update, .layer = "updates", .seconds = updating / slowdown}};
+  addOverhead(scenario, overhead);
   return scenario;
 }
 

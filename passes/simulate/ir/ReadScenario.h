@@ -73,6 +73,7 @@ private:
   std::vector<std::string> gradientNames;
   std::vector<double> updateWeights; ///< of each gradient; empty for a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
+  double overhead = 0; ///< seconds of a step beside its operations
 };
 
 } // namespace syncline::simulate

@@ -50,9 +50,11 @@ bool Steadiness::isDone() const {
 
 Status writeOperationTimes(const std::string &path, const Plan &plan,
                            const core::StepRunner &runner, std::span<const StepRecord> records,
-                           bool isSteady) {
+                           std::span<const double> whole, bool isSteady) {
   using Json = nlohmann::ordered_json;
-  records = records.subspan(std::min(records.size(), Steadiness::warmUp));
+  const std::size_t left = std::min(records.size(), Steadiness::warmUp);
+  records = records.subspan(left);
+  whole = whole.subspan(left);
   Json json{{"schema", 1},
             {"plan", plan.hash},
             {"name", plan.name},
@@ -60,6 +62,7 @@ Status writeOperationTimes(const std::string &path, const Plan &plan,
             {"batch", plan.batch},
             {"steady", isSteady},
             {"steps", Json::array()},
+            {"whole", std::vector(whole.begin(), whole.end())},
             {"operations", Json::array()}};
   for (const StepRecord &record : records)
     json["steps"].push_back(record.operations.empty() ? 0 : record.operations.back().end);

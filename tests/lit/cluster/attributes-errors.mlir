@@ -66,12 +66,12 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' = an f64 of seconds or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' = an f64 of seconds or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
 
 // -----
@@ -91,6 +91,12 @@ module attributes {cluster.provenance = {oracle = "x"}} {
 // -----
 
 // C7: less than no time
+// expected-error @+1 {{got 'cluster.overhead' = -1.000000e+00 : f64}}
+module attributes {cluster.overhead = -1.0 : f64} {
+}
+
+// -----
+
 // expected-error @+1 {{got 'cluster.update' = -1.000000e+00 : f64}}
 module attributes {cluster.update = -1.0 : f64} {
 }
@@ -221,6 +227,11 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // expected-error @+1 {{C15: expected 'interference' from 1 to 1000.0, got 1000.5}}
 module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, interference = 1000.5>} {}
+
+// -----
+
+// expected-error @+1 {{C15: expected 'latencyInterference' from 1 to 1000.0, got 0.5}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, latencyInterference = 0.5>} {}
 
 // -----
 

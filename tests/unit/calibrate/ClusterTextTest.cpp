@@ -61,6 +61,10 @@ TEST(ClusterText, Interference) {
         "\n  computation: 1.667\n", "while messages of 16MiB follow each other: 1.25 times as long",
         "beside computation: 2 times as long"})
     EXPECT_TRUE(contains(textOf(f), part)) << part << "\n" << textOf(f);
+  EXPECT_FALSE(contains(textOf(f), "that operations lose to it"));
+  f.interference.latency = steady(0.5);
+  EXPECT_TRUE(contains(textOf(f), "time of a message of 1KiB that operations lose to it: 0.5, "));
+  EXPECT_TRUE(contains(textOf(f), "\n  latency: 2\n"));
   f.interference.computation = steady(0.98);
   f.interference.beside = {};
   EXPECT_TRUE(contains(textOf(f), "\n  computation: 1\n"));

@@ -1,5 +1,6 @@
 // Computation beside messages, with ranks as threads over loopback.
 #include "runtime/calibrate/HostOverlap.h"
+#include "runtime/calibrate/LatencyOverlap.h"
 #include "runtime/run/Backends.h"
 #include "tests/unit/runtime/Ranks.h"
 
@@ -33,6 +34,37 @@ TEST(Overlap, MeasuresBothWays) {
   EXPECT_EQ(found.computation.median, all[1].computation.median);
   EXPECT_EQ(found.beside.median, all[1].beside.median);
   EXPECT_EQ(found.bytes, all[1].bytes);
+}
+
+// Every rank finds the same share of a short message's time.
+TEST(Overlap, MeasuresShortMessages) {
+  std::vector<Summary> all(2);
+  syncline::testing::runRanks(2, [&](int rank, transport::Group &group) {
+    auto device = Device::create(**run::openBackend("cpu"), {});
+    ASSERT_TRUE(device.isOk());
+    auto team = Team::create(*group.transport(), "test");
+    ASSERT_TRUE(team.isOk());
+    auto overlap = LatencyOverlap::open(*group.transport(), **team, **device);
+    ASSERT_TRUE(overlap.isOk());
+    Result<Summary> found = (*overlap)->measure(1);
+    ASSERT_TRUE(found.isOk()) << found.status().message();
+    all[rank] = *found;
+  });
+  EXPECT_GE(all[0].samples, 3);
+  EXPECT_GE(all[0].lowerQuartile, 0);
+  EXPECT_LE(all[0].upperQuartile, 1);
+  EXPECT_EQ(all[0].median, all[1].median);
+}
+
+// Operations that lose half of the message's time take twice as long meanwhile.
+TEST(Overlap, LatencyFactorsFollowFromTheShareLost) {
+  Interference found;
+  found.latency = summarize({0});
+  EXPECT_EQ(found.latencyFactor(), 1);
+  found.latency = summarize({0.5});
+  EXPECT_EQ(found.latencyFactor(), 2);
+  found.latency = summarize({1});
+  EXPECT_EQ(found.latencyFactor(), Interference::maxFactor);
 }
 
 // Messages that take as long as alone: the ratio itself. Where they take twice as long, half a

@@ -169,10 +169,21 @@ TEST(ClusterInterference, Computation) {
               "c.yaml:5:29: 'interference.computation': expected a number from 1 to 1000 such as "
               "1.5, got '" +
                   std::string(bad) + "'");
-  EXPECT_EQ(failure(lab("interference: 1.35")),
-            "c.yaml:5:15: 'interference': expected a map with the keys 'computation', got '1.35'");
+  EXPECT_EQ(failure(lab("interference: 1.35")), "c.yaml:5:15: 'interference': expected a map with "
+                                                "the keys 'computation', 'latency', got '1.35'");
   EXPECT_NE(failure(lab("interference: {communication: 2}")).find("unknown key 'communication'"),
             std::string::npos);
+}
+
+// A message's latency may slow computation more or less than its bytes; unless said, as much.
+TEST(ClusterInterference, Latency) {
+  EXPECT_EQ(read(lab("interference: {computation: 4, latency: 1.9}")).latencyInterference, 1.9);
+  EXPECT_EQ(read(lab("interference: {latency: 1.9}")).interference, 1);
+  EXPECT_FALSE(read(lab("interference: {computation: 4}")).latencyInterference);
+  EXPECT_EQ(
+      failure(lab("interference: {latency: 0.5}")),
+      "c.yaml:5:25: 'interference.latency': expected a number from 1 to 1000 such as 1.5, got "
+      "'0.5'");
 }
 
 // Several devices a node need no link of their own.

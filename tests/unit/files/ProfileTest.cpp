@@ -22,6 +22,21 @@ TEST(Profile, ReadsTimes) {
   EXPECT_FALSE(profile->operations.at("loss").backward);
 }
 
+// What a step takes beside its operations may be absent; it is written as it was read.
+TEST(Profile, Overhead) {
+  const std::string_view text =
+      R"({"schema": 1, "overhead": "30us", "operations": {"c": {"forward": "1ms"}}})";
+  const auto profile = parseProfile(text, "p.json");
+  ASSERT_TRUE(profile) << profile.status().message();
+  EXPECT_EQ(profile->overhead, 30e-6);
+  EXPECT_EQ(parseProfile(formatProfile(*profile), "p.json")->overhead, 30e-6);
+  EXPECT_FALSE(parseProfile(R"({"schema": 1, "operations": {}})", "p.json")->overhead);
+  EXPECT_EQ(failure(R"({"schema": 1, "overhead": 30, "operations": {}})"),
+            "p.json: 'overhead': expected a time with a unit such as \"1.5ms\", got 30");
+  EXPECT_EQ(failure(R"({"schema": 1, "overhead": "-1us", "operations": {}})"),
+            "p.json: 'overhead': expected a time of zero or more, got '-1us'");
+}
+
 // A number without unit, negative or NaN is no time.
 TEST(Profile, BadTimes) {
   auto forward = [](const std::string &text) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace syncline;
 using namespace syncline::profile;
 using nlohmann::json;
@@ -22,8 +24,8 @@ json document(std::vector<json> operations, int ranks = 1) {
   for (const json &operation : operations)
     for (std::size_t i = 0; i < steps.size(); ++i)
       steps[i] += operation["seconds"][i].get<double>();
-  return {{"schema", 1},    {"name", "net"},  {"ranks", ranks},          {"batch", 8},
-          {"steady", true}, {"steps", steps}, {"operations", operations}};
+  return {{"schema", 1},    {"name", "net"},  {"ranks", ranks}, {"batch", 8},
+          {"steady", true}, {"steps", steps}, {"whole", steps}, {"operations", operations}};
 }
 
 MeasuredProfile measure(const json &times) {
@@ -73,11 +75,32 @@ TEST(OperationTimes, AveragesInterruptedSteps) {
 // Ranks that share a processor: the one step in four that waits counts.
 TEST(OperationTimes, AveragesRanksThatShareProcessors) {
   auto measured = profileOfTimes(document({operation("a", "forward", {1, 1, 1, 5})}),
-                                 /*sharesProcessors=*/true);
+                                 /*ranks=*/4, /*sharesProcessors=*/true);
   ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->profile.overhead, 0);
   EXPECT_EQ(measured->profile.operations.at("a").forward, 2);
   EXPECT_EQ(measured->step, 2);
   EXPECT_TRUE(measured->addsUp());
+}
+
+// What a step takes beside its operations, in the median of one rank's steps, or in that of the
+// slowest of two ranks: the reference draws every pair of steps.
+TEST(OperationTimes, OverheadIsWhatRanksWaitForToo) {
+  json times = document({operation("a", "forward", {1, 1, 1, 1, 1})});
+  times["whole"] = {1.5, 1.25, 1.75, 2.25, 2};
+  EXPECT_EQ(measure(times).profile.overhead, 0.75);
+  auto two = profileOfTimes(times, 2);
+  ASSERT_TRUE(two);
+  std::vector<double> slowest;
+  const auto whole = times["whole"].get<std::vector<double>>();
+  for (double one : whole)
+    for (double other : whole)
+      slowest.push_back(std::max(one, other));
+  std::ranges::sort(slowest);
+  EXPECT_NEAR(two->profile.overhead.value(), slowest[slowest.size() / 2] - 1, 0.1);
+  EXPECT_NE(profileSummary(*two).find("more than its operations, where 2 ranks wait"),
+            std::string::npos)
+      << profileSummary(*two);
 }
 
 // What is reconstructed from the factors of four ranks costs one rank a quarter.
@@ -108,5 +131,9 @@ TEST(OperationTimes, Refuses) {
   times["steps"] = json::array();
   EXPECT_FALSE(profileOfTimes(times));
   times["steps"] = {1, 1, 1};
+  EXPECT_FALSE(profileOfTimes(times));
+  times["steps"] = {1, 1};
+  EXPECT_TRUE(profileOfTimes(times));
+  times["whole"] = {1};
   EXPECT_FALSE(profileOfTimes(times));
 }

@@ -61,6 +61,10 @@ TEST(PlanReport, Totals) {
                        "communication at 3.00 ms, exposed 1.00 ms (25.00 %), updates take "
                        "500 us\n"))
       << report;
+  json plan = smallPlan();
+  plan["predicted"]["overhead"] = 30e-6;
+  EXPECT_TRUE(contains(reportOf(plan), "updates take 500 us, 30.0 us are outside of operations\n"))
+      << reportOf(plan);
 }
 
 // Four ranks of 16 samples in 4 ms; one device alone would take 3.

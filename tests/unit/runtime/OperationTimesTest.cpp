@@ -87,6 +87,9 @@ TEST(OpTimes, MeasuresOneRankAlone) {
     EXPECT_EQ(updated, plan.json["memory"]["parameters"].get<std::int64_t>()) << scheme;
     EXPECT_GT(sum, 0);
     EXPECT_LE(sum, times["steps"][0].get<double>());
+    ASSERT_EQ(times["whole"].size(), steps);
+    for (std::size_t i = 0; i < steps; ++i)
+      EXPECT_GT(times["whole"][i].get<double>(), times["steps"][i].get<double>());
   }
 }
 

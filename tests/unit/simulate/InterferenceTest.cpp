@@ -139,25 +139,55 @@ Scenario randomScenario(std::mt19937 &random) {
 } // namespace
 
 TEST(ComputeStreamTest, GoesOnAtAnotherPaceWithWhatIsLeft) {
-  ComputeStream stream(4);
+  ComputeStream stream;
   EXPECT_DOUBLE_EQ(stream.begin(10, 3), 13);
-  EXPECT_EQ(stream.change(11, 1), 19); // 2 s left, four times as long
-  EXPECT_FALSE(stream.change(12, 1));  // a second message changes nothing,
-  EXPECT_FALSE(stream.change(14, -1)); // nor when one of them ends
-  EXPECT_EQ(stream.change(15, -1), 16);
+  EXPECT_EQ(stream.enter(11, 4), 19); // 2 s left, four times as long
+  EXPECT_FALSE(stream.enter(12, 4));  // a second message changes nothing,
+  EXPECT_FALSE(stream.leave(14, 4));  // nor when one of them ends
+  EXPECT_EQ(stream.leave(15, 4), 16);
   EXPECT_DOUBLE_EQ(stream.busy(), 6);
   stream.finish();
-  EXPECT_FALSE(stream.change(16, 1)); // nothing runs
+  EXPECT_FALSE(stream.enter(16, 4)); // nothing runs
   EXPECT_DOUBLE_EQ(stream.begin(17, 1), 21);
 }
 
+TEST(ComputeStreamTest, OfTwoMessagesTheSlowerPaceCounts) {
+  ComputeStream stream;
+  EXPECT_DOUBLE_EQ(stream.begin(0, 4), 4);
+  EXPECT_EQ(stream.enter(1, 2), 7);  // 3 s left, at half the speed
+  EXPECT_EQ(stream.enter(3, 4), 11); // 2 s left, at a quarter
+  EXPECT_FALSE(stream.leave(5, 2));  // the other one counts
+  EXPECT_EQ(stream.leave(7, 4), 8);  // 1 s left
+}
+
 TEST(ComputeStreamTest, WithoutInterferenceNothingIsForeseenAnew) {
-  ComputeStream stream(1);
+  ComputeStream stream;
   stream.begin(0, 0.1);
   const auto version = stream.version();
-  EXPECT_FALSE(stream.change(0.05, 1));
-  EXPECT_FALSE(stream.change(0.07, -1));
+  EXPECT_FALSE(stream.enter(0.05, 1));
+  EXPECT_FALSE(stream.leave(0.07, 1));
   EXPECT_EQ(stream.version(), version);
+}
+
+// The reference adds up the seconds that operations lose: to the latency of 1 s half, to the 3 s of
+// bytes three quarters.
+TEST(InterferenceTest, LatencyAndBytesCostWhatTheirFactorsSay) {
+  Scenario scenario = beside({issue(0), compute(10), wait(0), update(1, 0)}, {3});
+  scenario.machines.interference = 4;
+  scenario.machines.latencyInterference = 2;
+  scenario.messages[0].cost = std::make_shared<problem::AffineCost>(1, 1e-6);
+  scenario.messages[0].isStated = true;
+  const double lost = 1 * (1 - 1.0 / 2) + 3 * (1 - 1.0 / 4);
+  EXPECT_DOUBLE_EQ(runScenario(scenario)->stepSeconds(), 10 + lost + 1);
+  EXPECT_DOUBLE_EQ(slowing(scenario.messages[0], scenario.machines), 4 / (4 - lost));
+  scenario.machines.latencyInterference = std::nullopt; // as the bytes
+  EXPECT_DOUBLE_EQ(runScenario(scenario)->stepSeconds(), 10 + 4 * (1 - 1.0 / 4) + 1);
+  scenario.messages[0].bytes = 0; // nothing but latency
+  scenario.machines.latencyInterference = 2;
+  EXPECT_DOUBLE_EQ(runScenario(scenario)->stepSeconds(), 10 + 0.5 + 1);
+  scenario.machines.latencyInterference = 0.5;
+  EXPECT_EQ(runScenario(scenario).status().message(),
+            "scenario: expected an interference of at least 1, got 0.500000");
 }
 
 TEST(InterferenceTest, OneMessageOverTwoOperationsSlowsEachForItsPart) {

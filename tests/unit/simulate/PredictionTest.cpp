@@ -1,6 +1,7 @@
 // What a plan is predicted to take: which ranks count, and what is done where following all of them
 // would take long.
 #include "passes/simulate/Prediction.h"
+#include "passes/simulate/IssueOrder.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -41,6 +42,26 @@ Scenario carried(double before) {
 }
 
 } // namespace
+
+// What a step takes beside its operations comes on top, and nowhere else.
+TEST(PredictionTest, AddsTheOverheadToTheStep) {
+  const Result<Prediction> without = predictStep(oneMessage());
+  Scenario scenario = oneMessage();
+  addOverhead(scenario, 0.125);
+  const Result<Prediction> prediction = predictStep(scenario);
+  ASSERT_TRUE(without && prediction);
+  EXPECT_DOUBLE_EQ(prediction->step, without->step + 0.125);
+  EXPECT_EQ(prediction->messages[0].reconstructed, without->messages[0].reconstructed);
+  EXPECT_EQ(prediction->backwardEnd, without->backwardEnd);
+  EXPECT_EQ(prediction->updates, without->updates);
+  Scenario next = carried(0.5);
+  const double period = predictStep(next)->step;
+  addOverhead(next, 0.125);
+  EXPECT_DOUBLE_EQ(predictStep(next)->step, period + 0.125);
+  Scenario same = oneMessage();
+  addOverhead(same, 0);
+  EXPECT_EQ(same.operations.size(), oneMessage().operations.size());
+}
 
 TEST(PredictionTest, IsOfOneStep) {
   Scenario scenario = oneMessage();

@@ -1,0 +1,102 @@
+// Alternates operations alone, operations beside one message, and one message alone.
+#include "runtime/calibrate/LatencyOverlap.h"
+
+#include "runtime/calibrate/Repeat.h"
+#include "runtime/core/Statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline::calibrate {
+
+/// Operations take at least so many seconds, and so many times what a message takes alone.
+static constexpr double shortestPass = 200e-6, perMessage = 4;
+/// Times that each of the three is timed for one sample, by turns.
+static constexpr int turns = 10;
+
+Result<std::unique_ptr<LatencyOverlap>> LatencyOverlap::open(transport::Transport &transport,
+                                                             Team &team, Device &device) {
+  // Plans give short messages to the scheme with the fewest rounds.
+  auto opened =
+      transport::CommunicationThread::create(transport, /*channel=*/0, {Scheme::recursiveDoubling});
+  if (!opened)
+    return opened.status();
+  return std::unique_ptr<LatencyOverlap>(new LatencyOverlap(team, device, std::move(*opened)));
+}
+
+/// Seconds of the operations, from before the message is handed over, or of the message if nothing
+/// is computed. Ends when the message is over.
+Result<double> LatencyOverlap::seconds(bool sends, bool computes) {
+  const auto begin = core::Clock::now();
+  if (sends)
+    if (Status s = channel->issue(0, message.data(), bytes, ElementType::f32); !s)
+      return s;
+  if (computes)
+    if (Status s = compute(); !s)
+      return s;
+  const double computed = core::secondsSince(begin);
+  if (sends)
+    if (Status s = channel->wait(0); !s)
+      return s;
+  return computes ? computed : core::secondsSince(begin);
+}
+
+/// Chooses the number of runs.
+Status LatencyOverlap::choose() {
+  constexpr int tried = 1000;
+  runs = tried;
+  std::vector<double> messages, passes;
+  for (int turn = 0; turn < turns; ++turn)
+    for (auto [into, sends] : {std::pair(&messages, true), {&passes, false}}) {
+      Result<double> own = seconds(sends, !sends);
+      if (!own)
+        return own.status();
+      into->push_back(*own);
+    }
+  Result<double> pass = team.slowest(core::median(passes));
+  if (!pass)
+    return pass.status();
+  Result<double> alone = team.slowest(core::median(messages));
+  if (!alone)
+    return alone.status();
+  const double wanted = std::max(shortestPass, perMessage * *alone);
+  runs = static_cast<int>(std::ceil(std::max(1.0, tried * wanted / std::max(*pass, 1e-9))));
+  return Status::ok();
+}
+
+/// One sample: the share of a message's time alone that operations lose to it.
+Result<double> LatencyOverlap::round() {
+  channel->startStep(0);
+  if (Status s = device.begin(); !s)
+    return s;
+  if (Status s = team.align(); !s)
+    return s;
+  std::vector<double> alone, beside, messages;
+  for (int turn = 0; turn < turns; ++turn)
+    for (auto [into, sends, computes] :
+         {std::tuple(&alone, false, true), {&beside, true, true}, {&messages, true, false}}) {
+      Result<double> own = seconds(sends, computes);
+      if (!own)
+        return own;
+      into->push_back(*own);
+    }
+  Result<double> lost = team.slowest(core::median(beside) - core::median(alone));
+  if (!lost)
+    return lost;
+  Result<double> message = team.slowest(core::median(messages));
+  if (!message)
+    return message;
+  return std::clamp(*lost / *message, 0.0, 1.0);
+}
+
+Result<Summary> LatencyOverlap::measure(double until) {
+  if (Status s = choose(); !s)
+    return s;
+  const Sample sample = [this] { return round(); };
+  auto shares = repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); });
+  if (!shares)
+    return shares.status();
+  return shares->front();
+}
+
+} // namespace syncline::calibrate
