@@ -132,6 +132,9 @@ void fill(MeasuredProfile &measured, const Times &times, Typical &&typical) {
   }
   measured.operations = measured.forward + measured.backward + measured.updates +
                         typical(times.nameless) + typical(times.surplus);
+  Series rest = times.whole;
+  addTo(rest, times.steps, -1);
+  measured.profile.overhead = std::max(0.0, typical(rest));
   if (times.updatedBytes > 0)
     measured.profile.update = measured.updates / times.updatedBytes;
 }
@@ -159,7 +162,6 @@ MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
   if (sharesProcessors) {
     measured.kind = MeasuredProfile::Kind::means;
     fill(measured, times, mean);
-    measured.profile.overhead = std::max(0.0, mean(times.whole) - measured.operations);
     return measured;
   }
   fill(measured, times, [](const Series &values) { return quantile(values, 0.5); });
@@ -167,8 +169,8 @@ MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
     measured.kind = MeasuredProfile::Kind::middle;
     fill(measured, times, Midmean(times.steps));
   }
-  measured.profile.overhead =
-      std::max(0.0, medianOfSlowest(times.whole, ranks) - measured.operations);
+  measured.profile.overhead = std::max(*measured.profile.overhead,
+                                       medianOfSlowest(times.whole, ranks) - measured.operations);
   return measured;
 }
 

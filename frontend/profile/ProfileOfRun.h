@@ -38,9 +38,9 @@ struct MeasuredProfile {
 /// than the scheduler's slice is rarely interrupted, but then for long.
 ///
 /// The profile's `overhead` is what a whole step takes beyond the operations. Of `ranks` ranks that
-/// wait for each other's messages the slowest decides, so that it is the median of the slowest of so
-/// many steps; where ranks share processors, the mean of one. Errors: badInput for a document of
-/// another form.
+/// wait for each other's messages the slowest decides, so the median of the slowest of so many
+/// steps counts, and at least what one rank's steps take beyond. Where ranks share processors it is
+/// a mean without waiting. Errors: badInput for a document of another form.
 Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, int ranks = 1,
                                        bool sharesProcessors = false);
 

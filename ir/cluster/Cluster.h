@@ -45,7 +45,7 @@ inline constexpr double maxInterference = 1000;
 /// channels. It is at least 1, and 1 where the spec does not give it.
 double interference(SpecAttr spec);
 
-/// The same factor during a message's latency, which is what the message takes without any bytes.
+/// This factor during a message's latency, which is what the message takes without any bytes.
 double latencyInterference(SpecAttr spec);
 
 // Every step waits for the slowest node. These functions give the values that hold for the cluster

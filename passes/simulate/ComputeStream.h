@@ -25,8 +25,8 @@ public:
   void finish() { running = false; }
 
   bool isRunning() const { return running; }
-  /// The number of the latest result of begin(), enter() or leave(), which tells it from earlier
-  /// ones.
+  /// The number of the latest time that begin(), enter() or leave() returned; earlier times have
+  /// other numbers.
   std::uint32_t version() const { return count; }
   /// Seconds that all operations took, with what is known of the running one.
   double busy() const { return computed; }

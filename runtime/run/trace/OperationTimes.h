@@ -42,10 +42,11 @@ private:
 ///      "operations": [{"name", "layer", "phase", "kind": "compute" | "update", "bytes",
 ///                      "seconds": [..of each step..]}, ...]}
 ///
-/// The warm-up's steps are left out. `steps` are from the first operation to the last one, `whole`,
-/// as long as `records`, what a run reports: with the batch, the loss and all else. `bytes` is the size of what an update changes. Operations that
-/// neither compute nor update are left out; a bucket by "reduce-scatter" is updated when it is
-/// issued. Errors: badInput, naming the path.
+/// The warm-up's steps are left out. `steps` are from the first operation to the last one. `whole`
+/// is what a run reports of a step: with the batch, the loss and all else. `bytes` is the size of
+/// what an update changes. Operations that neither compute nor update are left out; a bucket by
+/// "reduce-scatter" is updated when it is issued. Precondition: `whole` is as long as `records`.
+/// Errors: badInput, naming the path.
 Status writeOperationTimes(const std::string &path, const Plan &plan,
                            const core::StepRunner &runner, std::span<const StepRecord> records,
                            std::span<const double> whole, bool isSteady);

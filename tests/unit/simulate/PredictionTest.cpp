@@ -54,7 +54,8 @@ TEST(PredictionTest, AddsTheOverheadToTheStep) {
   EXPECT_EQ(prediction->messages[0].reconstructed, without->messages[0].reconstructed);
   EXPECT_EQ(prediction->backwardEnd, without->backwardEnd);
   EXPECT_EQ(prediction->updates, without->updates);
-  Scenario next = carried(0.5);
+  Scenario next = carried(0.5); // with a message that is over before the step is
+  next.messages[0].bytes = 1000;
   const double period = predictStep(next)->step;
   addOverhead(next, 0.125);
   EXPECT_DOUBLE_EQ(predictStep(next)->step, period + 0.125);
