@@ -14,8 +14,8 @@ namespace syncline::run {
 class Steadiness {
 public:
   static constexpr std::size_t warmUp = 3, minSteps = 10, maxSteps = 4000;
-  static constexpr double tolerance = 0.01;             ///< relative to the median
-  static constexpr double shortest = 0.5, longest = 60; ///< seconds in all
+  static constexpr double tolerance = 0.01;           ///< relative to the median
+  static constexpr double shortest = 2, longest = 60; ///< seconds in all
 
   /// Measuring takes at least `atLeast` seconds, warm-up included.
   explicit Steadiness(double atLeast = shortest) : atLeast(atLeast) {}
