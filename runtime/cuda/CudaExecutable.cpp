@@ -4,6 +4,7 @@
 #include "runtime/core/Random.h"
 #include "runtime/cuda/Kernels.h"
 
+#include <atomic>
 #include <cstdio>
 #include <limits>
 #include <utility>
@@ -13,9 +14,7 @@ namespace syncline::cuda {
 CudaExecutable::CudaExecutable(const core::ExecutableOptions &options)
     : program(options), steps(program),
       optimizer(program.table, options.ranks,
-                [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {
-  marked.emplace_back(EventUse::time);
-}
+                [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {}
 
 std::byte *CudaExecutable::allocateVelocity(std::int64_t bytes) {
   std::byte *data = nullptr;
@@ -145,6 +144,8 @@ void CudaExecutable::beginStep(std::int64_t step) {
   begun = statusOf("the step's start: ", [&] {
     program.device.makeCurrent();
     check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
+    if (!graph.isReady())
+      latestStart = 1 - latestStart;
     stepStart().recordTime(program.device.compute);
   });
 }
@@ -211,17 +212,18 @@ Status CudaExecutable::waitFor(const Event &event) {
 Status CudaExecutable::mark(int place) {
   return statusOf("mark: ", [&] {
     program.device.makeCurrent();
-    while (marked.size() <= static_cast<std::size_t>(place))
+    while (marked.size() < static_cast<std::size_t>(place))
       marked.emplace_back(EventUse::time);
-    marked[static_cast<std::size_t>(place)].recordTime(program.device.compute);
+    const Event &mark = place == 0 ? stepStart() : marked[static_cast<std::size_t>(place) - 1];
+    mark.recordTime(program.device.compute);
   });
 }
 
 Result<std::vector<double>> CudaExecutable::marks() {
-  std::vector<double> seconds;
+  std::vector<double> seconds{0};
   const Status read = statusOf("marks: ", [&] {
     for (const Event &mark : marked)
-      seconds.push_back(secondsBetween(marked.front(), mark));
+      seconds.push_back(secondsBetween(stepStart(), mark));
   });
   return read ? Result<std::vector<double>>(std::move(seconds)) : read;
 }
@@ -231,8 +233,10 @@ double CudaExecutable::loss() {
   return isThere ? *program.loss : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// The flag is reset only when it is set, because a message that is under way may set it meanwhile.
 bool CudaExecutable::metNonFinite() {
-  return synchronize() && std::exchange(*program.keptFlag, 0) != 0;
+  const std::atomic_ref flag(*program.keptFlag);
+  return synchronize() && flag.load() != 0 && flag.exchange(0) != 0;
 }
 
 std::string CudaExecutable::layoutFingerprint() const {

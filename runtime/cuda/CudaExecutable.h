@@ -9,6 +9,7 @@
 #include "runtime/cuda/Program.h"
 #include "runtime/cuda/StepGraph.h"
 
+#include <array>
 #include <vector>
 
 namespace syncline::cuda {
@@ -75,8 +76,9 @@ public:
   /// Returns when `event` has been reached, or a watch's error.
   Status waitFor(const Event &event);
   /// The start of the step, from which marks and the channels' timings count. Its use is `time`;
-  /// replays record it again.
-  const Event &stepStart() const { return marked.front(); }
+  /// replays record it again. The start of the step before stays readable during this step, because
+  /// messages of that step may still be under way.
+  const Event &stepStart() const { return starts[latestStart]; }
   /// As updateShard(), on the caller's stream.
   Status enqueueShardUpdate(int bucket, cudaStream_t stream);
   bool isCapturing() const { return graph.isCapturing(); }
@@ -101,7 +103,11 @@ private:
   StepGraph graph;
   HostWait waits;
   LaunchThrottle throttle;
-  std::vector<Event> marked; ///< events by place; the first is the step's start
+  /// Steps use them in turn. All steps use one as long as there is a captured step, whose messages
+  /// end with it.
+  std::array<Event, 2> starts{Event(EventUse::time), Event(EventUse::time)};
+  std::size_t latestStart = 0;
+  std::vector<Event> marked; ///< the marks behind place 0
   std::vector<DeviceMemory> velocity;
   Status ofVelocity; ///< the error of velocity's last allocation
   core::Optimizer optimizer;

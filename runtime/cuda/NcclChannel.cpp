@@ -108,20 +108,37 @@ NcclChannel::Loss::~Loss() { cudaFreeHost(host); }
 void NcclChannel::startStep(std::int64_t number, bool replayed) {
   links->rest();
   step = number;
+  isReplayed = replayed;
   if (!replayed) {
-    issued.clear();
+    std::erase_if(issued, [](const Message *message) { return !message->isUnderWay; });
     waited.clear();
+    return;
   }
-  for (int bucket : issued)
-    messages.at(bucket).name.step = number;
+  for (Message *message : issued)
+    message->name.step = number;
   // A replayed step's messages are not on this stream, so they would not wait for the loss of the
   // step before.
-  const auto earlier = messages.begin(); // the loss has a negative number
-  if (replayed && earlier != messages.end() && earlier->first < 0 && earlier->second.isUnderWay)
-    if (const Status s =
-            statusOf("", [&] { earlier->second.done.holdUp(executable.device().compute); });
+  const Message &earlier = loss.message;
+  if (earlier.isUnderWay)
+    if (const Status s = statusOf("", [&] { earlier.done.holdUp(executable.device().compute); });
         !s)
-      (void)links->fail(s, &earlier->second.name);
+      (void)links->fail(s, &earlier.name);
+}
+
+NcclChannel::Message *NcclChannel::underWay(int bucket) {
+  if (bucket < 0)
+    return loss.message.isUnderWay ? &loss.message : nullptr;
+  std::deque<Message> &all = messages[bucket];
+  const auto found = std::ranges::find_if(all, &Message::isUnderWay);
+  return found == all.end() ? nullptr : &*found;
+}
+
+NcclChannel::Message &NcclChannel::unused(int bucket) {
+  std::deque<Message> &all = messages[bucket];
+  const auto found = std::ranges::find_if(all, [&](const Message &message) {
+    return !message.isUnderWay && std::ranges::find(waited, &message) == waited.end();
+  });
+  return found == all.end() ? all.emplace_back() : *found;
 }
 
 template <typename F>
@@ -129,26 +146,27 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective)
   if (!links->failure())
     return links->failure();
   links->rest();
-  const MessageName message{bucket, name, step};
+  const MessageName described{bucket, name, step};
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
-    MessageEvents &events = messages[bucket];
-    if (events.isUnderWay)
+    if (underWay(bucket))
       throw Failure{ErrorKind::internal, "it is issued again before it was waited for"};
-    events.name = message;
+    Message &message = bucket < 0 ? loss.message : unused(bucket);
+    message.name = described;
+    message.stepStart = &executable.stepStart();
     const cudaStream_t compute = executable.device().compute;
-    events.issued.recordTime(compute);
-    events.computed.record(compute);
-    events.computed.holdUp(stream.handle);
-    events.started.recordTime(stream.handle);
+    message.issued.recordTime(compute);
+    message.computed.record(compute);
+    message.computed.holdUp(stream.handle);
+    message.started.recordTime(stream.handle);
     collective();
-    events.finished.recordTime(stream.handle);
-    events.done.record(stream.handle);
-    events.isUnderWay = true;
+    message.finished.recordTime(stream.handle);
+    message.done.record(stream.handle);
+    message.isUnderWay = true;
     if (bucket >= 0)
-      issued.push_back(bucket);
+      issued.push_back(&message);
   });
-  return s ? s : links->fail(s, &message);
+  return s ? s : links->fail(s, &described);
 }
 
 Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType type,
@@ -199,57 +217,59 @@ Status NcclChannel::wait(int bucket) {
   if (!links->failure())
     return links->failure();
   links->rest();
-  const auto found = messages.find(bucket);
-  if (found == messages.end() || !found->second.isUnderWay)
+  Message *const message = underWay(bucket);
+  if (!message)
     return Status::error(ErrorKind::internal,
                          "bucket " + std::to_string(bucket) + " is waited for but was not issued");
-  MessageEvents &events = found->second;
   if (bucket < 0)
-    return waitForLoss(events);
+    return waitForLoss();
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
     const cudaStream_t compute = executable.device().compute;
-    events.awaited.recordTime(compute);
-    events.done.holdUp(compute);
-    events.isUnderWay = false;
-    waited.push_back(bucket);
+    message->awaited.recordTime(compute);
+    message->done.holdUp(compute);
+    message->isUnderWay = false;
+    waited.push_back(message);
   });
-  return s ? s : links->fail(s, &events.name);
+  return s ? s : links->fail(s, &message->name);
 }
 
-Status NcclChannel::waitForLoss(MessageEvents &events) {
-  const Status s = executable.waitFor(events.done);
+Status NcclChannel::waitForLoss() {
+  Message &message = loss.message;
+  const Status s = executable.waitFor(message.done);
   if (!s)
-    return links->fail(s, &events.name);
+    return links->fail(s, &message.name);
   links->rest();
-  events.isUnderWay = false;
+  message.isUnderWay = false;
   std::memcpy(loss.result, loss.host, loss.bytes);
   return Status::ok();
 }
 
 /// Whether a message is finished. In a replayed step events are recorded only when they are
 /// reached, so an event that lies before the step's start belongs to the step before.
-bool NcclChannel::isFinished(const MessageEvents &events) const {
-  if (events.name.bucket < 0)
-    return events.finished.isReached();
-  const Event &start = executable.stepStart();
-  return start.isReached() && events.finished.isReached() &&
-         secondsBetween(start, events.finished) >= 0;
+bool NcclChannel::isFinished(const Message &message) const {
+  if (!isReplayed || &message == &loss.message)
+    return message.finished.isReached();
+  const Event &start = *message.stepStart;
+  return start.isReached() && message.finished.isReached() &&
+         secondsBetween(start, message.finished) >= 0;
+}
+
+std::vector<const NcclChannel::Message *> NcclChannel::watched() const {
+  std::vector<const Message *> all(issued.begin(), issued.end());
+  const auto turn = [](const Message *message) { return message->name.turn(); };
+  if (const Message &last = loss.message; last.isUnderWay)
+    all.insert(std::ranges::upper_bound(all, last.name.turn(), {}, turn), &last);
+  return all;
 }
 
 std::size_t NcclChannel::finishedMessages(const MessageName *&underWay) const {
   std::size_t count = 0;
-  const auto look = [&](const MessageEvents &events) {
-    if (isFinished(events))
+  for (const Message *message : watched())
+    if (isFinished(*message))
       ++count;
     else if (!underWay)
-      underWay = &events.name;
-  };
-  for (const auto &[bucket, events] : messages)
-    if (bucket < 0 && events.isUnderWay)
-      look(events);
-  for (int bucket : issued)
-    look(messages.at(bucket));
+      underWay = &message->name;
   return count;
 }
 
@@ -257,12 +277,8 @@ double NcclChannel::exposedSeconds() const {
   links->rest();
   double sum = 0;
   (void)statusOf("", [&] {
-    const Event &start = executable.stepStart();
-    for (int bucket : waited) {
-      const MessageEvents &events = messages.at(bucket);
-      sum += std::max(0.0, secondsBetween(start, events.finished) -
-                               secondsBetween(start, events.awaited));
-    }
+    for (const Message *message : waited)
+      sum += std::max(0.0, secondsBetween(message->awaited, message->finished));
   });
   return sum;
 }
@@ -270,12 +286,11 @@ double NcclChannel::exposedSeconds() const {
 std::vector<core::BucketTiming> NcclChannel::timings() const {
   std::vector<core::BucketTiming> all;
   (void)statusOf("", [&] {
-    const Event &start = executable.stepStart();
-    for (int bucket : waited) {
-      const MessageEvents &events = messages.at(bucket);
-      all.push_back({bucket, secondsBetween(start, events.issued),
-                     secondsBetween(start, events.started), secondsBetween(start, events.finished),
-                     events.name.step});
+    for (const Message *message : waited) {
+      const Event &start = *message->stepStart;
+      all.push_back({message->name.bucket, secondsBetween(start, message->issued),
+                     secondsBetween(start, message->started),
+                     secondsBetween(start, message->finished), message->name.step});
     }
   });
   return all;

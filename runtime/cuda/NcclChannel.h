@@ -7,6 +7,7 @@
 #include "runtime/cuda/NcclCollectives.h"
 #include "runtime/cuda/NcclLinks.h"
 
+#include <deque>
 #include <map>
 
 namespace syncline::cuda {
@@ -44,13 +45,14 @@ public:
   std::vector<core::BucketTiming> timings() const override;
 
 private:
-  /// The events of one bucket's message. Every step uses the same events.
-  struct MessageEvents {
+  /// One message of a bucket, and its events. The bucket's later messages use them again.
+  struct Message {
     Event computed{EventUse::order}, done{EventUse::order};
     Event issued{EventUse::time}, started{EventUse::time}, finished{EventUse::time},
         awaited{EventUse::time};
     MessageName name;
-    bool isUnderWay = false;
+    const Event *stepStart = nullptr; ///< of the step that issued it
+    bool isUnderWay = false;          ///< issued, and not waited for
   };
   /// Buffers of the loss and the numbers that travel with it: host memory that the device accesses,
   /// and device memory.
@@ -62,6 +64,7 @@ private:
     DeviceMemory device{room};
     double *result = nullptr; ///< the address to which wait() copies it
     std::size_t bytes = 0;    ///< bytes of the last loss issued
+    Message message;
   };
 
   std::size_t finishedMessages(const MessageName *&underWay) const override;
@@ -69,9 +72,15 @@ private:
   std::int64_t scratchFor(const CudaExecutable &executable, int channel) const;
   /// Runs `collective`, which enqueues on the stream, between the message's events.
   template <typename F> Status send(int bucket, std::string_view name, const F &collective);
+  /// The bucket's message that is under way, or null. The loss is a negative bucket.
+  Message *underWay(int bucket);
+  /// A message of the bucket whose events are in no use. Makes one if there is none.
+  Message &unused(int bucket);
   Status issueLoss(int bucket, void *data, std::size_t bytes, ElementType type);
-  Status waitForLoss(MessageEvents &events);
-  bool isFinished(const MessageEvents &events) const;
+  Status waitForLoss();
+  bool isFinished(const Message &message) const;
+  /// The messages that the watch looks at, in the order of their issue.
+  std::vector<const Message *> watched() const;
 
   /// A stream with priority over computation, because other ranks wait for its messages.
   struct Stream {
@@ -87,10 +96,14 @@ private:
   NcclCollectives collectives;
   DeviceMemory scratch;
   Loss loss;
-  std::map<int, MessageEvents> messages; ///< by bucket
-  std::vector<int> waited; ///< buckets waited for in this step, or in the captured one
-  std::vector<int> issued;
+  /// A bucket has two messages where a step waits for that of the step before and then issues the
+  /// bucket again: times of the first are read when the second is under way.
+  std::map<int, std::deque<Message>> messages;
+  /// Without the loss: messages waited for in this step, or in the captured one; messages issued
+  /// there, behind those that were under way when it began.
+  std::vector<Message *> waited, issued;
   std::int64_t step = 0;
+  bool isReplayed = false; ///< whether the step's messages are those of a captured step
 };
 
 } // namespace syncline::cuda

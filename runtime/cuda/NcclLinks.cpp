@@ -22,7 +22,7 @@ const MessageName *NcclLinks::firstUnderWay(std::size_t &count) const {
   for (const Member *member : members) {
     const MessageName *underWay = nullptr;
     count += member->finishedMessages(underWay);
-    if (underWay && !first)
+    if (underWay && (!first || underWay->turn() < first->turn()))
       first = underWay;
   }
   return first;

@@ -7,6 +7,7 @@
 #include "runtime/cuda/NcclCommunicator.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace syncline::cuda {
@@ -16,6 +17,9 @@ struct MessageName {
   int bucket = 0;
   std::string_view collective; ///< such as "all-reduce"
   std::int64_t step = 0;
+
+  /// Messages by step, and each step's loss behind its other messages, as they are issued.
+  std::pair<std::int64_t, bool> turn() const { return {step, bucket < 0}; }
 };
 
 class NcclLinks {
@@ -24,8 +28,8 @@ public:
   class Member {
   public:
     virtual ~Member() = default;
-    /// The number of finished messages of this step. `underWay` is set to the first unfinished one,
-    /// if there is one. Throws Failure.
+    /// The number of finished messages among those of this step and those that the step before left
+    /// under way. `underWay` is set to the first unfinished one, if there is one. Throws Failure.
     virtual std::size_t finishedMessages(const MessageName *&underWay) const = 0;
     virtual NcclCommunicator &communicator() = 0;
   };

@@ -97,6 +97,21 @@ TEST(ChannelFailureTest, WaitsForWhatMoves) {
   EXPECT_EQ(meeting.blamed, -1);
 }
 
+// Messages of the last step are no loss while a long computation without messages follows it, such
+// as an evaluation.
+TEST(ChannelFailureTest, WaitsForComputationBehindTheLastStep) {
+  TestMeeting meeting(2, 0.3);
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank, twoChannels);
+    ASSERT_TRUE(stepOf(own, 0).isOk());
+    own->beginStep(1);
+    ASSERT_EQ(enqueue(own.compute(), [] { std::this_thread::sleep_for(600ms); }), cudaSuccess);
+    const Status done = own->synchronize();
+    EXPECT_TRUE(done.isOk()) << done.message();
+  });
+  EXPECT_EQ(meeting.blamed, -1);
+}
+
 // What a step has behind a message that never comes may be more than CUDA holds: the host stops
 // telling it, and asks.
 TEST(ChannelFailureTest, StopsTellingWhatCannotBegin) {
