@@ -52,8 +52,11 @@ Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
   operation.operands.push_back(tensor.id);
   expectCountable(tensor);
   const Placement &placement = program.placement(tensor);
-  if (!outlivesOperations(own.space) && !placement.isWritten)
-    failUnwritten(tensor);
+  if (!outlivesOperations(own.space) && !placement.isWritten) {
+    if (own.space != Space::arena || !program.table.isInCarriedSection())
+      failUnwritten(tensor);
+    layOut(tensor, dense(tensor)); // a later gather writes it
+  }
   layOut(tensor, wanted);
   const Place<const std::byte> stored(program.data(tensor));
   const Layout asked = normalized(wanted, own.shape);

@@ -61,12 +61,14 @@ protected:
   const Backend &backend() const { return std::get<0>(GetParam()); }
   Form form() const { return std::get<1>(GetParam()); }
   int ranks() const { return std::get<2>(GetParam()); }
-  void rebuildConvolution(std::int64_t channels, std::int64_t filters);
+  void rebuildConvolution(std::int64_t channels, std::int64_t filters, bool isCarried = false);
 };
 
 // Every rank sees all ranks' factors in rank order, and the convolution's gradient rebuilt from
 // them is the sum of the ranks' gradients; the factors' own memory is free once the gather has run.
-void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters) {
+// Where the bucket is carried, the operations behind the gather stand at the step's beginning, and
+// the step after runs them.
+void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters, bool isCarried) {
   const Shape x{2, channels, 6, 7}, dy{2, filters, 6, 7}, w{filters, channels, 3, 3};
   auto times = [&](Shape shape) { return shape[0] *= ranks(), shape; };
   std::vector<std::unique_ptr<StepCase>> runs;
@@ -74,16 +76,22 @@ void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters)
   for (int r = 0; r < ranks(); ++r) {
     auto &run = *runs.emplace_back(std::make_unique<StepCase>(backend(), form(), ranks(), 1, r));
     const Tensor dw = run.parameter("w", Array(w)).second;
-    const Tensor ownX = run.operand(valuesOf(r, x, 1)), ownDy = run.operand(valuesOf(r, dy, 2));
     const Tensor xs = run.result(times(x)), dys = run.result(times(dy));
     run.step().bucket(bucketBy("factors", filters * channels * 9 * 4));
+    const auto receive = [&] {
+      run.step().wait(0);
+      run.step().convBackwardWeights("conv", xs, dys, dw, none, same3);
+      run.step().update(0);
+    };
+    if (isCarried)
+      receive();
+    const Tensor ownX = run.operand(valuesOf(r, x, 1)), ownDy = run.operand(valuesOf(r, dy, 2));
     run.step().gather(0, std::array{ownX, ownDy}, std::array{xs, dys});
-    run.step().wait(0);
-    run.step().convBackwardWeights("conv", xs, dys, dw, none, same3);
-    run.step().update(0);
+    if (!isCarried)
+      receive();
     run.begin();
     ASSERT_FALSE(HasFatalFailure());
-    run.runOperations(0, gatherOf(run) + 1);
+    run.runOperations(isCarried ? 3 : 0, gatherOf(run) + 1);
     tensors.push_back({ownX, ownDy, xs, dys, dw});
     for (Tensor factor : {ownX, ownDy}) {
       std::vector<std::byte> zeros(
@@ -96,7 +104,8 @@ void GatherTest::rebuildConvolution(std::int64_t channels, std::int64_t filters)
   const Array sum = referenceConvBackward(allX, Array(w), allDy, same3).dw;
   for (int r = 0; r < ranks(); ++r) {
     StepCase &run = *runs[r];
-    run.runOperations(gatherOf(run) + 1, static_cast<int>((*run).operations().size()));
+    const int first = isCarried ? 0 : gatherOf(run) + 1;
+    run.runOperations(first, first + 3);
     expectNear(run, tensors[r][2], allX, 0);
     expectNear(run, tensors[r][3], allDy, 0);
     expectNear(run, tensors[r][4], sum);
@@ -108,6 +117,13 @@ TEST_P(GatherTest, RebuildsTheSumOfConvolutionGradients) { rebuildConvolution(5,
 
 // Where channels lie in blocks, gathered factors do too.
 TEST_P(GatherTest, RebuildsTheSumOfGradientsInBlocks) { rebuildConvolution(16, 32); }
+
+// A step computes gradients from what the step before has gathered. It is prepared before the
+// gather, which has to write where and how these operations read.
+TEST_P(GatherTest, RebuildsGradientsOfTheStepBefore) {
+  rebuildConvolution(5, 20, /*isCarried=*/true);
+  rebuildConvolution(16, 32, /*isCarried=*/true);
+}
 
 // A product's gradient contracts rows of activations and of gradients over all samples.
 TEST_P(GatherTest, RebuildsTheSumOfMatmulGradients) {
