@@ -212,10 +212,6 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
-    if (options->overlap != "backward" && codegen::findTarget(options->backend)->usesNccl)
-      return Status::error(ErrorKind::badUsage,
-                           "--overlap step is for '--backend cpu': messages by NCCL are not yet "
-                           "timed and watched over a step's end");
     if (options->planOnly && command->count("--overlap") > 0)
       return Status::error(ErrorKind::badUsage, "--overlap is for plans that run, not --plan-only");
     if (!options->writeLayers.empty() && !options->planOnly)

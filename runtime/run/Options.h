@@ -4,6 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/run/Plan.h"
 
 #include <optional>
 #include <set>
@@ -38,6 +39,8 @@ struct Options : launch::DeviceFlags {
   std::optional<double> timeout; ///< seconds; the default follows from the plan's prediction
   double startTimeout = 60;
 
+  /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
+  Status checkPlan(const Plan &plan) const;
   /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.
   Status checkSteps(std::int64_t steps) const;
   /// The options that must be equal on all ranks, as text.

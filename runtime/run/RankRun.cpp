@@ -83,15 +83,12 @@ Status RankRun::run() {
 Status RankRun::load() {
   if (Status s = loadPlan(); !s)
     return s;
-  if (plan.backend != options.backend)
-    return Status::badInput("'" + plan.folder + "' is compiled for backend '" + plan.backend +
-                            "', not '" + options.backend + "'");
+  if (Status s = options.checkPlan(plan); !s)
+    return s;
   Result<const core::Backend *> opened = openBackend(options.backend);
   if (!opened)
     return opened.status();
   backend = *opened;
-  if (!options.save.empty() && !plan.hasSkeleton)
-    return Status::badInput("'" + plan.folder + "' has no model.onnx: '--save' needs one");
   for (const std::string &file : {options.save, options.trace, options.opTimes})
     if (isFirst() && !file.empty())
       if (Status s = expectWritableFile(file); !s)

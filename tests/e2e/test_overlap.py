@@ -31,9 +31,16 @@ LONG = 1000000  # steps, more than a test waits for
 
 
 class OverlapTest(RefusalTest):
+    """Runs on CPUs; test_host_cuda_overlap.py derives runs of the CUDA backend."""
+
+    ways = WAYS
+    ranks = (1, 2, 3)
+    few = {"factors": (2, 3), "lone-factors": (1,)}  # ranks of these ways
+    backend = ()  # options of compile and run
+
     def plan(self, way, ranks, overlap):
-        more = WAYS[way]
-        extra = (*more["extra"], "--overlap", overlap)
+        more = self.ways[way]
+        extra = (*more["extra"], "--overlap", overlap, *self.backend)
         return harness.compile_plan(
             DIGITS,
             self.folder,
@@ -42,13 +49,14 @@ class OverlapTest(RefusalTest):
             **{**more, "extra": extra},
         )
 
-    def train(self, plan, ranks, dumped, label):
+    def train(self, plan, ranks, dumped, label, extra=()):
         """The dump of the steps `dumped`, the saved model, and the log."""
         out, saved = self.folder / f"{label}.dump", self.folder / f"{label}.onnx"
         log = harness.syncline(
             *("run", plan, "-n", ranks, "--data", PAIR, "--eval", TEST, "--steps", STEPS),
             *("--lr", 0.05, "--momentum", 0.9, "--weight-decay", 1e-4, "--save", saved),
             *("--dump", out, "--dump-steps", ",".join(map(str, dumped)), "--log", "json"),
+            *(*self.backend, *extra),
         )
         return harness.Dump(out), saved.read_bytes(), [json.loads(x) for x in log.splitlines()]
 
@@ -60,15 +68,15 @@ class OverlapTest(RefusalTest):
             for name in mine.names():
                 numpy.testing.assert_array_equal(mine[name], theirs[name], f"{kind} {name}")
 
-    def check(self, way, ranks):
+    def check(self, way, ranks, extra=()):
         barrier = self.plan(way, ranks, "backward")
         carrying = self.plan(way, ranks, "step")
         self.assertEqual(harness.plan_json(carrying)["overlap"], "step")
-        wanted, model, log = self.train(barrier, ranks, (0, 7, LAST), "barrier")
-        found, same, told = self.train(carrying, ranks, (0, 7, LAST), "step")
+        wanted, model, log = self.train(barrier, ranks, (0, 7, LAST), "barrier", extra)
+        found, same, told = self.train(carrying, ranks, (0, 7, LAST), "step", extra)
         for step in (0, 7, LAST):
             self.assert_same(found, wanted, step)
-        undisturbed, also, quiet = self.train(carrying, ranks, (LAST,), "quiet")
+        undisturbed, also, quiet = self.train(carrying, ranks, (LAST,), "quiet", extra)
         self.assert_same(undisturbed, wanted, LAST)
         self.assertEqual(same, model)
         self.assertEqual(also, model)
@@ -80,8 +88,8 @@ class OverlapTest(RefusalTest):
     def test_trains_the_same_bits(self):
         """Parameters, gradients, losses and the saved model are those of a plan whose steps wait
         for their own messages; dumps in the middle change nothing."""
-        for way in WAYS:
-            for ranks in {"factors": (2, 3), "lone-factors": (1,)}.get(way, (1, 2, 3)):
+        for way in self.ways:
+            for ranks in self.few.get(way, self.ranks):
                 with self.subTest(way=way, ranks=ranks):
                     self.check(way, ranks)
 
@@ -94,7 +102,7 @@ class OverlapTest(RefusalTest):
             batch=64,
             cluster=harness.CLUSTER.replace("10 Gb/s", "200 Mb/s"),
             label=f"{planner.partition(':')[0]}-{overlap}",
-            extra=("--planner", planner, "--scheme", "*=ring", "--overlap", overlap),
+            extra=("--planner", planner, "--scheme", "*=ring", "--overlap", overlap, *self.backend),
         )
 
     def assert_close(self, found, wanted, step):
@@ -143,8 +151,8 @@ class OverlapTest(RefusalTest):
         saved = []
         for disturbed in (False, True):
             models = self.folder / f"disturbed-{disturbed}.onnx"
-            words = ["--data", PAIR, "--steps", 60, "--lr", 0.05, "--save", models]
-            ranks = [self.started(rank, 3, words, plan) for rank in range(3)]
+            words = ["--data", PAIR, "--steps", 60, "--lr", 0.05, "--save", models, *self.backend]
+            ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
             chance = random.Random(7)
             while disturbed and ranks[0].poll() is None:
                 late = chance.choice(ranks)
@@ -161,8 +169,8 @@ class OverlapTest(RefusalTest):
     def test_killed_rank(self):
         """The others say who was lost, and in which message of which step."""
         plan = self.plan("ring", 3, "step")
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10]
-        ranks = [self.started(rank, 3, words, plan) for rank in range(3)]
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend]
+        ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()
         ranks[1].kill()
@@ -186,7 +194,7 @@ class OverlapTest(RefusalTest):
         simulated = json.loads(harness.syncline("simulate", plan, "--steps", 240, "--json"))
         self.assertAlmostEqual(simulated["step"], predicted, delta=2e-3 * predicted)
         trace = self.folder / "measured.json"
-        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings")
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings", *self.backend)
         harness.syncline(*run, "--trace", trace)
         events = json.loads(trace.read_text())["traceEvents"]
         messages = [e for e in events if e.get("cat") == "message"]
