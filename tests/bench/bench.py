@@ -11,6 +11,8 @@
                                            and a profile, against the step that is run (root)
     bench.py order [MODEL/BATCH ...]       the same for several planners: whether they come in the
                                            predicted order (root)
+    bench.py overlap [MODEL/BATCH ...]     steps with --overlap step against steps with a barrier, as
+                                           predicted and as run (root)
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
                                            and 10000 operators of four shapes
@@ -38,6 +40,8 @@ HOST_MODELS = ["resnet50/4", "googlenet/8", "alexnet/16", "vgg11/4"]
 PREDICTED_MODELS = ["resnet50/4", "googlenet/8", "vgg11/4"]
 ORDERED_MODELS = ["resnet50/4", "googlenet/8"]
 PLANNERS = ["optimal", "mg-wfbp", "ddp:25MiB", "wfbp", "single"]
+OVERLAP_MODELS = ["resnet50/4", "inception_v3/4"]
+OVERLAP_RATES = ["1gbit", "400mbit"]  # where messages take about as long as computation
 SERVED_MODELS = ["resnet50/4", "googlenet/8"]
 # tc's words for a link's rate, and what of it TCP is left with behind the frames' headers.
 RATES = {"1gbit": "950 Mb/s", "200mbit": "190 Mb/s"}
@@ -184,6 +188,36 @@ def bench_order(models, chosen, folder):
     print("".join(f"  not so: {line}\n" for line in wrong), end="")
 
 
+def bench_overlap(models, chosen, folder):
+    """Both plans are by `optimal`; their runs take turns."""
+    columns = ("barrier", "error", "step", "error", "gain", "predicted")
+    print(f"{'s a step, measured':36}" + "".join(f"{column:>11}" for column in columns))
+    for name, batch in map(split, models or OVERLAP_MODELS):
+        for count in HOSTS:
+            for rate in chosen.rates or OVERLAP_RATES:
+                wrap = hosts(count, rate)
+                cluster = measure.calibrate(folder, count, rate, wrap, chosen.calibration)
+                times = measure.profile(folder, name, batch, count)
+                plans = [
+                    measure.compile_measured(
+                        folder, name, batch, cluster, times, "optimal", ("--overlap", overlap)
+                    )
+                    for overlap in ("backward", "step")
+                ]
+                (barrier, waited), (carrying, carried) = plans
+                (before, after), _ = alternate(
+                    chosen.rounds,
+                    lambda: measure.ours(barrier, chosen.steps, wrap),
+                    lambda: measure.ours(carrying, chosen.steps, wrap),
+                )
+                print(
+                    f"{f'{name}/{batch}, {count} hosts, {rate}':36}"
+                    f"{before:11.3f}{waited / before - 1:11.1%}{after:11.3f}"
+                    f"{carried / after - 1:11.1%}{before / after:11.3f}{waited / carried:11.3f}",
+                    flush=True,
+                )
+
+
 def bench_planning():
     program = measure.BUILD / "bin" / "bench-planning"
     subprocess.run([str(program)], check=True)
@@ -193,7 +227,16 @@ def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument(
         "what",
-        choices=["step", "hosts", "servers", "prediction", "order", "planning", "compile", "all"],
+        choices=[
+            *("step", "hosts", "servers", "prediction", "order", "overlap"),
+            *("planning", "compile", "all"),
+        ],
+    )
+    parser.add_argument(
+        "--rate",
+        action="append",
+        dest="rates",
+        help="of overlap: a link's rate, as tc writes it; may be repeated",
     )
     parser.add_argument(
         "models",
@@ -209,7 +252,8 @@ def main(words):
         "--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)"
     )
     chosen = parser.parse_args(words)
-    if chosen.what in ("hosts", "servers", "prediction", "order", "all") and os.geteuid() != 0:
+    rooted = ("hosts", "servers", "prediction", "order", "overlap", "all")
+    if chosen.what in rooted and os.geteuid() != 0:
         parser.error("emulated hosts need root")
     print(measure.machine())
     with tempfile.TemporaryDirectory() as name:
@@ -225,6 +269,8 @@ def main(words):
             bench_prediction(chosen.models, chosen, folder)
         if chosen.what in ("order", "all"):
             bench_order(chosen.models, chosen, folder)
+        if chosen.what in ("overlap", "all"):
+            bench_overlap(chosen.models, chosen, folder)
         if chosen.what in ("planning", "all"):
             bench_planning()
         if chosen.what in ("compile", "all"):

@@ -69,9 +69,10 @@ def profile(folder, name, batch, ranks):
     return out
 
 
-def compile_measured(folder, name, batch, cluster, times, planner):
+def compile_measured(folder, name, batch, cluster, times, planner, extra=()):
     """A plan by a cluster file and a profile that were measured; its folder and predicted step."""
-    plan = folder / f"{times.stem}-{cluster.stem}-{planner.replace(':', '')}.plan"
+    label = "".join((planner, *extra)).replace(":", "")
+    plan = folder / f"{times.stem}-{cluster.stem}-{label}.plan"
     words = [
         "--cluster",
         str(cluster),
@@ -81,6 +82,7 @@ def compile_measured(folder, name, batch, cluster, times, planner):
         str(batch),
         "--planner",
         planner,
+        *extra,
     ]
     run([SYNCLINE, "compile", "--quiet", str(model_file(folder, name)), *words, "-o", str(plan)])
     return plan, json.loads((plan / "plan.json").read_text())["predicted"]["step"]
