@@ -277,23 +277,42 @@ double predictedStep(ModuleOp module) {
   return prediction ? prediction.getStep().convertToDouble() : 0;
 }
 
-/// Plans the module with the requested overlap. With "auto" the next forward pass hides messages
-/// where that makes the predicted step shorter and the devices can hold the plan.
+/// What "auto" tries: the barrier, the next forward pass, and no overlap at all, since a message
+/// that travels beside computation slows it down.
+struct Candidate {
+  std::shared_ptr<const solver::Planner> planner;
+  std::string overlap;
+};
+
+std::vector<Candidate> candidates(const std::shared_ptr<const solver::Planner> &planner) {
+  std::vector<Candidate> all{{planner, "backward"}, {planner, "step"}};
+  if (planner->isOptimal())
+    all.push_back({*solver::parsePlanner("single"), "backward"});
+  return all;
+}
+
+/// Plans the module with the requested overlap; with "auto" keeps the candidate that has the
+/// shortest predicted step among those that the devices can hold.
 Status plan(const CompileOptions &options, const std::shared_ptr<const solver::Planner> &planner,
             OwningOpRef<ModuleOp> &module,
             const std::function<void(const std::string &phase)> &enter) {
   if (options.overlap != "auto")
     return planWith(options, planner, options.overlap, *module, enter);
-  OwningOpRef<ModuleOp> carrying = module->clone();
-  if (Status planned = planWith(options, planner, "backward", *module, enter); !planned)
-    return planned;
-  enter("planning with the next forward pass");
-  const Status carried = planWith(options, planner, "step", *carrying, {});
-  if (!carried && carried.kind() == ErrorKind::internal)
-    return carried;
-  // Any other error says that the devices cannot hold the plan, since the first one succeeded.
-  if (carried && predictedStep(*carrying) < predictedStep(*module))
-    module = std::move(carrying);
+  OwningOpRef<ModuleOp> best;
+  std::optional<Status> refused; // the first candidate's, which the others should not hide
+  for (const Candidate &candidate : candidates(planner)) {
+    OwningOpRef<ModuleOp> tried = module->clone();
+    const Status planned = planWith(options, candidate.planner, candidate.overlap, *tried, enter);
+    if (!planned && planned.kind() == ErrorKind::internal)
+      return planned;
+    if (!planned && !refused)
+      refused = planned;
+    if (planned && (!best || predictedStep(*tried) < predictedStep(*best)))
+      best = std::move(tried);
+  }
+  if (!best)
+    return *refused;
+  module = std::move(best);
   return Status::ok();
 }
 

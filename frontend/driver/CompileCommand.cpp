@@ -183,10 +183,12 @@ Command addCompile(CLI::App &app) {
       ->allow_extra_args(false)
       ->group("Planning");
   command
-      ->add_option("--overlap", options->overlap,
-                   "Hide messages behind the backward pass, or (step) behind the next forward pass "
-                   "too, which then waits for each bucket where it reads the bucket's parameters; "
-                   "auto: what has the shorter predicted step and fits the devices' memory")
+      ->add_option(
+          "--overlap", options->overlap,
+          "Hide messages behind the backward pass, or (step) behind the next forward pass "
+          "too, which then waits for each bucket where it reads the bucket's parameters; "
+          "auto: what has the shortest predicted step, not to overlap included, and fits the "
+          "devices' memory")
       ->check(launch::oneOf({"backward", "step", "auto"}))
       ->capture_default_str()
       ->group("Planning");

@@ -46,6 +46,7 @@ public:
   Search(const OrderProblem &problem, const Solution &inReadyOrder) : problem(problem) {
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
+    longest = result.solution.period;
     ways = result.solution.ways;
     for (const Layer &layer : problem.sync.layers)
       total += layer.bytes;
@@ -69,8 +70,10 @@ public:
 private:
   static constexpr std::int64_t maxMessages = 1024;
   static constexpr int targets = 16;
-  static constexpr std::size_t maxFlips = 16; ///< gradients whose way may change
-  static constexpr double goodGap = 5e-4;     ///< the search ends here
+  static constexpr std::size_t maxFlips = 16; ///< gradients whose way changes alone
+  static constexpr std::size_t parts = 24; ///< of the gradients with factors, the best ones first
+  static constexpr double goodGap = 5e-4;  ///< the search ends here
+  static constexpr double messagePrice = 1e-5; ///< of the period
   /// Layers that all list schedules may place together, for the time of large problems.
   static constexpr std::size_t maxVisits = 1'000'000;
 
@@ -79,13 +82,16 @@ private:
       return false;
     visits += ways.size();
     OrderSolution next = listSchedule(problem, ways, size);
-    const double slack = proofRounding * result.solution.period;
-    const bool isBetter = next.period < result.solution.period - slack ||
-                          (next.period <= result.solution.period + slack &&
-                           next.pieces.size() < result.solution.pieces.size());
+    const bool isBetter = next.period <= longest && price(next) < price(result.solution);
     if (isBetter)
       result.solution = std::move(next);
     return isBetter;
+  }
+
+  /// The period, a little longer for every message: handing one over costs the device some time that
+  /// the problem leaves out.
+  static double price(const OrderSolution &solution) {
+    return solution.period * (1 + messagePrice * static_cast<double>(solution.pieces.size()));
   }
 
   void tryChunks() {
@@ -96,26 +102,43 @@ private:
         chunk = std::llround(bytes);
   }
 
-  /// Lets the largest gradients with factors change between factors and buckets, one by one, as long
-  /// as that shortens the period.
+  /// Sends by factors the gradients that save most channel time for a second of reconstruction: none,
+  /// some, or all of them. Then lets the largest ones change between factors and buckets, one by one.
+  /// Keeps what shortens the period.
   void tryWays() {
     std::vector<std::size_t> layers = flippable(problem.sync);
-    layers.resize(std::min(layers.size(), maxFlips));
-    for (std::size_t k : layers) {
-      std::optional<std::vector<Way>> next = flipped(problem.sync, ways, k);
-      if (!next)
-        continue;
-      std::swap(ways, *next);
-      bool isBetter = false;
-      const std::int64_t middle = chunk;
-      for (std::int64_t bytes : {middle / 4, middle / 2, middle, middle * 2, middle * 4})
-        if (attempt({.chunk = std::max(problem.grain, bytes)})) {
-          isBetter = true;
-          chunk = std::max(problem.grain, bytes);
-        }
-      if (!isBetter)
-        std::swap(ways, *next);
+    std::optional<std::vector<Way>> next = ways;
+    for (std::size_t k : layers)
+      if (next && (*next)[k].kind == Way::Kind::factors)
+        next = flipped(problem.sync, *next, k);
+    const std::vector<std::size_t> saving = bySavings(problem.sync, layers);
+    const std::size_t part = saving.size() / parts + 1;
+    for (std::size_t i = 0; next; ++i) {
+      if (i % part == 0 && *next != ways)
+        tryWays(*next);
+      if (i == saving.size())
+        break;
+      next = flipped(problem.sync, *next, saving[i]);
     }
+    layers.resize(std::min(layers.size(), maxFlips));
+    for (std::size_t k : layers)
+      if (std::optional<std::vector<Way>> other = flipped(problem.sync, ways, k))
+        tryWays(std::move(*other));
+  }
+
+  /// Tries messages around the best chunk for other ways.
+  void tryWays(std::vector<Way> next) {
+    std::swap(ways, next);
+    bool isBetter = false;
+    const std::int64_t middle = chunk;
+    for (double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
+      if (const auto bytes = std::llround(factor * static_cast<double>(middle));
+          attempt({.chunk = std::max<std::int64_t>(problem.grain, bytes)})) {
+        isBetter = true;
+        chunk = std::max<std::int64_t>(problem.grain, bytes);
+      }
+    if (!isBetter)
+      std::swap(ways, next);
   }
 
   /// Tries so many targets from `low` on, `step` apart; the best one.
@@ -141,6 +164,7 @@ private:
   const OrderProblem &problem;
   OrderResult result;
   std::vector<Way> ways; ///< how gradients travel in the best solution, or in the one that is tried
+  double longest = 0;    ///< seconds: the period in ready order
   std::size_t visits = 0;
   std::int64_t total = 0, chunk = 0; ///< bytes of all gradients, and of the best chunk
 };

@@ -21,11 +21,11 @@ struct OrderResult {
 };
 
 /// A solution with a period no longer than that of `inReadyOrder`, and a bound on every solution's.
-/// The layers travel by the ways of `inReadyOrder`, except that the 16 largest that may travel by
-/// factors may change between factors and buckets. Heuristic: list schedules with messages of
+/// The layers travel by the ways of `inReadyOrder`, but those that may travel by factors do so where
+/// that was found to be better (OrderWays.h). Heuristic: list schedules with messages of
 /// 1/1024 to all of the bytes, in powers of the square root of two, and with messages as long as
-/// periods between the bound and the best period allow. Of equal periods the one with the fewest
-/// messages. Deterministic. Preconditions: the problem is valid, and `inReadyOrder` is a solution
+/// periods between the bound and the best period allow. Every message counts as 1e-5 of the
+/// period more. Deterministic. Preconditions: the problem is valid, and `inReadyOrder` is a solution
 /// of problem.sync.
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder);
 

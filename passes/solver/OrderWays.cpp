@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 namespace syncline::solver {
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<Way> waysOf(const Problem &problem, const Solution &solution) {
   std::vector<Way> ways(problem.layers.size());
@@ -64,6 +67,23 @@ std::vector<std::size_t> flippable(const Problem &problem) {
   std::ranges::stable_sort(layers, std::greater(),
                            [&](std::size_t k) { return problem.layers[k].bytes; });
   return layers;
+}
+
+std::vector<std::size_t> bySavings(const Problem &problem, std::span<const std::size_t> layers) {
+  std::vector<std::pair<double, std::size_t>> savings;
+  for (std::size_t k : layers) {
+    const Layer &layer = problem.layers[k];
+    const FactorOption &factors = layer.factorOptions[factorsWay(layer).index];
+    const MergeClass &mergeClass = problem.mergeClasses[bucketWay(problem, k)->index];
+    const double saved = mergeClass.seconds(layer.bytes) - mergeClass.seconds(1) - factors.seconds;
+    if (saved > 0)
+      savings.emplace_back(factors.reconstruct > 0 ? saved / factors.reconstruct : infinity, k);
+  }
+  std::ranges::stable_sort(savings, std::greater(), &std::pair<double, std::size_t>::first);
+  std::vector<std::size_t> sorted;
+  for (const auto &[ratio, k] : savings)
+    sorted.push_back(k);
+  return sorted;
 }
 
 } // namespace syncline::solver

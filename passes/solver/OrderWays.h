@@ -23,4 +23,9 @@ std::optional<std::vector<Way>> flipped(const Problem &problem, std::span<const 
 /// The layers whose way can be flipped, the largest first.
 std::vector<std::size_t> flippable(const Problem &problem);
 
+/// Those of the layers whose factors take the channel for less time than their gradients in a
+/// bucket do, the most time saved for a second of reconstruction first. A bucket's latency is left
+/// out, since others share it.
+std::vector<std::size_t> bySavings(const Problem &problem, std::span<const std::size_t> layers);
+
 } // namespace syncline::solver

@@ -116,7 +116,8 @@ TEST(Profile, SpreadAndUpdate) {
 
 // What is written reads the same to six digits, whatever the names.
 TEST(Profile, Writes) {
-  Profile profile{"two \"words\"", 4, 1.23456e-9, {}};
+  Profile profile{
+      .name = "two \"words\"", .batch = 4, .update = 1.23456e-9, .overhead = {}, .operations = {}};
   profile.operations["/a/Conv"] = {1.23456e-3, 2.5, 1e-6};
   profile.operations["\n"] = {0, std::nullopt, std::nullopt};
   const auto read = parseProfile(formatProfile(profile), "p.json");
