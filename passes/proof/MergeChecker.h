@@ -30,8 +30,10 @@ struct MergeRejection {
 
 /// Returns nothing when no solution can finish before the certificate's last entry: entry 0 is 0
 /// and entry j is at most max(entry i, r_j) + T(i+1..j) for all i < j. Otherwise returns the first
-/// reason. Looks at every pair, n^2/2 at worst, but skips those that r_j plus the least time of a
-/// straight piece settles. Precondition: the problem is valid.
+/// reason: M20 to M22 go before M23, which names the first entry that is too late.
+///
+/// Time: O(n K log n) for K straight pieces in all, and O(n^2) calls of each cost that has none.
+/// Memory: O(n). Precondition: the problem is valid.
 std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
                                               const MergeCertificate &certificate);
 

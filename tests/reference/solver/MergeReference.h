@@ -3,7 +3,10 @@
 #pragma once
 
 #include "passes/problem/MergeProblem.h"
+#include "passes/problem/Rounding.h"
+#include "passes/proof/MergeChecker.h"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,5 +28,11 @@ BestGrouping exhaustiveMerge(const MergeProblem &problem);
 
 /// f as it is defined, every i for every j: n^2/2 calls of the cost. Precondition: valid.
 std::vector<double> plainFinishTimes(const MergeProblem &problem);
+
+/// The judge of MergeChecker.h as its rules are written, every i for every j: n^2/2 calls of the
+/// cost. `part` is the tolerance of rule M23. Precondition: valid.
+std::optional<proof::MergeRejection> checkEveryPair(const MergeProblem &problem,
+                                                    std::span<const double> finish,
+                                                    double part = replayRounding);
 
 } // namespace syncline::reference
