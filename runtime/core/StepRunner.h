@@ -52,6 +52,9 @@ public:
   /// those of this backend's channels, are recorded instead of carried out, and replay() carries
   /// them out, any number of times. Input, target, the step's number and the loss are those of each
   /// replay. Where a step cannot be captured, these calls are errors.
+  ///
+  /// Where a wait stands before its bucket's issue, steps of even and of odd numbers are captured
+  /// apart. The calls are then about steps like the one that was begun last.
   virtual bool canCapture() const { return false; }
   /// Whether replay() has a step to replay: one was captured, and neither setOptimizer() nor
   /// takeShard() has been called since.

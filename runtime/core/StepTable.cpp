@@ -94,10 +94,12 @@ bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind,
          what + ", which travels by '" + std::string(schemeName(declared->scheme)) + "'");
     return false;
   }
-  const bool isGathered = std::ranges::any_of(operations, [&](const OperationInfo &op) {
-    return op.kind == OperationKind::gather && op.bucket == bucket;
+  const bool isIssued = std::ranges::any_of(operations, [&](const OperationInfo &op) {
+    return op.bucket == bucket &&
+           (op.kind == OperationKind::gather || op.kind == OperationKind::issue);
   });
-  if (kind == OperationKind::wait && declared->scheme == Scheme::factors && !isGathered)
+  hasCarried = hasCarried || (kind == OperationKind::wait && !isIssued);
+  if (kind == OperationKind::wait && declared->scheme == Scheme::factors && !isIssued)
     carriedSection = bucket;
   else if (carriedSection == bucket)
     carriedSection = -1;

@@ -31,6 +31,8 @@ public:
   /// Whether operations now compute from factors that the step before has gathered: the bucket has
   /// been waited for, but neither gathered in this step nor updated.
   bool isInCarriedSection() const { return carriedSection >= 0; }
+  /// Whether a wait stands before its bucket's issue, for the message of the step before.
+  bool carries() const { return hasCarried; }
 
   /// Keeps the first error.
   void fail(ErrorKind kind, std::string message);
@@ -56,6 +58,7 @@ private:
   SpaceSizes sizes;
   std::string phase = "forward";
   int carriedSection = -1; ///< its bucket, or -1
+  bool hasCarried = false;
   Status error;
   std::map<std::pair<Space, std::string>, int, std::less<>> byName;
   std::map<std::int64_t, int> parameterAt, gradientAt; ///< by offset

@@ -104,12 +104,12 @@ Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> d
 }
 
 Status CudaExecutable::setOptimizer(const core::SgdOptions &options) {
-  graph.drop();
+  dropCapture();
   return withReason(optimizer.setOptimizer(options));
 }
 
 Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
-  graph.drop();
+  dropCapture();
   return withReason(optimizer.takeShard(bucket, begin, bytes));
 }
 
@@ -144,9 +144,8 @@ void CudaExecutable::beginStep(std::int64_t step) {
   begun = statusOf("the step's start: ", [&] {
     program.device.makeCurrent();
     check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
-    if (!graph.isReady())
-      latestStart = 1 - latestStart;
-    stepStart().recordTime(program.device.compute);
+    turn = carries() ? static_cast<std::size_t>(step % 2) : 0;
+    stepStart().recordEach(program.device.compute);
   });
 }
 
@@ -157,39 +156,39 @@ static std::string nameOf(const core::OperationInfo &info) {
 
 void CudaExecutable::carryOut(int operation) {
   const core::OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
-  if (graph.isCapturing())
-    graph.note("what was told before " + nameOf(info));
+  if (isCapturing())
+    graphs[turn].note("what was told before " + nameOf(info));
   if (info.kind == core::OperationKind::update)
     update(optimizer.update(*program.table.findBucket(info.bucket)), program.device.compute);
   for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
     command();
-  if (graph.isCapturing())
-    graph.note(nameOf(info));
+  if (isCapturing())
+    graphs[turn].note(nameOf(info));
 }
 
 Status CudaExecutable::run(int operation) {
   const Status done = statusOf("", [&] { carryOut(operation); });
   if (done)
-    return graph.isCapturing() ? done : throttle.follow(waits, program.device.compute);
+    return isCapturing() ? done : throttle.follow(waits, program.device.compute);
   const core::OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   return Status::error(done.kind(), nameOf(info) + ": " + done.message());
 }
 
 Status CudaExecutable::beginCapture() {
   return statusOf("capturing the step: ", [&] {
-    graph.begin(program.device.compute);
-    stepStart().recordTime(program.device.compute);
+    graphs[turn].begin(program.device.compute);
+    stepStart().recordEach(program.device.compute);
   });
 }
 
 Status CudaExecutable::endCapture() {
-  return statusOf("capturing the step: ", [&] { graph.end(); });
+  return statusOf("capturing the step: ", [&] { graphs[turn].end(); });
 }
 
 Status CudaExecutable::replay() {
-  if (!graph.isReady())
+  if (!isCaptured())
     return Status::error(ErrorKind::internal, "no step of this optimizer has been captured");
-  return statusOf("the captured step: ", [&] { graph.launch(program.device.compute); });
+  return statusOf("the captured step: ", [&] { graphs[turn].launch(); });
 }
 
 Status CudaExecutable::synchronize() {
@@ -215,7 +214,7 @@ Status CudaExecutable::mark(int place) {
     while (marked.size() < static_cast<std::size_t>(place))
       marked.emplace_back(EventUse::time);
     const Event &mark = place == 0 ? stepStart() : marked[static_cast<std::size_t>(place) - 1];
-    mark.recordTime(program.device.compute);
+    mark.recordEach(program.device.compute);
   });
 }
 

@@ -55,7 +55,7 @@ public:
   Result<std::vector<double>> marks() override;
 
   bool canCapture() const override { return true; }
-  bool isCaptured() const override { return graph.isReady(); }
+  bool isCaptured() const override { return graphs[turn].isReady(); }
   Status beginCapture() override;
   Status endCapture() override;
   Status replay() override;
@@ -78,12 +78,22 @@ public:
   /// The start of the step, from which marks and the channels' timings count. Its use is `time`;
   /// replays record it again. The start of the step before stays readable during this step, because
   /// messages of that step may still be under way.
-  const Event &stepStart() const { return starts[latestStart]; }
+  const Event &stepStart() const { return starts[turn]; }
   /// As updateShard(), on the caller's stream.
   Status enqueueShardUpdate(int bucket, cudaStream_t stream);
-  bool isCapturing() const { return graph.isCapturing(); }
-  /// Drops the captured step, which must not outlive its channels.
-  void dropCapture() { graph.drop(); }
+  bool isCapturing() const { return graphs[turn].isCapturing(); }
+  /// Drops what was captured, which must not outlive its channels.
+  void dropCapture() {
+    for (StepGraph &graph : graphs)
+      graph.drop();
+  }
+  /// Whether messages may end later than their step. What belongs to one step (events, a captured
+  /// step) is then there twice, and steps use it in turn.
+  bool carries() const { return program.table.carries(); }
+  /// The turn of the step that was begun last, 0 or 1.
+  std::size_t stepTurn() const { return turn; }
+  /// Captures the stream by itself. Precondition: isCapturing().
+  void captureApart(cudaStream_t stream) { graphs[turn].captureApart(stream); }
   /// The links of the channels, which own them.
   std::weak_ptr<NcclLinks> links;
 
@@ -100,13 +110,11 @@ private:
   Program program;
   CudaBuilder steps;
   Status begun; ///< the error of beginStep()
-  StepGraph graph;
+  std::size_t turn = 0;
+  std::array<StepGraph, 2> graphs; ///< by turn
   HostWait waits;
   LaunchThrottle throttle;
-  /// Steps use them in turn. All steps use one as long as there is a captured step, whose messages
-  /// end with it.
-  std::array<Event, 2> starts{Event(EventUse::time), Event(EventUse::time)};
-  std::size_t latestStart = 0;
+  std::array<Event, 2> starts{Event(EventUse::time), Event(EventUse::time)}; ///< by turn
   std::vector<Event> marked; ///< the marks behind place 0
   std::vector<DeviceMemory> velocity;
   Status ofVelocity; ///< the error of velocity's last allocation

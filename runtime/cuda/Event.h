@@ -2,8 +2,8 @@
 // were reached.
 //
 // During a capture, record() and holdUp() become edges of the graph, and each replay repeats
-// recordTime(). A stream that entered the capture by holdUp() must be joined again by record() and
-// holdUp() after all its work, including recordTime().
+// recordEach() and holdUpEach(). A stream that entered the capture by holdUp() must be joined again
+// by record() and holdUp() after all its work, including recordEach().
 #pragma once
 
 #include "runtime/cuda/Check.h"
@@ -14,7 +14,7 @@ namespace syncline::cuda {
 
 enum class EventUse {
   order, ///< for holdUp(); costs less
-  time,  ///< for secondsBetween()
+  time,  ///< also for secondsBetween()
 };
 
 /// An event of the device that is current when the object is made. All functions throw Failure.
@@ -34,17 +34,13 @@ public:
       cudaEventDestroy(handle);
   }
 
-  /// For use `order`: records the event after all work of `stream` so far.
+  /// Records the event after all work of `stream` so far.
   void record(cudaStream_t stream) const {
     check(cudaEventRecord(handle, stream), "cudaEventRecord");
   }
-  /// For use `time`: records when the work of `stream` so far is done. In a captured step each
-  /// replay records it.
-  void recordTime(cudaStream_t stream) const {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    const unsigned flags =
-        status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
+  /// As record(). In a captured step each replay records it.
+  void recordEach(cudaStream_t stream) const {
+    const unsigned flags = isCaptured(stream) ? cudaEventRecordExternal : cudaEventRecordDefault;
     check(cudaEventRecordWithFlags(handle, stream, flags), "cudaEventRecordWithFlags");
   }
   /// Whether the event has been reached. Must not be called during a capture.
@@ -61,7 +57,20 @@ public:
     check(cudaStreamWaitEvent(stream, handle, 0), "cudaStreamWaitEvent");
   }
 
+  /// As holdUp(). In a captured step each replay waits for the last record before its launch.
+  void holdUpEach(cudaStream_t stream) const {
+    const unsigned flags = isCaptured(stream) ? cudaEventWaitExternal : cudaEventWaitDefault;
+    check(cudaStreamWaitEvent(stream, handle, flags), "cudaStreamWaitEvent");
+  }
+
   cudaEvent_t handle = nullptr;
+
+private:
+  static bool isCaptured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+  }
 };
 
 /// Seconds between two events. Precondition: both have been reached.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace syncline::cuda {
 
@@ -109,17 +110,28 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
   links->rest();
   step = number;
   isReplayed = replayed;
-  if (!replayed) {
-    std::erase_if(issued, [](const Message *message) { return !message->isUnderWay; });
-    waited.clear();
-    return;
+  isNoting = false;
+  if (replayed)
+    return startReplay();
+  now = {};
+  for (auto &[bucket, both] : messages)
+    for (Message &message : both)
+      if (message.isUnderWay)
+        now.before.push_back(&message);
+}
+
+void NcclChannel::startReplay() {
+  now = captured[executable.stepTurn()];
+  for (Message *message : now.issued) {
+    message->name.step = step;
+    message->isUnderWay = true;
   }
-  for (Message *message : issued)
-    message->name.step = number;
-  // A replayed step's messages are not on this stream, so they would not wait for the loss of the
-  // step before.
+  for (Message *message : now.waited)
+    message->isUnderWay = false;
+  // Messages that are captured with the computation are not on this stream, so they would not wait
+  // for the loss of the step before.
   const Message &earlier = loss.message;
-  if (earlier.isUnderWay)
+  if (earlier.isUnderWay && !executable.carries())
     if (const Status s = statusOf("", [&] { earlier.done.holdUp(executable.device().compute); });
         !s)
       (void)links->fail(s, &earlier.name);
@@ -128,17 +140,32 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
 NcclChannel::Message *NcclChannel::underWay(int bucket) {
   if (bucket < 0)
     return loss.message.isUnderWay ? &loss.message : nullptr;
-  std::deque<Message> &all = messages[bucket];
-  const auto found = std::ranges::find_if(all, &Message::isUnderWay);
-  return found == all.end() ? nullptr : &*found;
+  std::array<Message, 2> &both = messages[bucket];
+  const auto found = std::ranges::find_if(both, &Message::isUnderWay);
+  return found == both.end() ? nullptr : &*found;
 }
 
-NcclChannel::Message &NcclChannel::unused(int bucket) {
-  std::deque<Message> &all = messages[bucket];
-  const auto found = std::ranges::find_if(all, [&](const Message &message) {
-    return !message.isUnderWay && std::ranges::find(waited, &message) == waited.end();
-  });
-  return found == all.end() ? all.emplace_back() : *found;
+NcclChannel::StepMessages &NcclChannel::present() {
+  if (!executable.isCapturing())
+    return now;
+  StepMessages &noted = captured[executable.stepTurn()];
+  if (!std::exchange(isNoting, true))
+    noted = {now.before, {}, {}};
+  return noted;
+}
+
+void NcclChannel::record(const Event &event, cudaStream_t on) const {
+  if (executable.carries())
+    event.recordEach(on);
+  else
+    event.record(on);
+}
+
+void NcclChannel::holdUp(cudaStream_t which, const Event &event) const {
+  if (executable.carries())
+    event.holdUpEach(which);
+  else
+    event.holdUp(which);
 }
 
 template <typename F>
@@ -151,20 +178,22 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective)
     executable.device().makeCurrent();
     if (underWay(bucket))
       throw Failure{ErrorKind::internal, "it is issued again before it was waited for"};
-    Message &message = bucket < 0 ? loss.message : unused(bucket);
+    if (isApart())
+      executable.captureApart(stream.handle);
+    Message &message = bucket < 0 ? loss.message : messages[bucket][executable.stepTurn()];
     message.name = described;
     message.stepStart = &executable.stepStart();
     const cudaStream_t compute = executable.device().compute;
-    message.issued.recordTime(compute);
-    message.computed.record(compute);
-    message.computed.holdUp(stream.handle);
-    message.started.recordTime(stream.handle);
+    message.issued.recordEach(compute);
+    record(message.computed, compute);
+    holdUp(stream.handle, message.computed);
+    message.started.recordEach(stream.handle);
     collective();
-    message.finished.recordTime(stream.handle);
-    message.done.record(stream.handle);
+    message.finished.recordEach(stream.handle);
+    record(message.done, stream.handle);
     message.isUnderWay = true;
     if (bucket >= 0)
-      issued.push_back(&message);
+      present().issued.push_back(&message);
   });
   return s ? s : links->fail(s, &described);
 }
@@ -225,11 +254,16 @@ Status NcclChannel::wait(int bucket) {
     return waitForLoss();
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
+    // The graph of the computation is launched before the message's graph, so it cannot wait for
+    // what that one records.
+    if (isApart() && message->name.step == step)
+      throw Failure{ErrorKind::badInput, "a step whose messages outlive it can be captured only if "
+                                         "it waits for no message of its own"};
     const cudaStream_t compute = executable.device().compute;
-    message->awaited.recordTime(compute);
-    message->done.holdUp(compute);
+    message->awaited.recordEach(compute);
+    holdUp(compute, message->done);
     message->isUnderWay = false;
-    waited.push_back(message);
+    present().waited.push_back(message);
   });
   return s ? s : links->fail(s, &message->name);
 }
@@ -256,7 +290,8 @@ bool NcclChannel::isFinished(const Message &message) const {
 }
 
 std::vector<const NcclChannel::Message *> NcclChannel::watched() const {
-  std::vector<const Message *> all(issued.begin(), issued.end());
+  std::vector<const Message *> all(now.before.begin(), now.before.end());
+  all.insert(all.end(), now.issued.begin(), now.issued.end());
   const auto turn = [](const Message *message) { return message->name.turn(); };
   if (const Message &last = loss.message; last.isUnderWay)
     all.insert(std::ranges::upper_bound(all, last.name.turn(), {}, turn), &last);
@@ -277,7 +312,7 @@ double NcclChannel::exposedSeconds() const {
   links->rest();
   double sum = 0;
   (void)statusOf("", [&] {
-    for (const Message *message : waited)
+    for (const Message *message : now.waited)
       sum += std::max(0.0, secondsBetween(message->awaited, message->finished));
   });
   return sum;
@@ -286,7 +321,7 @@ double NcclChannel::exposedSeconds() const {
 std::vector<core::BucketTiming> NcclChannel::timings() const {
   std::vector<core::BucketTiming> all;
   (void)statusOf("", [&] {
-    for (const Message *message : waited) {
+    for (const Message *message : now.waited) {
       const Event &start = *message->stepStart;
       all.push_back({message->name.bucket, secondsBetween(start, message->issued),
                      secondsBetween(start, message->started),

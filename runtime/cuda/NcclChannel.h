@@ -7,7 +7,7 @@
 #include "runtime/cuda/NcclCollectives.h"
 #include "runtime/cuda/NcclLinks.h"
 
-#include <deque>
+#include <array>
 #include <map>
 
 namespace syncline::cuda {
@@ -54,6 +54,11 @@ private:
     const Event *stepStart = nullptr; ///< of the step that issued it
     bool isUnderWay = false;          ///< issued, and not waited for
   };
+  /// Without the loss.
+  struct StepMessages {
+    std::vector<Message *> before; ///< under way when the step began
+    std::vector<Message *> issued, waited;
+  };
   /// Buffers of the loss and the numbers that travel with it: host memory that the device accesses,
   /// and device memory.
   struct Loss {
@@ -67,6 +72,7 @@ private:
     Message message;
   };
 
+  void startReplay();
   std::size_t finishedMessages(const MessageName *&underWay) const override;
   NcclCommunicator &communicator() override { return communicator_; }
   std::int64_t scratchFor(const CudaExecutable &executable, int channel) const;
@@ -74,8 +80,13 @@ private:
   template <typename F> Status send(int bucket, std::string_view name, const F &collective);
   /// The bucket's message that is under way, or null. The loss is a negative bucket.
   Message *underWay(int bucket);
-  /// A message of the bucket whose events are in no use. Makes one if there is none.
-  Message &unused(int bucket);
+  /// The messages of the present step: those that are captured, or those that the step carries out.
+  StepMessages &present();
+  /// Whether the messages are being captured apart from the computation.
+  bool isApart() const { return executable.carries() && executable.isCapturing(); }
+  /// Orders the streams of computation and of messages.
+  void record(const Event &event, cudaStream_t stream) const;
+  void holdUp(cudaStream_t stream, const Event &event) const;
   Status issueLoss(int bucket, void *data, std::size_t bytes, ElementType type);
   Status waitForLoss();
   bool isFinished(const Message &message) const;
@@ -96,13 +107,13 @@ private:
   NcclCollectives collectives;
   DeviceMemory scratch;
   Loss loss;
-  /// A bucket has two messages where a step waits for that of the step before and then issues the
-  /// bucket again: times of the first are read when the second is under way.
-  std::map<int, std::deque<Message>> messages;
-  /// Without the loss: messages waited for in this step, or in the captured one; messages issued
-  /// there, behind those that were under way when it began.
-  std::vector<Message *> waited, issued;
+  /// A bucket's messages by the turn of the step that issues them. A step may wait for the message
+  /// of the step before and issue the bucket again, while times of the first are still to be read.
+  std::map<int, std::array<Message, 2>> messages;
+  StepMessages now;
+  std::array<StepMessages, 2> captured; ///< by turn
   std::int64_t step = 0;
+  bool isNoting = false;   ///< whether a capture has begun to note this step's messages
   bool isReplayed = false; ///< whether the step's messages are those of a captured step
 };
 

@@ -1,39 +1,67 @@
-// Capturing a stream and launching its graph.
+// Capturing streams and launching their graphs.
 #include "runtime/cuda/StepGraph.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace syncline::cuda {
 
 void StepGraph::begin(cudaStream_t stream) {
   drop();
   spoiler.clear();
+  captureApart(stream);
+}
+
+void StepGraph::captureApart(cudaStream_t stream) {
+  if (std::ranges::find(captured, stream) != captured.end())
+    return;
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  captured = stream;
-  capturing = true;
+  captured.push_back(stream);
 }
 
 void StepGraph::note(const std::string &who) {
-  if (!spoiler.empty())
-    return;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-  check(cudaStreamIsCapturing(captured, &status), "cudaStreamIsCapturing");
-  if (status != cudaStreamCaptureStatusActive)
-    spoiler = who;
+  for (cudaStream_t stream : captured) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    if (spoiler.empty() && status != cudaStreamCaptureStatusActive)
+      spoiler = who;
+  }
 }
 
-void StepGraph::end() {
-  capturing = false;
-  cudaGraph_t noted = nullptr;
-  const cudaError_t ended = cudaStreamEndCapture(captured, &noted);
-  const std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)> keeper(noted, cudaGraphDestroy);
-  const std::string blame = spoiler.empty() ? "" : spoiler + " cannot be captured: ";
-  check(ended, (blame + "cudaStreamEndCapture").c_str());
+void StepGraph::add(cudaStream_t stream, cudaGraph_t noted) {
   cudaGraphExec_t made = nullptr;
   // Messages keep their streams' priority over computation.
   check(cudaGraphInstantiate(&made, noted, cudaGraphInstantiateFlagUseNodePriority),
         "cudaGraphInstantiate");
-  graph.reset(made);
-  check(cudaGraphUpload(made, captured),
-        "cudaGraphUpload"); // otherwise the first replay would do it
+  graphs.push_back({stream, std::unique_ptr<CUgraphExec_st, Destroy>(made)});
+  check(cudaGraphUpload(made, stream), "cudaGraphUpload"); // or else the first replay would do it
+}
+
+void StepGraph::end() {
+  using Noted = std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)>;
+  std::vector<Noted> noted;
+  cudaError_t ended = cudaSuccess; // the first error; all captures must end
+  for (cudaStream_t stream : captured) {
+    cudaGraph_t graph = nullptr;
+    const cudaError_t status = cudaStreamEndCapture(stream, &graph);
+    noted.emplace_back(graph, cudaGraphDestroy);
+    ended = ended == cudaSuccess ? status : ended;
+  }
+  const std::vector<cudaStream_t> streams = std::exchange(captured, {});
+  const std::string blame = spoiler.empty() ? "" : spoiler + " cannot be captured: ";
+  check(ended, (blame + "cudaStreamEndCapture").c_str());
+  try {
+    for (std::size_t i = 0; i < streams.size(); ++i)
+      add(streams[i], noted[i].get());
+  } catch (...) {
+    drop();
+    throw;
+  }
+}
+
+void StepGraph::launch() const {
+  for (const Graph &graph : graphs)
+    check(cudaGraphLaunch(graph.executable.get(), graph.stream), "cudaGraphLaunch");
 }
 
 } // namespace syncline::cuda

@@ -29,6 +29,8 @@ public:
     return sections[operation] >= 0 && underWay.contains(sections[operation]);
   }
   bool isAnyUnderWay() const { return !underWay.empty(); }
+  /// Whether a step that begins now leaves no operation out.
+  bool areAllUnderWay() const { return underWay.size() == all.size(); }
 
   /// Notes that the operation has been run.
   void ran(std::size_t operation);

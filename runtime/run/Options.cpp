@@ -166,8 +166,7 @@ void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
   const std::string gpus = launch::addDeviceFlags(app, o, group);
   app.add_flag("--cuda-graph", o.capturesSteps,
-               "Capture a whole step once, messages included, and replay it (not a plan made with "
-               "--overlap step)")
+               "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
   app.add_option("--threads", o.threads, "Compute with N threads in each rank")
       ->check(CLI::Range(1, 1024))
@@ -212,9 +211,6 @@ Status Options::checkPlan(const Plan &plan) const {
   if (plan.backend != backend)
     return Status::badInput(folder + " is compiled for backend '" + plan.backend + "', not '" +
                             backend + "'");
-  if (capturesSteps && plan.overlapsSteps)
-    return Status::badInput(folder + " is compiled with '--overlap step': its messages outlive the "
-                                     "step, which '--cuda-graph' cannot capture");
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   return Status::ok();

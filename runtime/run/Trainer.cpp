@@ -194,22 +194,24 @@ Result<int> Trainer::drain() {
   return static_cast<int>(shared.notFinite);
 }
 
-Status Trainer::capture() {
+Status Trainer::capture(bool &isDone) {
   if (Status s = executable.beginCapture(); !s)
     return s;
   const Status told = runOperations();
   const Status ended = executable.endCapture();
-  hasCaptured = told && ended;
+  isDone = told && ended;
   return told ? ended : told;
 }
 
 Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwhile) {
-  const bool replays = captures && isWarm && !wholeGradients;
+  const bool isWhole = carried.areAllUnderWay();
+  const bool replays = captures && isWarm && isWhole && !wholeGradients;
   executable.beginStep(number);
-  if (replays && !(hasCaptured && executable.isCaptured())) {
+  bool &isThere = hasCaptured[carried.any() ? static_cast<std::size_t>(number % 2) : 0];
+  if (replays && !(isThere && executable.isCaptured())) {
     for (auto &[id, channel] : channels)
       channel->startStep(number);
-    if (Status s = capture(); !s)
+    if (Status s = capture(isThere); !s)
       return s;
   }
   for (auto &[id, channel] : channels)
@@ -220,7 +222,7 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   if (drains)
     if (Status s = runDue(); !s)
       return s;
-  isWarm = true;
+  isWarm = isWarm || isWhole;
   if (meanwhile)
     meanwhile();
   return executable.synchronize();

@@ -8,6 +8,7 @@
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,9 +55,10 @@ public:
   static Result<std::unique_ptr<Trainer>> create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links = {});
 
-  /// Captures the second step and replays it from then on, where the executable can and no bucket
-  /// is carried over a step's end. A step with whole gradients runs without replay.
-  void captureSteps() { captures = executable.canCapture() && !carried.any(); }
+  /// Captures the second step and replays it from then on, where the executable can. Where buckets
+  /// are carried over the step's end, these are the third and the fourth step, which take turns. A
+  /// step with whole gradients runs without replay, as does the step after a drain.
+  void captureSteps() { captures = executable.canCapture(); }
 
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
@@ -96,7 +98,7 @@ public:
   /// Keeps a record of every step from now on.
   void recordSteps() {
     isRecording = true;
-    hasCaptured = false; // the captured step has no marks
+    hasCaptured = {}; // captured steps have no marks
   }
   const std::vector<StepRecord> &records() const { return recorded; }
   /// Timings of the last step's buckets, over all channels.
@@ -117,7 +119,7 @@ private:
   Status runOperation(std::size_t index);
   Status runOperations();
   Status runDue();
-  Status capture();
+  Status capture(bool &isDone);
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status issue(int bucket);
@@ -134,8 +136,10 @@ private:
   CarriedBuckets carried;
   std::map<int, std::unique_ptr<core::Channel>> channels;
   std::map<int, BucketPlace> places; ///< by bucket id
-  bool captures = false, hasCaptured = false;
-  /// A step has run, so that libraries have connected and allocated their memory.
+  bool captures = false;
+  std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
+  /// A step without an operation left out has run, so that libraries have connected and allocated
+  /// their memory.
   bool isWarm = false;
   bool isRecording = false;
   core::Clock::time_point began; ///< start of the step's first operation

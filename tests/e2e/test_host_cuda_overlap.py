@@ -7,6 +7,7 @@ import unittest.mock
 
 import test_overlap
 from host_cuda import CUDA, MODULE, PLAYED
+from test_overlap import LAST
 
 WFBP = ("--planner", "wfbp", "--scheme")
 LATE = {"SYNCLINE_HOST_CUDA_DEVICES": "3", "SYNCLINE_HOST_CUDA_DELAY": "100"}
@@ -37,10 +38,23 @@ class HostCudaOverlapTest(test_overlap.OverlapTest):
             with self.subTest(way=way):
                 self.check(way, 2, ("--precision", "bf16"))
 
-    def test_refuses_what_it_cannot(self):
-        plan = self.plan("ring", 2, "step")
-        run = ("run", plan, "-n", 2, *CUDA, "--steps", 1, "--cuda-graph")
-        self.refuses(run, plan, "'--overlap step'", "'--cuda-graph'")
+    def test_replays(self):
+        """Captured steps are those of even and of odd numbers, with messages apart."""
+        for way, ranks in [("ring", 1), ("ring", 3)] + [(way, 2) for way in self.ways]:
+            with self.subTest(way=way, ranks=ranks):
+                self.check(way, ranks, ("--cuda-graph",))
+
+    def test_replays_orders(self):
+        """Captured messages that overtake each other and carry parts of gradients train the bits
+        that they train where they are not captured."""
+        plan = self.order("optimal")
+        wanted, model, _ = self.train(plan, 2, (LAST,), "told")
+        found, same, _ = self.train(plan, 2, (LAST,), "replayed", ("--cuda-graph",))
+        self.assert_same(found, wanted, LAST)
+        self.assertEqual(same, model)
+
+    def test_killed_rank_of_captured_steps(self):
+        self.loses(("--cuda-graph",))
 
 
 if __name__ == "__main__":

@@ -166,10 +166,9 @@ class OverlapTest(RefusalTest):
             saved.append(models.read_bytes())
         self.assertEqual(saved[0], saved[1])
 
-    def test_killed_rank(self):
-        """The others say who was lost, and in which message of which step."""
+    def loses(self, extra=()):
         plan = self.plan("ring", 3, "step")
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend]
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend, *extra]
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()
@@ -184,6 +183,28 @@ class OverlapTest(RefusalTest):
             self.assertIn(f"step {int(found[2]) - 1}", found[3])
         ranks[1].communicate()
 
+    def test_killed_rank(self):
+        """The others say who was lost, and in which message of which step."""
+        self.loses()
+
+    def traces(self, plan, extra=()):
+        trace = self.folder / "measured.json"
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings", *self.backend)
+        harness.syncline(*run, "--trace", trace, *extra)
+        events = json.loads(trace.read_text())["traceEvents"]
+        messages = [e for e in events if e.get("cat") == "message"]
+        updates = {
+            (e["pid"], e["args"]["step"], e["args"]["bucket"]): e
+            for e in events
+            if e.get("cat") == "update"
+        }
+        self.assertTrue(messages)
+        for message in messages:
+            key = (message["pid"], message["args"]["step"] + 1, message["args"]["bucket"])
+            if update := updates.get(key):
+                self.assertLessEqual(message["ts"] + message["dur"], update["ts"] + 1)
+        harness.syncline("inspect", plan, "--measured", trace)
+
     def test_reports(self):
         plan = self.plan("factors", 2, "step")
         self.assertIn("reach into the next forward pass", harness.syncline("inspect", plan))
@@ -193,21 +214,7 @@ class OverlapTest(RefusalTest):
         # The mean of many steps; the first one waits for nothing, and the last one drains.
         simulated = json.loads(harness.syncline("simulate", plan, "--steps", 240, "--json"))
         self.assertAlmostEqual(simulated["step"], predicted, delta=2e-3 * predicted)
-        trace = self.folder / "measured.json"
-        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings", *self.backend)
-        harness.syncline(*run, "--trace", trace)
-        events = json.loads(trace.read_text())["traceEvents"]
-        messages = [e for e in events if e.get("cat") == "message"]
-        updates = {
-            (e["pid"], e["args"]["step"], e["args"]["bucket"]): e
-            for e in events
-            if e.get("cat") == "update"
-        }
-        for message in messages:
-            key = (message["pid"], message["args"]["step"] + 1, message["args"]["bucket"])
-            if update := updates.get(key):
-                self.assertLessEqual(message["ts"] + message["dur"], update["ts"] + 1)
-        harness.syncline("inspect", plan, "--measured", trace)
+        self.traces(plan)
 
     def test_refuses_what_it_cannot(self):
         plan = self.plan("ring", 2, "step")

@@ -167,6 +167,25 @@ TEST_F(CaptureTest, ExternalEventsAreAwaitedByEveryReplay) {
   EXPECT_EQ(done, std::vector{1});
 }
 
+// A replay waits for what was recorded before its launch, so that graphs cannot wait for each other
+// in turn.
+TEST_F(CaptureTest, ReplaysDoNotAwaitWhatIsRecordedLater) {
+  TestEvent event;
+  begin();
+  EXPECT_EQ(cudaStreamWaitEvent(main, event, cudaEventWaitExternal), cudaSuccess);
+  note(main, 1);
+  end();
+  Gate before, gate;
+  before.holdUp(main);
+  gate.holdUp(side);
+  EXPECT_EQ(cudaGraphLaunch(executable, main), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, side), cudaSuccess);
+  before.open();
+  EXPECT_EQ(cudaStreamSynchronize(main), cudaSuccess);
+  EXPECT_EQ(done, std::vector{1});
+  gate.open();
+}
+
 TEST_F(CaptureTest, WaitingForACapturedStreamEndsTheCapture) {
   for (auto wait : {cudaStreamSynchronize, cudaStreamQuery}) {
     begin(relaxed);

@@ -52,20 +52,22 @@ void orderCollectives(std::vector<Node> &nodes) {
   }
 }
 
-/// Moments of events that a replay records, by node.
-using Moments = std::map<std::size_t, std::shared_ptr<Moment>>;
+/// Moments of events by node. The node waits for the first one and records the second one; either
+/// may be null.
+using Moments = std::map<std::size_t, std::pair<std::shared_ptr<Moment>, std::shared_ptr<Moment>>>;
 
-void runNode(const Node &node, const std::shared_ptr<Moment> &moment) {
-  if (node.awaits) {
-    std::unique_lock hold(runtimeLock());
-    const std::shared_ptr<Moment> awaited = node.awaits->latest;
-    hold.unlock();
-    if (awaited)
-      awaited->wait();
-  }
-  node.work();
-  if (moment)
-    moment->pass();
+/// What a replay awaits is known when it is launched: what was recorded before, not by the launch.
+Moments momentsOf(const std::vector<Node> &nodes) {
+  Moments moments;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].awaits)
+      moments[i].first = nodes[i].awaits->latest;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (const std::shared_ptr<EventState> &event = nodes[i].records) {
+      event->capture = nullptr;
+      event->latest = moments[i].second = std::make_shared<Moment>();
+    }
+  return moments;
 }
 
 void replay(const std::vector<Node> &nodes, const Moments &moments, std::uint64_t seed) {
@@ -86,7 +88,11 @@ void replay(const std::vector<Node> &nodes, const Moments &moments, std::uint64_
     ready.erase(next);
     delays.pass();
     const auto found = moments.find(node);
-    runNode(nodes[node], found == moments.end() ? nullptr : found->second);
+    if (found != moments.end() && found->second.first)
+      found->second.first->wait();
+    nodes[node].work();
+    if (found != moments.end() && found->second.second)
+      found->second.second->pass();
     for (std::size_t later : behind[node])
       if (--missing[later] == 0)
         ready.insert(later);
@@ -230,12 +236,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     return said(cudaErrorInvalidResourceHandle);
   if (stream->capture) // graphs in graphs are not played
     return said(invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported));
-  Moments moments;
-  for (std::size_t i = 0; i < executable->nodes->size(); ++i)
-    if (const std::shared_ptr<EventState> &event = (*executable->nodes)[i].records) {
-      event->capture = nullptr;
-      event->latest = moments[i] = std::make_shared<Moment>();
-    }
+  const Moments moments = momentsOf(*executable->nodes);
   const std::uint64_t seed = stream->number + 0x9E3779B9 * ++executable->launches;
   stream->queue->push([nodes = executable->nodes, running = executable->running, moments, seed] {
     std::lock_guard hold(*running);

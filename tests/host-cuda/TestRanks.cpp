@@ -19,7 +19,7 @@ core::ExecutableOptions optionsFor(int rank, int ranks, std::int64_t bytes) {
 } // namespace
 
 TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &given,
-                   core::WirePrecision wire, int updates)
+                   core::WirePrecision wire, int updates, bool carries)
     : rank(rank), ranks(meeting.ranks), buckets(given), peers(meeting, rank) {
   std::int64_t bytes = 0;
   for (const TestBucket &bucket : buckets) {
@@ -36,6 +36,10 @@ TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket>
     step.tensor({name, Space::gradients, ElementType::f32, {elements}, offsets[i], elements * 4});
     step.bucket({static_cast<int>(i), channel, schemeName(scheme), offsets[i], elements * 4, 0, 0});
     schemes[channel].push_back(scheme);
+    if (carries) {
+      step.wait(static_cast<int>(i));
+      step.issue(static_cast<int>(i));
+    }
   }
   for (int i = 0; i < updates; ++i)
     step.update(0);

@@ -82,9 +82,11 @@ struct TestBucket {
 /// parameters lie behind the last one's, at multiples of 64 bytes.
 class TestRank {
 public:
-  /// The step's operations: so many updates of bucket 0.
+  /// The step's operations: with `carries` a wait for each bucket and its issue; then so many
+  /// updates of bucket 0.
   TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket> &buckets,
-           core::WirePrecision wire = core::WirePrecision::fp32, int updates = 0);
+           core::WirePrecision wire = core::WirePrecision::fp32, int updates = 0,
+           bool carries = false);
   ~TestRank();
 
   cuda::CudaExecutable &operator*() { return *executable; }
