@@ -19,8 +19,8 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
   let description = [{
     The members are a bucket: gradients that travel together. `bucket` numbers the messages in issue
     order. `ready`, `start` and `end` are predicted times from the step's beginning (S1, S2). `cut`
-    is that of `#sync.message`: where it leaves bytes out, they stay as they are, and another message
-    takes the result.
+    is that of `#sync.message`: bytes that it leaves out stay as they are, and another message takes
+    the result.
 
     ```mlir
     %a, %b = sync.all_reduce %da, %db {bucket = 0 : i64, channel = 0 : i64,

@@ -151,8 +151,7 @@ private:
   }
 
   /// Rule P20: the computation from the first operation that reads a parameter to the end of the
-  /// forward pass, with some of the updates. Where no operation of that pass reads it, the whole
-  /// pass.
+  /// forward pass, with some of the updates. It is the whole pass where that has no such operation.
   LogicalResult checkTails() {
     if (!problem.getTails())
       return success();

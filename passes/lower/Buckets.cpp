@@ -187,7 +187,7 @@ private:
   /// Places the buckets in the order of their numbers, but those that share a gradient side by
   /// side: behind a bucket that cuts its last gradient follows the one that carries the rest.
   void layOut() {
-    // By gradient, and how many of its bytes lie before the bucket.
+    // The keys are gradients, and how many of their bytes lie before the bucket.
     llvm::DenseMap<std::pair<Operation *, std::int64_t>, Bucket *> rests;
     for (Bucket &bucket : messages.buckets)
       if (bucket.cutBefore > 0)

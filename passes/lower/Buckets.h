@@ -51,8 +51,9 @@ struct Messages {
 };
 
 /// Collects the step's messages and places buckets, and members inside them, one after another and
-/// aligned. Buckets that share a gradient lie side by side in that gradient's order. Fails where a parameter has no update, or where its update's gradient does not come
-/// from a message that names the parameter.
+/// aligned. Buckets that share a gradient lie side by side in that gradient's order. Fails
+/// where a parameter has no update, or where its update's gradient comes from no message that names
+/// the parameter.
 mlir::FailureOr<Messages> collectMessages(nn::StepOp step);
 
 } // namespace syncline::lower

@@ -23,8 +23,8 @@ problem::Problem statedProblem(sync::ProblemOp op);
 /// As statedProblem. Fails, with a diagnostic at the operation, where the problem is not valid.
 mlir::FailureOr<problem::Problem> toProblem(sync::ProblemOp op);
 
-/// The order problem of a problem with `tails`; nothing where it has none. Its clock starts with the
-/// backward pass. Precondition: `problem` is the one that the operation states, and is valid.
+/// The order problem of a problem with `tails`; nothing where it has none. Its clock starts with
+/// the backward pass. Precondition: `problem` is the one that the operation states, and is valid.
 std::optional<problem::OrderProblem> toOrderProblem(sync::ProblemOp op,
                                                     const problem::Problem &problem);
 
@@ -38,7 +38,8 @@ problem::Solution toSolution(sync::SolutionOp op, const problem::Problem &proble
 /// The certificate with the bound that it claims to prove; nothing where there is none.
 std::optional<problem::BoundProof> toProof(sync::SolutionOp op);
 
-/// The certificate of an order, with the bound that it claims to prove; nothing where there is none.
+/// The certificate of an order, with the bound that it claims to prove; nothing where there is no
+/// such certificate.
 std::optional<problem::OrderCertificate> toOrderProof(sync::SolutionOp op);
 
 /// Judges a claimed solution, or order, of the problem; the reason where it is rejected.

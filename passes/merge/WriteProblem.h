@@ -10,8 +10,8 @@
 namespace syncline::merge {
 
 /// Writes an instance at the builder's place; `requested` are the schemes requested by name, as the
-/// user wrote them. With `hasTails` its solutions are orders. toProblem reads an equal problem from
-/// it.
+/// user wrote them. With `hasTails` its solutions are orders. From the operation toProblem reads an
+/// equal problem.
 sync::ProblemOp createProblem(mlir::OpBuilder &builder, mlir::Location place,
                               const Instance &instance, llvm::ArrayRef<llvm::StringRef> requested,
                               bool hasTails);

@@ -88,8 +88,8 @@ private:
     return isBetter;
   }
 
-  /// The period, a little longer for every message: handing one over costs the device some time that
-  /// the problem leaves out.
+  /// The period, a little longer for every message: handing one over costs the device some time
+  /// that the problem leaves out.
   static double price(const OrderSolution &solution) {
     return solution.period * (1 + messagePrice * static_cast<double>(solution.pieces.size()));
   }
@@ -102,9 +102,9 @@ private:
         chunk = std::llround(bytes);
   }
 
-  /// Sends by factors the gradients that save most channel time for a second of reconstruction: none,
-  /// some, or all of them. Then lets the largest ones change between factors and buckets, one by one.
-  /// Keeps what shortens the period.
+  /// Sends by factors the gradients that save most channel time for a second of reconstruction:
+  /// none, some, or all of them. Then lets the largest ones change between factors and buckets, one
+  /// by one. Keeps what shortens the period.
   void tryWays() {
     std::vector<std::size_t> layers = flippable(problem.sync);
     std::optional<std::vector<Way>> next = ways;

@@ -21,17 +21,17 @@ struct OrderResult {
 };
 
 /// A solution with a period no longer than that of `inReadyOrder`, and a bound on every solution's.
-/// The layers travel by the ways of `inReadyOrder`, but those that may travel by factors do so where
-/// that was found to be better (OrderWays.h). Heuristic: list schedules with messages of
+/// The layers travel by the ways of `inReadyOrder`, but those that may travel by factors do so
+/// where that was found to be better (OrderWays.h). Heuristic: list schedules with messages of
 /// 1/1024 to all of the bytes, in powers of the square root of two, and with messages as long as
-/// periods between the bound and the best period allow. Every message counts as 1e-5 of the
-/// period more. Deterministic. Preconditions: the problem is valid, and `inReadyOrder` is a solution
-/// of problem.sync.
+/// periods between the bound and the best period allow. Every message counts as 1e-5 of the period
+/// more. Deterministic. Preconditions: the problem is valid, and `inReadyOrder` solves its
+/// sync problem.
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder);
 
 /// What a planner gives for an order problem: as above for "optimal", from its solution in ready
-/// order; followOrder() for a rule; for every other planner its own messages in their order. Returns
-/// badInput as Planner::plan() does. Precondition: the problem is valid.
+/// order; followOrder() for a rule; for every other planner its own messages in their order.
+/// Returns badInput as Planner::plan() does. Precondition: the problem is valid.
 Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner);
 
 /// What a rule gives, without a bound: its own order, or its own messages in ready order. Returns

@@ -13,8 +13,8 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// Returns badInput, naming a layer, where one may not use the first merge class or the class cannot
-/// hold them all.
+/// Returns badInput, naming a layer, where one may not use the first merge class or the class
+/// cannot hold them all.
 Status usesFirstClass(const OrderProblem &problem);
 
 /// The period under DeAR: buckets of at least `size` bytes; each all-reduce is cut into its two

@@ -47,8 +47,8 @@ Status checkTensors(const Plan &plan, const Executable &executable) {
   return Status::ok();
 }
 
-/// Whether the gradients that lie in the bucket's interval in step.so, wholly or in part, are exactly
-/// the plan's members and have the members' type.
+/// Whether the gradients that lie in the bucket's interval in step.so, wholly or in part, are
+/// exactly the plan's members and have the members' type.
 bool hasMembers(const PlanBucket &bucket, const core::Bucket &declared,
                 const Executable &executable) {
   std::multiset<std::string> members(bucket.members.begin(), bucket.members.end()), found;

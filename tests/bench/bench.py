@@ -11,8 +11,8 @@
                                            and a profile, against the step that is run (root)
     bench.py order [MODEL/BATCH ...]       the same for several planners: whether they come in the
                                            predicted order (root)
-    bench.py overlap [MODEL/BATCH ...]     steps with --overlap step against steps with a barrier, as
-                                           predicted and as run (root)
+    bench.py overlap [MODEL/BATCH ...]     steps with --overlap step against steps with a barrier,
+                                           as predicted and as run (root)
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
                                            and 10000 operators of four shapes

@@ -129,8 +129,8 @@ class OverlapTest(RefusalTest):
                     self.assert_close(found, wanted, step)
 
     def test_order_is_shorter(self):
-        """No rule's order has a shorter predicted step, nor has the barrier; the gap to the bound is
-        small, and `auto` takes the shorter plan."""
+        """No rule's order has a shorter predicted step, nor has the barrier; the gap to the bound
+        is small, and `auto` takes the shorter plan."""
         predicted = {}
         for planner in ("optimal", "p3:2KiB", "bytescheduler:4KiB", "tictac", "wfbp"):
             predicted[planner] = harness.plan_json(self.order(planner))["predicted"]

@@ -54,8 +54,8 @@ constexpr std::string_view schemeName(Scheme scheme) {
   return {};
 }
 
-/// Whether latency and bandwidth of a link give the scheme's time: the four flat all-reduces and
-/// reduce-scatter.
+/// Whether latency and bandwidth of a link give the scheme's time: the four flat
+/// all-reduces and reduce-scatter.
 constexpr bool hasFormula(Scheme scheme) {
   switch (scheme) {
   case Scheme::ring:
