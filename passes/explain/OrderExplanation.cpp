@@ -1,0 +1,169 @@
+// Latest arrivals, overtaking and other orders of one plan's messages.
+#include "passes/explain/OrderExplanation.h"
+
+#include "passes/explain/Reorder.h"
+#include "passes/problem/OrderMessages.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace syncline::explain {
+
+using namespace problem;
+
+namespace {
+
+/// When messages must end so that the period is as planned.
+class LatestEnds {
+public:
+  LatestEnds(const OrderProblem &problem, const Solution &plan)
+      : problem(problem), plan(plan), ways(orderFrom(problem, plan).ways), following(problem.tail),
+        riders(ways.size()) {
+    double reconstructions = 0;
+    for (std::size_t k : readersOf(problem) | std::views::reverse) {
+      following[k] += reconstructions;
+      reconstructions += reconstructOf(k);
+    }
+    for (std::size_t k : plan.piggybacks)
+      riders[*problem.sync.layers[k].carrier].push_back(k);
+    std::vector<double> awaited(ways.size(), 0); // share of each gradient in later messages
+    brought.resize(plan.messages.size());
+    for (std::size_t m = plan.messages.size(); m-- > 0;)
+      for (std::size_t k : plan.messages[m].layers)
+        bring(m, k, awaited);
+  }
+
+  /// What message m brings of one gradient.
+  struct Brought {
+    std::size_t layer = 0;
+    std::int64_t bytes = 0;
+    double latest = 0;
+  };
+  const std::vector<Brought> &broughtBy(std::size_t m) const { return brought[m]; }
+  /// Computation that follows the gradient's update.
+  double tailOf(std::size_t k) const { return following[k]; }
+  double reconstructOf(std::size_t k) const {
+    return ways[k].kind == Way::Kind::factors
+               ? problem.sync.layers[k].factorOptions[ways[k].index].reconstruct
+               : 0;
+  }
+
+private:
+  void bring(std::size_t m, std::size_t k, std::vector<double> &awaited) {
+    const Message &message = plan.messages[m];
+    const std::int64_t all = problem.sync.layers[k].bytes;
+    std::int64_t bytes = all;
+    if (k == message.layers.front())
+      bytes -= message.cutBefore;
+    if (k == message.layers.back())
+      bytes -= message.cutBehind;
+    if (all == 0 && !message.isFactors)
+      return; // nothing arrives, so that nothing waits
+    awaited[k] += message.isFactors ? 1 : static_cast<double>(bytes) / static_cast<double>(all);
+    brought[m].push_back({k, bytes, latestOf(k, awaited[k]) - reconstructOf(k)});
+    if (message.isFactors)
+      for (std::size_t rider : riders[k])
+        brought[m].push_back({rider, problem.sync.layers[rider].bytes, latestOf(rider, 1)});
+  }
+
+  /// When so much of the gradient must be there to be updated.
+  double latestOf(std::size_t k, double part) const {
+    return plan.finish - following[k] - part * problem.updateOf(k);
+  }
+
+  const OrderProblem &problem;
+  const Solution &plan;
+  std::vector<Way> ways;
+  std::vector<double> following;
+  std::vector<std::vector<std::size_t>> riders; ///< by carrier
+  std::vector<std::vector<Brought>> brought;    ///< by message
+};
+
+/// The plan's messages, and those that bring the gradient.
+void addMessages(OrderExplanation &explanation, const OrderProblem &problem, const Solution &plan,
+                 const LatestEnds &ends) {
+  for (std::size_t m = 0; m < plan.messages.size(); ++m) {
+    const Message &message = plan.messages[m];
+    OrderedMessage entry{.message = message,
+                         .scheme = plan.scheme(problem.sync, message),
+                         .latest = plan.finish,
+                         .urgent = message.layers.front()};
+    for (const LatestEnds::Brought &part : ends.broughtBy(m)) {
+      if (part.latest < entry.latest) {
+        entry.latest = part.latest;
+        entry.urgent = part.layer;
+      }
+      if (part.layer == explanation.layer)
+        explanation.parts.push_back({m, part.bytes, part.latest});
+    }
+    explanation.messages.push_back(std::move(entry));
+  }
+}
+
+/// The messages that overtook one of `own`, and those that one of `own` overtook.
+void addOvertaking(OrderExplanation &explanation, const std::vector<std::size_t> &own) {
+  const std::vector<OrderedMessage> &all = explanation.messages;
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    bool overtook = false, wasOvertaken = false, isNeeded = false;
+    for (std::size_t x : own) {
+      const OrderedMessage &first = all[std::min(m, x)], &second = all[std::max(m, x)];
+      if (first.message.ready <= second.message.ready)
+        continue;
+      (m < x ? overtook : wasOvertaken) = true;
+      isNeeded = isNeeded || first.latest < second.latest;
+    }
+    if (overtook && !std::ranges::binary_search(own, m))
+      explanation.overtakers.push_back({m, isNeeded});
+    if (wasOvertaken && !std::ranges::binary_search(own, m))
+      explanation.overtaken.push_back({m, isNeeded});
+  }
+}
+
+OtherOrder timed(const OrderProblem &problem, const OrderSolution &solution,
+                 const std::vector<std::size_t> &order) {
+  return {reordered(problem, solution, order).period, std::ranges::is_sorted(order)};
+}
+
+OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certificate,
+                    std::size_t layer) {
+  const Layer &asked = problem.sync.layers[layer];
+  OrderProof proof{.bound = certificate.bound,
+                   .compute = problem.compute(),
+                   .ready = certificate.ready,
+                   .tail = certificate.tail,
+                   .mayPiggyback = asked.carrier.has_value()};
+  proof.isMember = !proof.mayPiggyback && asked.bytes > 0 && asked.ready >= certificate.ready &&
+                   problem.tail[layer] >= certificate.tail;
+  return proof;
+}
+
+} // namespace
+
+OrderExplanation explainOrder(const OrderProblem &problem, const Solution &messages,
+                              const std::optional<OrderCertificate> &certificate,
+                              std::size_t layer) {
+  const LatestEnds ends(problem, messages);
+  OrderExplanation explanation;
+  explanation.layer = layer;
+  explanation.bytes = problem.sync.layers[layer].bytes;
+  explanation.ready = problem.sync.layers[layer].ready;
+  explanation.update = problem.updateOf(layer);
+  explanation.reconstruct = ends.reconstructOf(layer);
+  explanation.tail = ends.tailOf(layer);
+  explanation.period = messages.finish;
+  if (std::ranges::binary_search(messages.piggybacks, layer))
+    explanation.carrier = problem.sync.layers[layer].carrier;
+  addMessages(explanation, problem, messages, ends);
+  std::vector<std::size_t> own;
+  for (const OrderedPart &part : explanation.parts)
+    own.push_back(part.message);
+  addOvertaking(explanation, own);
+  const OrderSolution solution = orderFrom(problem, messages);
+  explanation.raised = timed(problem, solution, raised(messages, own));
+  explanation.lowered = timed(problem, solution, lowered(messages, own));
+  if (certificate)
+    explanation.proof = proofFor(problem, *certificate, layer);
+  return explanation;
+}
+
+} // namespace syncline::explain
