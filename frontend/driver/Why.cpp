@@ -5,6 +5,7 @@
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/GradientName.h"
+#include "frontend/report/OrderWhy.h"
 #include "frontend/report/WhyReport.h"
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
@@ -70,24 +71,56 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   return context;
 }
 
-/// Times of the message that brings the gradient, or the factors of its carrier.
-std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, const problem::Solution &plan,
-                                                   const explain::Explanation &explanation,
-                                                   const report::WhyContext &context) {
+/// Times of one of the plan's messages in virtual time; nothing without a prediction.
+std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t message,
+                                                   double plannersStep) {
   auto prediction = firstOf<sync::PredictionOp>(module);
-  const auto message = llvm::find_if(plan.messages, [&](const problem::Message &candidate) {
-    return candidate.layers == explanation.message.layers;
-  });
-  const auto place = static_cast<std::size_t>(message - plan.messages.begin());
-  if (!prediction || place >= prediction.getReady().getValues().size())
+  if (!prediction || message >= prediction.getReady().getValues().size())
     return std::nullopt;
-  auto at = [&](sync::TimesAttr times) { return double(times.getValues()[place]); };
+  auto at = [&](sync::TimesAttr times) { return double(times.getValues()[message]); };
   return report::VirtualTimes{.ready = at(prediction.getReady()),
                               .start = at(prediction.getStart()),
                               .end = at(prediction.getEnd()),
                               .reconstructed = at(prediction.getReconstructed()),
                               .step = prediction.getStep().convertToDouble(),
-                              .plannersStep = plan.finish + context.updates};
+                              .plannersStep = plannersStep};
+}
+
+/// The number of the message that brings the gradient, or the factors of its carrier.
+std::size_t placeOf(const problem::Solution &plan, const explain::Explanation &explanation) {
+  const auto message = llvm::find_if(plan.messages, [&](const problem::Message &candidate) {
+    return candidate.layers == explanation.message.layers;
+  });
+  return static_cast<std::size_t>(message - plan.messages.begin());
+}
+
+/// The first operation that reads the parameter; empty where the module has no program.
+std::string firstReader(ModuleOp module, const std::string &parameter) {
+  Operation *first = nullptr;
+  module.walk([&](plan::TensorOp tensor) {
+    if (tensor.getSpace() != plan::Space::parameters || tensor.getName() != parameter)
+      return;
+    for (Operation *reader : tensor->getUsers())
+      if (isa<plan::CallOp>(reader) && (!first || reader->isBeforeInBlock(first)))
+        first = reader;
+  });
+  return first ? cast<plan::CallOp>(first).getLayer().str() : "";
+}
+
+std::string whyOrdered(ModuleOp module, const merge::PlannedModule &planned,
+                       const std::vector<report::GradientName> &names, std::size_t layer) {
+  const explain::OrderExplanation explanation = explain::explainOrder(planned, layer);
+  sync::ProblemOp op = planned.problemOp;
+  sync::SolutionOp solution = planned.solutionOp;
+  report::OrderWhyContext context{.reader = firstReader(module, names[layer].parameter),
+                                  .planner = solution.getPlanner().str(),
+                                  .isRequested = op.getRequested().has_value()};
+  for (const report::GradientName &name : names)
+    context.gradients.push_back(name.parameter);
+  if (!explanation.parts.empty())
+    context.simulated =
+        simulatedTimes(module, explanation.parts.back().message, explanation.period);
+  return report::orderWhy(explanation, context);
 }
 
 } // namespace
@@ -101,21 +134,20 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   Result<merge::PlannedModule> planned = merge::readPlannedModule(**module);
   if (!planned)
     return diagnostics.status("'" + folder + "/plan.mlir': " + planned.status().message());
-  if (planned->problemOp.getTails())
-    return Status::badInput("'" + folder +
-                            "' has an order of '--overlap step', which '--why' does not explain "
-                            "yet; 'inspect' says what overtakes what and why");
   const std::vector<report::GradientName> names = namesOf(**module, planned->problemOp);
   Result<std::size_t> layer = report::findGradient(names, name);
   if (!layer)
     return Status::badInput("'" + folder + "': " + layer.status().message());
+  if (planned->problemOp.getTails())
+    return whyOrdered(**module, *planned, names, *layer);
   Result<explain::Explanation> explanation =
       explain::explain(planned->problem, planned->solution, planned->solutionOp.getPlanner().str(),
                        *layer, planned->samples);
   if (!explanation)
     return explanation.status();
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
-  why.simulated = simulatedTimes(**module, planned->solution, *explanation, why);
+  why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
+                                 planned->solution.finish + why.updates);
   return report::whyReport(*explanation, why);
 }
 

@@ -17,8 +17,7 @@ namespace syncline::explain {
 struct OrderedMessage {
   problem::Message message;
   Scheme scheme = Scheme::ring;
-  /// When it must end so that the step is as short as planned, if the other messages end as
-  /// planned.
+  /// When it must end so that the step is as short as planned, where all others end as planned.
   double latest = 0;
   std::size_t urgent = 0; ///< the layer that sets `latest`
 };

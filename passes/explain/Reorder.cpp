@@ -33,8 +33,8 @@ OrderSolution reordered(const OrderProblem &problem, const OrderSolution &soluti
   return other;
 }
 
-/// The messages by place; of equal places a chosen message stands first. An unchosen message's place
-/// is its number.
+/// The messages by place; of equal places a chosen message stands first. The place of a message
+/// that is not chosen is its number.
 template <typename PlaceOf>
 static std::vector<std::size_t> moved(const Solution &messages, std::span<const std::size_t> chosen,
                                       PlaceOf placeOf) {

@@ -158,4 +158,9 @@ Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution
   return explanation;
 }
 
+OrderExplanation explainOrder(const merge::PlannedModule &planned, std::size_t layer) {
+  return explainOrder(*merge::toOrderProblem(planned.problemOp, planned.problem.asPlanned()),
+                      planned.solution, merge::toOrderProof(planned.solutionOp), layer);
+}
+
 } // namespace syncline::explain

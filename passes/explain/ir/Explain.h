@@ -1,9 +1,11 @@
 // Explains why one gradient uses its scheme: what the other schemes would have cost, what
-// Poseidon's rule would choose, and where the choice changes.
+// Poseidon's rule would choose, and where the choice changes. In a plan with an order, explains
+// when it travels.
 #pragma once
 
 #include "passes/explain/Explanation.h"
-#include "passes/merge/PlannedProblem.h"
+#include "passes/explain/OrderExplanation.h"
+#include "passes/merge/PlannedModule.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,5 +21,8 @@ namespace syncline::explain {
 Result<Explanation> explain(const merge::PlannedProblem &problem, const problem::Solution &plan,
                             const std::string &planner, std::size_t layer,
                             std::optional<std::int64_t> samples);
+
+/// Explains when gradient `layer` travels. Precondition: the planned problem has `tails`.
+OrderExplanation explainOrder(const merge::PlannedModule &planned, std::size_t layer);
 
 } // namespace syncline::explain

@@ -1,5 +1,5 @@
-// The messages of random orders in other orders: the judge accepts them, and they stand where they
-// should.
+// The messages of random orders in other orders: the judge accepts them, and each stands in its
+// proper place.
 #include "passes/explain/Reorder.h"
 
 #include "passes/problem/OrderMessages.h"
