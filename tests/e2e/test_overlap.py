@@ -208,6 +208,8 @@ class OverlapTest(RefusalTest):
     def test_reports(self):
         plan = self.plan("factors", 2, "step")
         self.assertIn("reach into the next forward pass", harness.syncline("inspect", plan))
+        why = harness.syncline("inspect", plan, "--why", "fc.weight")
+        self.assertIn("computing it from factors takes", why)
         harness.syncline("inspect", plan, "--plot", self.folder / "plot.svg")
         harness.syncline("simulate", plan, "--trace", self.folder / "simulated.json")
         predicted = harness.plan_json(plan)["predicted"]["step"]
@@ -215,6 +217,27 @@ class OverlapTest(RefusalTest):
         simulated = json.loads(harness.syncline("simulate", plan, "--steps", 240, "--json"))
         self.assertAlmostEqual(simulated["step"], predicted, delta=2e-3 * predicted)
         self.traces(plan)
+
+    def test_explains_an_order(self):
+        """`--why` marks the buckets that bring a gradient, and says when it must arrive and what
+        another priority would cost."""
+        folder = self.order("optimal")
+        plan = harness.plan_json(folder)
+        cut = False
+        for layer in plan["layers"]:
+            name = layer["name"]
+            why = harness.syncline("inspect", folder, "--why", name)
+            marked = [int(number) for number in re.findall(r"(?m)^\*[+-]* +(\d+)  ", why)]
+            brought = [x["id"] for x in plan["buckets"] if name in x["members"]]
+            self.assertEqual(marked, brought, why)
+            cut = cut or len(brought) > 1
+            count = "one message" if len(brought) == 1 else f"{len(brought)} messages"
+            self.assertIn(f"travels in {count}; planned by optimal", why)
+            self.assertRegex(why, r"first read by \S+\n")
+            self.assertRegex(why, r"must arrive by [\d.]+ [mu]?s(; it|, and) arrives")
+            self.assertRegex(why, r"(?m)^  its messages? last: (as planned|a step )")
+            self.assertIn("no order with the schemes requested has a step below", why)
+        self.assertTrue(cut)
 
     def test_refuses_what_it_cannot(self):
         plan = self.plan("ring", 2, "step")
