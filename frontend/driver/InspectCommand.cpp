@@ -152,8 +152,9 @@ Command addInspect(CLI::App &app) {
   command
       ->add_option("--why", options->why,
                    "Explain one gradient instead: what every scheme costs, what the choice saves, "
-                   "where it would be another; a parameter, a layer, the beginning of either, or a "
-                   "glob")
+                   "where it would be another; where a plan of '--overlap step' has an order, when "
+                   "it must arrive and what overtook it; a parameter, a layer, the beginning of "
+                   "either, or a glob")
       ->type_name("LAYER")
       ->check(launch::someText())
       ->excludes("--members")
