@@ -12,7 +12,7 @@ namespace syncline::report {
 
 /// Facts for the report that an explanation does not know.
 struct OrderWhyContext {
-  std::vector<std::string> gradients; ///< names, in backward order
+  std::vector<std::string> gradients = {}; ///< names, in backward order
   std::string reader; ///< the first operation that reads the parameter; empty in a trace
   std::string planner;
   bool isRequested = false; ///< some schemes were requested by name

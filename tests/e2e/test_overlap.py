@@ -68,6 +68,9 @@ class OverlapTest(RefusalTest):
             for name in mine.names():
                 numpy.testing.assert_array_equal(mine[name], theirs[name], f"{kind} {name}")
 
+    def members(self, plan):
+        return [bucket["members"] for bucket in harness.plan_json(plan)["buckets"]]
+
     def check(self, way, ranks, extra=()):
         barrier = self.plan(way, ranks, "backward")
         carrying = self.plan(way, ranks, "step")
@@ -78,8 +81,9 @@ class OverlapTest(RefusalTest):
             self.assert_same(found, wanted, step)
         undisturbed, also, quiet = self.train(carrying, ranks, (LAST,), "quiet", extra)
         self.assert_same(undisturbed, wanted, LAST)
-        self.assertEqual(same, model)
-        self.assertEqual(also, model)
+        self.assertEqual(also, same)
+        if self.members(barrier) == self.members(carrying):  # models list tensors as they lie
+            self.assertEqual(same, model)
         for lines in (told, quiet):
             for line, other in zip(lines, log):
                 self.assertEqual(line.get("loss"), other.get("loss"))

@@ -52,6 +52,15 @@ class SchemaTest(unittest.TestCase):
         total = sum(bucket["traffic"] for bucket in plan["buckets"])
         self.assertAlmostEqual(plan["predicted"]["traffic"] / total, 1)
 
+    def test_order(self):
+        """Layers have tails, messages say what of their gradients they leave out, and the
+        certificate names the layers that prove the bound."""
+        plan = self.plan(DIGITS, words=("--planner", "p3:2KiB", "--overlap", "step"))
+        self.assertTrue(all("tail" in layer for layer in plan["layers"]))
+        self.assertTrue(any("cut" in bucket for bucket in plan["buckets"]))
+        self.assertIn("lines", plan["certificate"])
+        self.assertTrue(plan["certificate"]["layers"])
+
     def test_servers_of_a_trace(self):
         """Servers that hold a part are a merge class with a capacity, and named where anything
         uses them."""
