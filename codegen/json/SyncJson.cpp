@@ -83,15 +83,20 @@ Json stateJson(const sync::StateRow &row, std::size_t mergeClasses) {
   return json;
 }
 
-/// The layers whose ready times and tails reach the thresholds of the proof.
+/// The layers whose ready times and tails reach the thresholds of the proof. Those that may be
+/// piggybacks prove nothing.
 Json provingLayers(sync::ProblemOp problem, sync::OrderAttr order) {
   const double forward = problem.getForwardEnd().convertToDouble();
+  const auto pairs = problem.getPiggybacks().value_or(ArrayRef<std::int64_t>());
+  llvm::DenseSet<std::int64_t> mayRide;
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    mayRide.insert(pairs[i]);
   Json layers = Json::array();
-  for (auto [name, ready, tail] :
-       llvm::zip(problem.getLayers().getAsValueRange<StringAttr>(), problem.getReady().getValues(),
-                 problem.getTails()->getValues()))
-    if (ready - forward >= order.getReady() && tail >= order.getTail())
-      layers.push_back(name.str());
+  for (std::size_t k = 0; k < problem.getLayers().size(); ++k)
+    if (problem.getReady().getValues()[k] - forward >= order.getReady() &&
+        problem.getTails()->getValues()[k] >= order.getTail() &&
+        !mayRide.contains(static_cast<std::int64_t>(k)))
+      layers.push_back(layerName(problem, static_cast<std::int64_t>(k)).str());
   return layers;
 }
 
