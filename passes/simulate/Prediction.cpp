@@ -52,6 +52,10 @@ public:
     prediction.communicationEnd = simulation.communicationEnd(issuing);
     for (int rank = 0; rank < simulation.ranks; ++rank)
       readRank(rank);
+    // Times after many steps are large, so their difference may fall short by rounding.
+    const double passes = std::max(prediction.forwardEnd, prediction.backwardEnd);
+    if (passes <= prediction.step * (1 + problem::sumRounding))
+      prediction.step = std::max(prediction.step, passes);
     for (const PredictedMessage &message : prediction.messages)
       prediction.reconstructionEnd = std::max(prediction.reconstructionEnd, message.reconstructed);
     readWaits(minWaiting());
