@@ -53,20 +53,25 @@ Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution) 
   return messages;
 }
 
+std::vector<Way> waysOf(const Problem &problem, const Solution &solution) {
+  std::vector<Way> ways(problem.layers.size());
+  const auto set = [&](std::size_t k, Way way) {
+    if (k < ways.size())
+      ways[k] = way;
+  };
+  for (const Message &message : solution.messages)
+    for (std::size_t k : message.layers)
+      set(k, message.isFactors
+                 ? Way{Way::Kind::factors, static_cast<std::uint8_t>(message.option)}
+                 : Way{Way::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)});
+  for (std::size_t k : solution.piggybacks)
+    set(k, {Way::Kind::piggyback, 0});
+  return ways;
+}
+
 OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
   OrderSolution solution;
-  solution.ways.resize(problem.sync.layers.size());
-  const auto isLayer = [&](std::size_t k) { return k < solution.ways.size(); };
-  for (const Message &message : messages.messages)
-    for (std::size_t k : message.layers)
-      if (isLayer(k))
-        solution.ways[k] =
-            message.isFactors
-                ? Way{Way::Kind::factors, static_cast<std::uint8_t>(message.option)}
-                : Way{Way::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)};
-  for (std::size_t k : messages.piggybacks)
-    if (isLayer(k))
-      solution.ways[k] = {Way::Kind::piggyback, 0};
+  solution.ways = waysOf(problem.sync, messages);
   const std::vector<ClassLayout> layouts = layoutsOf(problem, solution.ways);
   for (const Message &message : messages.messages) {
     Piece piece{.isFactors = message.isFactors,
@@ -79,7 +84,9 @@ OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
     } else if (message.mergeClass < layouts.size() && !message.layers.empty()) {
       const ClassLayout &layout = layouts[message.mergeClass];
       const auto first = std::ranges::find(layout.layers, message.layers.front());
-      if (first != layout.layers.end()) {
+      // Numbers that the layout does not have could overflow in a sum.
+      const auto fits = [&](std::int64_t bytes) { return bytes >= 0 && bytes <= layout.bytes(); };
+      if (first != layout.layers.end() && fits(message.cutBefore) && fits(message.bytes)) {
         piece.begin = layout.begin[static_cast<std::size_t>(first - layout.layers.begin())] +
                       message.cutBefore;
         piece.end = piece.begin + message.bytes;

@@ -1,6 +1,7 @@
 // Tries list schedules and keeps the best.
 #include "passes/solver/OrderPlanner.h"
 
+#include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"

@@ -9,18 +9,6 @@ namespace syncline::solver {
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<Way> waysOf(const Problem &problem, const Solution &solution) {
-  std::vector<Way> ways(problem.layers.size());
-  for (const Message &message : solution.messages)
-    for (std::size_t k : message.layers)
-      ways[k] = message.isFactors
-                    ? Way{Way::Kind::factors, static_cast<std::uint8_t>(message.option)}
-                    : Way{Way::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)};
-  for (std::size_t k : solution.piggybacks)
-    ways[k] = {Way::Kind::piggyback, 0};
-  return ways;
-}
-
 /// A merge class without a capacity that the layer may use.
 static std::optional<Way> bucketWay(const Problem &problem, std::size_t k) {
   for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)

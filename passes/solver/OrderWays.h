@@ -11,9 +11,6 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// How the layers travel in a solution of the sync problem. Precondition: it solves `problem`.
-std::vector<Way> waysOf(const Problem &problem, const Solution &solution);
-
 /// The ways where layer k travels by its fastest factor option and its piggybacks ride with it, if
 /// it travelled in a bucket; else where it and its piggybacks travel in buckets. Nothing where the
 /// layer, or a piggyback, has no such way without a capacity. Precondition: `ways` are allowed.

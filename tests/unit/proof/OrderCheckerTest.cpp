@@ -227,6 +227,8 @@ TEST(CheckOrder, MessagesListWhatTheyCarry) {
   EXPECT_EQ(rejects([](Message &message) { message.layers = {0, 1}; }), Kind::wrongList);
   EXPECT_EQ(rejects([](Message &message) { message.layers = {7}; }), Kind::pieceNotThere);
   EXPECT_EQ(rejects([](Message &message) { message.cutBefore = 64; }), Kind::notSent);
+  EXPECT_EQ(rejects([](Message &message) { message.cutBefore = unlimited; }), Kind::pieceNotThere);
+  EXPECT_EQ(rejects([](Message &message) { message.bytes = unlimited; }), Kind::pieceNotThere);
 }
 
 } // namespace
