@@ -143,9 +143,23 @@ double mean(const Series &values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The median of the slowest of `count` values.
-double medianOfSlowest(const Series &values, int count) {
-  return quantile(values, std::pow(0.5, 1.0 / count));
+/// The values less the median of the nine around each. What all ranks of a machine share, such as a
+/// processor that clocks down for some seconds, falls out. What makes one rank late stays.
+Series aroundTrend(const Series &values) {
+  constexpr std::size_t reach = 4;
+  Series left;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(i - std::min(i, reach));
+    const auto last =
+        values.begin() + static_cast<std::ptrdiff_t>(std::min(i + reach + 1, values.size()));
+    left.push_back(values[i] - quantile(Series(first, last), 0.5));
+  }
+  return left;
+}
+
+/// The median of the slowest of `count` steps, which share a trend.
+double medianOfSlowest(const Series &steps, int count) {
+  return quantile(steps, 0.5) + quantile(aroundTrend(steps), std::pow(0.5, 1.0 / count));
 }
 
 MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {

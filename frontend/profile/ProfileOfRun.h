@@ -39,7 +39,8 @@ struct MeasuredProfile {
 ///
 /// The profile's `overhead` is what a whole step takes beyond the operations. Of `ranks` ranks that
 /// wait for each other's messages the slowest decides, so the median of the slowest of so many
-/// steps counts, and at least what one rank's steps take beyond. Where ranks share processors it is
+/// steps counts, and at least what one rank's steps take beyond. A trend that steps follow together
+/// is no waiting. Where ranks share processors it is
 /// a mean without waiting. Errors: badInput for a document of another form.
 Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, int ranks = 1,
                                        bool sharesProcessors = false);

@@ -103,6 +103,17 @@ TEST(OperationTimes, OverheadIsWhatRanksWaitForToo) {
       << profileSummary(*two);
 }
 
+// Half of the steps ran on a slower processor. No rank waits for another one because of that.
+TEST(OperationTimes, OverheadLeavesOutATrend) {
+  std::vector<double> seconds(20, 1);
+  seconds.resize(40, 1.25);
+  json times = document({operation("a", "forward", seconds)});
+  times["whole"] = seconds;
+  const auto measured = profileOfTimes(times, 2);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->profile.overhead, 0);
+}
+
 // What is reconstructed from the factors of four ranks costs one rank a quarter.
 TEST(OperationTimes, SharesReconstruction) {
   const MeasuredProfile m =
