@@ -119,7 +119,8 @@ std::vector<bool> carriedOperations(const Scenario &scenario) {
   for (const Operation &op : scenario.operations) {
     if (op.kind == Operation::Kind::wait)
       isCarried = messages[static_cast<std::size_t>(op.message)];
-    isCarried = isCarried && op.phase == Phase::update;
+    else
+      isCarried = isCarried && (op.kind == Operation::Kind::update || op.phase == Phase::update);
     carried.push_back(isCarried);
   }
   return carried;
