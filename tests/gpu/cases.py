@@ -68,6 +68,7 @@ WHOLE = [
     Whole("digits", "digits", 4, (1, 8, 8), 10),
     Whole("digits-factors", "digits", 4, (1, 8, 8), 10, ("--scheme", "fc*.weight=sfb")),
     Whole("digits-shards", "digits", 4, (1, 8, 8), 10, ("--scheme", "*=reduce-scatter")),
+    Whole("digits-order", "digits", 4, (1, 8, 8), 10, ("--overlap", "step")),
     Whole("squeezenet", "squeezenet1_1", 2, (3, 64, 64), 1000),
 ]
 
