@@ -114,6 +114,7 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
     for (cluster::Real number : order.getLines())
       lines.push_back(real(number));
     return {{"bound", solution.getBound().convertToDouble()},
+            {"channel_weight", real(order.getChannelWeight().value_or(1.0))},
             {"ready", real(order.getReady())},
             {"tail", real(order.getTail())},
             {"lines", lines},

@@ -79,10 +79,18 @@ static std::string certificate(const nlohmann::json &plan) {
   const double compute = proof.at("compute");
   if (bound <= compute || layers.empty())
     return "proof: computation alone takes " + formatSeconds(compute) + "\n";
-  return "proof: " + memberSummary(layers) + " are ready " + formatSeconds(ready) +
-         " after the backward pass begins or later, need the channel for " +
-         formatSeconds(bound - ready - tail) + " from then on, and " + formatSeconds(tail) +
-         " of the next forward pass follow them\n";
+  const double weight = proof.value("channel_weight", 1.0);
+  const double channel = (bound - (1 - weight) * compute) / weight - ready - tail;
+  std::string text = "proof: " + memberSummary(layers) + " are ready " + formatSeconds(ready) +
+                     " after the backward pass begins or later, need the channel for " +
+                     formatSeconds(channel) + " from then on, and " + formatSeconds(tail) +
+                     " of the next forward pass follow them\n";
+  if (weight < 1)
+    text += "a second of reconstruction from factors is counted as " +
+            formatSeconds((1 - weight) / weight) +
+            " on the channel; the bound weighs all this with " + percent(weight) +
+            " and computation, " + formatSeconds(compute) + ", with " + percent(1 - weight) + "\n";
+  return text;
 }
 
 std::string orderText(const nlohmann::json &plan) {

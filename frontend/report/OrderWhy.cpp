@@ -214,6 +214,15 @@ std::string priorities(const OrderExplanation &explanation) {
          change(explanation.lowered, explanation.period);
 }
 
+/// How the bound counts factors, which spare the channel and cost the device.
+std::string weighing(const OrderProof &proof) {
+  if (proof.channelWeight == 1)
+    return "";
+  return ",\na second of reconstruction from factors counted as " + formatSeconds(proof.price()) +
+         " (the bound weighs all this with " + percent(proof.channelWeight) +
+         " and computation with " + percent(1 - proof.channelWeight) + ")";
+}
+
 /// Whether the bound rests on the gradient, and else why not.
 std::string proof(const OrderExplanation &explanation, const OrderWhyContext &context) {
   if (!explanation.proof)
@@ -227,7 +236,7 @@ std::string proof(const OrderExplanation &explanation, const OrderWhyContext &co
   text += ": all gradients that are ready at " + formatSeconds(proof.ready) +
           " or later and have at least " + formatSeconds(proof.tail) +
           "\nof the next forward pass behind them need the channel for " +
-          formatSeconds(proof.channel()) + " together; this one is ";
+          formatSeconds(proof.channel()) + " together" + weighing(proof) + "; this one is ";
   if (proof.isMember)
     return text + "among them\n";
   if (proof.mayPiggyback)

@@ -132,14 +132,18 @@ def Sync_OrderAttr : Sync_Attr<"Order", "order"> {
     The gradients that are ready at `ready` or later, in seconds from the beginning of the backward
     pass, and whose tail is at least `tail`, prove the `bound` of a solution of a problem with
     `tails`. `lines` has, for each merge class, latency and seconds per byte of a line under all its
-    costs. passes/proof/README.md ("The bound of an order") has the sum that a checker evaluates.
+    costs. `channel_weight`, 1 where it is left out, is above 0 and at most 1.
+    passes/proof/README.md ("The bound of an order") has the sum that a checker evaluates.
 
     `#sync.order<ready = 0.2, tail = 0.1, lines = [1.0e-3, 1.0e-9]>`
   }];
-  let parameters = (ins Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$tail,
+  let parameters = (ins OptionalParameter<"::std::optional<::syncline::cluster::Real>",
+                                          "between 0 and 1">:$channelWeight,
+                        Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$tail,
                         ArrayRefParameter<"::syncline::cluster::Real">:$lines);
   let assemblyFormat = [{
-    `<` `ready` `=` $ready `,` `tail` `=` $tail `,` `lines` `=` `[` $lines `]` `>`
+    `<` (`channel_weight` `=` $channelWeight^ `,`)? `ready` `=` $ready `,` `tail` `=` $tail `,`
+    `lines` `=` `[` $lines `]` `>`
   }];
 }
 

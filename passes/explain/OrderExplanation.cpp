@@ -129,6 +129,7 @@ OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certifi
   const Layer &asked = problem.sync.layers[layer];
   OrderProof proof{.bound = certificate.bound,
                    .compute = problem.compute(),
+                   .channelWeight = certificate.channelWeight,
                    .ready = certificate.ready,
                    .tail = certificate.tail,
                    .mayPiggyback = asked.carrier.has_value()};

@@ -45,14 +45,19 @@ struct OtherOrder {
 struct OrderProof {
   double bound = 0;
   double compute = 0;        ///< computation of a step, a bound in itself
+  double channelWeight = 1;  ///< of the gradients' bound; that of computation is 1 less it
   double ready = 0;          ///< the least ready time of the gradients that prove the bound
   double tail = 0;           ///< the least tail of these gradients
   bool isMember = false;     ///< the gradient is one of them
   bool mayPiggyback = false; ///< left out, since it could travel within another message
 
   bool isByComputation() const { return bound <= compute; }
-  /// Seconds that the gradients need the channel.
-  double channel() const { return bound - ready - tail; }
+  /// Seconds that the gradients need the channel. A second of reconstruction counts as price().
+  double channel() const {
+    return (bound - (1 - channelWeight) * compute) / channelWeight - ready - tail;
+  }
+  /// Seconds of the channel that a second of reconstruction counts as.
+  double price() const { return (1 - channelWeight) / channelWeight; }
 };
 
 struct OrderExplanation {

@@ -168,6 +168,7 @@ std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::Sol
   if (!order)
     return std::nullopt;
   problem::OrderCertificate proof{.bound = op.getBound().convertToDouble(),
+                                  .channelWeight = order.getChannelWeight().value_or(1.0),
                                   .ready = order.getReady(),
                                   .tail = order.getTail(),
                                   .lines = {}};

@@ -136,7 +136,11 @@ static Attribute proofAttr(OpBuilder &builder, const problem::Problem &problem,
   llvm::SmallVector<cluster::Real> lines;
   for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
     lines.append({certificate.lines[l].latency, certificate.lines[l].secondsPerByte});
-  return sync::OrderAttr::get(builder.getContext(), certificate.ready, certificate.tail, lines);
+  std::optional<cluster::Real> weight;
+  if (certificate.channelWeight != 1)
+    weight = certificate.channelWeight;
+  return sync::OrderAttr::get(builder.getContext(), weight, certificate.ready, certificate.tail,
+                              lines);
 }
 
 static sync::SolutionOp createSolution(OpBuilder &builder, sync::ProblemOp op,

@@ -93,9 +93,11 @@ struct ClassLayout {
 /// A bound on the period: layers whose gradient exists no earlier than `ready` and whose tail is at
 /// least `tail` cannot start to travel before `ready`, occupy the channel for at least what lines
 /// under the costs say, and the last of them still has `tail` seconds of computation before it.
-/// The computation of a step is always a bound.
+/// The computation of a step, with all reconstruction, is always a bound. A weighted mean of both
+/// is one too.
 struct OrderCertificate {
-  double bound = 0; ///< seconds: no solution has a shorter period
+  double bound = 0;         ///< seconds: no solution has a shorter period
+  double channelWeight = 1; ///< of the layers' bound, in (0, 1]; computation has the rest
   double ready = 0, tail = 0;
   std::array<Relaxation::Line, maxMergeClasses> lines; ///< one under every cost of each merge class
 };

@@ -216,7 +216,8 @@ private:
 };
 
 /// What the channel needs at least for the layers that a certificate names: every message costs
-/// `latency`, and each layer its work beside that.
+/// `latency`, and each layer its work beside that. A second of reconstruction counts as so many
+/// seconds as the weight of computation has for each unit of the channel's weight.
 struct ChannelWork {
   struct Part {
     double ready = 0, tail = 0, work = 0; ///< seconds
@@ -227,6 +228,7 @@ struct ChannelWork {
 
 ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certificate) {
   ChannelWork all;
+  const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
   double withoutBuckets = 0; // seconds more where no message of a merge class is sent
   for (std::size_t k = 0; k < problem.tail.size(); ++k) {
     const Layer &layer = problem.sync.layers[k];
@@ -242,7 +244,7 @@ ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certific
         all.latency = std::min(all.latency, line.latency);
       }
     for (const FactorOption &option : layer.factorOptions)
-      otherwise = std::min(otherwise, option.seconds);
+      otherwise = std::min(otherwise, option.seconds + price * option.reconstruct);
     const double least = std::min(inBucket, otherwise);
     all.parts.push_back({layer.ready, problem.tail[k], least});
     withoutBuckets += otherwise - least;
@@ -280,15 +282,17 @@ double earliestEnd(const ChannelWork &all, double ChannelWork::Part::*release) {
   return end[n];
 }
 
-/// Seconds that no period can undercut because of the certificate's layers; 0 where it names none.
+/// Seconds that no period can undercut because of the certificate's layers and of computation.
 double provedBy(const OrderProblem &problem, const OrderCertificate &certificate) {
   ChannelWork all = workOf(problem, certificate);
   if (all.parts.empty())
-    return 0;
+    return problem.compute();
   const double fromReady = earliestEnd(all, &ChannelWork::Part::ready) + certificate.tail;
   // Seen from the step's end backwards, messages may not end after their layers are needed.
   std::ranges::sort(all.parts, {}, &ChannelWork::Part::tail);
-  return std::max(fromReady, certificate.ready + earliestEnd(all, &ChannelWork::Part::tail));
+  const double layers =
+      std::max(fromReady, certificate.ready + earliestEnd(all, &ChannelWork::Part::tail));
+  return certificate.channelWeight * layers + (1 - certificate.channelWeight) * problem.compute();
 }
 
 Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certificate) {
@@ -338,6 +342,9 @@ Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &cer
   for (double number : {certificate.bound, certificate.ready, certificate.tail})
     if (!isCheckedTime(number))
       return refuse(Kind::notALine, "expected finite times >= 0, got ", number);
+  if (!(certificate.channelWeight > 0 && certificate.channelWeight <= 1))
+    return refuse(Kind::notALine, "expected a weight of the channel above 0 and at most 1, got ",
+                  certificate.channelWeight);
   if (Verdict verdict = checkLines(problem, certificate))
     return verdict;
   const double proved = std::max(problem.compute(), provedBy(problem, certificate));

@@ -67,7 +67,11 @@ struct LayerWork {
 /// before its gradient would be ready.
 bool mustTravel(const Layer &layer) { return !layer.carrier && layer.bytes > 0; }
 
-LayerWork workOf(const Problem &problem, const CostLines &lines, std::size_t k) {
+/// A second of reconstruction costs as many seconds on the channel as the weight of computation has
+/// for each unit of the channel's weight.
+LayerWork workOf(const Problem &problem, const OrderCertificate &certificate, std::size_t k) {
+  const CostLines &lines = certificate.lines;
+  const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
   const Layer &layer = problem.layers[k];
   LayerWork least;
   for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
@@ -76,7 +80,7 @@ LayerWork workOf(const Problem &problem, const CostLines &lines, std::size_t k) 
       least.latency = std::min(least.latency, lines[l].latency);
     }
   for (const FactorOption &option : layer.factorOptions)
-    least.alone = std::min(least.alone, option.seconds);
+    least.alone = std::min(least.alone, option.seconds + price * option.reconstruct);
   least.work = std::min(least.work, least.alone);
   if (!layer.factorOptions.empty())
     least.latency = std::min(least.latency, least.alone - least.work);
@@ -122,7 +126,7 @@ void prove(const OrderProblem &problem, OrderCertificate &certificate) {
     const Layer &layer = problem.sync.layers[k];
     if (!mustTravel(layer) || layer.ready < certificate.ready || problem.tail[k] < certificate.tail)
       continue;
-    const LayerWork work = workOf(problem.sync, certificate.lines, k);
+    const LayerWork work = workOf(problem.sync, certificate, k);
     byReady.push_back({layer.ready, work.work});
     byTail.push_back({problem.tail[k], work.work});
     latency = std::min(latency, work.latency);
@@ -132,16 +136,19 @@ void prove(const OrderProblem &problem, OrderCertificate &certificate) {
   latency = std::min(latency, alone - least);
   std::ranges::sort(byTail, {}, &Released::release);
   certificate.bound = problem.compute();
-  if (!byReady.empty())
-    certificate.bound =
-        std::max({certificate.bound, earliestEnd(byReady, latency) + certificate.tail,
-                  certificate.ready + earliestEnd(byTail, latency)});
+  if (byReady.empty())
+    return;
+  const double layers = std::max(earliestEnd(byReady, latency) + certificate.tail,
+                                 certificate.ready + earliestEnd(byTail, latency));
+  const double weight = certificate.channelWeight;
+  certificate.bound =
+      std::max(certificate.bound, weight * layers + (1 - weight) * problem.compute());
 }
 
-/// The best thresholds for these lines. Layers enter with falling ready times; each adds its work
-/// to all thresholds on the tail that it reaches. Latencies are left out there, since they hardly
-/// differ between sets; the sets with the most work are then proved in full.
-OrderCertificate bestFor(const OrderProblem &problem, const CostLines &lines) {
+/// The best thresholds for the lines and the weight of `base`. Layers enter with falling ready
+/// times; each adds its work to all thresholds on the tail that it reaches. Latencies are left out
+/// there, since they hardly differ between sets; those with the most work are then proved.
+OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &base) {
   const std::size_t n = problem.tail.size();
   std::vector<double> tails(problem.tail.begin(), problem.tail.end());
   std::ranges::sort(tails);
@@ -153,16 +160,19 @@ OrderCertificate bestFor(const OrderProblem &problem, const CostLines &lines) {
       continue;
     const auto reached =
         static_cast<std::size_t>(std::ranges::upper_bound(tails, problem.tail[k]) - tails.begin());
-    bounds.add(reached, workOf(problem.sync, lines, k).work);
+    bounds.add(reached, workOf(problem.sync, base, k).work);
     const double ready = problem.sync.layers[k].ready;
-    sets.push_back({ready + bounds.max(), ready, tails[bounds.argMax()], lines});
+    sets.push_back({.bound = ready + bounds.max(),
+                    .channelWeight = base.channelWeight,
+                    .ready = ready,
+                    .tail = tails[bounds.argMax()],
+                    .lines = base.lines});
   }
   // Each proof looks at all layers.
   const std::size_t proofs = std::min(sets.size(), std::max<std::size_t>(8, 5'000'000 / (n + 1)));
   std::ranges::partial_sort(sets, sets.begin() + static_cast<std::ptrdiff_t>(proofs),
                             std::greater(), &OrderCertificate::bound);
-  OrderCertificate best;
-  best.lines = lines;
+  OrderCertificate best = base;
   prove(problem, best);
   for (OrderCertificate &set : std::span(sets).first(proofs)) {
     prove(problem, set);
@@ -184,11 +194,32 @@ OrderCertificate orderBound(const OrderProblem &problem) {
   std::vector<double> parts;
   for (double part = 1; part > 1e-6; part /= 4)
     parts.push_back(part);
+  const std::vector<CostLines> lines = costLines(problem.sync, most, parts, true);
   OrderCertificate best;
   best.bound = problem.compute();
-  for (const CostLines &lines : costLines(problem.sync, most, parts, true))
-    if (OrderCertificate next = bestFor(problem, lines); next.bound > best.bound)
+  const auto attempt = [&](double weight, const CostLines &under) {
+    OrderCertificate next = bestFor(problem, {.channelWeight = weight, .lines = under});
+    const bool isBetter = next.bound > best.bound;
+    if (isBetter)
       best = next;
+    return isBetter;
+  };
+  for (const CostLines &under : lines)
+    attempt(1, under);
+  const auto reconstructs = [](const Layer &layer) {
+    return std::ranges::any_of(layer.factorOptions,
+                               [](const FactorOption &option) { return option.reconstruct > 0; });
+  };
+  // Whether layers that may travel by factors do so, is a choice between the channel's time and the
+  // device's. A weight that makes both equally dear bounds it best.
+  if (std::ranges::any_of(problem.sync.layers, reconstructs))
+    for (double step = 0.25; step > 0.005; step /= 2) {
+      const double middle = best.channelWeight;
+      for (double weight : {middle - 2 * step, middle - step, middle + step})
+        if (weight > 0 && weight < 1)
+          for (const CostLines &under : lines)
+            attempt(weight, under);
+    }
   return best;
 }
 

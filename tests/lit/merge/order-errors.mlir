@@ -153,3 +153,39 @@ sync.solution of @p by "manual"
     #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
     #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
   finish 5.25 bound 5.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+// The mean of 5 s and of the 3 s of computation is a bound too.
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 4.0 certificate #sync.order<channel_weight = 0.5, ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O21: the certificate proves 4 s, not 4.125 s}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 4.125 certificate #sync.order<channel_weight = 0.5, ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O20: expected a weight of the channel above 0 and at most 1, got 1.5}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 4.0 certificate #sync.order<channel_weight = 1.5, ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>

@@ -167,11 +167,32 @@ TEST(CheckOrderBound, CountsFactors) {
   EXPECT_TRUE(checkOrderBound(smallProblem(), goodCertificate(), 13));
 }
 
+/// Factors take 2 s of the channel instead of the first layer's 4 s, and 40 s of the device. The
+/// channel alone then proves nothing, since it needs 7 s, less than the 10 s of computation. With a
+/// weight of 0.9, reconstruction counts as 40/9 s, so that buckets are cheaper: 11 s, as without
+/// factors, and 0.9 * 11 s + 0.1 * 10 s = 10.9 s.
+TEST(CheckOrderBound, WeighsReconstruction) {
+  OrderProblem problem = smallProblem();
+  OrderCertificate certificate = goodCertificate();
+  problem.sync.layers[0].factorOptions[0].reconstruct = 40;
+  certificate.bound = 10.9;
+  EXPECT_TRUE(checkOrderBound(problem, certificate, 50));
+  certificate.channelWeight = 0.9;
+  EXPECT_FALSE(checkOrderBound(problem, certificate, 50));
+  certificate.bound = 10.91;
+  EXPECT_TRUE(checkOrderBound(problem, certificate, 50));
+}
+
 TEST(CheckOrderBound, RejectsEachWrongCertificate) {
   using Kind = OrderRejectionKind;
   EXPECT_FALSE(checkOrderBound(withoutFactors(), goodCertificate(), 13));
   expectBoundRejected(Kind::notALine, "O20: expected finite times >= 0, got nan", 13,
                       [](auto &certificate) { certificate.tail = std::nan(""); });
+  for (double weight : {0.0, -1.0, 1.5, std::nan("")}) {
+    OrderCertificate certificate = goodCertificate();
+    certificate.channelWeight = weight;
+    EXPECT_TRUE(checkOrderBound(withoutFactors(), certificate, 13)) << weight;
+  }
   expectBoundRejected(Kind::notALine,
                       "O20: the line 1.5 s + 0.015625 s/B is not under every cost of merge class 1",
                       13, [](auto &certificate) { certificate.lines[0].latency = 1.5; });
