@@ -9,58 +9,20 @@
 #include "passes/solver/OrderPlanner.h"
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Planner.h"
+#include "tests/support/TraceOrder.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 using namespace syncline;
 using namespace syncline::problem;
 using namespace syncline::proof;
 using namespace syncline::solver;
+using namespace syncline::test;
 
 namespace {
-
-struct TraceLayer {
-  std::int64_t bytes = 0;
-  double forward = 0, backward = 0; ///< seconds
-};
-
-/// The rows of samples/traces: name,bytes,forward,backward in B and ms.
-std::vector<TraceLayer> readTrace(const std::string &path) {
-  std::ifstream file(path);
-  std::vector<TraceLayer> layers;
-  std::string line;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
-    std::istringstream cells(line);
-    std::string name, bytes, forward, backward;
-    std::getline(cells, name, ',');
-    std::getline(cells, bytes, ',');
-    std::getline(cells, forward, ',');
-    std::getline(cells, backward, ',');
-    layers.push_back({std::stoll(bytes), std::stod(forward) * 1e-3, std::stod(backward) * 1e-3});
-  }
-  return layers;
-}
-
-OrderProblem problemOf(const std::vector<TraceLayer> &trace, int ranks, double gigabits) {
-  OrderProblem problem;
-  const LinkRates rates{50e-6, 8 / (gigabits * 1e9), 0};
-  problem.sync.mergeClasses = {{{{Scheme::ring, formulaCost(Scheme::ring, ranks, rates)}}}};
-  double ready = 0;
-  for (std::size_t i = trace.size(); i-- > 0;) {
-    ready += trace[i].backward;
-    problem.sync.layers.push_back({trace[i].bytes, ready, 1, {}, {}});
-    problem.forward += trace[i].forward;
-    problem.tail.push_back(problem.forward);
-  }
-  problem.sync.computeFree = ready;
-  return problem;
-}
 
 /// The shortest period of the other systems.
 struct Rivals {
