@@ -48,8 +48,10 @@ Result<std::string> adviseDdp(const std::string &folder) {
   if (!own)
     return own.status();
   const std::vector<double> sizes = report::ddpSizes(bytes);
+  sweep::SweepOptions asDdp; // which waits for its messages before the optimizer's step
+  asDdp.overlap = sweep::Overlap::backward;
   Result<sweep::Sweep> sweep = sweep::runSweep(
-      *plan, cluster, {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, {});
+      *plan, cluster, {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, asDdp);
   if (!sweep)
     return sweep.status();
   return report::ddpAdvice(*sweep, *own, bytes);

@@ -20,7 +20,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdio>
 
 using namespace mlir;
@@ -77,11 +76,11 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   Result<Scenario> scenario = plan.asPlanned(cluster);
   if (!scenario)
     return scenario.status();
+  const bool isCarrying = plan.problem().hasOrder();
+  scenario->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
+  scenario->steps = options.steps + scenario->warmUp;
   if (Status slow = addSlowRanks(*scenario, options); !slow)
     return slow;
-  const std::vector<bool> carried = simulate::carriedMessages(*scenario);
-  const bool isCarrying = std::find(carried.begin(), carried.end(), true) != carried.end();
-  scenario->steps = options.steps + (isCarrying ? 1 : 0); // the first one waits for no message
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;
   if (Status fits =
@@ -115,11 +114,6 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
 
 Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
                 cluster::SpecAttr cluster, const nlohmann::json &document) {
-  if (document.value("overlap", "backward") == "step")
-    return Status::badInput("'" + options.plan +
-                            "': a sweep plans steps that wait for their own messages, but this "
-                            "plan's messages reach into the next step; expected a plan compiled "
-                            "with '--overlap backward'");
   Result<report::SimulationContext> context = contextOf(options, plan, cluster, document);
   if (!context)
     return context.status();

@@ -72,6 +72,8 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
   options.replan = raw.replan == "yes";
   if (options.sweeps.size() != 1 && !(options.csv + options.plot).empty())
     return usage("--csv and --plot show one sweep, got " + std::to_string(options.sweeps.size()));
+  if (!options.plot.empty() && options.sweeps.front().kind == sweep::SweepAxis::Kind::overlap)
+    return usage("--plot draws over numbers, and overlaps are none");
   if (Status named = expectSvgName(options.plot); !named)
     return named;
   if (!options.sweeps.empty() && (options.json || !options.trace.empty()))
@@ -88,7 +90,8 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
               "Simulate over a range, or at the values of a list, instead: "
               "bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, ranks=1..2048 or ranks=4,8,16, "
               "nodes=1..8, batch=8..256, slow=1..4 (times as long that rank 0 computes), "
-              "bucket=1MiB..200MiB (planner ddp:SIZE); may be repeated. Prints samples/s, of all "
+              "bucket=1MiB..200MiB (planner ddp:SIZE), overlap=backward,step (for plans of "
+              "'compile --overlap step'); may be repeated. Prints samples/s, of all "
               "ranks, and efficiency: samples/s / (ranks x samples/s of one device alone, which "
               "sends nothing). What does not fit into the devices' memory is left out")
           ->type_name("AXIS=FIRST..LAST")

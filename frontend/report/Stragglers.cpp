@@ -51,14 +51,13 @@ void balance(SlowRanks &group, std::optional<std::int64_t> samples) {
 
 double waitOf(const Scenario &scenario, const Simulation &simulation, int rank) {
   double seconds = 0;
-  for (int step = 0; step < simulation.steps; ++step)
+  for (int step = simulation.warmUp; step < simulation.steps; ++step)
     for (std::size_t i = 0; i < simulation.operationCount; ++i)
       if (scenario.operations[i].kind == Operation::Kind::wait) {
         const simulate::Span &span = simulation.operation(step, rank, i);
         seconds += span.end - span.start;
       }
-  const bool hasFirst = simulation.isCarrying && simulation.steps > 1; // it waits for nothing
-  return seconds / (simulation.steps - (hasFirst ? 1 : 0));
+  return seconds / simulation.counted();
 }
 
 void readWaits(Stragglers &found, const Scenario &scenario, const Simulation &simulation,

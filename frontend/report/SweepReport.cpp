@@ -33,21 +33,41 @@ std::string schemeSummary(const sweep::SweepPoint &point) {
   return text;
 }
 
+/// "step"; empty where nothing is sent.
+std::string overlapOf(const sweep::SweepPoint &point) {
+  return point.sends() ? std::string(overlapName(point.overlap)) : "";
+}
+
 /// Whether gradients travel in the same groups at both points, whatever the messages' numbers.
 bool isGroupedAlike(const sweep::SweepPoint &a, const sweep::SweepPoint &b) {
   std::map<int, int> there, back;
+  const auto isSame = [&](int one, int other) {
+    return there.try_emplace(one, other).first->second == other &&
+           back.try_emplace(other, one).first->second == one;
+  };
   for (std::size_t i = 0; i < a.messages.size(); ++i)
-    if (there.try_emplace(a.messages[i], b.messages[i]).first->second != b.messages[i] ||
-        back.try_emplace(b.messages[i], a.messages[i]).first->second != a.messages[i])
+    if (!std::ranges::equal(a.messages[i], b.messages[i], isSame))
       return false;
   return true;
+}
+
+/// "3 messages instead of 5"; empty where gradients travel in the same groups and, in an order, in
+/// the same sequence.
+std::string otherGrouping(const sweep::SweepPoint &before, const sweep::SweepPoint &after) {
+  if (!isGroupedAlike(before, after))
+    return before.messageCount() == after.messageCount()
+               ? "other groups in " + std::to_string(after.messageCount()) + " messages"
+               : std::to_string(after.messageCount()) + " messages instead of " +
+                     std::to_string(before.messageCount());
+  const bool isOrder = after.overlap == sweep::Overlap::step && before.overlap == after.overlap;
+  return isOrder && before.messages != after.messages ? "the same messages in another order" : "";
 }
 
 /// "fc6, fc7: ring to factors; 3 messages in place of 5"; empty where nothing differs, or one of
 /// the two sends nothing.
 std::string differences(const sweep::Sweep &sweep, const sweep::SweepPoint &before,
                         const sweep::SweepPoint &after) {
-  if (before.schemes.empty() || after.schemes.empty())
+  if (!before.sends() || !after.sends())
     return "";
   std::map<std::pair<Scheme, Scheme>, std::vector<std::string>> changed;
   for (std::size_t i = 0; i < after.schemes.size(); ++i)
@@ -58,15 +78,8 @@ std::string differences(const sweep::Sweep &sweep, const sweep::SweepPoint &befo
     text += (text.empty() ? "" : "; ") + rangeSummary(names.front(), names.back(), names.size()) +
             " by " + std::string(schemeName(schemes.second)) + " instead of " +
             std::string(schemeName(schemes.first));
-  if (!isGroupedAlike(before, after)) {
-    text += text.empty() ? "" : "; ";
-    if (before.messageCount() == after.messageCount())
-      text += "other groups in " + std::to_string(after.messageCount()) + " messages";
-    else
-      text += std::to_string(after.messageCount()) + " messages instead of " +
-              std::to_string(before.messageCount());
-  }
-  return text;
+  const std::string grouping = otherGrouping(before, after);
+  return text + (text.empty() || grouping.empty() ? "" : "; ") + grouping;
 }
 
 std::string skippedText(const sweep::Sweep &sweep) {
@@ -111,13 +124,20 @@ std::string quoted(const std::string &text) {
   return result + "\"";
 }
 
+/// A value of the axis as a cell; overlaps have no number.
+std::string csvCell(sweep::SweepAxis::Kind kind, double value) {
+  return kind == sweep::SweepAxis::Kind::overlap ? sweep::axisValue(kind, value)
+                                                 : number(sweep::csvValue(kind, value));
+}
+
 std::string csvRow(sweep::SweepAxis::Kind kind, const sweep::SweepPoint &point) {
   const Throughput rate = throughputOf(point);
   auto known = [](double value) { return value > 0 ? number(value) : std::string(); };
-  return number(sweep::csvValue(kind, point.value)) + "," + number(point.step) + "," +
-         number(point.compute) + "," + number(point.exposed) + "," +
-         number(point.communicationEnd) + "," + std::to_string(point.messageCount()) + "," +
-         known(rate.samplesPerSecond()) + "," + known(rate.efficiency()) + ",\n";
+  return csvCell(kind, point.value) + "," + number(point.step) + "," + number(point.compute) + "," +
+         number(point.exposed) + "," + number(point.communicationEnd) + "," +
+         std::to_string(point.messageCount()) + "," + known(rate.samplesPerSecond()) + "," +
+         known(rate.efficiency()) + "," + overlapOf(point) + "," +
+         (point.gap ? number(*point.gap) : "") + ",\n";
 }
 
 } // namespace
@@ -135,6 +155,8 @@ std::string sweepTable(const sweep::Sweep &sweep) {
                {"samples/s", Align::right},
                {"efficiency", Align::right},
                {"messages", Align::right},
+               {"overlap"},
+               {"gap", Align::right},
                {"gradients by scheme"}});
   bool hasWhole = false;
   for (const sweep::SweepPoint &point : sweep.points) {
@@ -146,6 +168,7 @@ std::string sweepTable(const sweep::Sweep &sweep) {
                   rate.samplesPerSecond() > 0 ? formatRate(rate.samplesPerSecond()) : "-",
                   rate.efficiency() > 0 ? percent(rate.efficiency()) : "-",
                   std::to_string(point.messageCount()) + (point.hasWhole ? "*" : ""),
+                  point.sends() ? overlapOf(point) : "-", point.gap ? percent(*point.gap) : "-",
                   schemeSummary(point)});
   }
   std::string text = table.toString();
@@ -155,6 +178,8 @@ std::string sweepTable(const sweep::Sweep &sweep) {
   return text + skippedText(sweep) +
          "compute: of the slowest rank, without waiting; exposed: the rank that waits least waits "
          "so long for messages;\n" +
+         "overlap: messages hide behind the backward pass, or (step) behind the next forward pass "
+         "too; gap: of the\nplanned step to the proved bound\n" +
          throughputMeaning + "\n" + bestText(sweep) + crossoversText(sweep);
 }
 
@@ -162,12 +187,11 @@ std::string sweepCsv(const sweep::Sweep &sweep) {
   const sweep::SweepAxis::Kind kind = sweep.axis.kind;
   std::string text = std::string(sweep::csvColumn(kind)) +
                      ",step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
-                     "efficiency,left_out\n";
+                     "efficiency,planned_overlap,gap,left_out\n";
   auto missing = sweep.skipped.begin();
   auto addMissing = [&](double below) {
     for (; missing != sweep.skipped.end() && missing->value < below; ++missing)
-      text += number(sweep::csvValue(kind, missing->value)) + ",,,,,,,," + quoted(missing->reason) +
-              "\n";
+      text += csvCell(kind, missing->value) + ",,,,,,,,,," + quoted(missing->reason) + "\n";
   };
   for (const sweep::SweepPoint &point : sweep.points) {
     addMissing(point.value);

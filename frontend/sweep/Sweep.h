@@ -5,6 +5,7 @@
 #include "passes/problem/CollectiveCost.h"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,13 +21,21 @@ struct SweepPoint {
   double samples = 0;    ///< samples of one rank in a step; 0 where a trace does not say
   double alone = 0;      ///< seconds of one device's step that sends nothing; 0 where unknown
   bool hasWhole = false; ///< some messages took their cost: too long to expand
-  /// Each gradient's scheme and the number of its message, in the problem's order. Empty for a
-  /// single rank, which sends nothing.
+  Overlap overlap = Overlap::backward;
+  /// How much longer than the bound the planned step is, relative to the bound; unknown where
+  /// nothing was planned.
+  std::optional<double> gap = std::nullopt;
+  /// Each gradient's scheme and the numbers of its messages, in the problem's order; several where
+  /// it is cut. Empty for a single rank, which sends nothing.
   std::vector<Scheme> schemes;
-  std::vector<int> messages;
+  std::vector<std::vector<int>> messages;
 
+  bool sends() const { return !schemes.empty(); }
   int messageCount() const {
-    return static_cast<int>(std::set<int>(messages.begin(), messages.end()).size());
+    std::set<int> all;
+    for (const std::vector<int> &own : messages)
+      all.insert(own.begin(), own.end());
+    return static_cast<int>(all.size());
   }
 };
 

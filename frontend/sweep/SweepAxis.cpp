@@ -15,8 +15,8 @@ namespace {
 
 using Kind = SweepAxis::Kind;
 
-constexpr Kind kinds[] = {Kind::bandwidth, Kind::latency, Kind::ranks, Kind::nodes,
-                          Kind::batch,     Kind::slow,    Kind::bucket};
+constexpr Kind kinds[] = {Kind::bandwidth, Kind::latency, Kind::ranks,  Kind::nodes,
+                          Kind::batch,     Kind::slow,    Kind::bucket, Kind::overlap};
 
 bool isWhole(Kind kind) {
   return kind == Kind::ranks || kind == Kind::nodes || kind == Kind::batch || kind == Kind::bucket;
@@ -50,6 +50,12 @@ Result<double> parseValue(Kind kind, std::string_view text) {
       return Status::badInput("expected a size above zero, got '" + std::string(text) + "'");
     return static_cast<double>(*bytes);
   }
+  case Kind::overlap:
+    for (Overlap overlap : {Overlap::backward, Overlap::step})
+      if (text == overlapName(overlap))
+        return static_cast<double>(overlap);
+    return Status::badInput("expected 'backward', 'step' or 'backward,step', got '" +
+                            std::string(text) + "'");
   }
   return Status::badInput("unknown axis");
 }
@@ -100,11 +106,23 @@ KindText textOf(Kind kind) {
     return {"slow", "slow_factor"};
   case Kind::bucket:
     return {"bucket", "bucket_bytes"};
+  case Kind::overlap:
+    return {"overlap", "overlap"};
   }
   return {};
 }
 
 } // namespace
+
+std::string_view overlapName(Overlap overlap) {
+  switch (overlap) {
+  case Overlap::backward:
+    return "backward";
+  case Overlap::step:
+    return "step";
+  }
+  return {};
+}
 
 std::string_view axisName(Kind kind) { return textOf(kind).name; }
 
@@ -118,15 +136,17 @@ Result<SweepAxis> parseSweep(std::string_view text) {
       std::ranges::find(kinds, text.substr(0, std::min(equals, text.size())), axisName);
   if (equals == std::string_view::npos || kind == std::end(kinds))
     return usage(
-        "expected bandwidth, latency, ranks, nodes, batch, slow or bucket with a range, as "
-        "in 'bandwidth=1Gb/s..100Gb/s', or a list, as in 'ranks=4,8,16', got '" +
+        "expected bandwidth, latency, ranks, nodes, batch, slow, bucket or overlap with a range, "
+        "as in 'bandwidth=1Gb/s..100Gb/s', or a list, as in 'ranks=4,8,16', got '" +
         std::string(text) + "'");
   const std::string_view range = text.substr(equals + 1);
   Result<std::vector<double>> values = parseValues(*kind, range);
   if (!values)
     return usage("'" + std::string(text) + "': " + values.status().message());
   SweepAxis axis{*kind, values->front(), values->back()};
-  if (range.find(',') != std::string_view::npos)
+  if (*kind == Kind::overlap && range.find("..") != std::string_view::npos)
+    return usage("'" + std::string(text) + "': expected a list, as in 'overlap=backward,step'");
+  if (*kind == Kind::overlap || range.find(',') != std::string_view::npos)
     axis.listed = std::move(*values);
   return axis;
 }
@@ -171,6 +191,8 @@ std::string axisValue(Kind kind, double value) {
     return files::formatSeconds(value);
   case Kind::bucket:
     return files::formatBytes(std::llround(value), 4);
+  case Kind::overlap:
+    return std::string(overlapName(static_cast<Overlap>(std::llround(value))));
   case Kind::ranks:
   case Kind::nodes:
   case Kind::batch:

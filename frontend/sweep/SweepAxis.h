@@ -10,15 +10,22 @@
 
 namespace syncline::sweep {
 
+/// What messages may hide behind, as in `compile --overlap`.
+enum class Overlap { backward, step };
+
+/// "backward", "step".
+std::string_view overlapName(Overlap overlap);
+
 struct SweepAxis {
   enum class Kind {
     bandwidth, ///< bytes/s of one network card; all other links change in proportion
     latency,   ///< seconds, of the network and of dedicated servers
     ranks,
     nodes,
-    batch,  ///< samples per rank
-    slow,   ///< how many times as long rank 0 computes
-    bucket, ///< bytes of a bucket of PyTorch's DistributedDataParallel, planner ddp:SIZE
+    batch,   ///< samples per rank
+    slow,    ///< how many times as long rank 0 computes
+    bucket,  ///< bytes of a bucket of PyTorch's DistributedDataParallel, planner ddp:SIZE
+    overlap, ///< an Overlap; always listed
   };
   Kind kind = Kind::bandwidth;
   double first = 0, last = 0; ///< first <= last
@@ -34,7 +41,7 @@ std::string_view csvColumn(SweepAxis::Kind kind);
 double csvValue(SweepAxis::Kind kind, double value);
 
 /// Reads "AXIS=FIRST..LAST", "AXIS=VALUE" or "AXIS=VALUE,VALUE,..". badUsage where the axis is
-/// unknown, a value has no unit or is not in range, or values do not ascend.
+/// unknown, a value has no unit or is not in range, values do not ascend, or overlaps are a range.
 Result<SweepAxis> parseSweep(std::string_view text);
 
 /// The listed values, or values from first to last, both included: doubling, or `points` values in

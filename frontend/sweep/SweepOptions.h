@@ -17,6 +17,8 @@ struct SweepOptions {
   int steps = 1;
   std::optional<int> points = std::nullopt; ///< number of values; absent: doubling
   bool replan = true;                       ///< false: keep the plan's decisions
+  /// What messages may hide behind; absent: as in the plan. An axis of overlaps goes before it.
+  std::optional<Overlap> overlap = std::nullopt;
 };
 
 } // namespace syncline::sweep

@@ -3,8 +3,11 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "ir/cluster/SpecFields.h"
+#include "passes/problem/OrderMessages.h"
+#include "passes/proof/OrderChecker.h"
 #include "passes/simulate/Simulation.h"
 #include "passes/simulate/SimulationSize.h"
+#include "passes/solver/OrderPlanner.h"
 #include "passes/solver/Planner.h"
 
 #include <algorithm>
@@ -34,7 +37,62 @@ struct Place {
   simulate::Elsewhere where;
   double slowest = 1;  ///< how many times as long rank 0 computes
   std::string planner; ///< replaces the plan's planner
+
+  Overlap overlap() const { return where.isOrder ? Overlap::step : Overlap::backward; }
 };
+
+/// What a planner decided, or the plan's decisions.
+struct Decisions {
+  Solution plan;
+  std::optional<double> gap; ///< of the planned step to the bound
+};
+
+/// The problem as a rank sees it that computes `slowest` times as long.
+Problem waiting(Problem problem, double slowest) {
+  problem.computeFree *= slowest;
+  for (problem::Layer &layer : problem.layers) {
+    layer.ready *= slowest;
+    for (problem::FactorOption &factorOption : layer.factorOptions)
+      factorOption.reconstruct *= slowest;
+  }
+  return problem;
+}
+
+problem::OrderProblem waiting(problem::OrderProblem problem, double slowest) {
+  problem.sync = waiting(std::move(problem.sync), slowest);
+  problem.forward *= slowest;
+  for (double &tail : problem.tail)
+    tail *= slowest;
+  for (double &update : problem.update)
+    update *= slowest;
+  return problem;
+}
+
+Result<Decisions> planInReadyOrder(const Problem &problem, const solver::Planner &planner) {
+  Result<solver::PlanResult> planned = planner.plan(problem);
+  if (!planned)
+    return planned.status();
+  const double gap = planned->gap();
+  return Decisions{std::move(planned->plan), gap};
+}
+
+/// Judged, since a table of a sweep has no certificate that others could check.
+Result<Decisions> planAcrossSteps(const problem::OrderProblem &problem,
+                                  const solver::Planner &planner) {
+  if (Status valid = problem::validate(problem); !valid)
+    return valid;
+  Result<solver::OrderResult> planned = solver::planOrder(problem, planner);
+  if (!planned)
+    return planned.status();
+  Solution messages = problem::messagesOf(problem, planned->solution);
+  auto rejection = proof::checkMessages(problem, messages);
+  if (!rejection)
+    rejection = proof::checkOrderBound(problem, planned->certificate, planned->solution.period);
+  if (rejection)
+    return Status::error(ErrorKind::internal,
+                         "planner '" + planner.name() + "' is wrong: " + rejection->message);
+  return Decisions{std::move(messages), planned->gap()};
+}
 
 /// Refuses ranks that are neither whole nodes nor a part of one node.
 Status expectWholeNodes(cluster::SpecAttr cluster, std::int64_t ranks) {
@@ -68,8 +126,11 @@ public:
   }
 
 private:
+  Overlap planned() const { return plan.problem().hasOrder() ? Overlap::step : Overlap::backward; }
+
   Result<Place> placeOf(Kind kind, double value) const {
-    Place place{.where = {cluster}, .planner = plan.planner()};
+    const bool isOrder = options.overlap.value_or(planned()) == Overlap::step;
+    Place place{.where = {.cluster = cluster, .isOrder = isOrder}, .planner = plan.planner()};
     merge::Change change;
     switch (kind) {
     case Kind::bandwidth:
@@ -93,6 +154,9 @@ private:
     case Kind::bucket:
       place.planner = "ddp:" + std::to_string(std::llround(value)) + "B";
       break;
+    case Kind::overlap:
+      place.where.isOrder = static_cast<Overlap>(std::llround(value)) == Overlap::step;
+      break;
     }
     if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
         kind == Kind::ranks && !whole)
@@ -104,8 +168,9 @@ private:
     return place;
   }
 
-  Result<Simulation> run(Scenario &scenario) const {
-    scenario.steps = options.steps;
+  Result<Simulation> run(Scenario &scenario, bool isOrder = false) const {
+    scenario.warmUp = isOrder ? simulate::carriedWarmUp : 0;
+    scenario.steps = options.steps + scenario.warmUp;
     scenario.jitter = options.jitter;
     scenario.seed = options.seed;
     if (Status fits = simulate::expectFits(scenario, {}); !fits)
@@ -141,42 +206,39 @@ private:
     simulate::Machines machines = simulate::machinesOf(where.cluster);
     if (Status slowed = slowDown(machines, place.slowest); !slowed)
       return slowed;
-    Result<Solution> decisions = decide(*posed, place, machines);
+    Result<Decisions> decisions = decide(*posed, place, machines);
     if (!decisions)
       return decisions.status();
-    if (Status fits = expectMemory(plan.memory(*posed, *decisions, where), where.cluster); !fits)
+    if (Status fits = expectMemory(plan.memory(*posed, decisions->plan, where), where.cluster);
+        !fits)
       return fits;
-    Result<Scenario> scenario = plan.withDecisions(*posed, *decisions, where);
+    Result<Scenario> scenario = plan.withDecisions(*posed, decisions->plan, where);
     if (!scenario)
       return scenario.status();
     scenario->machines.slowdown = machines.slowdown;
-    Result<Simulation> simulation = run(*scenario);
+    Result<Simulation> simulation = run(*scenario, where.isOrder);
     if (!simulation)
       return simulation.status();
-    return pointOf(*scenario, *simulation, *posed, *decisions);
+    SweepPoint point = pointOf(*scenario, *simulation, *posed, decisions->plan);
+    point.overlap = place.overlap();
+    point.gap = decisions->gap;
+    return point;
   }
 
   /// Plans anew. Every rank waits for the slowest, so gradients are ready when that rank has them:
   /// `posed` has them as late as the cluster's slowest node does.
-  Result<Solution> decide(const Problem &posed, const Place &place,
-                          const simulate::Machines &machines) const {
+  Result<Decisions> decide(const Problem &posed, const Place &place,
+                           const simulate::Machines &machines) const {
     if (!options.replan)
-      return plan.decisions();
+      return Decisions{plan.decisions(), std::nullopt};
     Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(place.planner);
     if (!planner)
       return planner.status();
     const double slowest = slowestOf(machines) / cluster::slowdown(place.where.cluster);
-    Problem waiting = posed;
-    waiting.computeFree *= slowest;
-    for (problem::Layer &layer : waiting.layers) {
-      layer.ready *= slowest;
-      for (problem::FactorOption &factorOption : layer.factorOptions)
-        factorOption.reconstruct *= slowest;
-    }
-    Result<solver::PlanResult> planned = (*planner)->plan(waiting);
-    if (!planned)
-      return planned.status();
-    return std::move(planned->plan);
+    if (!place.where.isOrder)
+      return planInReadyOrder(waiting(posed, slowest), **planner);
+    const auto order = plan.problem().orderOn(posed, place.where.cluster, place.where.batch);
+    return planAcrossSteps(waiting(*order, slowest), **planner);
   }
 
   Status slowDown(simulate::Machines &machines, double slowest) const {
@@ -206,14 +268,14 @@ private:
                      .communicationEnd = simulation.communicationEnd(0),
                      .hasWhole = std::ranges::count(simulation.isWhole, true) > 0,
                      .schemes = std::vector<Scheme>(posed.layers.size()),
-                     .messages = std::vector<int>(posed.layers.size(), -1)};
+                     .messages = std::vector<std::vector<int>>(posed.layers.size())};
     const double slowest = slowestOf(scenario.machines);
     for (const simulate::Operation &op : scenario.operations)
       point.compute += op.seconds * slowest;
     for (std::size_t i = 0; i < decisions.messages.size(); ++i)
       for (std::size_t layer : decisions.messages[i].layers) {
         point.schemes[layer] = decisions.scheme(posed, decisions.messages[i]);
-        point.messages[layer] = static_cast<int>(i);
+        point.messages[layer].push_back(static_cast<int>(i));
       }
     for (std::size_t piggyback : decisions.piggybacks) {
       const std::size_t carrier = *posed.layers[piggyback].carrier;
@@ -239,10 +301,13 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
       kind != Kind::bucket && replan && planner && (*planner)->maxMessages())
     return Status::badInput(name + "planner '" + plan.planner() +
                             "' plans only in 'syncline compile'; '--replan no' keeps its plan");
-  if (kind == Kind::bucket && !replan)
+  if ((kind == Kind::bucket || kind == Kind::overlap) && !replan)
     return Status::error(ErrorKind::badUsage,
-                         name + "every size is planned anew, got '--replan no'");
-  if (kind == Kind::batch || kind == Kind::slow || kind == Kind::bucket)
+                         name + "every point is planned anew, got '--replan no'");
+  if (kind == Kind::overlap && !plan.problem().hasOrder())
+    return Status::badInput(name + "the plan does not say when the next forward pass reads "
+                                   "parameters, expected one compiled with '--overlap step'");
+  if (kind == Kind::batch || kind == Kind::slow || kind == Kind::bucket || kind == Kind::overlap)
     return Status::ok();
   for (cluster::CollectiveAttr stated : cluster.getCollectives())
     if (!mlir::isa<cluster::FormulaAttr>(stated.getCost()))

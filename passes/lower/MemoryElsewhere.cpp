@@ -171,7 +171,7 @@ private:
       if (own.contains(name) || first == written.end())
         continue;
       result.push_back({first->second, executed - 1, bytes});
-      result.push_back({first->second, executed - 1, bytes * there.ranks});
+      result.push_back({there.isCarrying ? 0 : first->second, executed - 1, bytes * there.ranks});
     }
   }
 

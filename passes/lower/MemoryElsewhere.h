@@ -14,6 +14,8 @@ namespace syncline::lower {
 struct MemoryNeed {
   std::int64_t batch = 1; ///< samples per rank
   std::int64_t ranks = 1;
+  /// Whether steps wait for messages of the step before. Gathered tensors then live all the time.
+  bool isCarrying = false;
   /// Bytes of one rank's factors, by parameter, for every gradient that travels by factors.
   std::map<std::string, std::int64_t> factors = {};
 };
@@ -23,7 +25,7 @@ struct MemoryNeed {
 /// own batch, ranks and factors the result is the program's memory. Idealised: operations keep
 /// their order and lifetimes; a gradient that travels by factors in `there` but not in the
 /// program keeps its factors and the gathered tensors alive from where the program computes it
-/// to the end of the step.
+/// to the end of the step, and the gathered tensors in all of it where `there` is carrying.
 std::int64_t memoryElsewhere(plan::ProgramOp program, const MemoryNeed &there);
 
 } // namespace syncline::lower

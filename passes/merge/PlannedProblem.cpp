@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 using namespace mlir;
 
@@ -127,7 +128,9 @@ FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::Sp
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
   if (!catalog)
     return op.emitOpError(catalog.status().message());
-  return PlannedProblem(std::move(*problem), spec, std::move(*catalog));
+  std::optional<problem::OrderProblem> order = toOrderProblem(op, *problem);
+  return PlannedProblem(std::move(*problem), std::move(order), op.getForwardEnd().convertToDouble(),
+                        spec, std::move(*catalog));
 }
 
 std::vector<Scheme> PlannedProblem::measured() const {
@@ -193,6 +196,43 @@ Result<problem::Problem> PlannedProblem::poseOn(cluster::SpecAttr other, double 
   if (Status valid = problem::validate(posed); !valid)
     return valid;
   return posed;
+}
+
+std::vector<double> PlannedProblem::readingOn(cluster::SpecAttr other, double batch) const {
+  if (!order)
+    return {};
+  const double longer = batch * slowerOn(other);
+  std::vector<double> reading(order->tail.size());
+  double updates = 0; // of layers that are read later; they are a part of the tail
+  for (std::size_t k : problem::readersOf(*order) | std::views::reverse) {
+    reading[k] = std::max(forwardEnd - (order->tail[k] - updates), 0.0) * longer;
+    updates += order->updateOf(k);
+  }
+  return reading;
+}
+
+std::optional<problem::OrderProblem> PlannedProblem::orderOn(const problem::Problem &posed,
+                                                             cluster::SpecAttr other,
+                                                             double batch) const {
+  if (!order)
+    return std::nullopt;
+  const double slower = slowerOn(other), longer = batch * slower, forward = forwardEnd * longer;
+  problem::OrderProblem there = *order;
+  there.sync = posed;
+  there.sync.computeFree -= forward;
+  for (problem::Layer &layer : there.sync.layers)
+    layer.ready -= forward;
+  if (batch == 1 && slower == 1)
+    return there; // equal to the last bit
+  there.forward = forward + (order->forward - forwardEnd) * slower;
+  const std::vector<double> reading = readingOn(other, batch);
+  double updates = 0;
+  for (std::size_t k : problem::readersOf(*order) | std::views::reverse) {
+    there.tail[k] = std::min(forward - reading[k] + updates, there.forward); // but for rounding
+    there.update[k] *= slower;
+    updates += there.update[k];
+  }
+  return there;
 }
 
 double PlannedProblem::slowerOn(cluster::SpecAttr other) const {

@@ -4,9 +4,10 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 #include "passes/cost/SchemeCatalog.h"
-#include "passes/problem/Problem.h"
+#include "passes/problem/OrderProblem.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,16 @@ public:
   Result<problem::Problem> pose(const Change &change) const;
   /// As pose(), on any cluster, with `batch` times the samples. Precondition: batch > 0.
   Result<problem::Problem> poseOn(cluster::SpecAttr other, double batch) const;
+  /// Whether steps of the plan wait for messages of the step before.
+  bool hasOrder() const { return order.has_value(); }
+  /// The order problem of the layers that poseOn() gave for this cluster and batch; nothing unless
+  /// hasOrder(). The forward pass grows with the batch, updates
+  /// do not.
+  std::optional<problem::OrderProblem> orderOn(const problem::Problem &posed,
+                                               cluster::SpecAttr other, double batch) const;
+  /// For each layer when the forward pass first reads its parameters, in seconds from the beginning
+  /// of a pass that nothing delays. Empty unless hasOrder().
+  std::vector<double> readingOn(cluster::SpecAttr other, double batch) const;
   /// The factor by which operations take longer than planned on the other cluster's slowest node.
   double slowerOn(cluster::SpecAttr other) const;
 
@@ -52,10 +63,14 @@ public:
   std::vector<Scheme> measured() const;
 
 private:
-  PlannedProblem(problem::Problem problem, cluster::SpecAttr spec, cost::SchemeCatalog planned)
-      : problem(std::move(problem)), spec(spec), planned(std::move(planned)) {}
+  PlannedProblem(problem::Problem problem, std::optional<problem::OrderProblem> order,
+                 double forwardEnd, cluster::SpecAttr spec, cost::SchemeCatalog planned)
+      : problem(std::move(problem)), order(std::move(order)), forwardEnd(forwardEnd), spec(spec),
+        planned(std::move(planned)) {}
 
   problem::Problem problem;
+  std::optional<problem::OrderProblem> order;
+  double forwardEnd; ///< seconds of the forward pass without updates
   cluster::SpecAttr spec;
   cost::SchemeCatalog planned;
 };

@@ -2,6 +2,8 @@
 #include "passes/simulate/IssueOrder.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace syncline::simulate {
 
@@ -16,9 +18,31 @@ std::string summary(const std::vector<std::string> &members) {
   return members.front() + " .. " + members.back() + " (" + std::to_string(members.size()) + ")";
 }
 
+/// The forward pass, cut where it first reads gradients' parameters.
+static std::vector<Operation> forwardOf(double forwardEnd, const std::vector<std::string> &names,
+                                        const std::vector<double> &reading) {
+  std::vector<std::size_t> order(reading.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t k) { return reading[k]; });
+  std::vector<Operation> operations{{.layer = "forward"}};
+  double clock = 0;
+  for (std::size_t k : order) {
+    if (reading[k] > clock && reading[k] < forwardEnd) {
+      operations.back().seconds = reading[k] - clock;
+      clock = reading[k];
+      operations.push_back({.layer = names[k]});
+    } else if (reading[k] <= clock) {
+      operations.back().layer = names[k];
+    }
+  }
+  operations.back().seconds = forwardEnd - clock;
+  return operations;
+}
+
 std::vector<Operation> operationsOf(const Problem &problem, double forwardEnd,
-                                    const std::vector<std::string> &names) {
-  std::vector<Operation> operations{{.layer = "forward", .seconds = forwardEnd}};
+                                    const std::vector<std::string> &names,
+                                    const std::vector<double> &reading) {
+  std::vector<Operation> operations = forwardOf(forwardEnd, names, reading);
   double clock = forwardEnd;
   auto until = [&](double time, const std::string &name) {
     if (time > clock)
@@ -36,13 +60,15 @@ namespace {
 class Issuer {
 public:
   Issuer(const Problem &problem, const Solution &decisions, const std::vector<std::string> &names,
-         const Updates &updates)
-      : problem(problem), decisions(decisions), names(names), updates(updates) {}
+         const Updates &updates, const std::vector<double> &reading)
+      : problem(problem), decisions(decisions), names(names), updates(updates), reading(reading) {}
 
   Scenario issue(std::vector<Operation> operations) {
     addMessages();
     double clock = 0;
     for (Operation &op : operations) {
+      if (op.phase == Phase::forward)
+        receiveReadBy(clock);
       clock += op.seconds;
       const bool mayIssue = op.phase == Phase::backward;
       scenario.operations.push_back(std::move(op));
@@ -52,7 +78,9 @@ public:
     }
     while (issued < ready.size())
       issueNext();
-    addTail();
+    for (std::size_t i = 0; i < ready.size(); ++i)
+      if (!isReceived[i])
+        receive(i);
     return std::move(scenario);
   }
 
@@ -62,11 +90,13 @@ private:
       std::vector<std::string> members;
       std::int64_t bytes = 0;
       double last = 0, weight = 0;
+      first.push_back(std::numeric_limits<double>::infinity());
       for (std::size_t layer : message.layers) {
         members.push_back(names[layer]);
-        bytes += problem.layers[layer].bytes;
-        weight += weightOf(layer);
+        bytes += bytesIn(message, layer);
+        weight += weightOf(layer) * partIn(message, layer);
         last = std::max(last, problem.layers[layer].ready);
+        noteReader(layer);
       }
       weights.push_back(weight);
       if (message.isFactors)
@@ -77,6 +107,26 @@ private:
       scenario.messages.push_back({.name = summary(members), .scheme = scheme, .bytes = bytes});
       ready.push_back(last);
     }
+    isReceived.resize(ready.size());
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      updated += updatesItself(i) ? 0 : weights[i];
+  }
+
+  /// The bytes of the layer that the message carries.
+  std::int64_t bytesIn(const problem::Message &message, std::size_t layer) const {
+    return problem.layers[layer].bytes - (layer == message.layers.front() ? message.cutBefore : 0) -
+           (layer == message.layers.back() ? message.cutBehind : 0);
+  }
+
+  double partIn(const problem::Message &message, std::size_t layer) const {
+    const std::int64_t all = problem.layers[layer].bytes;
+    return all > 0 ? static_cast<double>(bytesIn(message, layer)) / static_cast<double>(all) : 1;
+  }
+
+  /// Notes when the last message's layer is read.
+  void noteReader(std::size_t layer) {
+    if (!reading.empty())
+      first.back() = std::min(first.back(), reading[layer]);
   }
 
   void addPiggybacks(std::size_t carrier, std::vector<std::string> &members) {
@@ -84,6 +134,7 @@ private:
       if (problem.layers[piggyback].carrier == carrier) {
         members.push_back(names[piggyback]);
         weights.back() += weightOf(piggyback);
+        noteReader(piggyback);
       }
   }
 
@@ -107,34 +158,42 @@ private:
     return scenario.messages[message].scheme == Scheme::reduceScatter;
   }
 
-  void addTail() {
-    double updated = 0;
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      updated += updatesItself(i) ? 0 : weights[i];
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      const int number = static_cast<int>(i);
+  /// Receives the messages of gradients that the forward pass has begun to read at `clock`.
+  void receiveReadBy(double clock) {
+    for (std::size_t i = 0; i < first.size(); ++i)
+      if (!isReceived[i] && first[i] <= clock * (1 + 1e-9))
+        receive(i);
+  }
+
+  /// Waits for the message and makes its parameters new.
+  void receive(std::size_t i) {
+    isReceived[i] = true;
+    const int number = static_cast<int>(i);
+    scenario.operations.push_back(
+        {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
+    const problem::FactorOption *factorOption = factorOptionOf(decisions.messages[i]);
+    if (factorOption && factorOption->reconstruct > 0)
+      scenario.operations.push_back({.phase = Phase::update,
+                                     .layer = scenario.messages[i].name,
+                                     .seconds = factorOption->reconstruct});
+    if (!updatesItself(i))
       scenario.operations.push_back(
-          {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
-      const problem::FactorOption *factorOption = factorOptionOf(decisions.messages[i]);
-      if (factorOption && factorOption->reconstruct > 0)
-        scenario.operations.push_back({.phase = Phase::update,
-                                       .layer = scenario.messages[i].name,
-                                       .seconds = factorOption->reconstruct});
-      if (!updatesItself(i))
-        scenario.operations.push_back(
-            {.kind = Operation::Kind::update,
-             .phase = Phase::update,
-             .seconds = updated > 0 ? updates.seconds * weights[i] / updated : 0,
-             .message = number});
-    }
+          {.kind = Operation::Kind::update,
+           .phase = Phase::update,
+           .seconds = updated > 0 ? updates.seconds * weights[i] / updated : 0,
+           .message = number});
   }
 
   const Problem &problem;
   const Solution &decisions;
   const std::vector<std::string> &names;
   const Updates &updates;
+  const std::vector<double> &reading;
   Scenario scenario;
   std::vector<double> ready, weights; ///< of each message
+  std::vector<double> first;          ///< by message: when one of its gradients is read first
+  std::vector<bool> isReceived;       ///< by message
+  double updated = 0;                 ///< weight of all messages that update apart
   std::size_t issued = 0;
 };
 
@@ -142,8 +201,56 @@ private:
 
 Scenario issueMessages(std::vector<Operation> operations, const Problem &problem,
                        const Solution &decisions, const std::vector<std::string> &names,
-                       const Updates &updates) {
-  return Issuer(problem, decisions, names, updates).issue(std::move(operations));
+                       const Updates &updates, const std::vector<double> &reading) {
+  return Issuer(problem, decisions, names, updates, reading).issue(std::move(operations));
+}
+
+static bool isOfBackward(const Operation &op) {
+  return op.kind == Operation::Kind::compute && op.phase == Phase::backward;
+}
+
+std::vector<double> issueTimes(const Scenario &scenario, std::size_t count) {
+  std::vector<double> times(count);
+  double clock = 0;
+  for (const Operation &op : scenario.operations) {
+    if (isOfBackward(op))
+      clock += op.seconds;
+    const auto message = static_cast<std::size_t>(op.message);
+    if (op.kind == Operation::Kind::issue && message < count)
+      times[message] = clock;
+  }
+  return times;
+}
+
+Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times[i]; });
+  std::vector<Operation> operations;
+  std::size_t issued = 0, last = 0; // `last` is the place behind the backward pass
+  double clock = 0;
+  const auto issueNext = [&] {
+    const Operation issue{.kind = Operation::Kind::issue,
+                          .phase = Phase::backward,
+                          .message = static_cast<int>(order[issued++])};
+    operations.insert(operations.begin() + static_cast<std::ptrdiff_t>(last++), issue);
+  };
+  for (Operation &op : scenario.operations) {
+    if (op.kind == Operation::Kind::issue && static_cast<std::size_t>(op.message) < times.size())
+      continue;
+    operations.push_back(std::move(op));
+    if (!isOfBackward(operations.back()))
+      continue;
+    clock += operations.back().seconds;
+    last = operations.size();
+    // Sums of the same times in another order differ in their last bits.
+    while (issued < order.size() && times[order[issued]] <= clock * (1 + 1e-6))
+      issueNext();
+  }
+  while (issued < order.size())
+    issueNext();
+  scenario.operations = std::move(operations);
+  return scenario;
 }
 
 Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers) {

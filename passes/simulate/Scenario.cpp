@@ -131,6 +131,8 @@ Status validate(const Scenario &scenario) {
     return machines;
   if (scenario.steps < 1)
     return refuse("expected at least one step");
+  if (scenario.warmUp < 0 || scenario.warmUp >= scenario.steps)
+    return refuse("expected a step behind those that are left out");
   if (!(scenario.jitter >= 0 && scenario.jitter < 1))
     return refuse("expected a jitter of at least 0 and below 1, got " +
                   std::to_string(scenario.jitter));

@@ -97,6 +97,9 @@ struct Scenario {
   int overhead = -1;
   Machines machines;
   int steps = 1;
+  /// The first of the steps, which the means leave out. Where steps wait for messages of the step
+  /// before, the first one waits for none, and its messages find the channels idle.
+  int warmUp = 0;
   /// Every operation of every rank takes up to this part longer or shorter, evenly distributed.
   double jitter = 0;
   std::uint64_t seed = 0;
@@ -109,6 +112,9 @@ struct Scenario {
 /// L (1 - 1/latencyInterference) + (T - L) (1 - 1/interference) of its T seconds, by the message's
 /// cost. Of several messages under way the one counts that slows operations most.
 double slowing(const Message &message, const Machines &machines);
+
+/// The steps to leave out where steps wait for messages of the step before.
+inline constexpr int carriedWarmUp = 3;
 
 /// Says of each message whether its wait stands before its issue. Then it waits for the message of
 /// the step before, and in the first step for nothing.

@@ -31,10 +31,9 @@ double Simulation::communicationEnd(int step) const {
 
 double Simulation::exposed(const Scenario &scenario) const {
   double least = -1;
-  const int left = isCarrying && steps > 1 ? 1 : 0; // the first step waits for nothing
   for (int rank = 0; rank < ranks; ++rank) {
     double waited = 0;
-    for (int step = 0; step < steps; ++step)
+    for (int step = warmUp; step < steps; ++step)
       for (std::size_t i = 0; i < operationCount; ++i)
         if (scenario.operations[i].kind == Operation::Kind::wait) {
           const Span &span = operation(step, rank, i);
@@ -42,7 +41,7 @@ double Simulation::exposed(const Scenario &scenario) const {
         }
     least = least < 0 ? waited : std::min(least, waited);
   }
-  return least / (steps - left);
+  return least / counted();
 }
 
 } // namespace syncline::simulate

@@ -35,6 +35,7 @@ struct Simulation {
   int ranks = 1;         ///< number of simulated ranks; 1 where isFolded
   bool isFolded = false; ///< whether one rank stands for all
   int steps = 1;
+  int warmUp = 0;                    ///< the first of the steps, which the means leave out
   bool isCarrying = false;           ///< whether steps wait for messages of the step before
   std::vector<bool> isWhole;         ///< by message: too long to expand, so that it took its cost
   std::vector<Span> operations;      ///< [step][rank][operation]
@@ -53,12 +54,10 @@ struct Simulation {
   double stepEnd(int step) const;
   /// The first of the ranks that end the last step last.
   int lastRank() const;
-  /// The mean seconds of a step. Where steps wait for messages of the step before, the first one is
-  /// left out if there are others, since it waits for none.
-  double stepSeconds() const {
-    const int left = isCarrying && steps > 1 ? 1 : 0;
-    return (stepEnd(steps - 1) - stepEnd(left - 1)) / (steps - left);
-  }
+  /// The steps that the means count.
+  int counted() const { return steps - warmUp; }
+  /// The mean seconds of a step.
+  double stepSeconds() const { return (stepEnd(steps - 1) - stepEnd(warmUp - 1)) / counted(); }
   /// Seconds from the step's beginning until its last message is over on all ranks, counted on the
   /// rank where it is over last; 0 where there is no message.
   double communicationEnd(int step) const;

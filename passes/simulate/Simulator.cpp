@@ -39,8 +39,12 @@ public:
     result.steps = scenario.steps;
     result.operationCount = scenario.operations.size();
     result.messageCount = scenario.messages.size();
+    std::size_t draws = 0;
+    for (const Operation &op : scenario.operations)
+      drawOf.push_back(op.kind == Operation::Kind::issue ? draws : draws++);
     isCarried = carriedOperations(scenario);
     result.isCarrying = std::ranges::count(isCarried, true) > 0;
+    result.warmUp = std::max(scenario.warmUp, result.isCarrying && scenario.steps > 1 ? 1 : 0);
     int channels = 0;
     for (const Message &message : scenario.messages)
       channels = std::max(channels, message.channel + 1);
@@ -137,7 +141,7 @@ private:
     const std::uint64_t place =
         (static_cast<std::uint64_t>(ranks[rank].step) * result.ranks + rank) *
             result.operationCount +
-        op;
+        drawOf[op];
     return stated * (1 + scenario.jitter * noise(scenario.seed, place));
   }
 
@@ -270,7 +274,10 @@ private:
   MessageRuns runs;
   std::vector<Rank> ranks;
   std::vector<double> slowings; ///< by message: how much it slows operations
-  std::vector<bool> isCarried;  ///< by operation: it belongs to a message of the step before
+  /// The number of each operation's draw of jitter. Issues draw none, so that another order of
+  /// messages meets the same jitter.
+  std::vector<std::size_t> drawOf;
+  std::vector<bool> isCarried; ///< by operation: it belongs to a message of the step before
 };
 
 } // namespace

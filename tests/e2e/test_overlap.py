@@ -245,7 +245,6 @@ class OverlapTest(RefusalTest):
 
     def test_refuses_what_it_cannot(self):
         plan = self.plan("ring", 2, "step")
-        self.refuses(["simulate", plan, "--sweep", "nodes=2..4"], "'--overlap backward'")
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]
         words += ["cross-entropy", "-o", self.folder / "out.plan"]
         self.refuses([*words, "--overlap", "both"], "--overlap", code=2)

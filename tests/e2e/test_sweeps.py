@@ -42,21 +42,23 @@ class SweepTest(RefusalTest):
         small, large = self.write("tiny.yaml", tiny), self.write(
             "large.yaml", harness.CLUSTER.format(ranks=4)
         )
-        for model, scheme, batches in (
-            ("digits-cnn.onnx", "*=ring", (16, 64, 1000)),
-            ("digits-cnn.onnx", "fc*=factors", (16, 64)),
-            ("alexnet.onnx", "*=ring", (3, 16)),
-            ("alexnet.onnx", "classifier*=factors", (3, 16)),
-            ("resnet-50.onnx", "*=ring", (2, 24)),
-            ("googlenet.onnx", "*=ring", (7,)),
+        for model, scheme, batches, overlap in (
+            ("digits-cnn.onnx", "*=ring", (16, 64, 1000), "backward"),
+            ("digits-cnn.onnx", "fc*=factors", (16, 64), "backward"),
+            ("digits-cnn.onnx", "fc*=factors", (16, 64), "step"),
+            ("alexnet.onnx", "*=ring", (3, 16), "backward"),
+            ("alexnet.onnx", "classifier*=factors", (3, 16), "backward"),
+            ("resnet-50.onnx", "*=ring", (2, 24), "backward"),
+            ("googlenet.onnx", "*=ring", (7,), "backward"),
         ):
-            plan = self.plan(model, "--scheme", scheme, cluster=large)
+            extra = ("--scheme", scheme, "--overlap", overlap)
+            plan = self.plan(model, *extra, cluster=large)
             for batch in batches:
-                with self.subTest(model=model, scheme=scheme, batch=batch):
+                with self.subTest(model=model, scheme=scheme, batch=batch, overlap=overlap):
                     words = ("--cluster", small)
                     compiled = self.needs(
                         *("compile", MODELS / model, *words, "--batch", batch),
-                        *("--scheme", scheme, "-o", self.folder / "no.plan"),
+                        *(*extra, "-o", self.folder / "no.plan"),
                     )
                     swept = self.needs(
                         *("simulate", plan, *words, "--sweep", f"batch={batch}", "--replan", "no")
@@ -127,6 +129,66 @@ class SweepTest(RefusalTest):
             step = json.loads((plan / "plan.json").read_text())["predicted"]["step"]
             (point,) = self.sweep(plan, "ranks=2", "--replan", "no")
             self.assertAlmostEqual(float(point["step_s"]) / step, 1, delta=1e-4)
+
+    def order(self, planner, bandwidth=200, ranks=4, overlap="step", scheme="*=ring"):
+        """A plan on links on which messages take about as long as computation."""
+        slow = harness.CLUSTER.replace("10 Gb/s", f"{bandwidth} Mb/s").format(ranks=ranks)
+        words = ("--overlap", overlap, "--planner", planner, "--scheme", scheme)
+        cluster = self.write(f"{bandwidth}-{ranks}.yaml", slow)
+        return self.plan("digits-cnn.onnx", *words, batch=64, cluster=cluster)
+
+    def test_orders(self):
+        """At its own place an order's step and gap are the plan's, whether kept or planned anew;
+        elsewhere they are those of a plan that is made there, by the same planner."""
+        for planner in ("optimal", "p3:2KiB", "bytescheduler:4KiB", "tictac", "ddp:25MiB"):
+            here = harness.plan_json(self.order(planner))["predicted"]
+            there = harness.plan_json(self.order(planner, bandwidth=400))["predicted"]
+            wide = harness.plan_json(self.order(planner, ranks=8))["predicted"]
+            plan = self.order(planner)
+            with self.subTest(planner=planner):
+                (kept,) = self.sweep(plan, "ranks=4", "--replan", "no")
+                self.assertAlmostEqual(float(kept["step_s"]) / here["step"], 1, delta=1e-4)
+                self.assertEqual((kept["planned_overlap"], kept["gap"]), ("step", ""))
+                points = self.sweep(plan, "bandwidth=200Mb/s,400Mb/s")
+                points += self.sweep(plan, "ranks=8")
+                for point, wanted in zip(points, (here, there, wide)):
+                    self.assertAlmostEqual(float(point["step_s"]) / wanted["step"], 1, delta=1e-3)
+                    self.assertAlmostEqual(
+                        float(point["gap"]), wanted["planner"]["gap"], delta=1e-4
+                    )
+                    self.assertEqual(point["planned_overlap"], "step")
+
+    def test_orders_by_factors(self):
+        """What is gathered is reconstructed before its reader."""
+        plan = self.order("optimal", scheme="fc*=factors")
+        step = harness.plan_json(plan)["predicted"]["step"]
+        (point,) = self.sweep(plan, "ranks=4", "--replan", "no")
+        self.assertAlmostEqual(float(point["step_s"]) / step, 1, delta=1e-3)
+
+    def test_overlaps_side_by_side(self):
+        """The axis plans both, and only plans with an order say what it needs."""
+        backward = self.order("optimal", overlap="backward")
+        barrier = harness.plan_json(backward)["predicted"]["step"]
+        self.refuses(["simulate", backward, "--sweep", "overlap=step"], "'--overlap step'")
+        plan = self.order("optimal")
+        both = self.sweep(plan, "overlap=backward,step")
+        self.assertEqual([point["overlap"] for point in both], ["backward", "step"])
+        self.assertEqual([point["planned_overlap"] for point in both], ["backward", "step"])
+        steps = [float(point["step_s"]) for point in both]
+        self.assertAlmostEqual(steps[0] / barrier, 1, delta=1e-4)
+        self.assertLess(steps[1], steps[0])
+        self.refuses(
+            ["simulate", plan, "--sweep", "overlap=step", "--replan", "no"], "anew", code=2
+        )
+        self.refuses(
+            ["simulate", plan, "--sweep", "overlap=step", "--plot", self.folder / "x.svg"],
+            "--plot",
+            code=2,
+        )
+        ordered = self.order("tictac")
+        (point, left_out) = self.sweep(ordered, "overlap=backward,step")[::-1]
+        self.assertIn("--overlap step", left_out["left_out"])
+        self.assertEqual(point["planned_overlap"], "step")
 
 
 if __name__ == "__main__":

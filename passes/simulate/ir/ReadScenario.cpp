@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -217,6 +218,27 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   return scenario;
 }
 
+Scenario SimulatedPlan::inReadyOrder(Scenario asPlanned) const {
+  const problem::Problem &problem = planned.problem.asPlanned();
+  const std::vector<problem::Message> &messages = planned.solution.messages;
+  std::vector<std::size_t> order(messages.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return messages[i].ready; });
+  problem::Solution sorted = planned.solution;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    sorted.messages[i] = messages[order[i]];
+  Scenario issued = issueMessages(simulate::operationsOf(problem, forwardEnd, gradientNames),
+                                  problem, sorted, gradientNames, {updates, updateWeights});
+  const cluster::SpecAttr cluster = planned.problem.cluster();
+  moveOwnShares(issued, problem, sorted, static_cast<int>(cluster.getRanks()));
+  undoSlowdown(issued, cluster);
+  const std::vector<double> sortedTimes = issueTimes(issued, order.size());
+  std::vector<double> times(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    times[order[i]] = sortedTimes[i];
+  return issuedAt(std::move(asPlanned), times);
+}
+
 Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                                               const problem::Solution &decisions,
                                               const Elsewhere &where) const {
@@ -225,9 +247,11 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
   Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster);
   if (!catalog)
     return catalog.status();
+  const std::vector<double> reading =
+      where.isOrder ? planned.problem.readingOn(where.cluster, where.batch) : std::vector<double>();
   Scenario scenario = issueMessages(
-      simulate::operationsOf(problem, forwardEnd * where.batch * slower, gradientNames), problem,
-      decisions, gradientNames, {updates * slower, updateWeights});
+      simulate::operationsOf(problem, forwardEnd * (where.batch * slower), gradientNames, reading),
+      problem, decisions, gradientNames, {updates * slower, updateWeights}, reading);
   if (hasProgram()) // a trace's layers keep their times
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);
@@ -262,7 +286,8 @@ std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &proble
     return std::nullopt;
   lower::MemoryNeed need{.batch =
                              std::llround(static_cast<double>(program.getBatch()) * where.batch),
-                         .ranks = where.cluster.getRanks()};
+                         .ranks = where.cluster.getRanks(),
+                         .isCarrying = where.isOrder};
   for (const problem::Message &message : decisions.messages)
     if (message.isFactors && decisions.scheme(problem, message) == Scheme::factors) {
       const std::size_t layer = message.layers.front();

@@ -21,6 +21,8 @@ Machines machinesOf(cluster::SpecAttr spec);
 struct Elsewhere {
   cluster::SpecAttr cluster; ///< the plan's own cluster, or another
   double batch = 1;          ///< samples, as a multiple of the plan's
+  /// Whether the decisions are an order, so that steps wait for messages of the step before.
+  bool isOrder = false;
 };
 
 /// A module that `compile` wrote, read once: its operations, its problem and its solution. It
@@ -37,9 +39,14 @@ public:
   /// a scheme.
   Result<Scenario> asPlanned(cluster::SpecAttr cluster) const;
 
+  /// asPlanned()'s scenario with each message issued as soon as the gradients of its members exist,
+  /// in the order in which they do.
+  Scenario inReadyOrder(Scenario asPlanned) const;
+
   /// The problem posed on another cluster, with these decisions. Computation has one operation for
   /// each gradient. `posed` must come from problem().poseOn of the same cluster and batch; of
-  /// `decisions` only the messages' layers and options are used.
+  /// `decisions` only the messages' layers, cuts and options are used. An order needs a plan whose
+  /// steps wait for messages of the step before.
   Result<Scenario> withDecisions(const problem::Problem &posed, const problem::Solution &decisions,
                                  const Elsewhere &where) const;
 

@@ -40,14 +40,16 @@ std::string clusterOf(int ranks, double times, const std::string &more = "") {
 }
 
 /// Three layers of so many samples, the last one a matrix; passes pose the problem.
-Posed pose(const std::string &spec, int samples, const std::string &requested = "") {
+Posed pose(const std::string &spec, int samples, const std::string &requested = "",
+           const std::string &overlap = "backward") {
   const std::string k = std::to_string(samples), time = std::to_string(samples) + ".0e-4";
+  const std::string update = overlap == "step" ? " {sync.update = 2.0e-4}" : "",
+                    times = "forward " + time + " backward " + time;
   const std::string text = "module attributes {cluster.spec = #cluster.spec<" + spec +
-                           ">} { sync.trace @net {\n" + "sync.layer \"conv1\" bytes 4000 forward " +
-                           time + " backward " + time + "\n" +
-                           "sync.layer \"conv2\" bytes 80000 forward " + time + " backward " +
-                           time + "\n" + "sync.layer \"fc\" bytes 4096000 forward " + time +
-                           " backward " + time + " matmul [1024, 1000, " + k + "]\n} }";
+                           ">} { sync.trace @net {\n" + "sync.layer \"conv1\" bytes 4000 " + times +
+                           update + "\n" + "sync.layer \"conv2\" bytes 80000 " + times + update +
+                           "\n" + "sync.layer \"fc\" bytes 4096000 " + times +
+                           " matmul [1024, 1000, " + k + "]" + update + "\n} }";
   DialectRegistry registry;
   registerAllDialects(registry);
   Posed posed{std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED), {}};
@@ -55,6 +57,7 @@ Posed pose(const std::string &spec, int samples, const std::string &requested = 
   posed.module = parseSourceString<ModuleOp>(text, posed.context.get());
   PassManager passes(posed.context.get());
   PoseProblemOptions options;
+  options.overlap = overlap;
   llvm::SmallVector<std::string> patterns;
   if (!requested.empty())
     patterns.push_back(requested);
@@ -107,6 +110,38 @@ Result<problem::Problem> posedOn(const std::string &from, const std::string &to)
       cast<cluster::SpecAttr>(parseAttribute(text, planned.context.get())), 1);
 }
 
+/// The order problem that is planned.
+problem::OrderProblem orderOf(const Posed &posed) {
+  const PlannedProblem planned = posed.problem();
+  return *planned.orderOn(planned.asPlanned(), planned.cluster(), 1);
+}
+
+/// The order planned for 32 samples on `from`, posed for so many on `to`, is what the passes pose.
+void expectSameOrder(const std::string &from, const std::string &to, int samples) {
+  const Posed posed = pose(from, 32, "", "step");
+  const PlannedProblem planned = posed.problem();
+  const auto there =
+      cast<cluster::SpecAttr>(parseAttribute("#cluster.spec<" + to + ">", posed.context.get()));
+  const double batch = samples / 32.0;
+  const Result<problem::Problem> sync = planned.poseOn(there, batch);
+  ASSERT_TRUE(sync) << sync.status().message();
+  const auto order = planned.orderOn(*sync, there, batch);
+  ASSERT_TRUE(order.has_value());
+  const Status valid = problem::validate(*order);
+  EXPECT_TRUE(valid) << valid.message();
+  const problem::OrderProblem wanted = orderOf(pose(to, samples, "", "step"));
+  expectSame(order->sync, wanted.sync);
+  expectNear(order->forward, wanted.forward, "forward");
+  ASSERT_EQ(order->tail.size(), wanted.tail.size());
+  for (std::size_t k = 0; k < wanted.tail.size(); ++k) {
+    expectNear(order->tail[k], wanted.tail[k], "tail");
+    expectNear(order->update[k], wanted.update[k], "update");
+    // A reader stands behind the forward passes of the layers in front of it.
+    const double before = static_cast<double>(wanted.tail.size() - 1 - k) * samples * 1e-4;
+    EXPECT_NEAR(planned.readingOn(there, batch)[k], before * cluster::slowdown(there), 1e-9);
+  }
+}
+
 /// The cluster with so much memory for each of two servers, and such a largest message; 0 is no
 /// limit. All gradients are 4,180,000 B.
 std::string limited(std::int64_t memory, std::int64_t largest) {
@@ -132,6 +167,21 @@ TEST(PlannedProblem, NoChangeIsNoChange) {
   EXPECT_EQ(same->layers[0].factorOptions[0].seconds, before.layers[0].factorOptions[0].seconds);
   EXPECT_EQ(same->layers[0].factorOptions[0].reconstruct,
             before.layers[0].factorOptions[0].reconstruct);
+}
+
+// The next forward pass grows with the batch and with the slowest node, updates with the node only.
+TEST(PlannedProblem, PosesOrders) {
+  const std::string slow = ", overrides = [<nodes = [3], slowdown = 8.0>]";
+  for (int samples : {1, 32, 320}) {
+    expectSameOrder(clusterOf(8, 1), clusterOf(8, 4), samples);
+    expectSameOrder(clusterOf(8, 1), clusterOf(12, 1), samples);
+    expectSameOrder(clusterOf(8, 1), clusterOf(8, 1, slow), samples);
+    expectSameOrder(clusterOf(8, 1, slow), clusterOf(8, 1), samples);
+  }
+  const Posed posed = pose(clusterOf(8, 1), 32);
+  const PlannedProblem planned = posed.problem();
+  EXPECT_FALSE(planned.orderOn(planned.asPlanned(), planned.cluster(), 1).has_value());
+  EXPECT_TRUE(planned.readingOn(planned.cluster(), 1).empty());
 }
 
 TEST(PlannedProblem, OnOtherBandwidths) {

@@ -11,7 +11,8 @@ namespace {
 
 /// Three gradients at three bandwidths: the scheme of one changes, then the grouping.
 Sweep threePoints() {
-  auto point = [](double value, std::vector<Scheme> schemes, std::vector<int> messages) {
+  auto point = [](double value, std::vector<Scheme> schemes,
+                  std::vector<std::vector<int>> messages) {
     return SweepPoint{.value = value,
                       .step = 10 / value,
                       .exposed = 1 / value,
@@ -25,9 +26,9 @@ Sweep threePoints() {
   return {{SweepAxis::Kind::slow, 1, 4},
           true,
           {"a", "b", "c"},
-          {point(1, {Scheme::factors, Scheme::ring, Scheme::ring}, {0, 1, 1}),
-           point(2, {Scheme::ring, Scheme::ring, Scheme::ring}, {0, 1, 1}),
-           point(4, {Scheme::ring, Scheme::ring, Scheme::ring}, {0, 0, 1})}};
+          {point(1, {Scheme::factors, Scheme::ring, Scheme::ring}, {{0}, {1}, {1}}),
+           point(2, {Scheme::ring, Scheme::ring, Scheme::ring}, {{0}, {1}, {1}}),
+           point(4, {Scheme::ring, Scheme::ring, Scheme::ring}, {{0}, {0}, {1}})}};
 }
 
 } // namespace
@@ -46,8 +47,29 @@ TEST(SweepReportTest, MessagesNumberedOtherwiseAreNoCrossover) {
   Sweep sweep = threePoints();
   sweep.points.resize(2);
   sweep.points[0].schemes = sweep.points[1].schemes;
-  sweep.points[1].messages = {5, 3, 3};
+  sweep.points[1].messages = {{5}, {3}, {3}};
   EXPECT_NE(sweepTable(sweep).find("the decisions are the same"), std::string::npos);
+}
+
+// A gradient that is cut has several messages, and the same messages may change places.
+TEST(SweepReportTest, TellsOrdersApart) {
+  Sweep sweep = threePoints();
+  sweep.points[0].schemes = sweep.points[1].schemes;
+  for (SweepPoint &point : sweep.points)
+    point.overlap = Overlap::step;
+  sweep.points[0].messages = {{2}, {0, 1}, {1}};
+  sweep.points[1].messages = {{0}, {1, 2}, {2}};
+  sweep.points[2].messages = {{0}, {1}, {1, 2}};
+  sweep.points[2].gap = 0.125;
+  const std::string text = sweepTable(sweep);
+  EXPECT_NE(text.find("  at 2: the same messages in another order\n"
+                      "  at 4: other groups in 3 messages\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("3  step     12.50 %  ring 3\n"), std::string::npos) << text;
+  sweep.points[0].overlap = Overlap::backward;
+  sweep.points[0].messages = {{0}, {0}, {0}};
+  EXPECT_NE(sweepTable(sweep).find("at 2: 3 messages instead of 1"), std::string::npos);
 }
 
 TEST(SweepReportTest, SaysWhatWasKeptAndWhatWasTooLong) {
@@ -62,12 +84,14 @@ TEST(SweepReportTest, SaysWhatWasKeptAndWhatWasTooLong) {
 }
 
 TEST(SweepReportTest, WritesARowAPoint) {
-  EXPECT_EQ(sweepCsv(threePoints()),
+  Sweep sweep = threePoints();
+  sweep.points[0].gap = 0.5;
+  EXPECT_EQ(sweepCsv(sweep),
             "slow_factor,step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
-            "efficiency,left_out\n"
-            "1,10,2,1,0,2,3.2,0.125,\n"
-            "2,5,2,0.5,0,2,6.4,0.25,\n"
-            "4,2.5,2,0.25,0,2,12.8,0.5,\n");
+            "efficiency,planned_overlap,gap,left_out\n"
+            "1,10,2,1,0,2,3.2,0.125,backward,0.5,\n"
+            "2,5,2,0.5,0,2,6.4,0.25,backward,,\n"
+            "4,2.5,2,0.25,0,2,12.8,0.5,backward,,\n");
 }
 
 // What is no point is named with its reason, and never the best.
@@ -81,8 +105,10 @@ TEST(SweepReportTest, NamesWhatIsLeftOut) {
       << table;
   EXPECT_NE(table.find("most samples/s: 12.80 at slow 4\n"), std::string::npos) << table;
   const std::string csv = sweepCsv(sweep);
-  EXPECT_NE(csv.find("0.25,\n3,,,,,,,,\"needs \"\"much\"\", more\"\n4,"), std::string::npos) << csv;
-  EXPECT_TRUE(csv.ends_with("\n8,,,,,,,,\"needs more still\"\n")) << csv;
+  EXPECT_NE(csv.find("0.25,backward,,\n3,,,,,,,,,,\"needs \"\"much\"\", more\"\n4,"),
+            std::string::npos)
+      << csv;
+  EXPECT_TRUE(csv.ends_with("\n8,,,,,,,,,,\"needs more still\"\n")) << csv;
   const std::string svg = sweepSvg(sweep, "title");
   EXPECT_NE(svg.find("8: needs more still</text>"), std::string::npos);
 }

@@ -73,6 +73,27 @@ TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreReconstructedAndUpdatedInOrder)
   EXPECT_DOUBLE_EQ(scenario.operations[11].seconds, 1);
 }
 
+// In an order the forward pass waits where it reads. A gradient that is cut is updated in parts.
+TEST(IssueOrderTest, OrdersAreReceivedInTheForwardPass) {
+  Solution order = plan(0);
+  order.messages = {order.messages.front(), {.layers = {3}, .cutBehind = 45}, {.layers = {3, 2}}};
+  order.messages[2].cutBefore = 15;
+  const std::vector<double> reading = {0.75, 1, 0.5, 0};
+  const Scenario scenario = issueMessages(operationsOf(smallProblem(), 1, names, reading),
+                                          smallProblem(), order, names, {2.2}, reading);
+  EXPECT_EQ(text(scenario.operations),
+            "wait 1; update 1; wait 2; update 2; compute d; compute c; wait 0; "
+            "compute a .. b (2); update 0; compute a; compute a; issue 0; compute c; compute d; "
+            "issue 1; issue 2; compute backward; ");
+  EXPECT_EQ(scenario.messages[1].bytes, 15);
+  EXPECT_EQ(scenario.messages[2].bytes, 85);
+  EXPECT_DOUBLE_EQ(scenario.operations[1].seconds, 0.15); // of 2.2 s for 220 bytes
+  EXPECT_DOUBLE_EQ(scenario.operations[3].seconds, 0.85);
+  EXPECT_DOUBLE_EQ(scenario.operations[4].seconds, 0.5);
+  EXPECT_DOUBLE_EQ(scenario.operations[5].seconds, 0.25);
+  EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 0.25);
+}
+
 // What a rank would compute of its own samples moves behind the message with the others' shares.
 TEST(IssueOrderTest, OwnSharesOfFactorsMoveBehindTheirMessage) {
   Scenario scenario =

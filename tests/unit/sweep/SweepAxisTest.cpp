@@ -29,6 +29,19 @@ TEST(SweepAxisTest, ReadsAList) {
   EXPECT_EQ(sweepValues(*axis, 20, 4), (std::vector<double>{4, 6, 16}));
 }
 
+// Overlaps have names, and no value lies between them.
+TEST(SweepAxisTest, ReadsOverlaps) {
+  Result<SweepAxis> axis = parseSweep("overlap=backward,step");
+  ASSERT_TRUE(axis) << axis.status().message();
+  const std::vector<double> values = sweepValues(*axis, {}, 4);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(axisValue(SweepAxis::Kind::overlap, values[0]), "backward");
+  EXPECT_EQ(axisValue(SweepAxis::Kind::overlap, values[1]), "step");
+  axis = parseSweep("overlap=step");
+  ASSERT_TRUE(axis) << axis.status().message();
+  EXPECT_EQ(sweepValues(*axis, 20, 4), (std::vector<double>{values[1]}));
+}
+
 TEST(SweepAxisTest, RefusesWhatIsNoRange) {
   for (const char *text : {"",
                            "bandwidth",
@@ -52,7 +65,10 @@ TEST(SweepAxisTest, RefusesWhatIsNoRange) {
                            "ranks=1..2..4",
                            "nodes=0..8",
                            "bucket=0B..1MiB",
-                           "bucket=25"}) {
+                           "bucket=25",
+                           "overlap=step,backward",
+                           "overlap=backward..step",
+                           "overlap=auto"}) {
     Result<SweepAxis> axis = parseSweep(text);
     ASSERT_FALSE(axis) << text;
     EXPECT_EQ(axis.status().exitCode(), 2) << text;
