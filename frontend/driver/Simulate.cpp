@@ -79,6 +79,7 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   const bool isCarrying = plan.problem().hasOrder();
   scenario->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
   scenario->steps = options.steps + scenario->warmUp;
+  const Scenario calm = *scenario;
   if (Status slow = addSlowRanks(*scenario, options); !slow)
     return slow;
   scenario->jitter = options.jitter;
@@ -98,6 +99,13 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   if (!stragglers)
     return stragglers.status();
   context->stragglers = std::move(*stragglers);
+  if (isCarrying && (options.jitter > 0 || !options.slow.empty())) {
+    Result<report::LateRanks> late = report::compareLateRanks(
+        *scenario, *simulation, calm, [&](const Scenario &one) { return plan.inReadyOrder(one); });
+    if (!late)
+      return late.status();
+    context->lateRanks = std::move(*late);
+  }
   if (!options.trace.empty())
     if (Status written = writeWholeFile(
             options.trace, report::simulationTrace(*scenario, *simulation, context->hash));

@@ -121,8 +121,8 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
                      ", " + std::to_string(scenario.machines.ranks) + " ranks";
   if (simulation.isFolded && scenario.machines.ranks > 1)
     text += ", all alike: one is simulated";
-  if (simulation.steps > 1)
-    text += ", mean of " + std::to_string(simulation.steps) + " steps";
+  if (simulation.counted() > 1)
+    text += ", mean of " + std::to_string(simulation.counted()) + " steps";
   return text + "\n\n";
 }
 
@@ -144,6 +144,8 @@ std::string totals(const Scenario &scenario, const Simulation &simulation,
     text += rate + "\n";
   if (context.stragglers)
     text += stragglersText(*context.stragglers, scenario.machines.ranks, context.samples);
+  if (context.lateRanks)
+    text += lateRanksText(*context.lateRanks);
   if (!context.isElsewhere)
     text += "the plan's prediction: step " + formatSeconds(context.predicted, 4) + "\n";
   const auto whole = std::ranges::count(simulation.isWhole, true);
@@ -222,6 +224,7 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
           {"samples_per_second", known(rate.samplesPerSecond())},
           {"efficiency", known(rate.efficiency())},
           {"stragglers", stragglersJson(context.stragglers)},
+          {"late_ranks", context.lateRanks ? lateRanksJson(*context.lateRanks) : nlohmann::json()},
           {"communication_end", simulation.communicationEnd(0)},
           {"predicted_step",
            context.isElsewhere ? nlohmann::json() : nlohmann::json(context.predicted)},

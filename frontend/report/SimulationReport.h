@@ -1,6 +1,7 @@
 // A simulation as text for people and as JSON.
 #pragma once
 
+#include "frontend/report/LateRanks.h"
 #include "frontend/report/Stragglers.h"
 #include "frontend/report/Throughput.h"
 #include "passes/simulate/Simulation.h"
@@ -22,6 +23,7 @@ struct SimulationContext {
   double alone = 0;                         ///< seconds of one device's step that sends nothing
   std::string provenance = {};              ///< whole lines: where times come from
   std::optional<Stragglers> stragglers = {};
+  std::optional<LateRanks> lateRanks = {}; ///< of a plan whose messages travel in an order
 };
 
 /// The step and what is exposed of it, samples a second, what slow ranks cost, where times come
