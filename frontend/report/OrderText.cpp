@@ -16,19 +16,23 @@ using files::formatSeconds;
 
 bool hasOrder(const nlohmann::json &plan) { return plan.value("overlap", "backward") == "step"; }
 
-/// How long messages are under way before the end of the backward pass, and after it.
-static std::string hidden(const nlohmann::json &plan) {
-  const nlohmann::json &predicted = plan.at("predicted");
-  const double backwardEnd = predicted.at("backward_end"), exposed = predicted.at("exposed");
-  double before = 0, after = 0;
+UnderWay underWay(const nlohmann::json &plan) {
+  const double backwardEnd = plan.at("predicted").at("backward_end");
+  UnderWay found;
   for (const nlohmann::json &bucket : plan.at("buckets")) {
     const double start = bucket.at("start"), end = bucket.at("end");
-    before += std::max(std::min(end, backwardEnd) - start, 0.0);
-    after += std::max(end - std::max(start, backwardEnd), 0.0);
+    found.behindBackward += std::max(std::min(end, backwardEnd) - start, 0.0);
+    found.after += std::max(end - std::max(start, backwardEnd), 0.0);
   }
-  return "messages are under way for " + formatSeconds(before) + " behind the backward pass and " +
-         formatSeconds(after) + " after it, of which computation waits " + formatSeconds(exposed) +
-         "\n";
+  return found;
+}
+
+static std::string hidden(const nlohmann::json &plan) {
+  const UnderWay found = underWay(plan);
+  return "messages are under way for " + formatSeconds(found.behindBackward) +
+         " behind the backward pass and " + formatSeconds(found.after) +
+         " after it, of which computation waits " +
+         formatSeconds(plan.at("predicted").at("exposed")) + "\n";
 }
 
 /// The buckets that leave before a bucket of gradients which were ready earlier.

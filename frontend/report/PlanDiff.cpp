@@ -2,6 +2,8 @@
 #include "frontend/report/PlanDiff.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/OrderDiff.h"
+#include "frontend/report/OrderText.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
@@ -26,7 +28,8 @@ using nlohmann::json;
 struct Decisions {
   std::vector<std::string> gradients; ///< in backward order
   std::vector<const json *> buckets;
-  std::unordered_map<std::string, std::size_t> bucketOf;
+  /// The numbers of each gradient's buckets; several where it is cut.
+  std::unordered_map<std::string, std::vector<std::size_t>> bucketsOf;
 
   explicit Decisions(const json &plan) {
     for (const json &layer : plan.at("layers"))
@@ -34,16 +37,19 @@ struct Decisions {
     for (const json &bucket : plan.at("buckets")) {
       (void)memberSummary(bucket.at("members")); // has some
       for (const json &member : bucket.at("members"))
-        bucketOf.emplace(member.get<std::string>(), buckets.size());
+        bucketsOf[member.get<std::string>()].push_back(buckets.size());
       buckets.push_back(&bucket);
     }
     for (const std::string &name : gradients)
-      if (!bucketOf.contains(name))
+      if (!bucketsOf.contains(name))
         throw SchemaError{"no bucket has the gradient '" + printable(name) + "'"};
   }
 
-  bool has(const std::string &gradient) const { return bucketOf.contains(gradient); }
-  const json &bucket(const std::string &gradient) const { return *buckets[bucketOf.at(gradient)]; }
+  bool has(const std::string &gradient) const { return bucketsOf.contains(gradient); }
+  /// The bucket that brings the gradient's first part.
+  const json &bucket(const std::string &gradient) const {
+    return *buckets[bucketsOf.at(gradient).front()];
+  }
 };
 
 /// A bucket's members that the other plan has too, sorted.
@@ -78,6 +84,8 @@ public:
   std::string describe(std::size_t side, const Run &run) const {
     const json &bucket = sides[side].bucket(run.first);
     std::string text = printable(bucket.at("scheme"));
+    if (const std::size_t parts = sides[side].bucketsOf.at(run.first).size(); parts > 1)
+      return text + ", cut into " + std::to_string(parts) + " messages";
     if (bucket.at("members").size() == 1)
       return text + (run.count > 1 ? ", each alone" : ", alone");
     return text + ", in " + memberSummary(bucket.at("members"));
@@ -109,22 +117,30 @@ private:
   }
 
   bool differs(const std::string &gradient) {
-    const json &a = sides[0].bucket(gradient), &b = sides[1].bucket(gradient);
-    if (a.at("scheme") != b.at("scheme"))
-      return true;
-    // Two buckets are compared once: all members of a bucket have the same answer.
-    auto [same, isNew] = sameMates.try_emplace(
-        std::pair(sides[0].bucketOf.at(gradient), sides[1].bucketOf.at(gradient)), false);
-    if (isNew)
-      same->second = matesIn(sides[1], a) == matesIn(sides[0], b);
-    return !same->second;
+    return !std::ranges::equal(sides[0].bucketsOf.at(gradient), sides[1].bucketsOf.at(gradient),
+                               [&](std::size_t a, std::size_t b) { return isSame(a, b); });
   }
 
-  /// Whether two gradients share a bucket, or each travels alone by the same scheme.
+  /// Whether a bucket of one plan carries by its scheme what a bucket of the other carries.
+  bool isSame(std::size_t left, std::size_t right) {
+    const json &a = *sides[0].buckets[left], &b = *sides[1].buckets[right];
+    if (a.at("scheme") != b.at("scheme") || a.value("cut", json()) != b.value("cut", json()))
+      return false;
+    // Two buckets are compared once: all members of a bucket have the same answer.
+    auto [same, isNew] = sameMates.try_emplace(std::pair(left, right), false);
+    if (isNew)
+      same->second = matesIn(sides[1], a) == matesIn(sides[0], b);
+    return same->second;
+  }
+
+  /// Whether two gradients share their buckets, or each travels alone by the same scheme.
   bool alike(std::size_t side, const std::string &one, const std::string &other) const {
+    const std::vector<std::size_t> &mine = sides[side].bucketsOf.at(one),
+                                   &others = sides[side].bucketsOf.at(other);
     const json &a = sides[side].bucket(one), &b = sides[side].bucket(other);
-    return &a == &b || (a.at("members").size() == 1 && b.at("members").size() == 1 &&
-                        a.at("scheme") == b.at("scheme"));
+    return mine == others ||
+           (mine.size() == 1 && others.size() == 1 && a.at("members").size() == 1 &&
+            b.at("members").size() == 1 && a.at("scheme") == b.at("scheme"));
   }
 
   std::array<Decisions, 2> sides;
@@ -169,6 +185,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compareFiles("cluster", a.at("cluster").at("name") == b.at("cluster").at("name"));
   for (const char *key : {"planner", "ranks", "servers", "batch", "backend"})
     compare(key, a.at(key), b.at(key));
+  compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
   auto nccl = [](const json &plan) {
     std::string text = ncclText(plan);
     return text.empty() ? json() : json(std::move(text));
@@ -176,16 +193,6 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compare("messages by NCCL", nccl(a), nccl(b));
   compare("requested", requestedText(a), requestedText(b));
   return table.isEmpty() ? "" : table.toString() + "\n";
-}
-
-std::string ratio(double before, double after) {
-  if (before == after)
-    return "1.00x";
-  if (before == 0)
-    return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2fx", after / before);
-  return text;
 }
 
 std::string predictions(const NamedPlan &left, const NamedPlan &right) {
@@ -206,6 +213,8 @@ std::string predictions(const NamedPlan &left, const NamedPlan &right) {
   const std::size_t a = left.plan.at("buckets").size(), b = right.plan.at("buckets").size();
   table.addRow({"messages", std::to_string(a), std::to_string(b),
                 ratio(static_cast<double>(a), static_cast<double>(b))});
+  if (hasOrder(left.plan) || hasOrder(right.plan))
+    addOrderRows(table, left.plan, right.plan);
   return table.toString() + "\n";
 }
 
@@ -263,7 +272,8 @@ Result<std::string> planDiff(const NamedPlan &left, const NamedPlan &right) {
     nothingCommon = comparison.common() == 0 &&
                     !(left.plan.at("layers").empty() && right.plan.at("layers").empty());
     return headerText(left, right) + predictions(left, right) + decisions(comparison, left, right) +
-           only(comparison.onlyIn(0), left.name) + only(comparison.onlyIn(1), right.name);
+           orderDiff(left, right) + only(comparison.onlyIn(0), left.name) +
+           only(comparison.onlyIn(1), right.name);
   });
   if (text && nothingCommon)
     return Status::badInput("'" + left.name + "' and '" + right.name +

@@ -243,6 +243,34 @@ class OverlapTest(RefusalTest):
             self.assertIn("no order with the schemes requested has a step below", why)
         self.assertTrue(cut)
 
+    def test_says_what_late_ranks_cost(self):
+        """Beside the step without them and beside the same messages in ready order."""
+        plan = self.order("optimal")
+        step = harness.plan_json(plan)["predicted"]["step"]
+        for words in (("--slow", "1:2"), ("--jitter", "20%", "--steps", 40)):
+            simulated = json.loads(harness.syncline("simulate", plan, "--json", *words))
+            late = simulated["late_ranks"]
+            self.assertAlmostEqual(late["step_without"] / step, 1, delta=1e-4)
+            self.assertGreater(simulated["step"], step)
+            self.assertGreater(late["ready_order_without"], step)
+            text = harness.syncline("simulate", plan, *words)
+            self.assertIn("late ranks: step", text)
+            self.assertIn("Sent as their\ngradients become ready", text)
+        calm = json.loads(harness.syncline("simulate", plan, "--json"))
+        self.assertIsNone(calm["late_ranks"])
+        barrier = self.order("optimal", "backward")
+        slow = json.loads(harness.syncline("simulate", barrier, "--slow", "1:2", "--json"))
+        self.assertIsNone(slow["late_ranks"])
+
+    def test_compares_orders(self):
+        """`--diff` says what hides behind which pass, and which gradients arrive earlier."""
+        said = harness.syncline("inspect", self.order("optimal", "backward"), "--diff",
+                                self.order("p3:2KiB"))
+        for line in ("overlap", "under way after it", "gap to the bound"):
+            self.assertRegex(said, rf"(?m)^{line} ")
+        self.assertRegex(said, r"conv2\.weight .*cut into \d+ messages")
+        self.assertRegex(said, r"(?m)^conv1\.weight +[\d.]+ ms +[\d.]+ ms +[+-][\d.]+ [mu]s$")
+
     def test_refuses_what_it_cannot(self):
         plan = self.plan("ring", 2, "step")
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]

@@ -171,3 +171,56 @@ TEST(PlanDiff, RefusesWhatIsNoPlan) {
   EXPECT_TRUE(contains(diffOf(plan, whole), "'a.plan': ")) << diffOf(plan, whole);
   EXPECT_TRUE(contains(diffOf(plan, whole), "no bucket has the gradient 'a'"));
 }
+
+// conv's gradient overtakes a part of fc's, and bn's is the same in both.
+TEST(PlanDiff, OfOrders) {
+  json left = planOf({{{"bn"}}, {{"fc"}}, {{"conv"}}});
+  json right = planOf({{{"bn"}}, {{"fc"}}, {{"conv"}}, {{"fc"}}});
+  right["overlap"] = "step";
+  left["overlap"] = "backward";
+  right["certificate"] = nullptr;
+  right["buckets"][1]["cut"] = {0, 4};
+  right["buckets"][3]["cut"] = {4, 0};
+  const double starts[] = {0.0010, 0.0015, 0.0020, 0.0025};
+  for (std::size_t i = 0; i < 4; ++i) {
+    right["buckets"][i]["start"] = starts[i];
+    right["buckets"][i]["end"] = right["buckets"][i]["reconstructed"] = starts[i] + 0.0005;
+  }
+  left["buckets"][0]["reconstructed"] = 0.0015;
+  left["buckets"][2]["reconstructed"] = 0.004;
+  right["predicted"]["planner"]["gap"] = 0.125;
+  const std::string text = diffOf(left, right);
+  EXPECT_TRUE(contains(text, "overlap  backward  step\n")) << text;
+  EXPECT_TRUE(contains(text, "under way behind the backward pass  3.00 ms  1.00 ms  0.33x\n"
+                             "under way after it                      0 s  1.00 ms      -\n"
+                             "step in the planner's model         4.50 ms  4.50 ms  1.00x\n"
+                             "gap to the bound                     0.00 %  12.50 %"))
+      << text;
+  EXPECT_TRUE(contains(text, "gradients  a.plan       b.plan\n"
+                             "fc         ring, alone  ring, cut into 2 messages\n"
+                             "\n"
+                             "1 of 3 gradients travel otherwise\n"
+                             "\n"
+                             "arrives   a.plan   b.plan    change\n"
+                             "conv     4.00 ms  2.50 ms  -1.50 ms\n"
+                             "fc       2.00 ms  3.00 ms  +1.00 ms\n"
+                             "in b.plan 1 gradient arrives earlier, 1 later\n"))
+      << text;
+}
+
+// Gradients may be cut into as many messages, but elsewhere.
+TEST(PlanDiff, OfCuts) {
+  json left = planOf({{{"fc"}}, {{"fc"}}});
+  left["layers"].erase(1);
+  left["overlap"] = "step";
+  left["certificate"] = nullptr;
+  left["buckets"][0]["cut"] = {0, 4};
+  left["buckets"][1]["cut"] = {4, 0};
+  json right = left;
+  EXPECT_TRUE(contains(diffOf(left, right), "same decisions\n"));
+  EXPECT_TRUE(contains(diffOf(left, right), "gradients arrive at the same times\n"));
+  right["buckets"][0]["cut"] = {0, 6};
+  right["buckets"][1]["cut"] = {2, 0};
+  EXPECT_TRUE(contains(diffOf(left, right), "1 of 1 gradients travel otherwise"))
+      << diffOf(left, right);
+}
