@@ -1,9 +1,11 @@
 // From a verified plan's module to questions for Z3, and from answers to a line of text.
 #include "frontend/driver/AskZ3.h"
 
+#include "frontend/driver/AskZ3Order.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/files/FormatUnits.h"
 #include "passes/merge/ReadProblem.h"
+#include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/Planner.h"
@@ -150,13 +152,13 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   FailureOr<sync::ProblemOp> op = merge::problemOf(solution);
   if (failed(op))
     return diagnostics.status("'" + folder + "/plan.mlir': expected a problem");
-  if (op->getTails())
-    return Status::badInput("'" + folder +
-                            "' has an order of '--overlap step'; Z3 proves plans of '--overlap "
-                            "backward' only");
   FailureOr<problem::Problem> problem = merge::toProblem(*op);
   if (failed(problem))
     return diagnostics.status("'" + folder + "/plan.mlir': not a problem");
+  if (const auto order = merge::toOrderProblem(*op, *problem))
+    return askZ3AboutOrder(folder, *order,
+                           problem::orderFrom(*order, merge::toSolution(solution, *problem)),
+                           solution.getBound().convertToDouble(), seconds);
 
   const double finish = solution.getFinish().convertToDouble();
   const double bound = solution.getBound().convertToDouble();

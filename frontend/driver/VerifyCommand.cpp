@@ -120,7 +120,8 @@ Command addVerify(CLI::App &app) {
       ->check(launch::someText());
   CLI::Option *withZ3 = command->add_flag(
       "--with-z3", options->withZ3,
-      "Also have Z3 prove the bound from the problem, independently of the plan's certificate" +
+      "Also have Z3 prove the bound from the problem, independently of the plan's certificate; "
+      "of a plan of '--overlap step', that no other order of its messages has a shorter step" +
           std::string(z3judge::checkAvailable() ? "" : " (this build has no Z3)"));
   command->add_option("--z3-seconds", options->z3Seconds, "Time that Z3 may take, seconds")
       ->type_name("SECONDS")

@@ -1,5 +1,6 @@
 // The judge of a build that found no Z3: it refuses every question.
 #include "passes/z3/BestPlan.h"
+#include "passes/z3/OrderJudge.h"
 
 namespace syncline::z3judge {
 
@@ -13,6 +14,10 @@ Result<Answer> findPlan(const Problem &, const Question &, double) { return chec
 Result<bool> canFinishBy(const Problem &, double) { return checkAvailable(); }
 
 Result<Answer> findBestPlan(const Problem &, std::size_t, const Known &, double, const Clock &) {
+  return checkAvailable();
+}
+
+Result<OrderAnswer> findOrder(const OrderProblem &, const OrderSolution &, double, double) {
   return checkAvailable();
 }
 

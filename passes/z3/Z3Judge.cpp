@@ -2,16 +2,13 @@
 #include "passes/z3/Z3Judge.h"
 
 #include "passes/z3/Z3Model.h"
+#include "passes/z3/Z3Terms.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace syncline::z3judge {
 
 namespace {
-
-constexpr unsigned maxMegabytes = 4096;
 
 Result<std::vector<std::vector<Piece>>> allPieces(const Problem &problem) {
   std::vector<std::vector<Piece>> pieces;
@@ -32,22 +29,10 @@ Result<std::vector<std::vector<Piece>>> allPieces(const Problem &problem) {
   return pieces;
 }
 
-z3::params parameters(z3::context &context, double seconds) {
-  constexpr unsigned forever = std::numeric_limits<unsigned>::max();
-  z3::params parameters(context);
-  parameters.set("arith.solver", 2u); // half the time of Z3's default here
-  parameters.set("ctrl_c", false);    // Z3 would only stop the check, and the process would go on
-  parameters.set("timeout", static_cast<unsigned>(
-                                std::clamp(std::round(seconds * 1e3), 1.0, double(forever - 1))));
-  return parameters;
-}
-
 Result<Answer> ask(const Problem &problem, const std::vector<std::vector<Piece>> &pieces,
                    const Question &question, double seconds) {
-  z3::set_param("memory_max_size", static_cast<int>(maxMegabytes));
   z3::context context;
-  z3::solver solver(context, "QF_LRA");
-  solver.set(parameters(context, seconds));
+  z3::solver solver = limitedSolver(context, seconds);
   Z3Model model(problem, pieces, solver);
   model.state(question);
   switch (solver.check()) {

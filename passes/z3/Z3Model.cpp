@@ -1,6 +1,8 @@
 // The constraints, one function a paragraph of README.md.
 #include "passes/z3/Z3Model.h"
 
+#include "passes/z3/Z3Terms.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,21 +13,9 @@ Z3Model::Z3Model(const Problem &problem, const std::vector<std::vector<Piece>> &
                  z3::solver &solver)
     : problem(problem), pieces(pieces), solver(solver), context(solver.ctx()) {}
 
-z3::expr Z3Model::number(std::int64_t value) const {
-  return context.real_val(std::to_string(value).c_str());
-}
+z3::expr Z3Model::number(std::int64_t value) const { return numberOf(context, value); }
 
-/// The exact value of a double.
-z3::expr Z3Model::exact(double value) const {
-  int exponent = 0;
-  auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
-  exponent -= 53;
-  z3::expr result = number(mantissa);
-  z3::expr power = number(1);
-  for (int left = std::abs(exponent); left > 0; left -= 62)
-    power = power * number(std::int64_t{1} << std::min(left, 62));
-  return (exponent >= 0 ? result * power : result / power).simplify();
-}
+z3::expr Z3Model::exact(double value) const { return exactValue(context, value); }
 
 z3::expr Z3Model::flag(const char *name, std::size_t layer, std::size_t index) const {
   return context.bool_const((name + std::to_string(layer) + "_" + std::to_string(index)).c_str());

@@ -44,6 +44,28 @@ class Z3Test(RefusalTest):
         self.assertRegex(said, r"does not claim to be optimal; one that finishes at .*s exists\n$")
 
     @unittest.skipUnless(HAS_Z3, "this build has no Z3")
+    def test_orders(self):
+        """Z3 compares the orders of few messages, and says what it was not asked."""
+        slow = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s").format(ranks=4)
+        cluster = self.write("slow.yaml", slow)
+        plan = self.folder / "order.plan"
+
+        def compiled(planner):
+            harness.syncline(
+                *("compile", SAMPLES / "models" / "digits-cnn.onnx", "--cluster", cluster),
+                *("--batch", 64, "--overlap", "step", "--planner", planner),
+                *("--scheme", "*=ring", "-o", plan),
+            )
+            return ["verify", plan, "--with-z3"]
+
+        said = harness.syncline(*compiled("p3:8KiB"))
+        self.assertRegex(said, r"\nZ3: the plan's 8 messages have no order with a step below ")
+        self.assertIn("Z3 was not asked about other messages", said)
+        said = harness.syncline(*compiled("tictac"))
+        self.assertRegex(said, r"\nZ3: the plan's 6 messages have an order with a step of ")
+        self.refuses(compiled("p3:256B"), "messages; Z3 compares orders of at most 64")
+
+    @unittest.skipUnless(HAS_Z3, "this build has no Z3")
     def test_time_runs_out(self):
         """No answer is an error: the proof that was requested was not made."""
         words = ["verify", self.hard_plan(), "--with-z3", "--z3-seconds", 0.1]

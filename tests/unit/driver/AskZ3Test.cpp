@@ -34,6 +34,33 @@ Result<std::string> asked(const std::string &planner, int messages, const std::s
   return module ? askZ3("a.plan", *module, 600) : Status::badInput("not MLIR");
 }
 
+/// Two gradients, 2 s a message; the next forward pass reads b a quarter of a second behind a. b's
+/// message first makes a step of 5 s, a's first one of 5.75 s.
+Result<std::string> askedAboutOrder(bool aFirst, const std::string &bound) {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  const auto message = [](int layer, int bytes, const char *ready, const char *start,
+                          const char *end) {
+    return "#sync.message<layers = [" + std::to_string(layer) +
+           "], scheme = ring, merge_class = 0, bytes = " + std::to_string(bytes) +
+           ", ready = " + ready + ", start = " + start + ", end = " + end + ">";
+  };
+  const std::string messages =
+      aFirst ? message(1, 20, "1.5", "1.5", "3.5") + ", " + message(0, 10, "0.5", "3.5", "5.5")
+             : message(0, 10, "0.5", "0.5", "2.5") + ", " + message(1, 20, "1.5", "2.5", "4.5");
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      R"(sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
+           merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>,
+                                              traffic = 1.0>]>]
+           forward_end 0.5 backward_end 2.0 updates 0.0 tails <[0.25, 0.5]> own_updates <[0.0, 0.0]>
+         sync.solution of @p by "tictac" messages [)" +
+          messages + "] finish " + (aFirst ? "5.75" : "5.0") + " bound " + bound,
+      &context);
+  return module ? askZ3("a.plan", *module, 600) : Status::badInput("not MLIR");
+}
+
 void expectAnswer(const Result<std::string> &answer, const std::string &part) {
   ASSERT_TRUE(answer) << answer.status().message();
   EXPECT_NE(answer->find(part), std::string::npos) << *answer;
@@ -81,6 +108,25 @@ TEST(AskZ3, RefusesAFalseName) {
   expectError(asked("z3:messages=2", 2, "3.0"), 1,
               "'a.plan' states by its planner's name that no plan with at most 2 messages finishes "
               "before 5.00000000 s, but Z3 finds one that finishes at 4.00000000 s");
+}
+
+TEST(AskZ3, ProvesThatNoOtherOrderIsShorter) {
+  const Result<std::string> answer = askedAboutOrder(false, "4.0");
+  expectAnswer(answer, "Z3: the plan's 2 messages have no order with a step below 5.00 s in the "
+                       "planner's model (proved in ");
+  expectAnswer(answer, "Z3 was not asked about other messages");
+}
+
+TEST(AskZ3, FindsAShorterOrder) {
+  expectAnswer(askedAboutOrder(true, "4.0"),
+               "Z3: the plan's 2 messages have an order with a step of 5.00 s in the planner's "
+               "model, not 5.75 s (found in ");
+}
+
+TEST(AskZ3, FindsAFalseBoundOfAnOrder) {
+  expectError(askedAboutOrder(true, "5.5"), 3,
+              "'a.plan' states a proof that no order has a step below 5.50000000 s, but Z3 finds "
+              "one of 5.00000000 s");
 }
 
 } // namespace

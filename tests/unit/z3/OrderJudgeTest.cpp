@@ -1,0 +1,69 @@
+// Z3's best order of few messages is the best of all of them, tried one by one.
+#include "passes/z3/OrderJudge.h"
+
+#include "passes/explain/Reorder.h"
+#include "tests/unit/explain/RandomOrders.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace syncline::z3judge {
+namespace {
+
+constexpr double patience = 600;
+
+std::vector<std::size_t> numbers(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+double shortestPeriod(const OrderProblem &problem, const OrderSolution &solution) {
+  std::vector<std::size_t> order = numbers(solution.pieces.size());
+  double shortest = solution.period;
+  do
+    shortest = std::min(shortest, explain::reordered(problem, solution, order).period);
+  while (std::ranges::next_permutation(order).found);
+  return shortest;
+}
+
+} // namespace
+
+// Several merge classes, factors, piggybacks, cuts and updates; plans and shuffled plans.
+TEST(OrderJudge, AgreesWithAllOrders) {
+  constexpr std::size_t most = 6;
+  int asked = 0, better = 0;
+  for (std::uint64_t seed = 1; asked < 120; ++seed) {
+    auto [problem, solution] = explain::randomOrder(seed);
+    if (solution.pieces.size() < 2 || solution.pieces.size() > most)
+      continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    if (asked++ % 2 == 1) {
+      std::vector<std::size_t> order = numbers(solution.pieces.size());
+      std::ranges::rotate(order, order.begin() + 1);
+      solution = explain::reordered(problem, solution, order);
+    }
+    const double shortest = shortestPeriod(problem, solution);
+    better += shortest < solution.period * (1 - 1e-6);
+    Result<OrderAnswer> answer = findOrder(problem, solution, shortest * (1 + 1e-9), patience);
+    ASSERT_TRUE(answer) << answer.status().message();
+    ASSERT_EQ(answer->verdict, Verdict::possible);
+    ASSERT_LE(explain::reordered(problem, solution, answer->order).period, shortest * (1 + 2e-9));
+    answer = findOrder(problem, solution, shortest * (1 - 1e-9), patience);
+    ASSERT_TRUE(answer) << answer.status().message();
+    ASSERT_EQ(answer->verdict, Verdict::impossible);
+  }
+  EXPECT_GT(better, 20); // else the test would ask about the best order alone
+}
+
+TEST(OrderJudge, RefusesTooManyMessages) {
+  OrderSolution solution;
+  solution.pieces.resize(maxAskedMessages + 1);
+  const Result<OrderAnswer> answer = findOrder({}, solution, 1, patience);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.status().message(), "Z3 compares orders of at most 64 messages, got 65");
+}
+
+} // namespace syncline::z3judge
