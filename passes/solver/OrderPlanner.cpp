@@ -196,8 +196,13 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
   Result<PlanResult> inReadyOrder = planner.plan(problem.sync);
   if (!inReadyOrder)
     return inReadyOrder.status();
-  if (planner.isOptimal())
-    return planOrder(problem, inReadyOrder->plan);
+  if (planner.isOptimal()) {
+    // That plan finishes first of all, but a rule's plan may have the shorter period.
+    const std::optional<Solution> ruled = bestRuledSolution(problem.sync);
+    const bool isShorter =
+        ruled && orderOf(problem, *ruled).period < orderOf(problem, inReadyOrder->plan).period;
+    return planOrder(problem, isShorter ? *ruled : inReadyOrder->plan);
+  }
   return OrderResult{orderOf(problem, inReadyOrder->plan), orderBound(problem)};
 }
 

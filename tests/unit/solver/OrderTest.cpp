@@ -96,6 +96,28 @@ TEST(Order, NeverWorseThanReadyOrder) {
   }
 }
 
+/// The plan that finishes first in ready order may have a longer period than a rule's, since factors
+/// are reconstructed before their readers. No order by "optimal" is longer than either.
+TEST(Order, NeverWorseThanARule) {
+  const auto optimal = *parsePlanner("optimal");
+  int longer = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const OrderProblem problem =
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::optional<Solution> ruled = bestRuledSolution(problem.sync);
+    if (!ruled)
+      continue;
+    const double period = orderOf(problem, *ruled).period;
+    longer += orderOf(problem, optimal->plan(problem.sync)->plan).period > period * (1 + 1e-9);
+    const Result<OrderResult> result = planOrder(problem, *optimal);
+    ASSERT_TRUE(result) << result.status().message();
+    ASSERT_LE(result->solution.period, period * (1 + 1e-11));
+  }
+  EXPECT_GT(longer, 0);
+}
+
 /// 200 networks with several merge classes, factors, piggybacks and limits.
 TEST(Order, CarriesEveryScheme) {
   int byFactors = 0;
