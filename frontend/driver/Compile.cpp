@@ -5,6 +5,7 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/ChooseOverlap.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
@@ -208,7 +209,7 @@ void noteSlowNodes(ModuleOp module) {
 
 /// Refuses a plan whose tensors need more bytes than the device has, where the cluster file states
 /// the device's memory.
-Status checkMemory(const std::string &path, ModuleOp module) {
+Status checkMemory(const std::string &path, const std::string &overlap, ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   const std::optional<std::int64_t> size = spec.getDevice().getMemorySize();
   if (!size)
@@ -218,9 +219,10 @@ Status checkMemory(const std::string &path, ModuleOp module) {
     for (NamedAttribute space : program.getSpaces())
       needed += cast<IntegerAttr>(space.getValue()).getInt();
     if (needed > *size)
-      return Status::badInput("the plan needs " + files::formatBytes(needed) +
-                              " of memory on every device, '" + path + "' has devices of " +
-                              files::formatBytes(*size) + "; a smaller --batch needs less");
+      return Status::badInput(
+          "the plan needs " + files::formatBytes(needed) + " of memory on every device, '" + path +
+          "' has devices of " + files::formatBytes(*size) + "; a smaller --batch" +
+          (overlap == "step" ? " or '--overlap backward' needs less" : " needs less"));
   }
   return Status::ok();
 }
@@ -269,51 +271,36 @@ Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Pla
   if (Status planned = runPipeline(module, {std::move(planner), options.schemes, overlap}, enter);
       !planned)
     return planned;
-  return checkMemory(options.cluster, module);
+  return checkMemory(options.cluster, overlap, module);
 }
 
-double predictedStep(ModuleOp module) {
-  auto prediction = firstOf<sync::PredictionOp>(module);
-  return prediction ? prediction.getStep().convertToDouble() : 0;
-}
-
-/// What "auto" tries: the barrier, the next forward pass, and no overlap at all, since a message
-/// that travels beside computation slows it down.
-struct Candidate {
-  std::shared_ptr<const solver::Planner> planner;
-  std::string overlap;
-};
-
-std::vector<Candidate> candidates(const std::shared_ptr<const solver::Planner> &planner) {
-  std::vector<Candidate> all{{planner, "backward"}, {planner, "step"}};
-  if (planner->isOptimal())
-    all.push_back({*solver::parsePlanner("single"), "backward"});
-  return all;
-}
-
-/// Plans the module with the requested overlap; with "auto" keeps the candidate that has the
-/// shortest predicted step among those that the devices can hold.
-Status plan(const CompileOptions &options, const std::shared_ptr<const solver::Planner> &planner,
-            OwningOpRef<ModuleOp> &module,
-            const std::function<void(const std::string &phase)> &enter) {
-  if (options.overlap != "auto")
-    return planWith(options, planner, options.overlap, *module, enter);
-  OwningOpRef<ModuleOp> best;
-  std::optional<Status> refused; // the first candidate's, which the others should not hide
-  for (const Candidate &candidate : candidates(planner)) {
-    OwningOpRef<ModuleOp> tried = module->clone();
-    const Status planned = planWith(options, candidate.planner, candidate.overlap, *tried, enter);
-    if (!planned && planned.kind() == ErrorKind::internal)
+/// Plans the module with the requested overlap, or with the one that chooseOverlap() takes. Returns
+/// why that one, for people.
+Result<std::string> plan(const CompileOptions &options,
+                         const std::shared_ptr<const solver::Planner> &planner,
+                         OwningOpRef<ModuleOp> &module,
+                         const std::function<void(const std::string &phase)> &enter) {
+  auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  std::string overlap = overlapFor(*planner, options.overlap);
+  if (overlap == "auto" && spec.getRanks() == 1)
+    overlap = "backward"; // nothing is sent
+  if (overlap != "auto") {
+    if (Status planned = planWith(options, planner, overlap, *module, enter); !planned)
       return planned;
-    if (!planned && !refused)
-      refused = planned;
-    if (planned && (!best || predictedStep(*tried) < predictedStep(*best)))
-      best = std::move(tried);
+    return std::string();
   }
-  if (!best)
-    return *refused;
-  module = std::move(best);
-  return Status::ok();
+  const auto copy = [&](const PlannerRef &by,
+                        const std::string &with) -> Result<OwningOpRef<ModuleOp>> {
+    OwningOpRef<ModuleOp> tried = module->clone();
+    if (Status planned = planWith(options, by, with, *tried, enter); !planned)
+      return planned;
+    return tried;
+  };
+  Result<ChosenPlan> chosen = chooseOverlap(planner, copy);
+  if (!chosen)
+    return chosen.status();
+  module = std::move(chosen->module);
+  return chosen->reason;
 }
 
 } // namespace
@@ -345,8 +332,9 @@ Status compile(const CompileOptions &options) {
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
-  if (Status planned = plan(options, *planner, source->module, enter); !planned)
-    return planned;
+  const Result<std::string> overlap = plan(options, *planner, source->module, enter);
+  if (!overlap)
+    return overlap.status();
   DiagnosticCollector diagnostics(&context);
   codegen::PlanSources sources{*source->module, *info, files::runtimeIncludes(),
                                std::move(source->files), enter};
@@ -361,6 +349,8 @@ Status compile(const CompileOptions &options) {
   if (options.quiet)
     return Status::ok();
   noteSlowNodes(*source->module);
+  if (!overlap->empty())
+    std::fprintf(stderr, "syncline: note: planned with %s\n", overlap->c_str());
   Result<std::string> closing = report::compileClosing(*plan, options.output);
   if (closing)
     std::fputs(closing->c_str(), stderr);

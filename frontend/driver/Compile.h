@@ -12,14 +12,14 @@
 namespace syncline::driver {
 
 struct CompileOptions {
-  std::string model;                ///< ONNX file, or a layer trace when it ends in .csv
-  std::string cluster;              ///< path of a cluster file
-  std::string profile;              ///< JSON; empty for none
-  std::string output;               ///< the plan folder
-  std::string planner = "optimal";  ///< as solver::parsePlanner reads it
-  std::string overlap = "backward"; ///< "backward" or "step"
-  double z3Seconds = 60;            ///< that Z3 may take, where the planner asks it
-  std::string backend = "cpu";      ///< one of stepTargets()
+  std::string model;               ///< ONNX file, or a layer trace when it ends in .csv
+  std::string cluster;             ///< path of a cluster file
+  std::string profile;             ///< JSON; empty for none
+  std::string output;              ///< the plan folder
+  std::string planner = "optimal"; ///< as solver::parsePlanner reads it
+  std::string overlap = "auto";    ///< "backward", "step" or "auto"
+  double z3Seconds = 60;           ///< that Z3 may take, where the planner asks it
+  std::string backend = "cpu";     ///< one of stepTargets()
   /// NCCL's protocol (simple, ll, ll128) and channels for the messages of a backend that has NCCL
   /// carry them; empty for what is left to NCCL.
   std::string ncclProtocol;

@@ -186,9 +186,10 @@ Command addCompile(CLI::App &app) {
       ->add_option(
           "--overlap", options->overlap,
           "Hide messages behind the backward pass, or (step) behind the next forward pass "
-          "too, which then waits for each bucket where it reads the bucket's parameters; "
-          "auto: what has the shortest predicted step, not to overlap included, and fits the "
-          "devices' memory")
+          "too, which then waits for each bucket where it reads the bucket's parameters. auto, "
+          "with planner 'optimal': backward, unless step, or one message behind the backward pass, "
+          "has a predicted step shorter by 1 % and fits the devices' memory; with other planners "
+          "the overlap of the system that they follow")
       ->check(launch::oneOf({"backward", "step", "auto"}))
       ->capture_default_str()
       ->group("Planning");
@@ -216,6 +217,8 @@ Command addCompile(CLI::App &app) {
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     if (options->planOnly && command->count("--overlap") > 0)
       return Status::error(ErrorKind::badUsage, "--overlap is for plans that run, not --plan-only");
+    if (options->planOnly || isTrace(options->model))
+      options->overlap = "backward"; // layers have no operations that could wait
     if (!options->writeLayers.empty() && !options->planOnly)
       return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
     if (Status found = files::resolveCluster(options->cluster); !found)

@@ -9,8 +9,10 @@ import time
 import unittest
 
 import numpy
+from onnx import helper
 
 import harness
+import models
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
@@ -271,12 +273,83 @@ class OverlapTest(RefusalTest):
         self.assertRegex(said, r"conv2\.weight .*cut into \d+ messages")
         self.assertRegex(said, r"(?m)^conv1\.weight +[\d.]+ ms +[\d.]+ ms +[+-][\d.]+ [mu]s$")
 
+    def compiled(self, bandwidth, *words, memory="", model=DIGITS, ranks=2):
+        """The plan.json of a compilation with no word of overlap but in `words`, and what it says."""
+        cluster = harness.CLUSTER.replace("10 Gb/s", bandwidth).format(ranks=ranks)
+        if memory:
+            cluster = cluster.replace("10 GB/s}", f"10 GB/s, memory-size: {memory} B}}")
+        plan = self.folder / "chosen.plan"
+        done = self.command(
+            *("compile", model, "--cluster", self.write("chosen.yaml", cluster), "--batch", 64),
+            *("-o", plan, *self.backend, *words),
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return harness.plan_json(plan), done.stderr
+
+    def test_default(self):
+        """The planner 'optimal' crosses steps where that saves 1 %, and says what it compared; a
+        rule of another system overlaps as that system does."""
+        plan, said = self.compiled("200 Mb/s")
+        self.assertEqual(plan["overlap"], "step")
+        self.assertRegex(
+            said,
+            r"note: planned with '--overlap step': step .*s; .*s with '--overlap backward'; .*\n",
+        )
+        barrier, said = self.compiled("200 Mb/s", "--overlap", "backward")
+        self.assertNotIn("planned with", said)
+        self.assertLess(plan["predicted"]["step"], 0.99 * barrier["predicted"]["step"])
+        fast, said = self.compiled("1 Tb/s", "--scheme", "*=ring", "--nodes", 1)
+        self.assertEqual(fast["overlap"], "backward")
+        self.assertNotIn("planned with", said)  # one rank sends nothing
+        for planner, overlap in (("tictac", "step"), ("p3:2KiB", "step"), ("wfbp", "backward")):
+            plan, said = self.compiled("200 Mb/s", "--planner", planner)
+            self.assertEqual(plan["overlap"], overlap, planner)
+            self.assertNotIn("planned with", said)
+
+    def test_default_near_balance(self):
+        """What would save less than 1 % is not taken."""
+        cluster = harness.CLUSTER.replace("20 us", "10 ns").replace("10 Gb/s", "1 Tb/s")
+        plan = self.folder / "near.plan"
+        words = ("compile", DIGITS, "--batch", 64, "-o", plan)
+        near = self.write("near.yaml", cluster.format(ranks=2))
+        said = self.command(*words, "--cluster", near).stderr
+        self.assertIn("'--overlap backward': messages cost less than 1 % of the step", said)
+        self.assertEqual(harness.plan_json(plan)["overlap"], "backward")
+
+    def test_memory(self):
+        """What messages gather lives for the whole step where they cross it. A plan that does not
+        fit is refused by how much, and the default takes the one that fits."""
+        weights, nodes, widths = {}, [], [1024, 64, 512, 512, 3]
+        for i, (inputs, outputs) in enumerate(zip(widths, widths[1:])):
+            weights[f"fc{i}"] = numpy.full((outputs, inputs), 0.01, numpy.float32)
+            names = [f"h{i}" if i else "input", f"fc{i}"], [f"h{i + 1}" if i < 3 else "output"]
+            nodes.append(helper.make_node("Gemm", *names, name=f"gemm{i}", transB=1))
+        model = self.folder / "mlp.onnx"
+        models.save(models.model(nodes, weights, shape=("batch", 1024)), model)
+        factors = ("--scheme", "*=ring", "--scheme", "fc0=factors")
+        words = {"model": model, "ranks": 4}
+        needs = {}
+        for overlap in ("backward", "step"):
+            plan, _ = self.compiled("2 Gb/s", *factors, "--overlap", overlap, **words)
+            needs[overlap] = sum(plan["memory"].values()) + 64 * (4 * 1024 + 8)  # and the samples
+        self.assertLess(needs["backward"], needs["step"])
+        self.assertEqual(self.compiled("2 Gb/s", *factors, **words)[0]["overlap"], "step")
+        words["memory"] = (needs["backward"] + needs["step"]) // 2
+        plan, said = self.compiled("2 Gb/s", *factors, **words)
+        self.assertEqual(plan["overlap"], "backward")
+        self.assertRegex(said, "'--overlap step' is refused: the plan needs .* of memory")
+        refused = ("compile", model, "--cluster", self.folder / "chosen.yaml", "--batch", 64)
+        refused += (*factors, "--overlap", "step", "-o", self.folder / "no.plan", *self.backend)
+        self.refuses(refused, "needs 4.34 MiB", "devices of 4.22 MiB", "'--overlap backward' needs")
+        self.assertFalse((self.folder / "no.plan").exists())
+
     def test_refuses_what_it_cannot(self):
         plan = self.plan("ring", 2, "step")
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]
         words += ["cross-entropy", "-o", self.folder / "out.plan"]
         self.refuses([*words, "--overlap", "both"], "--overlap", code=2)
-        self.refuses([*words, "--planner", "p3:200KB"], "expected '--overlap step'")
+        barrier = ("--overlap", "backward", "--planner", "p3:200KB")
+        self.refuses([*words, *barrier], "expected '--overlap step'")
         self.refuses([*words, "--planner", "p3", "--overlap", "step"], "needs a size", code=2)
 
 
