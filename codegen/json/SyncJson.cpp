@@ -251,6 +251,7 @@ Json clusterJson(cluster::SpecAttr spec) {
           {"half_duplex", spec.getHalfDuplex()},
           {"interference", real(spec.getInterference())},
           {"latency_interference", nullable(spec.getLatencyInterference())},
+          {"message_interference", nullable(spec.getMessageInterference())},
           {"collectives", collectives},
           {"servers", serversJson(spec.getServers())},
           {"largest_message", nullable(spec.getLargestMessage())},

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 12> clusterKeys = {
 constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> limitKeys = {"message"};
-constexpr std::array<std::string_view, 2> interferenceKeys = {"computation", "latency"};
+constexpr std::array<std::string_view, 3> interferenceKeys = {"computation", "latency", "messages"};
 /// With a larger factor a machine would practically not compute beside messages.
 constexpr double maxInterference = 1000;
 
@@ -117,12 +117,14 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
       return times.status();
     cluster.interference = *times;
   }
-  if (const auto latency = map->find("latency")) {
-    Result<double> times = readMultiple(*latency, maxInterference);
-    if (!times)
-      return times.status();
-    cluster.latencyInterference = *times;
-  }
+  for (auto [key, field] : {std::pair("latency", &ClusterFile::latencyInterference),
+                            std::pair("messages", &ClusterFile::messageInterference)})
+    if (const auto value = map->find(key)) {
+      Result<double> times = readMultiple(*value, maxInterference);
+      if (!times)
+        return times.status();
+      cluster.*field = *times;
+    }
   return Status::ok();
 }
 

@@ -88,6 +88,7 @@ struct ClusterFile {
   bool halfDuplex = false;                    ///< the network carries one direction at a time
   double interference = 1;                    ///< operations beside messages: times as long, >= 1
   std::optional<double> latencyInterference;  ///< as that, during a message's latency
+  std::optional<double> messageInterference;  ///< two messages at once: times as long each, >= 1
   std::vector<StatedCost> collectives;        ///< in the order of Scheme, each at most once
   std::optional<Servers> servers;             ///< absent: one beside every rank
   std::optional<std::int64_t> largestMessage; ///< bytes, >= 1

@@ -54,6 +54,7 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   spec.halfDuplex = file.halfDuplex;
   spec.interference = file.interference;
   spec.latencyInterference = file.latencyInterference;
+  spec.messageInterference = file.messageInterference;
   for (const StatedCost &stated : file.collectives)
     spec.collectives.push_back(cluster::CollectiveAttr::get(
         context, stated.scheme, costAttr(stated.time, file.ranks, context)));

@@ -48,6 +48,11 @@ double interference(SpecAttr spec);
 /// This factor during a message's latency, which is what the message takes without any bytes.
 double latencyInterference(SpecAttr spec);
 
+/// How many times as long each of two messages takes while both are under way, where messages take
+/// their stated costs. Without a value in the spec it is 2: two at once take as long as one after
+/// the other.
+double messageInterference(SpecAttr spec);
+
 // Every step waits for the slowest node. These functions give the values that hold for the cluster
 // as a whole.
 

@@ -223,7 +223,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     besides, over `link`. Node n has the ranks from n·devicesPerNode on, which are joined by
     `inside` and share the node's cards. While a message is under way on one of a rank's channels,
     its operations take `interference` times as long, but `latencyInterference` times during the
-    message's latency. A spec has `nccl` in plans for GPUs: NCCL then carries the messages, by the
+    message's latency. Two messages at once that take their stated costs take `messageInterference`
+    times as long each. A spec has `nccl` in plans for GPUs: NCCL then carries the messages, by the
     schemes that it has. Absent values and defaults are not printed (C1, C6, C10, C12, C13, C14,
     C15, C16).
 
@@ -231,7 +232,7 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,
       device = <launchOverhead = 0.0>, link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>,
       inside = <alpha = 1.0e-05, beta = 1.0e-10, gamma = 0.0>, halfDuplex = true,
-      interference = 1.35, latencyInterference = 1.9,
+      interference = 1.35, latencyInterference = 1.9, messageInterference = 1.8,
       collectives = [<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>],
       servers = <count = 2, dedicated = true,
                  link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>,
@@ -255,6 +256,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
                            "factor on the time of operations beside a message">:$interference,
     Cluster_OptionalReal<"as interference, during a message's latency; that factor when absent">
       :$latencyInterference,
+    Cluster_OptionalReal<"factor on the stated time of each of two messages at once; 2 when absent">
+      :$messageInterference,
     Cluster_Collectives:$collectives,
     OptionalParameter<"::syncline::cluster::ServersAttr",
                       "the parameter servers; when absent, one beside every rank">:$servers,

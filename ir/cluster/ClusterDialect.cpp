@@ -232,6 +232,7 @@ LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
                                int64_t devicesPerNode, int64_t cardsPerNode, DeviceAttr,
                                LinkAttr link, LinkAttr, bool, Real interference,
                                std::optional<Real> latencyInterference,
+                               std::optional<Real> messageInterference,
                                ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
                                std::optional<int64_t> largestMessage,
                                ArrayRef<OverrideAttr> overrides, NcclAttr) {
@@ -241,6 +242,8 @@ LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
       failed(checkInterference(emitError, "interference", interference)) ||
       (latencyInterference &&
        failed(checkInterference(emitError, "latencyInterference", *latencyInterference))) ||
+      (messageInterference &&
+       failed(checkInterference(emitError, "messageInterference", *messageInterference))) ||
       failed(checkCollectives(emitError, collectives, ranks)) ||
       failed(checkBytes(emitError, "C12", "largestMessage", largestMessage)) ||
       failed(checkOverrides(emitError, overrides, nodesOf(ranks, devicesPerNode), link)))
@@ -317,6 +320,11 @@ double syncline::cluster::interference(SpecAttr spec) { return spec.getInterfere
 
 double syncline::cluster::latencyInterference(SpecAttr spec) {
   return spec.getLatencyInterference().value_or(spec.getInterference());
+}
+
+double syncline::cluster::messageInterference(SpecAttr spec) {
+  constexpr double oneAfterTheOther = 2;
+  return spec.getMessageInterference().value_or(oneAfterTheOther);
 }
 
 double syncline::cluster::slowdown(SpecAttr spec) {

@@ -10,14 +10,14 @@ SpecFields::SpecFields(SpecAttr spec)
       cardsPerNode(spec.getCardsPerNode()), device(spec.getDevice()), link(spec.getLink()),
       inside(spec.getInside()), halfDuplex(spec.getHalfDuplex()),
       interference(spec.getInterference()), latencyInterference(spec.getLatencyInterference()),
-      collectives(spec.getCollectives()), servers(spec.getServers()),
-      largestMessage(spec.getLargestMessage()), overrides(spec.getOverrides()),
-      nccl(spec.getNccl()) {}
+      messageInterference(spec.getMessageInterference()), collectives(spec.getCollectives()),
+      servers(spec.getServers()), largestMessage(spec.getLargestMessage()),
+      overrides(spec.getOverrides()), nccl(spec.getNccl()) {}
 
 SpecAttr SpecFields::get(MLIRContext *context) const {
   return SpecAttr::get(context, name, ranks, devicesPerNode, cardsPerNode, device, link, inside,
-                       halfDuplex, interference, latencyInterference, collectives, servers,
-                       largestMessage, overrides, nccl);
+                       halfDuplex, interference, latencyInterference, messageInterference,
+                       collectives, servers, largestMessage, overrides, nccl);
 }
 
 /// Replaces every formula by what `change` makes of it; measured costs stay.

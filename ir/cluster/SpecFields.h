@@ -17,6 +17,7 @@ struct SpecFields {
   bool halfDuplex = false;
   double interference = 1;
   std::optional<double> latencyInterference; ///< that factor where absent
+  std::optional<double> messageInterference; ///< 2 where absent
   llvm::SmallVector<CollectiveAttr> collectives;
   ServersAttr servers;                        ///< null where they are colocated, one on every rank
   std::optional<std::int64_t> largestMessage; ///< bytes

@@ -158,12 +158,7 @@ std::string share(const Summary &s) {
   return text;
 }
 
-void addInterference(Lines &out, const Interference &i) {
-  if (i.messages.samples > 0)
-    out.add("# Two messages at once, both together: %s.", factor(i.messages).c_str());
-  if (i.computation.samples == 0)
-    return;
-  out.add("interference:");
+void addBesideComputation(Lines &out, const Interference &i) {
   out.add(
       "  # All of the device's operations, %s alone (%s), while messages of %s follow each other: "
       "%s.",
@@ -177,6 +172,19 @@ void addInterference(Lines &out, const Interference &i) {
   out.add("  # The share of the time of a message of %s that operations lose to it: %s.",
           sizeText(LatencyOverlap::bytes).c_str(), share(i.latency).c_str());
   out.add("  latency: %.4g", i.latencyFactor());
+}
+
+void addInterference(Lines &out, const Interference &i) {
+  const bool hasComputation = i.computation.samples > 0, hasMessages = i.messages.samples > 0;
+  if (!hasComputation && !hasMessages)
+    return;
+  out.add("interference:");
+  if (hasComputation)
+    addBesideComputation(out, i);
+  if (!hasMessages)
+    return;
+  out.add("  # Two messages at once on two channels: each takes %s.", factor(i.messages).c_str());
+  out.add("  messages: %.4g", i.messageFactor());
 }
 
 void addTable(Lines &out, const Table &table, const SchemeFinding &found, const std::string &key,

@@ -39,6 +39,8 @@ double Interference::latencyFactor() const {
   return 1 / std::max(1 - std::max(latency.median, 0.0), 1 / maxFactor);
 }
 
+double Interference::messageFactor() const { return std::clamp(messages.median, 1.0, maxFactor); }
+
 bool isReproducible(const std::vector<SchemeFinding> &schemes) {
   constexpr double known = 0.1;
   int good = 0, all = 0;

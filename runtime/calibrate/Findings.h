@@ -62,6 +62,9 @@ struct Interference {
   double factor() const;
   /// The value of `interference: latency`, likewise. Precondition: `latency` has samples.
   double latencyFactor() const;
+  /// The value of `interference: messages`: how many times as long each of two messages takes while
+  /// both are under way. At least 1, at most maxFactor.
+  double messageFactor() const;
   static constexpr double maxFactor = 10;
 };
 

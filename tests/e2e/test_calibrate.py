@@ -50,6 +50,9 @@ class CalibrateTest(RefusalTest):
         described = json.loads((plan / "plan.json").read_text())["cluster"]
         self.assertEqual((described["name"], described["ranks"]), ("two 'local' ranks", 2))
         self.assertAlmostEqual(described["latency_interference"], early)
+        both = float(re.search(r"^  # Two messages at once .*\n  messages: (.*)$", text, re.M)[1])
+        self.assertTrue(1 <= both <= 4, both)
+        self.assertAlmostEqual(described["message_interference"], both)
         harness.syncline("run", plan, "-n", 2, "--steps", 2)
 
     def test_filters(self):

@@ -235,6 +235,11 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
+// expected-error @+1 {{C15: expected 'messageInterference' from 1 to 1000.0, got 0.5}}
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, messageInterference = 0.5>} {}
+
+// -----
+
 // As many ranks as an int holds, which no cluster file may have.
 // expected-error @+1 {{C3: expected 'ranks' from 1 to 1048576, got 2147483647}}
 module attributes {test.cost = #cluster.formula<algorithm = ring, ranks = 2147483647, alpha = 0.0, beta = 1.0, gamma = 0.0>} {}

@@ -28,8 +28,20 @@ TEST(ClusterText, SaysWhatWasMeasured) {
         "\n  compute: 40 GFLOP/s\n", "\n  memory: 10 GB/s\n", "\n  launch-overhead: 1us\n",
         "\nnetwork:\n", "\n  bandwidth: 125 MB/s\n  latency: 50us\n", "\ncollectives:\n",
         "\n  all-reduce:\n    ring:\n", "\n    tree:\n", "\n  all-gather:\n",
-        "# Two messages at once, both together: 1.9 times as long"})
+        "  # Two messages at once on two channels: each takes 1.9 times as long",
+        "\n  messages: 1.9\n"})
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+}
+
+// No message is faster beside another, though times vary. What was not measured is left out.
+TEST(ClusterText, TwoMessagesAtOnce) {
+  Findings f = invent(4, truth);
+  f.interference.messages = steady(0.97);
+  EXPECT_TRUE(contains(textOf(f), "\n  messages: 1\n")) << textOf(f);
+  f.interference.computation = {};
+  EXPECT_TRUE(contains(textOf(f), "\ninterference:\n  # Two messages")) << textOf(f);
+  f.interference.messages = {};
+  EXPECT_FALSE(contains(textOf(f), "interference:"));
 }
 
 TEST(ClusterText, TablesHoldTheChosenTimes) {

@@ -36,11 +36,11 @@ TEST(ToAttr, LinksAndServers) {
                "latency: 1s, duplex: half}, inside: {bandwidth: 4 MB/s, latency: 2s, "
                "reduce-rate: 1 MB/s}, servers: {count: 3, dedicated: yes, bandwidth: 2 MB/s, "
                "memory: 1GB}, limits: {message: 1MiB}, interference: {computation: 1.35, latency: "
-               "1.9}}"),
+               "1.9, messages: 1.5}}"),
       "#cluster.spec<name = \"n\", ranks = 4, devicesPerNode = 2, device = <launchOverhead = "
       "0.0>, link = <alpha = 1.0, beta = 1.0e-06, gamma = 0.0>, inside = <alpha = 2.0, beta = "
       "2.5e-07, gamma = 1.0e-06>, halfDuplex = true, interference = 1.35, latencyInterference = "
-      "1.9, servers = <count = 3, "
+      "1.9, messageInterference = 1.5, servers = <count = 3, "
       "dedicated = true, "
       "link = <alpha = 1.0, beta = 5.0e-07, gamma = 0.0>, memory = 1000000000>, "
       "largestMessage = 1048576>");

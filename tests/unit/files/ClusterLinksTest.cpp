@@ -169,8 +169,10 @@ TEST(ClusterInterference, Computation) {
               "c.yaml:5:29: 'interference.computation': expected a number from 1 to 1000 such as "
               "1.5, got '" +
                   std::string(bad) + "'");
-  EXPECT_EQ(failure(lab("interference: 1.35")), "c.yaml:5:15: 'interference': expected a map with "
-                                                "the keys 'computation', 'latency', got '1.35'");
+  EXPECT_EQ(failure(lab("interference: 1.35")),
+            "c.yaml:5:15: 'interference': expected a map with "
+            "the keys 'computation', 'latency', 'messages', got "
+            "'1.35'");
   EXPECT_NE(failure(lab("interference: {communication: 2}")).find("unknown key 'communication'"),
             std::string::npos);
 }
@@ -183,6 +185,16 @@ TEST(ClusterInterference, Latency) {
   EXPECT_EQ(
       failure(lab("interference: {latency: 0.5}")),
       "c.yaml:5:25: 'interference.latency': expected a number from 1 to 1000 such as 1.5, got "
+      "'0.5'");
+}
+
+// Two messages at once slow each other; a file need not say how much.
+TEST(ClusterInterference, Messages) {
+  EXPECT_EQ(read(lab("interference: {messages: 1.5}")).messageInterference, 1.5);
+  EXPECT_FALSE(read(lab("interference: {latency: 1.5}")).messageInterference);
+  EXPECT_EQ(
+      failure(lab("interference: {messages: 0.5}")),
+      "c.yaml:5:26: 'interference.messages': expected a number from 1 to 1000 such as 1.5, got "
       "'0.5'");
 }
 
