@@ -170,6 +170,18 @@ Scheme Solution::scheme(const Problem &problem, const Message &message) const {
              : problem.mergeClasses[message.mergeClass].options[message.option].scheme;
 }
 
+void Solution::takeTurns(int channels) {
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    messages[i].channel = static_cast<int>(i % static_cast<std::size_t>(channels));
+}
+
+int Solution::channels() const {
+  int count = 1;
+  for (const Message &message : messages)
+    count = std::max(count, message.channel + 1);
+  return count;
+}
+
 double Solution::traffic(const Problem &problem) const {
   double bytes = 0;
   for (const Message &message : messages)

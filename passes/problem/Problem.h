@@ -120,6 +120,7 @@ struct Message {
   /// Bytes of the first listed gradient before the message's first byte, and of the last listed one
   /// behind its last byte. They travel in other messages. 0 but in an order.
   std::int64_t cutBefore = 0, cutBehind = 0;
+  int channel = 0;          ///< which carries it; times are those of one channel for all
   double ready = 0;         ///< seconds when its last member is ready
   double start = 0;         ///< seconds when it takes the channel
   double end = 0;           ///< seconds when it frees the channel
@@ -137,6 +138,11 @@ struct Solution {
   /// Bytes that a node moves, both directions.
   double traffic(const Problem &problem) const;
   Scheme scheme(const Problem &problem, const Message &message) const;
+
+  /// Lets successive messages take turns on so many channels. Their order and times stay.
+  void takeTurns(int channels);
+  /// The number of channels that carry messages, at least 1.
+  int channels() const;
 };
 
 /// The state of a partial solution after some layer: all that later choices depend on.

@@ -73,9 +73,19 @@ bool FlowNetwork::isAlone(const Flow &flow) const {
   return true;
 }
 
-void FlowNetwork::setRate(int number, double rate, double now,
+void FlowNetwork::setSpeed(double part) {
+  if (part == speed)
+    return;
+  speed = part;
+  for (int number = 0; number < resourceCount(); ++number)
+    if (!resources[number].flows.empty())
+      markDirty(number);
+}
+
+void FlowNetwork::setRate(int number, double share, double now,
                           const std::function<void(const Ending &)> &predicted) {
   Flow &flow = flows[number];
+  const double rate = share * speed;
   if (rate == flow.rate)
     return;
   flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since));

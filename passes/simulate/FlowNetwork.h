@@ -49,6 +49,8 @@ public:
   bool isCurrent(const Ending &ending) const;
   /// Ends a flow and returns its tag. Precondition: isCurrent(ending), at the ending's time.
   std::uint64_t finish(const Ending &ending);
+  /// From now on all flows go at this part of their speed. The next settle() predicts their ends.
+  void setSpeed(double part);
   /// Shares resources anew where flows have changed since the last call, and reports every
   /// new prediction. Linear in the flows that the changes reach, times the logarithm of
   /// their resources.
@@ -77,12 +79,13 @@ private:
 
   void markDirty(int resource);
   bool isAlone(const Flow &flow) const;
-  void setRate(int flow, double rate, double now,
+  void setRate(int flow, double share, double now,
                const std::function<void(const Ending &)> &predicted);
   /// Collects the flows and resources that depend on this resource.
   void reach(int resource);
   void shareOut(double now, const std::function<void(const Ending &)> &predicted);
 
+  double speed = 1; ///< the part of its rate at which each flow goes
   std::vector<Resource> resources;
   std::vector<Flow> flows;
   std::vector<int> freeFlows, dirty, reachedFlows, reachedResources;

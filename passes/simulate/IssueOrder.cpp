@@ -2,7 +2,9 @@
 #include "passes/simulate/IssueOrder.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace syncline::simulate {
@@ -72,12 +74,10 @@ public:
       clock += op.seconds;
       const bool mayIssue = op.phase == Phase::backward;
       scenario.operations.push_back(std::move(op));
-      // Sums of the same times in another order differ in their last bits.
-      while (mayIssue && issued < ready.size() && ready[issued] <= clock * (1 + 1e-9))
-        issueNext();
+      if (mayIssue)
+        issueUntil(clock);
     }
-    while (issued < ready.size())
-      issueNext();
+    issueUntil(std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < ready.size(); ++i)
       if (!isReceived[i])
         receive(i);
@@ -104,7 +104,9 @@ private:
       const Scheme scheme = decisions.scheme(problem, message);
       if (scheme == Scheme::factors)
         bytes = factorOptionOf(message)->factorBytes;
-      scenario.messages.push_back({.name = summary(members), .scheme = scheme, .bytes = bytes});
+      scenario.messages.push_back(
+          {.name = summary(members), .scheme = scheme, .bytes = bytes, .channel = message.channel});
+      channels[message.channel].push_back(ready.size());
       ready.push_back(last);
     }
     isReceived.resize(ready.size());
@@ -143,10 +145,16 @@ private:
                              : nullptr;
   }
 
-  void issueNext() {
-    scenario.operations.push_back({.kind = Operation::Kind::issue,
-                                   .phase = Phase::backward,
-                                   .message = static_cast<int>(issued++)});
+  /// Issues, channel by channel, what is ready by then and has no message before it.
+  void issueUntil(double clock) {
+    // Sums of the same times in another order differ in their last bits.
+    for (auto &[channel, queue] : channels)
+      while (!queue.empty() && ready[queue.front()] <= clock * (1 + 1e-9)) {
+        scenario.operations.push_back({.kind = Operation::Kind::issue,
+                                       .phase = Phase::backward,
+                                       .message = static_cast<int>(queue.front())});
+        queue.pop_front();
+      }
   }
 
   double weightOf(std::size_t layer) const {
@@ -194,7 +202,7 @@ private:
   std::vector<double> first;          ///< by message: when one of its gradients is read first
   std::vector<bool> isReceived;       ///< by message
   double updated = 0;                 ///< weight of all messages that update apart
-  std::size_t issued = 0;
+  std::map<int, std::deque<std::size_t>> channels; ///< by channel: messages to issue, in order
 };
 
 } // namespace

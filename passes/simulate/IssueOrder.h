@@ -18,9 +18,9 @@ struct Updates {
 
 /// Adds the messages of `decisions` to operations of the forward and backward pass. A message is
 /// issued once the operations that its last member needs are over, by the problem's ready times,
-/// and after the messages before it. After the backward pass follow waits, reconstruction and
-/// updates in the messages' order; updates share the time `updates` by weight. Messages get names,
-/// schemes and bytes, but no costs.
+/// and after the messages before it on its channel. After the backward pass follow waits,
+/// reconstruction and updates in the messages' order; updates share the time `updates` by weight.
+/// Messages get names, schemes and bytes, but no costs.
 ///
 /// With `reading`, the decisions are those of an order. Wait, reconstruction and updates of a
 /// message then stand in the forward pass, where it first reads one of the message's gradients: so

@@ -36,6 +36,14 @@ bool MessageRuns::canFold(const Scenario &scenario) {
 MessageRuns::MessageRuns(const Scenario &scenario, EventQueue &events, Start start, Exit exit)
     : scenario(scenario), events(events), start(std::move(start)), exit(std::move(exit)),
       folded(canFold(scenario)), topologyRanks(folded ? 1 : scenario.machines.ranks),
+      stated(scenario.machines.messageInterference,
+             [this](const StatedRuns::Ending &ending) {
+               this->events.push({.time = ending.time,
+                                  .kind = Event::Kind::task,
+                                  .run = ending.run,
+                                  .what = topologyRanks,
+                                  .version = ending.version});
+             }),
       topology(scenario.machines, folded, network) {
   chooseWhole(scenario);
 }
@@ -82,7 +90,7 @@ const MessageExpansion &MessageRuns::shapeOf(std::size_t number) {
   return entry->second;
 }
 
-int MessageRuns::runOf(std::int64_t key) {
+int MessageRuns::runOf(double now, std::int64_t key) {
   if (auto found = runOfKey.find(key); found != runOfKey.end())
     return found->second;
   if (freeRuns.empty()) {
@@ -103,20 +111,32 @@ int MessageRuns::runOf(std::int64_t key) {
     run.waitsFor[task] = (*run.shape)[task].waitsFor;
   run.exitsLeft = run.shape->ranks();
   runOfKey[key] = number;
+  expandedRuns += !run.shape->isTogether();
+  shareSpeed(now);
   return number;
 }
 
 void MessageRuns::enter(double now, std::int64_t key, int rank) {
-  const int run = runOf(key);
+  const int run = runOf(now, key);
   runs[run].decider[rank] = rank;
   if (!runs[run].shape->isTogether())
     start(now, key, rank);
   begin(now, run, rank);
 }
 
+/// Tells messages of stated cost and those that share links of each other.
+void MessageRuns::shareSpeed(double now) {
+  stated.setOthers(now, expandedRuns > 0);
+  network.setSpeed(stated.speedOfOthers());
+}
+
 void MessageRuns::begin(double now, int run, int task) {
   const Task &what = (*runs[run].shape)[task];
   const double delay = what.delay + what.delayPerByte * runs[run].bytes;
+  if (runs[run].shape->isTogether() && delay > 0) { // the task that takes the message's cost
+    stated.begin(now, run, delay);
+    return shareSpeed(now);
+  }
   const Event event{.time = now + delay, .kind = Event::Kind::task, .run = run, .what = task};
   if (delay > 0 || runs[run].bytes == 0) // tasks without time must not nest as calls
     events.push(event);
@@ -125,6 +145,12 @@ void MessageRuns::begin(double now, int run, int task) {
 }
 
 void MessageRuns::onPart(const Event &event) {
+  if (event.version > 0) {
+    if (!stated.isCurrent(event.run, event.version))
+      return;
+    stated.end(event.time, event.run);
+    shareSpeed(event.time);
+  }
   const Run &run = runs[event.run];
   const Task &task = (*run.shape)[event.what];
   const double bytes = task.share * run.bytes;
@@ -160,12 +186,14 @@ void MessageRuns::complete(double now, int number, int task) {
   for (auto [exitPart, rank] : shape.exitsAt(task)) {
     const bool isLast = --runs[number].exitsLeft == 0;
     if (isLast)
-      release(number);
+      release(now, number);
     exit(now, key, rank, decider);
   }
 }
 
-void MessageRuns::release(int number) {
+void MessageRuns::release(double now, int number) {
+  expandedRuns -= !runs[number].shape->isTogether();
+  shareSpeed(now);
   runOfKey.erase(runs[number].key);
   freeRuns.push_back(number);
 }

@@ -5,6 +5,7 @@
 #include "passes/simulate/FlowNetwork.h"
 #include "passes/simulate/MessageExpansion.h"
 #include "passes/simulate/Simulation.h"
+#include "passes/simulate/StatedRuns.h"
 
 #include <cstdint>
 #include <functional>
@@ -20,9 +21,9 @@ struct Event {
   double time = 0;
   std::uint64_t order = 0;
   Kind kind = Kind::operation;
-  int run = 0;  ///< for a task
-  int what = 0; ///< rank of the operation, number of the task, or flow
-  std::uint32_t version = 0;
+  int run = 0;               ///< for a task
+  int what = 0;              ///< rank of the operation, number of the task, or flow
+  std::uint32_t version = 0; ///< of a prediction; 0 for a task that ends when it says
 
   bool operator>(const Event &other) const {
     return time != other.time ? time > other.time : order > other.order;
@@ -85,10 +86,11 @@ private:
 
   void chooseWhole(const Scenario &scenario);
   const MessageExpansion &shapeOf(std::size_t message);
-  int runOf(std::int64_t key);
+  int runOf(double now, std::int64_t key);
   void begin(double now, int run, int task);
   void complete(double now, int run, int task);
-  void release(int run);
+  void release(double now, int run);
+  void shareSpeed(double now);
 
   const Scenario &scenario;
   EventQueue &events;
@@ -97,6 +99,7 @@ private:
   bool folded;
   int topologyRanks;
   FlowNetwork network;
+  StatedRuns stated;
   Topology topology;
   std::vector<bool> whole;
   std::map<std::pair<int, double>, MessageExpansion> byScheme; ///< by scheme and shard update
@@ -104,6 +107,7 @@ private:
   std::vector<Run> runs;
   std::vector<int> freeRuns;
   std::map<std::int64_t, int> runOfKey;
+  int expandedRuns = 0; ///< runs whose flows share links
 };
 
 } // namespace syncline::simulate

@@ -50,7 +50,8 @@ Status checkMachines(const Machines &machines) {
   for (double share : machines.share)
     if (!std::isfinite(share) || share < 0)
       return refuse("expected shares of the samples of zero up, got " + std::to_string(share));
-  for (double times : {machines.interference, machines.latencyInterference.value_or(1)})
+  for (double times : {machines.interference, machines.latencyInterference.value_or(1),
+                       machines.messageInterference})
     if (!std::isfinite(times) || times < 1)
       return refuse("expected an interference of at least 1, got " + std::to_string(times));
   for (double slowdown : machines.slowdown)

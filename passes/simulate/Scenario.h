@@ -39,9 +39,9 @@ struct Message {
   Scheme scheme = Scheme::ring;
   std::int64_t bytes = 0; ///< bytes of the gradients; for factors those that one rank contributes
   int channel = 0;
-  /// The planner's cost of the message on these machines. The message takes this time, from when
-  /// all ranks have begun it, where the time is measured (isStated) or where expanding it would
-  /// take too long.
+  /// The planner's cost of the message on these machines. Where the time is measured (isStated) or
+  /// where expanding it would take too long, the message takes this time alone, from when all ranks
+  /// have begun it.
   std::shared_ptr<const problem::CollectiveCost> cost = nullptr;
   bool isStated = false;
   double shardUpdate = 0; ///< seconds per byte between the two halves of a reduce-scatter
@@ -74,6 +74,9 @@ struct Machines {
   double interference = 1;
   /// The factor (>= 1) that holds for the latency of a message instead. None: as interference.
   std::optional<double> latencyInterference = {};
+  /// How many times as long (>= 1) each of two messages takes while both are under way, where one
+  /// of them takes its cost.
+  double messageInterference = 2;
 
   int nodes() const { return (ranks + devicesPerNode - 1) / devicesPerNode; }
   int nodeOf(int rank) const { return rank / devicesPerNode; }

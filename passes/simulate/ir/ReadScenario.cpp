@@ -151,7 +151,8 @@ Machines machinesOf(cluster::SpecAttr spec) {
                     .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
                     .halfDuplex = spec.getHalfDuplex(),
                     .interference = cluster::interference(spec),
-                    .latencyInterference = cluster::latencyInterference(spec)};
+                    .latencyInterference = cluster::latencyInterference(spec),
+                    .messageInterference = cluster::messageInterference(spec)};
   if (spec.getLink())
     machines.network = rates(spec.getLink());
   if (spec.getInside())
@@ -249,9 +250,11 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
     return catalog.status();
   const std::vector<double> reading =
       where.isOrder ? planned.problem.readingOn(where.cluster, where.batch) : std::vector<double>();
+  problem::Solution turns = decisions;
+  turns.takeTurns(planned.solution.channels());
   Scenario scenario = issueMessages(
       simulate::operationsOf(problem, forwardEnd * (where.batch * slower), gradientNames, reading),
-      problem, decisions, gradientNames, {updates * slower, updateWeights}, reading);
+      problem, turns, gradientNames, {updates * slower, updateWeights}, reading);
   if (hasProgram()) // a trace's layers keep their times
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);

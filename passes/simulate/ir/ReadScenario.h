@@ -45,8 +45,9 @@ public:
 
   /// The problem posed on another cluster, with these decisions. Computation has one operation for
   /// each gradient. `posed` must come from problem().poseOn of the same cluster and batch; of
-  /// `decisions` only the messages' layers, cuts and options are used. An order needs a plan whose
-  /// steps wait for messages of the step before.
+  /// `decisions` only the messages' layers, cuts and options are used; messages take turns on as
+  /// many channels as the plan has. An order needs a plan whose steps wait for messages of the
+  /// step before.
   Result<Scenario> withDecisions(const problem::Problem &posed, const problem::Solution &decisions,
                                  const Elsewhere &where) const;
 

@@ -58,6 +58,24 @@ TEST(IssueOrderTest, TheBackwardPassIsCutAtReadyTimes) {
   EXPECT_EQ(operations[1].phase, Phase::backward);
 }
 
+// A message waits for those before it on its channel only, as in a program.
+TEST(IssueOrderTest, ChannelsIssueByThemselves) {
+  Solution order = plan(0);
+  std::swap(order.messages[0], order.messages[1]); // what is ready at 5 s, then at 2 s
+  for (int channels : {1, 2}) {
+    order.takeTurns(channels);
+    EXPECT_EQ(order.channels(), channels);
+    const Scenario scenario =
+        issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), order, names, {2.2});
+    EXPECT_EQ(text(scenario.operations).substr(0, 78),
+              channels == 1 ? "compute forward; compute a; compute c; compute d; issue 0; issue 1; "
+                              "compute bac"
+                            : "compute forward; compute a; issue 1; compute c; compute d; issue 0; "
+                              "compute bac");
+    EXPECT_EQ(scenario.messages[1].channel, channels - 1);
+  }
+}
+
 TEST(IssueOrderTest, MessagesLeaveWhenReadyAndAreReconstructedAndUpdatedInOrder) {
   const Scenario scenario =
       issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(0), names, {2.2});
