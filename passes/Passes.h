@@ -21,8 +21,9 @@ class Planner;
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// `solve-merge` by this planner; null for "optimal". Planners that the passes do not contain come
-/// in this way.
-std::unique_ptr<mlir::Pass> createSolveMerge(std::shared_ptr<const solver::Planner> planner);
+/// `solve-merge` by this planner, for so many channels; null for "optimal". Planners that the
+/// passes do not contain come in this way.
+std::unique_ptr<mlir::Pass> createSolveMerge(std::shared_ptr<const solver::Planner> planner,
+                                             int channels);
 
 } // namespace syncline

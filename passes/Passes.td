@@ -160,6 +160,9 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
 def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
   let summary = "solves every problem by a planner";
   let description = [{
+    Planners know one channel. With `channels` above 1 their messages take turns on so many: message
+    i travels on channel i mod channels. Times, bound and certificate stay those of one channel.
+
     Ensures: behind every `sync.problem` a `sync.solution` that the checker accepts, with the
     certificate that proves its bound.
     Fails: on an invalid problem; where the planner's rule has no answer.
@@ -168,6 +171,8 @@ def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
     Option<"planner", "planner", "std::string", "\"optimal\"",
            "planner: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb; "
            "z3:messages=N is the driver's alone">,
+    Option<"channels", "channels", "int", "1",
+           "channels on which successive messages take turns, 1 to 8">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }

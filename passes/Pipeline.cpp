@@ -36,7 +36,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   posing.requested = options.requested;
   posing.overlap = options.overlap;
   passes.addPass(createPoseProblem(posing));
-  passes.addPass(createSolveMerge(options.planner));
+  passes.addPass(createSolveMerge(options.planner, options.channels));
   passes.addPass(createCheckSolutions());
   passes.addPass(createFormBuckets());
   passes.addPass(barrier("merge", {"sync.gradient"}));

@@ -20,6 +20,7 @@ struct PipelineOptions {
   /// Schemes requested by name, "LAYERS=SCHEME" (see passes/merge/RequestedSchemes.h).
   std::vector<std::string> requested;
   std::string overlap = "backward"; ///< "backward" or "step", as lower-to-plan reads it
+  int channels = 1;                 ///< on which messages take turns, 1 to maxChannels
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and

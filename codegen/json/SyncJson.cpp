@@ -278,7 +278,8 @@ Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp soluti
   if (problem.getRequested())
     for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>())
       plan["requested"].push_back(text.str());
-  plan["optimal"] = solution.getCertificate().has_value() && problem::isProved(finish, bound);
+  plan["optimal"] = solution.getCertificate().has_value() && solution.channels() == 1 &&
+                    problem::isProved(finish, bound);
   plan["certificate"] = certificateJson(problem, solution);
   return Status::ok();
 }
@@ -339,7 +340,7 @@ Json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution) {
                        {"members", facts.members(message)},
                        {"bytes", message.getBytes()},
                        {"scheme", cluster::stringifyScheme(message.getScheme()).str()},
-                       {"channel", 0},
+                       {"channel", message.getChannel()},
                        {"offset", nullptr},
                        {"extent", nullptr}});
   return buckets;

@@ -152,6 +152,9 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   FailureOr<sync::ProblemOp> op = merge::problemOf(solution);
   if (failed(op))
     return diagnostics.status("'" + folder + "/plan.mlir': expected a problem");
+  if (const std::int64_t channels = solution.channels(); channels > 1)
+    return Status::badInput("'" + folder + "' has " + std::to_string(channels) +
+                            " channels; Z3 proves plans of one channel only");
   FailureOr<problem::Problem> problem = merge::toProblem(*op);
   if (failed(problem))
     return diagnostics.status("'" + folder + "/plan.mlir': not a problem");

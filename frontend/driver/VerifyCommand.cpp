@@ -7,6 +7,8 @@
 
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/PlanFolder.h"
+#include "ir/FirstOf.h"
+#include "ir/sync/Sync.h"
 #include "passes/Passes.h"
 #include "passes/solver/Planner.h"
 #include "passes/z3/Z3Judge.h"
@@ -88,7 +90,9 @@ Status verify(const VerifyOptions &options) {
   passes.addPass(createCheckRunnable());
   if (failed(passes.run(module->get())))
     return diagnostics.status("'" + folder + "' fails a check without a reason");
-  std::printf("%s: files unchanged, plan valid, bound proved\n", folder.c_str());
+  auto solution = firstOf<sync::SolutionOp>(module->get());
+  std::printf("%s: files unchanged, plan valid, bound %sproved\n", folder.c_str(),
+              solution && solution.channels() > 1 ? "of one channel " : "");
   if (!options.withZ3)
     return Status::ok();
   std::fflush(stdout); // Z3 may take long

@@ -123,6 +123,14 @@ std::string whyOrdered(ModuleOp module, const merge::PlannedModule &planned,
   return report::orderWhy(explanation, context);
 }
 
+/// What to add where the plan has several channels.
+std::string channelsText(const problem::Solution &plan) {
+  const int channels = plan.channels();
+  return channels == 1 ? ""
+                       : "messages take turns on " + std::to_string(channels) +
+                             " channels; only virtual times say so, all others are those of one\n";
+}
+
 } // namespace
 
 Result<std::string> whyGradient(const std::string &folder, const std::string &name) {
@@ -139,7 +147,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   if (!layer)
     return Status::badInput("'" + folder + "': " + layer.status().message());
   if (planned->problemOp.getTails())
-    return whyOrdered(**module, *planned, names, *layer);
+    return whyOrdered(**module, *planned, names, *layer) + channelsText(planned->solution);
   Result<explain::Explanation> explanation =
       explain::explain(planned->problem, planned->solution, planned->solutionOp.getPlanner().str(),
                        *layer, planned->samples);
@@ -148,7 +156,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates);
-  return report::whyReport(*explanation, why);
+  return report::whyReport(*explanation, why) + channelsText(planned->solution);
 }
 
 } // namespace syncline::driver

@@ -18,12 +18,14 @@ static std::string planSummary(const nlohmann::json &plan) {
   const nlohmann::json &buckets = plan.at("buckets"), &predicted = plan.at("predicted");
   for (const nlohmann::json &bucket : buckets)
     bytes += bucket.at("bytes").get<std::int64_t>();
+  std::string gap = "gap " + percent(predicted.at("planner").at("gap")) +
+                    (plan.at("optimal").get<bool>() ? " (optimal)" : "");
+  if (const std::int64_t channels = channelsOf(plan); channels > 1)
+    gap = "no bound for " + std::to_string(channels) + " channels";
   const double step = predicted.at("step"), exposed = predicted.at("exposed");
   return std::to_string(buckets.size()) + (buckets.size() == 1 ? " message, " : " messages, ") +
          formatBytes(bytes) + "; predicted step " + formatSeconds(step) + ", exposed " +
-         formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) + "), gap " +
-         percent(predicted.at("planner").at("gap")) +
-         (plan.at("optimal").get<bool>() ? " (optimal)" : "");
+         formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) + "), " + gap;
 }
 
 Result<std::string> compileClosing(const nlohmann::json &plan, const std::string &folder) {

@@ -103,9 +103,8 @@ std::string orderText(const nlohmann::json &plan) {
                      "in the planner's model (messages do not slow computation) a step takes " +
                      formatSeconds(planner.at("step")) + ", and ";
   text += plan.at("requested").empty() ? "no order" : "no order with the schemes requested";
-  text += " has a step below " + formatSeconds(planner.at("bound")) + ": ";
-  text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
-                                         : "gap " + percent(planner.at("gap")) + "\n";
+  text +=
+      " has a step below " + formatSeconds(planner.at("bound")) + ": " + verdictText(plan) + "\n";
   return text + certificate(plan);
 }
 

@@ -48,7 +48,7 @@ double secondsOf(const nlohmann::json &object, const char *key) {
 }
 
 struct Bucket {
-  std::int64_t id = 0, bytes = 0;
+  std::int64_t id = 0, bytes = 0, channel = 0;
   std::string members, scheme;
   double ready = 0, start = 0, end = 0, reconstructed = 0, exposed = 0; ///< seconds
 
@@ -62,6 +62,7 @@ Bucket bucketOf(const nlohmann::json &json) {
     throw SchemaError{"expected 'bytes' of 0 or more, got " + std::to_string(bytes)};
   return {.id = json.at("id"),
           .bytes = json.at("bytes"),
+          .channel = json.value("channel", std::int64_t{0}),
           .members = memberSummary(json.at("members")),
           .scheme = printable(json.at("scheme")),
           .ready = secondsOf(json, "ready"),
@@ -227,13 +228,12 @@ private:
 
   /// A bar, with a white line at its start where it is wide enough for one.
   std::string bar(double start, double end, double top, const char *fill,
-                  const std::string &tooltip) const {
+                  const std::string &tooltip, double high = barHeight) const {
     constexpr double wide = 4;
     const double barWidth = std::max(axis.x(end) - axis.x(start), 0.0);
-    const std::string picture = rectangle(axis.x(start), top, barWidth, barHeight, fill, tooltip);
-    return barWidth < wide
-               ? picture
-               : picture + line(axis.x(start), top, axis.x(start), top + barHeight, "white");
+    const std::string picture = rectangle(axis.x(start), top, barWidth, high, fill, tooltip);
+    return barWidth < wide ? picture
+                           : picture + line(axis.x(start), top, axis.x(start), top + high, "white");
   }
 
   std::string phaseBar(const Phase &phase) const {
@@ -249,11 +249,13 @@ private:
                                 "; ready at " + formatSeconds(bucket.ready) + ", travels " +
                                 formatSeconds(bucket.start) + " to " + formatSeconds(bucket.end) +
                                 ", exposed " + formatSeconds(bucket.exposed);
+    const double high = barHeight / static_cast<double>(channelsOf(plan)),
+                 top = channelTop + high * static_cast<double>(bucket.channel);
     std::string picture =
-        bar(bucket.start, bucket.end, channelTop, colourOf(bucket.scheme), tooltip);
+        bar(bucket.start, bucket.end, top, colourOf(bucket.scheme), tooltip, high);
     if (bucket.exposed > 0)
-      picture += bar(std::max(bucket.start, bucket.end - bucket.exposed), bucket.end, channelTop,
-                     hatch, tooltip);
+      picture += bar(std::max(bucket.start, bucket.end - bucket.exposed), bucket.end, top, hatch,
+                     tooltip, high);
     return picture +
            label(bucket.start, bucket.end, channelTop + barHeight + 12, std::to_string(bucket.id));
   }

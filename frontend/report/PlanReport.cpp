@@ -96,14 +96,12 @@ static std::string proof(const nlohmann::json &plan) {
   if (hasOrder(plan))
     return orderText(plan);
   const nlohmann::json &planner = plan.at("predicted").at("planner");
-  double gap = planner.at("gap");
   std::string text = "in the planner's model (messages do not slow computation, updates come last) "
                      "all gradients exist at " +
                      formatSeconds(planner.at("finish")) + ", and ";
   text += plan.at("requested").empty() ? "no plan" : "no plan with the schemes requested";
-  text += " finishes before " + formatSeconds(planner.at("bound")) + ": ";
-  text += plan.at("optimal").get<bool>() ? "optimal, proved by the certificate\n"
-                                         : "gap " + percent(gap) + "\n";
+  text +=
+      " finishes before " + formatSeconds(planner.at("bound")) + ": " + verdictText(plan) + "\n";
   return text;
 }
 
@@ -150,6 +148,9 @@ static std::string reportText(const nlohmann::json &plan, bool allMembers) {
                                      {"traffic", Align::right}, {"ready", Align::right},
                                      {"start", Align::right},   {"end", Align::right},
                                      {"exposed", Align::right}};
+  const bool takesTurns = channelsOf(plan) > 1;
+  if (takesTurns)
+    columns.push_back({"channel", Align::right});
   const nlohmann::json &buckets = plan.at("buckets");
   const bool rebuilds = std::ranges::any_of(buckets, isReconstructed);
   if (rebuilds)
@@ -167,6 +168,8 @@ static std::string reportText(const nlohmann::json &plan, bool allMembers) {
                                  formatSeconds(bucket.at("start")),
                                  formatSeconds(bucket.at("end")),
                                  formatSeconds(bucket.at("exposed"))};
+    if (takesTurns)
+      row.push_back(std::to_string(bucket.at("channel").get<std::int64_t>()));
     if (rebuilds)
       row.push_back(isReconstructed(bucket) ? formatSeconds(bucket.at("reconstructed")) : "");
     table.addRow(std::move(row));

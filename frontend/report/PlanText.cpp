@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -40,6 +41,22 @@ std::string formatTraffic(double bytes) {
   if (!(std::fabs(bytes) < 9e18))
     throw SchemaError{"expected traffic in bytes, got " + std::to_string(bytes)};
   return files::formatBytes(std::llround(bytes));
+}
+
+std::int64_t channelsOf(const nlohmann::json &plan) {
+  std::int64_t last = 0;
+  for (const nlohmann::json &bucket : plan.at("buckets"))
+    last = std::max(last, bucket.value("channel", std::int64_t{0}));
+  return last + 1;
+}
+
+std::string verdictText(const nlohmann::json &plan) {
+  if (const std::int64_t channels = channelsOf(plan); channels > 1)
+    return "so says a model of one channel; of the " + std::to_string(channels) +
+           " on which this plan's messages take turns no bound is known";
+  return plan.at("optimal").get<bool>()
+             ? "optimal, proved by the certificate"
+             : "gap " + percent(plan.at("predicted").at("planner").at("gap"));
 }
 
 Result<std::string> guarded(const std::function<std::string()> &report) {

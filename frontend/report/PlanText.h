@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -27,6 +28,13 @@ std::string memberSummary(const nlohmann::json &members);
 
 /// Formats bytes that are predicted, and so may be a fraction: "1.50 MiB".
 std::string formatTraffic(double bytes);
+
+/// The number of channels on which the plan's messages take turns.
+std::int64_t channelsOf(const nlohmann::json &plan);
+
+/// How far the plan is from the planner's bound, which holds for one channel: "gap 2.00 %",
+/// "optimal, proved by the certificate", or why neither is known.
+std::string verdictText(const nlohmann::json &plan);
 
 /// What reports throw where a plan does not follow its schema; see guarded.
 struct SchemaError {

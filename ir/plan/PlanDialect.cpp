@@ -3,6 +3,7 @@
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
+#include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -186,6 +187,9 @@ LogicalResult BucketOp::verify() {
       getExtent() < getBytes() || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
+  if (getChannel() >= maxChannels)
+    return emitOpError("P4: expected a channel from 0 to ")
+           << maxChannels - 1 << ", got " << static_cast<std::int64_t>(getChannel());
   return success();
 }
 

@@ -93,6 +93,9 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
     other messages: so many bytes at the beginning of the first gradient listed, and so many at the
     end of the last one. Absent, it is [0, 0].
 
+    `channel` says which channel carries the message in the program; absent, it is 0. The times are
+    those of a model with one channel, whichever it is; only a `sync.prediction` counts several.
+
     ```mlir
     #sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 4096, ready = 0.1,
                   start = 0.2, end = 0.3>
@@ -106,6 +109,7 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
                                           "number in the problem">:$mergeClass,
                         "int64_t":$bytes,
                         OptionalArrayRefParameter<"int64_t", "bytes, two numbers or none">:$cut,
+                        DefaultValuedParameter<"int64_t", "0", "which carries it">:$channel,
                         Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start,
                         Sync_Real<"seconds">:$end,
                         OptionalParameter<"::std::optional<::syncline::cluster::Real>",
@@ -113,7 +117,7 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
   let assemblyFormat = [{
     `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,`
     (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes `,`
-    (`cut` `=` `[` $cut^ `]` `,`)? `ready` `=` $ready
+    (`cut` `=` `[` $cut^ `]` `,`)? (`channel` `=` $channel^ `,`)? `ready` `=` $ready
     `,` `start` `=` $start `,` `end` `=` $end (`,` `reconstructed` `=` $reconstructed^)? `>`
   }];
   let genVerifyDecl = 1;

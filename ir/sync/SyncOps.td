@@ -163,8 +163,9 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
   let summary = "a claimed answer to a problem, with its proof";
   let description = [{
     `messages` stand in issue order. Layers that travel without a message of their own are
-    `piggybacks`. No solution finishes before `bound`. `certificate`, where present, proves this in
-    one of three forms (passes/proof/README.md):
+    `piggybacks`. Times, finish, bound and certificate are those of one channel, even where messages
+    take turns on several. No solution finishes before `bound`. `certificate`, where present, proves
+    this in one of three forms (passes/proof/README.md):
     - #sync.times, for a problem of one merge class without limits that every gradient may use, and
       no factor options. It is an array f with f(0) = 0 and f(j) <= max(f(i), ready(j)) +
       cost(i+1..j) for all i < j. So no solution's last message ends before f(n).
@@ -190,6 +191,10 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
     `bound` $bound (`certificate` $certificate^)? attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The number of channels on which the messages take turns.
+    int64_t channels();
+  }];
 }
 
 def Sync_PredictionOp : Sync_Op<"prediction"> {

@@ -2,6 +2,8 @@
 // the attribute #sync.states.
 #include "ir/sync/Sync.h"
 
+#include "syncline/PlanConstants.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -55,12 +57,15 @@ LogicalResult FactorOptionAttr::verify(EmitError emitError, int64_t layer, clust
 
 LogicalResult MessageAttr::verify(EmitError emitError, ArrayRef<int64_t> layers, cluster::Scheme,
                                   std::optional<int64_t> mergeClass, int64_t, ArrayRef<int64_t> cut,
-                                  cluster::Real, cluster::Real, cluster::Real,
+                                  int64_t channel, cluster::Real, cluster::Real, cluster::Real,
                                   std::optional<cluster::Real>) {
   if (llvm::any_of(layers, [](int64_t layer) { return layer < 0; }) || mergeClass.value_or(0) < 0)
     return emitError() << "S10: expected layers and a merge class that are not negative";
   if (!cut.empty() && (cut.size() != 2 || cut[0] < 0 || cut[1] < 0))
     return emitError() << "S10: expected a cut of two numbers that are not negative";
+  if (channel < 0 || channel >= maxChannels)
+    return emitError() << "S10: expected a channel from 0 to " << maxChannels - 1 << ", got "
+                       << channel;
   return success();
 }
 
@@ -210,6 +215,13 @@ SmallVector<FactorOptionAttr> ProblemOp::factorOptionList() {
 LogicalResult ProblemOp::verify() {
   return failure(failed(verifyLayers(*this)) || failed(verifyTails(*this)) ||
                  failed(verifyMergeClasses(*this)) || failed(verifyFactorOptions(*this)));
+}
+
+int64_t SolutionOp::channels() {
+  int64_t last = 0;
+  for (auto message : getMessages().getAsRange<MessageAttr>())
+    last = std::max(last, message.getChannel());
+  return last + 1;
 }
 
 LogicalResult SolutionOp::verify() {

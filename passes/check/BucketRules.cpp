@@ -21,8 +21,9 @@ public:
   explicit BucketRules(const PlanFacts &facts) : facts(facts) {}
 
   LogicalResult check() {
-    return failure(failed(matchMembers()) || failed(checkEachOnce()) || failed(checkOrder()) ||
-                   failed(checkComplete()) || failed(checkUndisturbed()) || failed(checkLayout()));
+    return failure(failed(matchMembers()) || failed(checkEachOnce()) ||
+                   failed(checkChannels(facts)) || failed(checkComplete()) ||
+                   failed(checkUndisturbed()) || failed(checkLayout()));
   }
 
 private:
@@ -120,22 +121,6 @@ private:
                       "P11: updates bucket " + llvm::Twine(number) +
                           ", of the step before, after it is issued again",
                       facts.steps[issue].op, "issued here");
-    }
-    return success();
-  }
-
-  /// Rule P7: a channel's buckets are issued in the order of their numbers.
-  LogicalResult checkOrder() const {
-    std::map<std::uint64_t, std::int64_t> lastOnChannel;
-    for (auto [number, bucket] : facts.buckets) {
-      const auto issue = PlanFacts::only(facts.issues, number);
-      auto [place, isFirst] = lastOnChannel.try_emplace(bucket.getChannel(), issue);
-      if (!isFirst && issue < place->second)
-        return reject(facts.steps[issue].op,
-                      "P7: bucket " + llvm::Twine(number) +
-                          " is issued before an earlier one of its channel",
-                      facts.steps[place->second].op, "the earlier one is issued here");
-      place->second = issue;
     }
     return success();
   }

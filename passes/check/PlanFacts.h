@@ -105,6 +105,10 @@ mlir::FailureOr<PlanFacts> gather(plan::ProgramOp program);
 /// Rules P5, P7, P8, P11, P12: every gradient is summed once, complete and undisturbed.
 mlir::LogicalResult checkBuckets(const PlanFacts &facts);
 
+/// Rule P7: a channel's buckets are issued in the order of their numbers. The rejection names the
+/// buckets that would wait for each other. Precondition: each bucket has one issue and one wait.
+mlir::LogicalResult checkChannels(const PlanFacts &facts);
+
 /// Rule P29: messages that are waited for in the next step. Precondition: P7, P8 and P11 hold.
 mlir::LogicalResult checkCarried(const PlanFacts &facts);
 

@@ -79,9 +79,11 @@ private:
                     "P19: expected scheme '" + llvm::Twine(schemeName(message.getScheme())) +
                         "', got '" + schemeName(bucket.getScheme()) + "'",
                     solution, "as the solution says");
-    if (bucket.getChannel() != 0)
-      return reject(bucket, "P19: expected channel 0, got " + llvm::Twine(bucket.getChannel()),
-                    solution, "whose messages go one after the other");
+    if (static_cast<std::int64_t>(bucket.getChannel()) != message.getChannel())
+      return reject(bucket,
+                    "P19: expected channel " + llvm::Twine(message.getChannel()) + ", got " +
+                        llvm::Twine(bucket.getChannel()),
+                    solution, "as the solution says");
     const FailureOr<llvm::SmallVector<std::int64_t>> layers = layersOf(message);
     return failure(failed(layers) || failed(checkMembers(bucket, *layers)) ||
                    failed(checkCut(bucket, message)) ||

@@ -103,7 +103,7 @@ private:
     }
     auto bucket = builder.create<sync::AllReduceOp>(
         members.front().getLoc(), types, local, builder.getStrArrayAttr(names),
-        builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(0),
+        builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(message.getChannel()),
         cluster::SchemeAttr::get(builder.getContext(), message.getScheme()),
         builder.getF64FloatAttr(message.getReady()), builder.getF64FloatAttr(message.getStart()),
         builder.getF64FloatAttr(message.getEnd()),
@@ -136,6 +136,7 @@ private:
                          {.carrier = members.front(),
                           .piggybacks = std::move(*piggybacks),
                           .number = number,
+                          .channel = message.getChannel(),
                           .ready = message.getReady(),
                           .start = message.getStart(),
                           .end = message.getEnd()},

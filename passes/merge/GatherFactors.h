@@ -12,7 +12,7 @@ struct FactorMessage {
   sync::GradientOp carrier;                       ///< the gradient whose factors travel
   llvm::SmallVector<sync::GradientOp> piggybacks; ///< gradients reconstructed from the carrier's
                                                   ///< factors too
-  std::int64_t number = 0;                        ///< number of the message
+  std::int64_t number = 0, channel = 0;           ///< of the message
   double ready = 0, start = 0, end = 0;           ///< seconds from the step's beginning
 };
 

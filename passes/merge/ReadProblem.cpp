@@ -125,6 +125,7 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
     message.bytes = attr.getBytes();
     message.cutBefore = attr.cutBefore();
     message.cutBehind = attr.cutBehind();
+    message.channel = static_cast<int>(attr.getChannel());
     message.ready = attr.getReady();
     message.start = attr.getStart();
     message.end = attr.getEnd();

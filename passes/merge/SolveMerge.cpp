@@ -9,6 +9,7 @@
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/OrderPlanner.h"
 #include "passes/solver/Planner.h"
+#include "syncline/PlanConstants.h"
 
 namespace syncline {
 #define GEN_PASS_DEF_SOLVEMERGE
@@ -22,9 +23,16 @@ using namespace syncline::merge;
 namespace {
 struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
   using SolveMergeBase::SolveMergeBase;
-  explicit SolveMerge(std::shared_ptr<const solver::Planner> given) : given(std::move(given)) {}
+  SolveMerge(std::shared_ptr<const solver::Planner> given, int count) : given(std::move(given)) {
+    channels = count;
+  }
 
   void runOnOperation() override {
+    if (channels < 1 || channels > maxChannels) {
+      getOperation().emitError("expected 1 to ")
+          << maxChannels << " channels, got " << channels.getValue();
+      return signalPassFailure();
+    }
     Result<std::shared_ptr<const solver::Planner>> chosen =
         given ? given : solver::parsePlanner(planner);
     if (!chosen) {
@@ -37,7 +45,7 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
         return signalPassFailure();
   }
 
-  static LogicalResult solve(sync::ProblemOp op, const solver::Planner &planner) {
+  LogicalResult solve(sync::ProblemOp op, const solver::Planner &planner) {
     FailureOr<problem::Problem> problem = toProblem(op);
     if (failed(problem))
       return failure();
@@ -48,6 +56,7 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
       return refuseOrFail(op, result.status());
     if (auto rejection = proof::checkSolution(*problem, result->plan))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
+    result->plan.takeTurns(channels);
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
     createSolution(builder, op, *problem, planner.name(), result->plan, result->proof,
@@ -61,16 +70,17 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
     return (isOurs ? op.emitError() : refuse(op.getLoc())) << status.message();
   }
 
-  static LogicalResult solveOrder(sync::ProblemOp op, const problem::OrderProblem &problem,
-                                  const solver::Planner &planner) {
+  LogicalResult solveOrder(sync::ProblemOp op, const problem::OrderProblem &problem,
+                           const solver::Planner &planner) {
     if (Status valid = problem::validate(problem); !valid)
       return op.emitOpError(valid.message());
     const Result<solver::OrderResult> result = solver::planOrder(problem, planner);
     if (!result)
       return refuseOrFail(op, result.status());
-    const problem::Solution messages = problem::messagesOf(problem, result->solution);
+    problem::Solution messages = problem::messagesOf(problem, result->solution);
     if (auto rejection = proof::checkMessages(problem, messages))
       return op.emitError("planner '") << planner.name() << "' is wrong: " << rejection->message;
+    messages.takeTurns(channels);
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
     createSolution(builder, op, problem.sync, planner.name(), messages, result->certificate);
@@ -81,6 +91,7 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
 };
 } // namespace
 
-std::unique_ptr<Pass> syncline::createSolveMerge(std::shared_ptr<const solver::Planner> planner) {
-  return std::make_unique<SolveMerge>(std::move(planner));
+std::unique_ptr<Pass> syncline::createSolveMerge(std::shared_ptr<const solver::Planner> planner,
+                                                 int channels) {
+  return std::make_unique<SolveMerge>(std::move(planner), channels);
 }

@@ -127,8 +127,8 @@ static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Proble
     cut = {message.cutBefore, message.cutBehind};
   return sync::MessageAttr::get(
       context, llvm::SmallVector<std::int64_t>(message.layers.begin(), message.layers.end()),
-      solution.scheme(problem, message), mergeClass, message.bytes, cut, message.ready,
-      message.start, message.end, reconstructed);
+      solution.scheme(problem, message), mergeClass, message.bytes, cut, message.channel,
+      message.ready, message.start, message.end, reconstructed);
 }
 
 static Attribute proofAttr(OpBuilder &builder, const problem::Problem &problem,

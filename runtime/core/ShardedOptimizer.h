@@ -40,7 +40,7 @@ public:
   virtual Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) = 0;
   /// Updates this rank's part of the bucket, whose gradients are sums over all ranks. Any one
   /// thread may call it between the bucket's issue and the return of its wait, while another
-  /// thread runs operations.
+  /// thread runs operations and channels' threads update other buckets.
   virtual Status updateShard(int bucket) = 0;
 
   /// Copy a parameter's velocity to or from dense row-major host memory. `parameter` is an index

@@ -17,6 +17,10 @@ inline constexpr std::int64_t maxRanks = std::int64_t{1} << 20;
 /// The most ranks that one launcher starts on its host.
 inline constexpr int maxLocalRanks = 256;
 
+/// The most channels of a plan. Each has two threads and its own connections on every rank; two
+/// suffice to overlap the stages of messages, and more only divide the network further.
+inline constexpr int maxChannels = 8;
+
 /// Dedicated servers sum a message in pieces of at most so many bytes: they receive one piece while
 /// they send the sum of the piece before it.
 ///

@@ -1,18 +1,18 @@
 // RUN: syncline-opt %s --split-input-file --pass-pipeline='builtin.module(nn.step(insert-gradients),form-buckets)' | FileCheck %s
 
-// A bucket takes its members' gradients, with its message's scheme, and stands before every update.
+// A bucket takes its members' gradients, with its message's scheme and channel, and stands before every update.
 
 // CHECK-LABEL: nn.step @two
 // CHECK: %[[W:.*]] = nn.parameter "w"
 // CHECK: %[[B:.*]] = nn.parameter "b"
 // CHECK-NOT: sync.gradient
-// CHECK: %[[AGREED:.*]]:2 = sync.all_reduce %{{.*}}, %{{.*}} {bucket = 0 : i64, channel = 0 : i64, end = 2.000000e+00 : f64, members = ["b", "w"], ready = 1.000000e+00 : f64, scheme = #cluster<scheme tree>, start = 1.000000e+00 : f64}
+// CHECK: %[[AGREED:.*]]:2 = sync.all_reduce %{{.*}}, %{{.*}} {bucket = 0 : i64, channel = 2 : i64, end = 2.000000e+00 : f64, members = ["b", "w"], ready = 1.000000e+00 : f64, scheme = #cluster<scheme tree>, start = 1.000000e+00 : f64}
 // CHECK-NEXT: nn.update %[[W]], %[[AGREED]]#1
 // CHECK-NEXT: nn.update %[[B]], %[[AGREED]]#0
 sync.problem @merge layers ["b", "w"] bytes [8, 16] ready <[0.5, 1.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 3.0>]>]
   forward_end 0.2 backward_end 1.0 updates 0.0
-sync.solution of @merge by "single" messages [#sync.message<layers = [0, 1], scheme = tree, merge_class = 0, bytes = 24, ready = 1.0, start = 1.0, end = 2.0>]
+sync.solution of @merge by "single" messages [#sync.message<layers = [0, 1], scheme = tree, merge_class = 0, bytes = 24, channel = 2, ready = 1.0, start = 1.0, end = 2.0>]
   finish 2.0 bound 0.0
 nn.step @two batch 1 {
   %w = nn.parameter "w" at 0 : tensor<4xf32>
@@ -33,7 +33,7 @@ nn.step @two batch 1 {
 // CHECK-DAG: %[[D:.*]] = nn.reshape %[[DY]]
 // CHECK-NOT: nn.matmul
 // CHECK: %[[V:.*]] = sync.all_reduce %{{.*}} {bucket = 0
-// CHECK: %[[ALL:.*]]:2 = sync.all_gather %[[D]], %[[X]] {bucket = 1 : i64, channel = 0 : i64, end = 2.000000e+00 : f64, members = ["w", "b"], ready = 1.000000e+00 : f64, start = 1.500000e+00 : f64} : (tensor<12x2xf32>, tensor<12x8xf32>) -> (tensor<36x2xf32>, tensor<36x8xf32>)
+// CHECK: %[[ALL:.*]]:2 = sync.all_gather %[[D]], %[[X]] {bucket = 1 : i64, channel = 1 : i64, end = 2.000000e+00 : f64, members = ["w", "b"], ready = 1.000000e+00 : f64, start = 1.500000e+00 : f64} : (tensor<12x2xf32>, tensor<12x8xf32>) -> (tensor<36x2xf32>, tensor<36x8xf32>)
 // CHECK-NEXT: %[[P:.*]] = nn.matmul %[[ALL]]#0, %[[ALL]]#1 {nn.backward, nn.layer = "fc", nn.seconds = 3.000000e+00 : f64, transpose_a} : (tensor<36x2xf32>, tensor<36x8xf32>) -> tensor<2x8xf32>
 // CHECK-NEXT: %[[DW:.*]] = nn.transpose %[[P]] {nn.seconds = 5.000000e-01 : f64, permutation = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
 // CHECK-NEXT: %[[DYS:.*]] = nn.reshape %[[ALL]]#0 {nn.layer = "fc"} : (tensor<36x2xf32>) -> tensor<12x3x2xf32>
@@ -47,7 +47,7 @@ sync.problem @merge layers ["v", "w", "b"] bytes [8, 64, 8] ready <[0.5, 1.0, 1.
   factor_options [#sync.factor_option<layer = 1, scheme = factors, seconds = 0.5, reconstruct = 0.1, traffic = 3.0>] piggybacks [2, 1]
   forward_end 0.2 backward_end 1.0 updates 0.0
 sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 8, ready = 0.5, start = 0.5, end = 1.5>,
-  #sync.message<layers = [1], scheme = factors, bytes = 64, ready = 1.0, start = 1.5, end = 2.0, reconstructed = 2.1>] piggybacks [2]
+  #sync.message<layers = [1], scheme = factors, bytes = 64, channel = 1, ready = 1.0, start = 1.5, end = 2.0, reconstructed = 2.1>] piggybacks [2]
   finish 2.1 bound 0.0
 nn.step @factors batch 4 {
   %x = nn.input "x" : tensor<12x8xf32>

@@ -1,9 +1,11 @@
 // RUN: not syncline-opt %s --solve-merge=planner=fastest 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not syncline-opt %s --solve-merge=planner=ps 2>&1 | FileCheck %s --check-prefix=PS
 // RUN: not syncline-opt %s --solve-merge=planner=single 2>&1 | FileCheck %s --check-prefix=SINGLE
+// RUN: not syncline-opt %s '--solve-merge=channels=9' 2>&1 | FileCheck %s --check-prefix=CHANNELS
 
 // What a planner cannot answer is said with its name and what it lacks.
 
+// CHANNELS: error: expected 1 to 8 channels, got 9
 // NAME: error: unknown planner 'fastest', expected one of optimal, wfbp,
 // PS: error: planner 'ps': {{.*}}parameter servers
 // SINGLE: error: planner 'single': {{.*}}layer 2

@@ -1,12 +1,14 @@
 // RUN: syncline-opt %s --split-input-file --solve-merge --check-solutions | FileCheck %s
 // RUN: syncline-opt %s --split-input-file --solve-merge=planner=wfbp --check-solutions | FileCheck %s --check-prefix=WFBP
 // RUN: syncline-opt %s --split-input-file --solve-merge=planner=single --check-solutions | FileCheck %s --check-prefix=SINGLE
+// RUN: syncline-opt %s --split-input-file '--solve-merge=planner=wfbp channels=2' --check-solutions | FileCheck %s --check-prefix=TURNS
 
 // Every planner's answer ships with the certificate that bounds it. The first two layers are worth merging, the third comes too
 // late for them to wait.
 
 // CHECK: sync.solution of @plain by "optimal" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 200, ready = 0.2, start = 0.2, end = 3.2>, #sync.message<layers = [2], {{.*}}, start = 3.2, end = 4.2>] finish 4.2{{.*}} bound 4.2{{.*}} certificate #sync.times<[0.0, 2.1, 3.2, 4.2]>
 // WFBP: sync.solution of @plain by "wfbp" messages [#sync.message<layers = [0], {{.*}}, end = 2.1>, #sync.message<layers = [1], {{.*}}, end = 4.1>, #sync.message<layers = [2], {{.*}}, end = 5.1>] finish 5.1{{.*}} bound 4.2
+// TURNS: sync.solution of @plain by "wfbp" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 100, ready = 0.1, start = 0.1, end = 2.1>, #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 100, channel = 1, ready = 0.2, start = 2.1, end = 4.1>, #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 0, ready = 3.0, start = 4.1, end = 5.1>] finish 5.1{{.*}} bound 4.2
 // SINGLE: sync.solution of @plain by "single" messages [#sync.message<layers = [0, 1, 2], {{.*}}, start = 3.0, end = 6.0>] finish 6.0{{.*}} bound 4.2
 sync.problem @plain layers ["c", "b", "a"] bytes [100, 100, 0] ready <[0.1, 0.2, 3.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.01>, traffic = 1.0>]>] forward_end 0.05 backward_end 3.0 updates 0.0

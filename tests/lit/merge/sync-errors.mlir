@@ -263,6 +263,14 @@ sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
 
 // -----
 
+// More channels than a plan may have.
+sync.solution of @p by "manual" messages [
+  // expected-error@+1 {{S10: expected a channel from 0 to 7, got 8}}
+  #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 256, channel = 8, ready = 1.0, start = 1.0, end = 2.0>]
+  finish 2.0 bound 0.0
+
+// -----
+
 // A cut of one number.
 sync.solution of @p by "manual" messages [
   // expected-error@+1 {{S10: expected a cut of two numbers that are not negative}}

@@ -66,6 +66,17 @@ TEST(PlanPlot, HatchesTheExposedPart) {
   EXPECT_FALSE(contains(svgOf(hidden), "computation waits"));
 }
 
+// Channels divide the height of their row, so that messages at the same time are all seen.
+TEST(PlanPlot, DrawsChannelsOverEachOther) {
+  json plan = smallPlan();
+  plan["buckets"][1]["channel"] = 1;
+  const std::string svg = svgOf(plan);
+  EXPECT_TRUE(contains(svg, "y=\"164.0\" width=\"122.6\" height=\"17.0\" fill=\"#1e8449\"")) << svg;
+  EXPECT_TRUE(contains(svg, "y=\"181.0\" width=\"122.6\" height=\"17.0\" "
+                            "fill=\"url(#exposed)\""))
+      << svg;
+}
+
 // Behind the backward pass a rank reconstructs, updates, and waits for the next message. The first
 // bucket has three quarters of the bytes, and so of the 0.4 ms of updates.
 TEST(PlanPlot, DrawsComputation) {

@@ -148,6 +148,22 @@ TEST(PlanReport, SaysOptimalOnlyWhereProved) {
   EXPECT_TRUE(contains(reportOf(plan), "gap 50.00 %"));
 }
 
+// A certificate is of one channel, so of several nothing is called optimal and no gap is told.
+TEST(PlanReport, NamesChannels) {
+  EXPECT_FALSE(contains(reportOf(smallPlan()), "channel"));
+  json plan = smallPlan();
+  plan["buckets"][0]["channel"] = 0;
+  plan["buckets"][1]["channel"] = 1;
+  plan["optimal"] = false;
+  const std::string report = reportOf(plan);
+  EXPECT_TRUE(contains(report, "exposed  channel\n")) << report;
+  EXPECT_TRUE(contains(report, "3.00 ms   750 us        1\n")) << report;
+  EXPECT_TRUE(contains(report, "finishes before 3.40 ms: so says a model of one channel; of the 2 "
+                               "on which this plan's messages take turns no bound is known\n"))
+      << report;
+  EXPECT_FALSE(contains(report, "gap"));
+}
+
 // What was requested narrows what is proved.
 TEST(PlanReport, NamesTheRequestedSchemes) {
   EXPECT_FALSE(contains(reportOf(smallPlan()), "requested"));
