@@ -69,9 +69,16 @@ Topology::Hop Topology::hop(int from, int to) const {
 }
 
 Topology::Hop Topology::foldedHop(double sharers) const {
-  if (model.halfDuplex)
-    return {{Use{nodeOut[0], 2 * sharers}}, latency(0)};
-  return {{Use{nodeOut[0], sharers}, Use{nodeIn[0], sharers}}, latency(0)};
+  Hop hop{{}, latency(0)};
+  std::size_t count = 0;
+  hop.path[count++] = {nodeOut[0], model.halfDuplex ? 2 * sharers : sharers};
+  if (!model.halfDuplex)
+    hop.path[count++] = {nodeIn[0], sharers};
+  if (model.devicesPerNode > 1 && model.inside) {
+    hop.path[count++] = {deviceOut[0]};
+    hop.path[count++] = {deviceIn[0]};
+  }
+  return hop;
 }
 
 Topology::Hop Topology::foldedInside() const {

@@ -64,6 +64,18 @@ TEST(SimulatorTest, EveryRankSimulatedGivesTheSameAsOneForAll) {
   EXPECT_NEAR(all->stepEnd(2), folded, 1e-9);
 }
 
+// A device's own link may be slower than its share of the node's cards: between nodes each sends
+// 1 MB over a link of 1 MB/s, before and behind it as much inside the node.
+TEST(SimulatorTest, ADevicesLinkLimitsItsMessagesBetweenNodes) {
+  Scenario scenario = oneMessage(Scheme::hierarchical, 2'000'000, 4);
+  scenario.machines = {.ranks = 4,
+                       .devicesPerNode = 2,
+                       .network = problem::LinkRates{0, 1e-9, 0},
+                       .inside = problem::LinkRates{0, 1e-6, 0}};
+  EXPECT_NEAR(endOf(scenario), 3, 1e-9);
+  EXPECT_NEAR(endOf(unfolded(scenario)), 3, 1e-9);
+}
+
 TEST(SimulatorTest, MessagesOfAChannelGoInOrderOneAtATime) {
   Scenario scenario = twoMessages();
   scenario.messages[0].bytes = 4'000'000;
