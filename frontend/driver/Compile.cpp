@@ -28,6 +28,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/merge/RequestedSchemes.h"
+#include "passes/problem/Rounding.h"
 #include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
 #include "syncline/PlanConstants.h"
@@ -266,33 +267,34 @@ Status checkSchemes(const CompileOptions &options) {
 
 /// Runs the pipeline over the module and checks that the devices can hold the plan.
 Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Planner> planner,
-                const std::string &overlap, ModuleOp module,
+                const std::string &overlap, int channels, ModuleOp module,
                 const std::function<void(const std::string &phase)> &enter) {
-  if (Status planned = runPipeline(module, {std::move(planner), options.schemes, overlap}, enter);
+  if (Status planned =
+          runPipeline(module, {std::move(planner), options.schemes, overlap, channels}, enter);
       !planned)
     return planned;
   return checkMemory(options.cluster, overlap, module);
 }
 
-/// Plans the module with the requested overlap, or with the one that chooseOverlap() takes. Returns
-/// why that one, for people.
-Result<std::string> plan(const CompileOptions &options,
-                         const std::shared_ptr<const solver::Planner> &planner,
-                         OwningOpRef<ModuleOp> &module,
-                         const std::function<void(const std::string &phase)> &enter) {
+/// Plans the module for so many channels, with the requested overlap or with the one that
+/// chooseOverlap() takes. Returns why that one, for people.
+Result<std::string> planOn(int channels, const CompileOptions &options,
+                           const std::shared_ptr<const solver::Planner> &planner,
+                           OwningOpRef<ModuleOp> &module,
+                           const std::function<void(const std::string &phase)> &enter) {
   auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   std::string overlap = overlapFor(*planner, options.overlap);
   if (overlap == "auto" && spec.getRanks() == 1)
     overlap = "backward"; // nothing is sent
   if (overlap != "auto") {
-    if (Status planned = planWith(options, planner, overlap, *module, enter); !planned)
+    if (Status planned = planWith(options, planner, overlap, channels, *module, enter); !planned)
       return planned;
     return std::string();
   }
   const auto copy = [&](const PlannerRef &by,
                         const std::string &with) -> Result<OwningOpRef<ModuleOp>> {
     OwningOpRef<ModuleOp> tried = module->clone();
-    if (Status planned = planWith(options, by, with, *tried, enter); !planned)
+    if (Status planned = planWith(options, by, with, channels, *tried, enter); !planned)
       return planned;
     return tried;
   };
@@ -301,6 +303,33 @@ Result<std::string> plan(const CompileOptions &options,
     return chosen.status();
   module = std::move(chosen->module);
   return chosen->reason;
+}
+
+/// Whether a plan's predicted step is shorter than another's by more than rounding.
+bool isFaster(ModuleOp plan, ModuleOp other) {
+  auto one = firstOf<sync::PredictionOp>(plan), two = firstOf<sync::PredictionOp>(other);
+  const double step = one ? one.getStep().convertToDouble() : 0;
+  const double before = two ? two.getStep().convertToDouble() : 0;
+  return step < before && problem::differ(step, before);
+}
+
+/// Plans the module on the requested number of channels; "auto" is one, or two where the predicted
+/// step is shorter. Returns why with this overlap, for people.
+Result<std::string> plan(const CompileOptions &options,
+                         const std::shared_ptr<const solver::Planner> &planner,
+                         OwningOpRef<ModuleOp> &module,
+                         const std::function<void(const std::string &phase)> &enter) {
+  if (options.channels != "auto")
+    return planOn(std::stoi(options.channels), options, planner, module, enter);
+  OwningOpRef<ModuleOp> onTwo = module->clone();
+  Result<std::string> one = planOn(1, options, planner, module, enter);
+  if (!one)
+    return one;
+  Result<std::string> two = planOn(2, options, planner, onTwo, enter);
+  if (!two || !isFaster(*onTwo, *module))
+    return one;
+  module = std::move(onTwo);
+  return two;
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
+#include "syncline/PlanConstants.h"
 
 #include "CLI/CLI.hpp"
 #include "llvm/ADT/StringRef.h"
@@ -55,6 +56,13 @@ static std::vector<std::string> backends() {
   for (const codegen::StepTarget *target : codegen::stepTargets())
     names.push_back(target->backend.str());
   return names;
+}
+
+static std::vector<std::string> channelCounts() {
+  std::vector<std::string> counts{"auto"};
+  for (int count = 1; count <= maxChannels; ++count)
+    counts.push_back(std::to_string(count));
+  return counts;
 }
 
 /// Options that fix NCCL's choices for a plan's messages on GPUs.
@@ -191,6 +199,13 @@ Command addCompile(CLI::App &app) {
           "has a predicted step shorter by 1 % and fits the devices' memory; with other planners "
           "the overlap of the system that they follow")
       ->check(launch::oneOf({"backward", "step", "auto"}))
+      ->capture_default_str()
+      ->group("Planning");
+  command
+      ->add_option("--channels", options->channels,
+                   "Let successive messages take turns on so many channels, which carry messages "
+                   "at the same time; auto: 1 or 2, whichever has the shorter predicted step")
+      ->check(launch::oneOf(channelCounts()))
       ->capture_default_str()
       ->group("Planning");
   command
