@@ -67,11 +67,10 @@ TEST(IssueOrderTest, ChannelsIssueByThemselves) {
     EXPECT_EQ(order.channels(), channels);
     const Scenario scenario =
         issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), order, names, {2.2});
-    EXPECT_EQ(text(scenario.operations).substr(0, 78),
-              channels == 1 ? "compute forward; compute a; compute c; compute d; issue 0; issue 1; "
-                              "compute bac"
-                            : "compute forward; compute a; issue 1; compute c; compute d; issue 0; "
-                              "compute bac");
+    const std::string issued =
+        channels == 1 ? "compute forward; compute a; compute c; compute d; issue 0; issue 1; "
+                      : "compute forward; compute a; issue 1; compute c; compute d; issue 0; ";
+    EXPECT_TRUE(text(scenario.operations).starts_with(issued)) << text(scenario.operations);
     EXPECT_EQ(scenario.messages[1].channel, channels - 1);
   }
 }
