@@ -73,6 +73,8 @@ def compile_measured(folder, name, batch, cluster, times, planner, extra=()):
     """A plan by a cluster file and a profile that were measured; its folder and predicted step."""
     label = "".join((planner, *extra)).replace(":", "")
     plan = folder / f"{times.stem}-{cluster.stem}-{label}.plan"
+    if "--overlap" not in extra:  # the default would compare planners under different overlaps
+        extra = ("--overlap", "backward", *extra)
     words = [
         "--cluster",
         str(cluster),
@@ -99,6 +101,7 @@ def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
     device = {key: round(share * rate, 1) for key, rate in PROCESSOR.items()}
     cluster.write_text(CLUSTER.format(ranks=ranks, bandwidth=bandwidth, **device) + servers)
     words = ["--cluster", str(cluster), "--batch", str(batch), "--loss", "cross-entropy", *extra]
+    words += [] if "--overlap" in extra else ["--overlap", "backward"]
     run([SYNCLINE, "compile", "--quiet", str(model), *words, "-o", str(plan)])
     return plan
 

@@ -238,7 +238,7 @@ class ClosingTest(RefusalTest):
     def test_compile(self):
         plan = self.folder / "it's.plan"
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "-o", plan]
-        done = self.command(*words)
+        done = self.command(*words, "--overlap", "backward")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         wrote, following = done.stderr.splitlines()[-2:]
         self.assertRegex(

@@ -111,7 +111,8 @@ class EveryMachineTest(RefusalTest):
 
     def words(self, *extra, backend="cuda"):
         words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "--backend", backend)
-        return [*words, "--quiet", "-o", self.folder / "out.plan", *extra]
+        overlap = () if "--overlap" in extra else ("--overlap", "backward")
+        return [*words, *overlap, "--quiet", "-o", self.folder / "out.plan", *extra]
 
     def compile(self, *extra, backend="cuda"):
         """The plan, its document, and of what compile warned."""

@@ -17,6 +17,9 @@ SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes, memory: 40 MiB
 SCHEMES = "ring recursive-doubling halving-doubling tree reduce-scatter parameter-server"
 
 
+BARRIER = ("--overlap", "backward")
+
+
 class SchemaTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -36,7 +39,7 @@ class SchemaTest(unittest.TestCase):
     def test_schemes_of_a_model(self):
         for scheme in SCHEMES.split():
             with self.subTest(scheme=scheme):
-                plan = self.plan(DIGITS, words=("--scheme", f"*={scheme}"))
+                plan = self.plan(DIGITS, words=("--scheme", f"*={scheme}", *BARRIER))
                 self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {scheme})
                 self.assertEqual(plan["requested"], [f"*={scheme}"])
                 self.assertIn("finish_times", plan["certificate"])
@@ -44,7 +47,7 @@ class SchemaTest(unittest.TestCase):
     def test_factors(self):
         """A bucket of factors counts its piggybacks among its members, and is reconstructed after
         its end."""
-        plan = self.plan(DIGITS, words=("--scheme", "fc.*=factors"))
+        plan = self.plan(DIGITS, words=("--scheme", "fc.*=factors", *BARRIER))
         bucket = next(bucket for bucket in plan["buckets"] if bucket["scheme"] == "factors")
         self.assertEqual(sorted(bucket["members"]), ["fc.bias", "fc.weight"])
         self.assertGreater(bucket["reconstructed"], bucket["end"])

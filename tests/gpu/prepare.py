@@ -95,7 +95,8 @@ class Preparation:
             "--backend",
             backend,
         )
-        harness.syncline("compile", model, *words, "-o", plan, *extra)
+        overlap = () if "--overlap" in extra else ("--overlap", "backward")
+        harness.syncline("compile", model, *words, *overlap, "-o", plan, *extra)
         harness.syncline("verify", plan)
         say(f"compiled {label}")
         return plan

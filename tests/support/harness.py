@@ -55,7 +55,10 @@ def compile_plan(
     model, folder, ranks=1, batch=4, loss="cross-entropy", extra=(), cluster=CLUSTER, label=""
 ):
     """Compiles and verifies a plan for `ranks` ranks with `batch` samples each; its folder, whose
-    name `label` tells from other plans' of the same model."""
+    name `label` tells from other plans' of the same model. Its steps wait for their own messages
+    unless `extra` says otherwise, whatever is predicted to be faster."""
+    if "--overlap" not in extra:
+        extra = ("--overlap", "backward", *extra)
     file = folder / f"cluster{ranks}{label}.yaml"
     file.write_text(cluster.format(ranks=ranks))
     plan = folder / f"{pathlib.Path(model).stem}{label}-{ranks}x{batch}.plan"
