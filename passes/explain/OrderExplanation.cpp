@@ -5,6 +5,8 @@
 #include "passes/problem/OrderMessages.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <ranges>
 
 namespace syncline::explain {
@@ -28,7 +30,11 @@ public:
       riders[*problem.sync.layers[k].carrier].push_back(k);
     std::vector<double> awaited(ways.size(), 0); // share of each gradient in later messages
     brought.resize(plan.messages.size());
-    for (std::size_t m = plan.messages.size(); m-- > 0;)
+    std::vector<std::size_t> arrivals(plan.messages.size()); // messages, the last one first
+    std::iota(arrivals.rbegin(), arrivals.rend(), std::size_t{0});
+    std::ranges::stable_sort(arrivals, std::greater(),
+                             [&](std::size_t m) { return plan.messages[m].arrived(); });
+    for (std::size_t m : arrivals)
       for (std::size_t k : plan.messages[m].layers)
         bring(m, k, awaited);
   }

@@ -11,26 +11,69 @@ namespace syncline::explain {
 
 using namespace problem;
 
-static double secondsOf(const Problem &sync, const Piece &piece) {
-  return piece.isFactors
-             ? sync.layers[piece.index].factorOptions[piece.option].seconds
-             : sync.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes());
-}
+namespace {
 
-OrderSolution reordered(const OrderProblem &problem, const OrderSolution &solution,
-                        std::span<const std::size_t> order) {
-  const Solution messages = messagesOf(problem, solution);
-  OrderSolution other;
-  other.ways = solution.ways;
-  double free = 0;
-  for (std::size_t m : order) {
-    Piece piece = solution.pieces[m];
-    piece.start = std::max(free, messages.messages[m].ready);
+/// Sends the messages of an order in another one. All-gathers keep their places and their order, as
+/// far as their first halves allow.
+class Resent {
+public:
+  Resent(const OrderProblem &problem, const OrderSolution &solution)
+      : problem(problem), messages(messagesOf(problem, solution)) {
+    other.ways = solution.ways;
+    for (const Piece &piece : solution.pieces)
+      (piece.half == Half::second ? seconds : firsts).push_back(piece);
+  }
+
+  OrderSolution in(std::span<const std::size_t> order, const std::vector<Piece> &pieces) {
+    std::size_t next = 0;
+    for (const Piece &place : pieces)
+      if (place.half != Half::second || !sendSecond())
+        if (next < order.size())
+          send(firsts[order[next]], messages.messages[order[next]].ready), ++next;
+    while (next < order.size())
+      send(firsts[order[next]], messages.messages[order[next]].ready), ++next;
+    while (sendSecond()) {
+    }
+    other.period = solver::periodOf(problem, other);
+    return std::move(other);
+  }
+
+private:
+  void send(Piece piece, double ready) {
+    piece.start = std::max(free, ready);
     piece.finish = free = piece.start + secondsOf(problem.sync, piece);
     other.pieces.push_back(piece);
   }
-  other.period = solver::periodOf(problem, other);
-  return other;
+
+  /// Sends the next all-gather whose first half has travelled; false where there is none.
+  bool sendSecond() {
+    const auto isReady = [&](const Piece &second) {
+      return std::ranges::any_of(other.pieces, [&](const Piece &first) {
+        return first.half == Half::first && first.index == second.index &&
+               first.begin == second.begin;
+      });
+    };
+    const auto second = std::ranges::find_if(seconds, isReady);
+    if (second == seconds.end())
+      return false;
+    const Piece piece = *second;
+    seconds.erase(second);
+    send(piece, 0);
+    return true;
+  }
+
+  const OrderProblem &problem;
+  const Solution messages;
+  std::vector<Piece> firsts, seconds; ///< the first ones by message
+  OrderSolution other;
+  double free = 0; ///< when the channel is free
+};
+
+} // namespace
+
+OrderSolution reordered(const OrderProblem &problem, const OrderSolution &solution,
+                        std::span<const std::size_t> order) {
+  return Resent(problem, solution).in(order, solution.pieces);
 }
 
 /// The messages by place; of equal places a chosen message stands first. The place of a message

@@ -2,6 +2,7 @@
 #include "passes/problem/OrderMessages.h"
 
 #include <algorithm>
+#include <map>
 
 namespace syncline::problem {
 
@@ -26,7 +27,17 @@ static void list(Message &message, const ClassLayout &layout, const Piece &piece
 Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution) {
   const std::vector<ClassLayout> layouts = layoutsOf(problem, solution.ways);
   Solution messages;
-  for (const Piece &piece : solution.pieces) {
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> halved; // by class and first byte
+  for (std::size_t place = 0; place < solution.pieces.size(); ++place) {
+    const Piece &piece = solution.pieces[place];
+    messages.communicationEnd = piece.finish;
+    if (piece.half == Half::second) {
+      messages.messages[halved.at({piece.index, piece.begin})].gather = {place, piece.start,
+                                                                         piece.finish};
+      continue;
+    }
+    if (piece.half == Half::first)
+      halved[{piece.index, piece.begin}] = messages.messages.size();
     Message message;
     message.isFactors = piece.isFactors;
     message.option = piece.option;
@@ -42,7 +53,6 @@ Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution) 
       message.ready = std::max(message.ready, problem.sync.layers[k].ready);
     message.start = piece.start;
     message.end = message.reconstructed = piece.finish;
-    messages.communicationEnd = piece.finish;
     messages.messages.push_back(std::move(message));
   }
   for (std::size_t k = 0; k < solution.ways.size(); ++k)
@@ -69,6 +79,35 @@ std::vector<Way> waysOf(const Problem &problem, const Solution &solution) {
   return ways;
 }
 
+/// Puts each second half at the place that its message claims, and the other pieces between them in
+/// their order. A half whose place is not free becomes a piece that does not exist.
+static std::vector<Piece> inOrder(const std::vector<Piece> &pieces, const Solution &messages) {
+  std::vector<std::optional<Piece>> places(pieces.size());
+  for (const Message &message : messages.messages)
+    places.resize(places.size() + (message.gather ? 1 : 0));
+  std::vector<Piece> lost;
+  for (std::size_t m = 0; m < pieces.size(); ++m)
+    if (const auto &gather = messages.messages[m].gather) {
+      Piece second = pieces[m];
+      second.half = Half::second;
+      second.start = gather->start;
+      second.finish = gather->end;
+      if (gather->place < places.size() && !places[gather->place])
+        places[gather->place] = second;
+      else
+        lost.push_back({.start = gather->start, .finish = gather->end, .half = Half::second});
+    }
+  std::vector<Piece> ordered;
+  std::size_t next = 0;
+  for (const std::optional<Piece> &second : places)
+    if (second)
+      ordered.push_back(*second);
+    else if (next < pieces.size())
+      ordered.push_back(pieces[next++]);
+  ordered.insert(ordered.end(), lost.begin(), lost.end());
+  return ordered;
+}
+
 OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
   OrderSolution solution;
   solution.ways = waysOf(problem.sync, messages);
@@ -78,7 +117,8 @@ OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
                 .index = message.mergeClass,
                 .option = message.option,
                 .start = message.start,
-                .finish = message.end};
+                .finish = message.end,
+                .half = message.gather ? Half::first : Half::whole};
     if (message.isFactors) {
       piece.index = message.layers.size() == 1 ? message.layers.front() : solution.ways.size();
     } else if (message.mergeClass < layouts.size() && !message.layers.empty()) {
@@ -94,6 +134,7 @@ OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
     }
     solution.pieces.push_back(piece);
   }
+  solution.pieces = inOrder(solution.pieces, messages);
   solution.period = messages.finish;
   return solution;
 }

@@ -5,7 +5,8 @@
 
 namespace syncline::problem {
 
-/// The solution's pieces as messages, in issue order. A message lists its layers in descending
+/// The solution's pieces as messages, in issue order. Two halves are one message, at the place of
+/// the first. A message lists its layers in descending
 /// order, as they lie in memory, and says which bytes at its two ends travel elsewhere. Times count
 /// from the start of the backward pass; `finish` is the period. Precondition: the solution is valid
 /// for the problem (proof::checkOrder).

@@ -63,6 +63,14 @@ Status validate(const OrderProblem &problem) {
   return Status::ok();
 }
 
+double secondsOf(const Problem &problem, const Piece &piece) {
+  if (piece.isFactors)
+    return problem.layers[piece.index].factorOptions[piece.option].seconds;
+  const double whole =
+      problem.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes());
+  return piece.half == Half::whole ? whole : whole / 2;
+}
+
 ClassLayout::ClassLayout(const Problem &problem, std::span<const Way> ways, std::size_t mergeClass)
     : begin{0} {
   for (std::size_t k = ways.size(); k-- > 0;)

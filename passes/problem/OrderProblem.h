@@ -56,6 +56,10 @@ struct Way {
   friend bool operator==(const Way &, const Way &) = default;
 };
 
+/// A bucket by reduce-scatter may travel in halves: a reduce-scatter with the update of each rank's
+/// share first, and at a later place in the order the all-gather of the parameters.
+enum class Half : std::uint8_t { whole, first, second };
+
 /// One message: a run of bytes of a merge class's layout, or one layer's factors.
 struct Piece {
   bool isFactors = false;
@@ -64,6 +68,7 @@ struct Piece {
   std::int64_t begin = 0, end = 0; ///< bytes of the layout (ClassLayout); 0 where isFactors
   double start = 0;                ///< seconds when it takes the channel
   double finish = 0;               ///< seconds when it frees the channel
+  Half half = Half::whole;         ///< the second half has the first one's bytes
 
   std::int64_t bytes() const { return end - begin; }
 };
@@ -76,6 +81,13 @@ struct OrderSolution {
   /// How much longer than the bound the period is, relative to the bound.
   double gap(double bound) const { return bound > 0 ? period / bound - 1 : 0; }
 };
+
+/// Seconds that the piece takes the channel. Each half of a bucket takes half of the bucket's time.
+/// Precondition: its class, or layer, and its option exist.
+double secondsOf(const Problem &problem, const Piece &piece);
+
+/// Whether a bucket by this scheme may travel in halves.
+constexpr bool hasHalves(Scheme scheme) { return scheme == Scheme::reduceScatter; }
 
 /// Where the layers of one merge class lie: one behind the other, the last in backward order first,
 /// so that neighbours in memory are neighbours in the forward pass.

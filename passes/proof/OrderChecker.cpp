@@ -8,6 +8,8 @@
 #include <deque>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 namespace syncline::proof {
 
@@ -87,7 +89,7 @@ private:
 
   Verdict checkFactors(std::size_t p) {
     const Piece &piece = solution.pieces[p];
-    if (piece.index >= sync.layers.size() ||
+    if (piece.index >= sync.layers.size() || piece.half != Half::whole ||
         solution.ways[piece.index] !=
             Way{Way::Kind::factors, static_cast<std::uint8_t>(piece.option)})
       return refuse(Kind::pieceNotThere, "message ", p + 1, ": layer ", piece.index + 1,
@@ -109,8 +111,11 @@ private:
     if (piece.bytes() > sync.mergeClasses[piece.index].largestMessage)
       return refuse(Kind::pieceTooLarge, "message ", p + 1, ": expected at most ",
                     sync.mergeClasses[piece.index].largestMessage, " B, got ", piece.bytes(), " B");
+    if (Verdict verdict = checkHalf(p))
+      return verdict;
     const ClassLayout &layout = layouts[piece.index];
-    sent[piece.index].push_back({piece.begin, piece.end});
+    if (piece.half != Half::second)
+      sent[piece.index].push_back({piece.begin, piece.end});
     for (std::size_t i = layout.indexAt(piece.begin);
          i < layout.layers.size() && layout.begin[i] < piece.end; ++i) {
       for (std::int64_t cut : {piece.begin, piece.end})
@@ -128,22 +133,40 @@ private:
     return std::nullopt;
   }
 
+  /// A second half follows its first half, and only a reduce-scatter has halves. What remains open
+  /// at the end has no second half.
+  Verdict checkHalf(std::size_t p) {
+    const Piece &piece = solution.pieces[p];
+    if (piece.half == Half::whole)
+      return std::nullopt;
+    const auto bytes = std::tuple(piece.index, piece.option, piece.begin, piece.end);
+    const Scheme scheme = sync.mergeClasses[piece.index].options[piece.option].scheme;
+    if (scheme != Scheme::reduceScatter)
+      return refuse(Kind::wrongHalf, "message ", p + 1, ": travels in halves by '",
+                    schemeName(scheme), "', which has none");
+    if (piece.half == Half::first)
+      halved.insert(bytes);
+    else if (halved.erase(bytes) == 0)
+      return refuse(Kind::wrongHalf, "message ", p + 1, ": gathers bytes ", piece.begin, " to ",
+                    piece.end, " of merge class ", piece.index + 1,
+                    ", which no message has reduced before");
+    return std::nullopt;
+  }
+
   /// Message p brings so much of layer k.
   Verdict arrive(std::size_t p, std::size_t k, double part) {
     if (isBefore(solution.pieces[p].start, sync.layers[k].ready))
       return refuse(Kind::startsBeforeReady, "message ", p + 1, ": starts at ",
                     solution.pieces[p].start, " s, before layer ", k + 1, " is ready at ",
                     sync.layers[k].ready, " s");
-    arrived[k].push_back({solution.pieces[p].finish, part});
+    if (solution.pieces[p].half != Half::first)
+      arrived[k].push_back({solution.pieces[p].finish, part});
     return std::nullopt;
   }
 
   Verdict checkTimes(std::size_t p) const {
     const Piece &piece = solution.pieces[p];
-    const double seconds =
-        piece.isFactors
-            ? sync.layers[piece.index].factorOptions[piece.option].seconds
-            : sync.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes());
+    const double seconds = secondsOf(sync, piece);
     if (!isCheckedTime(piece.start) || !isCheckedTime(piece.finish) ||
         isOther(piece.finish, piece.start + seconds))
       return refuse(Kind::wrongDuration, "message ", p + 1, ": expected ", seconds, " s, got from ",
@@ -155,6 +178,9 @@ private:
   }
 
   Verdict checkAllSent() {
+    if (!halved.empty())
+      return refuse(Kind::wrongHalf, "merge class ", std::get<0>(*halved.begin()) + 1, ": byte ",
+                    std::get<2>(*halved.begin()), " is reduced, but never gathered");
     for (std::size_t l = 0; l < layouts.size(); ++l) {
       std::ranges::sort(sent[l]);
       std::int64_t at = 0;
@@ -211,6 +237,8 @@ private:
   const OrderSolution &solution;
   std::vector<ClassLayout> layouts;
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> sent; ///< by merge class
+  /// First halves without a second one so far: merge class, option and bytes.
+  std::set<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t>> halved;
   /// For each layer the ends of the messages that bring it, and how much of it each brings.
   std::vector<std::vector<std::pair<double, double>>> arrived;
 };

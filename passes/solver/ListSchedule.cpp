@@ -33,7 +33,12 @@ public:
       admit(now);
       while (!needed.empty() && isDone(needed.top().second))
         needed.pop();
-      if (needed.empty() && next == sync.layers.size())
+      const bool isLast = next == sync.layers.size();
+      if (needed.empty() && !halved.empty() && (isLast || size.halves == Halves::between)) {
+        now = sendSecondHalf(now);
+        continue;
+      }
+      if (needed.empty() && isLast)
         break;
       if (needed.empty()) {
         now = std::max(now, sync.layers[next].ready);
@@ -70,7 +75,6 @@ private:
       piece.isFactors = true;
       piece.index = k;
       piece.option = way.index;
-      piece.finish = now + sync.layers[k].factorOptions[way.index].seconds;
       sent[k] = 1;
     } else {
       const MergeClass &mergeClass = sync.mergeClasses[way.index];
@@ -79,8 +83,31 @@ private:
       piece.begin = layout.begin[indexInLayout[k]] + sent[k];
       piece.end = take(layout, indexInLayout[k], wantedAt(now, k, mergeClass), mergeClass);
       piece.option = mergeClass.bestOption(piece.bytes());
-      piece.finish = now + mergeClass.options[piece.option].cost->seconds(piece.bytes());
+      if (size.halves != Halves::none && hasHalves(mergeClass.options[piece.option].scheme)) {
+        piece.half = Half::first;
+        halved.emplace(longestTail(layout, piece), solution.pieces.size());
+      }
     }
+    piece.finish = now + secondsOf(sync, piece);
+    solution.pieces.push_back(piece);
+    return piece.finish;
+  }
+
+  double longestTail(const ClassLayout &layout, const Piece &piece) const {
+    double tail = 0;
+    for (std::size_t i = layout.indexAt(piece.begin);
+         i < layout.layers.size() && layout.begin[i] < piece.end; ++i)
+      tail = std::max(tail, problem.tail[layout.layers[i]]);
+    return tail;
+  }
+
+  /// Sends the second half that is needed first; the time at which the channel is free again.
+  double sendSecondHalf(double now) {
+    Piece piece = solution.pieces[halved.top().second];
+    halved.pop();
+    piece.half = Half::second;
+    piece.start = now;
+    piece.finish = now + secondsOf(sync, piece);
     solution.pieces.push_back(piece);
     return piece.finish;
   }
@@ -185,6 +212,8 @@ private:
   std::size_t next = 0; ///< the first layer that is not ready
   /// Layers that are ready, the longest tail first; of equals the last in backward order.
   std::priority_queue<std::pair<double, std::size_t>> needed;
+  /// First halves whose second one has not travelled, by their longest tail; numbers of pieces.
+  std::priority_queue<std::pair<double, std::size_t>> halved;
 };
 
 } // namespace
@@ -213,6 +242,8 @@ std::vector<std::vector<Arrival>> arrivalsOf(const Problem &sync, const OrderSol
       arrivals[piece.index].push_back({piece.finish});
       continue;
     }
+    if (piece.half == Half::first)
+      continue; // the second half brings the parameters
     const ClassLayout &layout = layouts[piece.index];
     for (std::size_t i = layout.indexAt(piece.begin);
          i < layout.layers.size() && layout.begin[i] < piece.end; ++i)

@@ -10,6 +10,13 @@ namespace syncline::solver {
 
 using namespace problem;
 
+/// Whether buckets by reduce-scatter travel in halves, and when second halves travel.
+enum class Halves {
+  none,
+  behind,  ///< when all that first halves and other messages carry has travelled
+  between, ///< also when nothing else is ready
+};
+
 /// How many bytes a message takes: `chunk`, or with a target as many as can travel without making
 /// the period longer than the target, and `chunk` at least.
 struct MessageSize {
@@ -20,6 +27,8 @@ struct MessageSize {
   double reserve = 0;
   /// With a target: the channel waits where any message would be too long.
   bool waits = false;
+  /// Second halves travel in the order in which the next forward pass needs them.
+  Halves halves = Halves::none;
 };
 
 /// The solution in which each message takes the gradient with the longest tail among those that are

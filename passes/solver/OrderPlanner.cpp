@@ -7,6 +7,7 @@
 #include "passes/solver/OrderBound.h"
 #include "passes/solver/OrderWays.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace syncline::solver {
@@ -55,7 +56,7 @@ public:
   }
 
   OrderResult run() {
-    tryChunks();
+    tryChunks(Halves::none);
     tryWays();
     // The second round looks around the best target of the first one.
     double low = result.certificate.bound, high = result.solution.period;
@@ -65,6 +66,8 @@ public:
       high = best + step;
       low = std::max(low, best - step);
     }
+    tryChunks(Halves::behind);
+    tryChunks(Halves::between);
     return std::move(result);
   }
 
@@ -95,12 +98,24 @@ private:
     return solution.period * (1 + messagePrice * static_cast<double>(solution.pieces.size()));
   }
 
-  void tryChunks() {
+  void tryChunks(Halves halves) {
+    if (halves != Halves::none && !offersHalves())
+      return;
     const std::int64_t least = std::max(problem.grain, total / maxMessages);
     for (double bytes = static_cast<double>(least); bytes < 2.0 * static_cast<double>(total);
          bytes *= std::sqrt(2.0))
-      if (attempt({.chunk = std::llround(bytes)}))
+      if (attempt({.chunk = std::llround(bytes), .halves = halves}))
         chunk = std::llround(bytes);
+  }
+
+  /// Whether a layer travels by a merge class whose buckets may travel in halves.
+  bool offersHalves() const {
+    return std::ranges::any_of(ways, [&](const Way &way) {
+      return way.kind == Way::Kind::bucket &&
+             std::ranges::any_of(
+                 problem.sync.mergeClasses[way.index].options,
+                 [](const SchemeOption &option) { return hasHalves(option.scheme); });
+    });
   }
 
   /// Sends by factors the gradients that save most channel time for a second of reconstruction:

@@ -123,6 +123,65 @@ Status usesFirstClass(const OrderProblem &problem) {
   return Status::ok();
 }
 
+namespace {
+
+/// Buckets of whole layers in ready order, as pieces of the first class's layout without times.
+struct DearBucket {
+  Piece piece;
+  double ready = 0, tail = 0; ///< the latest of its layers, the longest
+};
+
+std::vector<DearBucket> dearBuckets(const OrderProblem &problem, std::size_t option,
+                                    std::int64_t size) {
+  const MergeClass &mergeClass = problem.sync.mergeClasses[0];
+  std::vector<DearBucket> buckets;
+  std::int64_t begin = 0;
+  for (const Layer &layer : problem.sync.layers)
+    begin += layer.bytes;
+  for (std::size_t k = 0; k < problem.tail.size(); ++k) {
+    const Layer &layer = problem.sync.layers[k];
+    if (layer.bytes == 0)
+      continue;
+    if (buckets.empty() || buckets.back().piece.bytes() >= size ||
+        buckets.back().piece.bytes() + layer.bytes > mergeClass.largestMessage)
+      buckets.push_back({.piece = {.option = option, .begin = begin, .end = begin}});
+    DearBucket &bucket = buckets.back();
+    begin -= layer.bytes; // the class's layout is in forward order
+    bucket.piece.begin = begin;
+    bucket.ready = layer.ready;
+    bucket.tail = std::max(bucket.tail, problem.tail[k]);
+  }
+  return buckets;
+}
+
+} // namespace
+
+Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) {
+  const std::vector<SchemeOption> &options = problem.sync.mergeClasses[0].options;
+  const auto option = std::ranges::find(options, Scheme::reduceScatter, &SchemeOption::scheme);
+  if (option == options.end())
+    return Status::badInput("sends reduce-scatters and all-gathers: expected gradients that travel "
+                            "by reduce-scatter, as with --scheme '*=reduce-scatter'");
+  std::vector<DearBucket> buckets =
+      dearBuckets(problem, static_cast<std::size_t>(option - options.begin()), size);
+  OrderSolution order;
+  order.ways.assign(problem.tail.size(), Way{});
+  double free = 0;
+  const auto send = [&](DearBucket &bucket, Half half) {
+    bucket.piece.half = half;
+    bucket.piece.start = half == Half::first ? std::max(free, bucket.ready) : free;
+    free = bucket.piece.finish = bucket.piece.start + secondsOf(problem.sync, bucket.piece);
+    order.pieces.push_back(bucket.piece);
+  };
+  for (DearBucket &bucket : buckets)
+    send(bucket, Half::first);
+  std::ranges::stable_sort(buckets, std::greater(), &DearBucket::tail);
+  for (DearBucket &bucket : buckets)
+    send(bucket, Half::second);
+  order.period = periodOf(problem, order);
+  return order;
+}
+
 double dearPeriod(const OrderProblem &problem, std::int64_t size) {
   struct Bucket {
     std::vector<std::size_t> layers;

@@ -17,9 +17,13 @@ using namespace problem;
 /// cannot hold them all.
 Status usesFirstClass(const OrderProblem &problem);
 
-/// The period under DeAR: buckets of at least `size` bytes; each all-reduce is cut into its two
-/// halves. The first halves go in ready order, the second ones behind them in forward order. Halves
-/// are no messages of an order, so there is no solution to give.
+/// DeAR: whole layers in buckets of at least `size` bytes; the reduce-scatters in ready order, and
+/// behind the last one the all-gathers in forward order. Returns badInput where the first merge
+/// class has no reduce-scatter.
+Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size);
+
+/// The period under DeAR's rule where the two halves of any all-reduce may travel apart, each for
+/// half of its time.
 double dearPeriod(const OrderProblem &problem, std::int64_t size);
 
 /// P3: slices of one layer, of at most `size` bytes and at least a grain, the layer that is read

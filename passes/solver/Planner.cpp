@@ -141,6 +141,11 @@ const std::vector<Entry> &registry() {
              return ordering(
                  [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
            }},
+      {.name = "dear",
+       .sizedOrder =
+           [](std::int64_t size) {
+             return ordering([size](const OrderProblem &p) { return dearOrder(p, size); });
+           }},
       {.name = "tictac", .order = ordering(ticTacOrder)},
   };
   return entries;
@@ -163,6 +168,9 @@ constexpr PlannerUsage usages[] = {
     {"bytescheduler:SIZE",
      "ByteScheduler's partitions of SIZE (its default: 4096KB) through a queue "
      "of SIZE; with --overlap step"},
+    {"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then all-gathers, "
+                  "what the next forward pass reads first before others; with --overlap step and "
+                  "--scheme '*=reduce-scatter'"},
     {"tictac", "whole layers, what the next forward pass reads first before others; with --overlap "
                "step"},
     {"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for small "

@@ -252,5 +252,86 @@ TEST(CheckOrder, MessagesListWhatTheyCarry) {
   EXPECT_EQ(rejects([](Message &message) { message.bytes = unlimited; }), Kind::pieceNotThere);
 }
 
+/// The good solution's layers by reduce-scatter: the first half of the first layer travels from 1 s
+/// to 2.5 s, its all-gather behind the last layer's message.
+OrderProblem shardedProblem() {
+  OrderProblem problem = withoutFactors();
+  problem.sync.mergeClasses[0].options[0].scheme = Scheme::reduceScatter;
+  return problem;
+}
+
+Piece half(Half which, std::int64_t begin, std::int64_t end, double start) {
+  Piece part = piece(begin, end, start);
+  part.half = which;
+  part.finish = start + (part.finish - start) / 2;
+  return part;
+}
+
+OrderSolution halvedSolution() {
+  OrderSolution solution;
+  solution.ways.assign(3, {});
+  solution.pieces = {half(Half::first, 192, 448, 1),   // from 1 s to 3.5 s
+                     half(Half::first, 0, 192, 4),     // to 6 s
+                     half(Half::second, 0, 192, 6),    // to 8 s
+                     half(Half::second, 192, 448, 8)}; // to 10.5 s
+  solution.period = 13;
+  return solution;
+}
+
+/// What travels in halves has arrived with its second half: the last layer at 8 s, 5 s before the
+/// step's end.
+TEST(CheckOrder, AcceptsHalves) {
+  const OrderProblem problem = shardedProblem();
+  const auto rejection = checkOrder(problem, halvedSolution());
+  EXPECT_FALSE(rejection) << rejection->message;
+  const Solution messages = messagesOf(problem, halvedSolution());
+  ASSERT_EQ(messages.messages.size(), 2u);
+  ASSERT_TRUE(messages.messages[0].gather);
+  EXPECT_EQ(messages.messages[0].gather->place, 3u);
+  EXPECT_EQ(messages.messages[1].gather->place, 2u);
+  EXPECT_EQ(messages.messages[1].arrived(), 8);
+  EXPECT_EQ(messages.communicationEnd, 10.5);
+  EXPECT_EQ(checkMessages(problem, messages), std::nullopt);
+}
+
+TEST(CheckOrder, RejectsWrongHalves) {
+  const auto rejects = [](const std::string &message, const Spoil &spoil) {
+    OrderProblem problem = shardedProblem();
+    OrderSolution solution = halvedSolution();
+    spoil(problem, solution);
+    const auto rejection = checkOrder(problem, solution);
+    ASSERT_TRUE(rejection) << "accepted: " << message;
+    EXPECT_EQ(rejection->message, message);
+  };
+  rejects("O14: message 1: travels in halves by 'ring', which has none", [](auto &problem, auto &) {
+    problem.sync.mergeClasses[0].options[0].scheme = Scheme::ring;
+  });
+  rejects("O14: merge class 1: byte 192 is reduced, but never gathered",
+          [](auto &, auto &solution) { solution.pieces.pop_back(); });
+  rejects("O14: message 2: gathers bytes 0 to 192 of merge class 1, which no message has reduced "
+          "before",
+          [](auto &, auto &solution) { solution.pieces[1].half = Half::second; });
+  rejects("O14: message 4: gathers bytes 192 to 320 of merge class 1, which no message has reduced "
+          "before",
+          [](auto &, auto &solution) { solution.pieces[3] = half(Half::second, 192, 320, 8); });
+  rejects("O9: message 2: starts at 3.5 s, before layer 3 is ready at 4 s",
+          [](auto &, auto &solution) { solution.pieces[1] = half(Half::first, 0, 192, 3.5); });
+  rejects("O11: message 4: expected 2.5 s, got from 8 s to 13 s",
+          [](auto &, auto &solution) { solution.pieces[3].finish = 13; });
+  rejects("O12: expected a period of 13 s, got 11.5 s",
+          [](auto &, auto &solution) { solution.period = 11.5; });
+}
+
+/// Places that second halves claim twice, not at all, or before their first halves.
+TEST(CheckOrder, RejectsWrongPlacesOfHalves) {
+  const OrderProblem problem = shardedProblem();
+  const Solution messages = messagesOf(problem, halvedSolution());
+  for (std::size_t place : {std::size_t{0}, std::size_t{2}, std::size_t{4}, ~std::size_t{0}}) {
+    Solution spoilt = messages;
+    spoilt.messages[0].gather->place = place;
+    EXPECT_TRUE(checkMessages(problem, spoilt)) << place;
+  }
+}
+
 } // namespace
 } // namespace syncline::proof

@@ -47,10 +47,10 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
 TEST(ParsePlanner, SaysWhatExists) {
   EXPECT_EQ(errorOf("best"), "unknown planner 'best', expected one of optimal, wfbp, single, "
                              "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
-                             "bytescheduler:SIZE, tictac, z3:messages=N");
+                             "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
   EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, wfbp, single, "
                          "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
-                         "bytescheduler:SIZE, tictac, z3:messages=N");
+                         "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
   EXPECT_EQ(errorOf("optmal"), "unknown planner 'optmal', did you mean 'optimal'?");
   EXPECT_EQ(errorOf("dpd:25MiB"), "unknown planner 'dpd:25MiB', did you mean 'ddp:SIZE'?");
   EXPECT_EQ(errorOf("wfbp:1MiB"), "planner 'wfbp' takes no size, got 'wfbp:1MiB'");

@@ -1,0 +1,155 @@
+// Messages in halves: DeAR's rule against its calculation, the planner's use of them, and the
+// judge on random orders.
+#include "passes/problem/OrderMessages.h"
+#include "passes/proof/OrderChecker.h"
+#include "passes/solver/ListSchedule.h"
+#include "passes/solver/OrderBound.h"
+#include "passes/solver/OrderPlanner.h"
+#include "passes/solver/OrderRivals.h"
+#include "tests/support/ProblemBuilder.h"
+#include "tests/unit/solver/RandomOrderProblem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace syncline::solver {
+
+using namespace problem;
+using namespace proof;
+namespace {
+
+/// A network of up to 30 layers with bytes, all by reduce-scatter.
+OrderProblem shardedProblem(std::uint64_t seed) {
+  Random random(seed);
+  const LayerKind layers = allLayerKinds[random.below(7)];
+  const std::size_t count = 1 + static_cast<std::size_t>(random.below(30));
+  OrderProblem problem = randomOrderProblem(
+      random, problemOf(randomProblem(random, allCostKinds[seed % 8], layers, count)),
+      random.below(3) == 0);
+  for (Layer &layer : problem.sync.layers)
+    layer.bytes = std::max<std::int64_t>(layer.bytes, 1);
+  problem.sync.mergeClasses[0].options.resize(1);
+  problem.sync.mergeClasses[0].options[0].scheme = Scheme::reduceScatter;
+  return problem;
+}
+
+Solution inReadyOrder(const OrderProblem &problem) {
+  return (*parsePlanner("optimal"))->plan(problem.sync)->plan;
+}
+
+std::size_t halvesOf(const OrderSolution &solution) {
+  return static_cast<std::size_t>(std::ranges::count(solution.pieces, Half::second, &Piece::half));
+}
+
+/// Written as messages and read again, an order has the same pieces.
+void expectSameAsMessages(const OrderProblem &problem, const OrderSolution &solution) {
+  const OrderSolution same = orderFrom(problem, messagesOf(problem, solution));
+  ASSERT_EQ(same.pieces.size(), solution.pieces.size());
+  for (std::size_t p = 0; p < same.pieces.size(); ++p) {
+    EXPECT_EQ(same.pieces[p].half, solution.pieces[p].half);
+    EXPECT_EQ(same.pieces[p].begin, solution.pieces[p].begin);
+    EXPECT_EQ(same.pieces[p].start, solution.pieces[p].start);
+  }
+}
+
+/// 1,000 random networks: the order is one that the judge accepts, and has the period that DeAR's
+/// calculation gives, which knows nothing of orders.
+TEST(Halves, DearHasItsCalculatedPeriod) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const OrderProblem problem = shardedProblem(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Result<OrderSolution> order = dearOrder(problem, 1 << 14);
+    ASSERT_TRUE(order.isOk()) << order.status().message();
+    const auto rejection = checkOrder(problem, *order);
+    ASSERT_FALSE(rejection) << rejection->message;
+    expectSameAsMessages(problem, *order);
+    EXPECT_EQ(2 * halvesOf(*order), order->pieces.size());
+    const double period = dearPeriod(problem, 1 << 14);
+    ASSERT_NEAR(order->period, period, 1e-9 * period);
+  }
+}
+
+TEST(Halves, DearNeedsAReduceScatter) {
+  OrderProblem problem = shardedProblem(1);
+  for (SchemeOption &option : problem.sync.mergeClasses[0].options)
+    option.scheme = Scheme::ring;
+  EXPECT_EQ(dearOrder(problem, 1).status().message(),
+            "sends reduce-scatters and all-gathers: expected gradients that travel by "
+            "reduce-scatter, as with --scheme '*=reduce-scatter'");
+}
+
+/// 300 random networks: the planner's orders are accepted, no longer than without halves but for
+/// the price of a message, and often shorter.
+TEST(Halves, ShortenOrders) {
+  int halved = 0, shorter = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const OrderProblem problem = shardedProblem(seed);
+    OrderProblem whole = problem;
+    for (SchemeOption &option : whole.sync.mergeClasses[0].options)
+      option.scheme = Scheme::ring;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Solution merged = inReadyOrder(problem);
+    const OrderResult result = planOrder(problem, merged), without = planOrder(whole, merged);
+    const auto rejection = checkOrder(problem, result.solution);
+    ASSERT_FALSE(rejection) << rejection->message;
+    const auto unproved = checkOrderBound(problem, result.certificate, result.solution.period);
+    ASSERT_FALSE(unproved) << unproved->message;
+    expectSameAsMessages(problem, result.solution);
+    ASSERT_EQ(halvesOf(without.solution), 0u);
+    ASSERT_LE(result.solution.period, without.solution.period * 1.02);
+    halved += halvesOf(result.solution) > 0;
+    shorter += result.solution.period < without.solution.period * (1 - 1e-3);
+  }
+  RecordProperty("halved", halved);
+  RecordProperty("shorter", shorter);
+  EXPECT_GE(halved, 12) << "of 300 orders have halves";
+  EXPECT_GE(shorter, 12) << "of 300 orders are shorter by halves";
+}
+
+/// Whole layers in halves, in every order of first halves in ready order and all-gathers: none is
+/// shorter than the bound, and the best is no shorter than what the judge says.
+TEST(Halves, NoOrderBeatsTheBound) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    Random random(seed);
+    const OrderProblem problem = shardedProblem(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const double bound = orderBound(problem).bound;
+    OrderSolution order;
+    order.ways.assign(problem.tail.size(), Way{});
+    const ClassLayout layout(problem.sync, order.ways, 0);
+    std::vector<Piece> open;
+    double free = 0, latest = problem.compute();
+    const auto send = [&](Piece piece, double ready) {
+      piece.start = std::max(free, ready);
+      free = piece.finish = piece.start + secondsOf(problem.sync, piece);
+      order.pieces.push_back(piece);
+    };
+    for (std::size_t i = layout.layers.size(); i > 0 || !open.empty();)
+      if (i > 0 && (open.empty() || random.below(2) == 0)) {
+        --i;
+        open.push_back({.index = 0,
+                        .option = problem.sync.mergeClasses[0].bestOption(layout.begin[i + 1] -
+                                                                          layout.begin[i]),
+                        .begin = layout.begin[i],
+                        .end = layout.begin[i + 1],
+                        .half = Half::first});
+        send(open.back(), problem.sync.layers[layout.layers[i]].ready);
+      } else {
+        const auto which = random.below(static_cast<std::int64_t>(open.size()));
+        Piece second = open[static_cast<std::size_t>(which)];
+        open.erase(open.begin() + which);
+        second.half = Half::second;
+        send(second, 0);
+        const std::size_t k = layout.layers[layout.indexAt(second.begin)];
+        latest = std::max(latest, free + problem.updateOf(k) + problem.tail[k]);
+      }
+    order.period = latest; // each reader waits for its own message
+    const auto rejection = checkOrder(problem, order);
+    ASSERT_FALSE(rejection) << rejection->message;
+    ASSERT_GE(order.period, bound * (1 - 1e-11));
+  }
+}
+
+} // namespace
+} // namespace syncline::solver
