@@ -15,12 +15,20 @@
 
 namespace syncline::core {
 
+/// Which part of a sharded bucket's message travels: a bucket may travel as two messages.
+enum class Half {
+  whole,
+  first,  ///< the sum and the update of each rank's share
+  second, ///< the all-gather of the parameters
+};
+
 /// When one bucket's message was issued, started and finished, in seconds from the startStep()
 /// before its issue, which was that of step `step`.
 struct BucketTiming {
   int bucket = -1;
   double issued = 0, started = 0, finished = 0;
   std::int64_t step = 0;
+  Half half = Half::whole;
 };
 
 /// A bucket whose update is spread over the ranks. Its gradients and its parameters have equally
@@ -31,6 +39,7 @@ struct ShardedBucket {
   ElementType type;
   /// Whether every rank also receives the complete gradients, which costs one more all-gather.
   bool wholeGradients = false;
+  Half half = Half::whole;
 };
 
 /// All calls come from one thread. Ranks issue the same buckets in the same order, and wait for
@@ -60,6 +69,7 @@ public:
   virtual Status issueGather(int bucket, std::vector<GatherPart> parts) = 0;
   /// Queues a sum, ShardedOptimizer::updateShard() and an all-gather of the parameters as one job
   /// (scheme "reduce-scatter"). Its gradients and parameters belong to the channel until wait().
+  /// A bucket in halves is two jobs, the first half before the second; wait() waits for both.
   virtual Status issueSharded(int bucket, const ShardedBucket &sharded) = 0;
   /// The part of a sharded bucket that this rank updates, in whole elements. The ranks' parts lie
   /// one behind the other in rank order. Precondition: the channel has the scheme "reduce-scatter".

@@ -34,6 +34,7 @@ public:
   void phase(std::string_view name) final { program.table.setPhase(name); }
 
   void issue(int bucket) final { append("issue", OperationKind::issue, bucket); }
+  void allGather(int bucket) final { append("allGather", OperationKind::allGather, bucket); }
   void wait(int bucket) final {
     append("wait", OperationKind::wait, bucket);
     changed(bucket);

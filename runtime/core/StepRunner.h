@@ -17,6 +17,7 @@ namespace syncline::core {
 ///       compute, update: runner->run(i);
 ///       issue:           hand space(gradients)[bucket] to a channel;
 ///       gather:          runner->run(i), hand operations()[i].gathered to a channel;
+///       allGather:       hand the second half of the bucket to its channel;
 ///       wait:            channel->wait(bucket);
 ///     }
 ///     runner->synchronize();

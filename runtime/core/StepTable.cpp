@@ -71,6 +71,8 @@ static bool suits(OperationKind kind, Scheme scheme) {
     return scheme != Scheme::factors;
   case OperationKind::gather:
     return scheme == Scheme::factors;
+  case OperationKind::allGather:
+    return scheme == Scheme::reduceScatter;
   case OperationKind::update:
     return scheme != Scheme::reduceScatter;
   case OperationKind::wait:
@@ -98,6 +100,10 @@ bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind,
     return op.bucket == bucket &&
            (op.kind == OperationKind::gather || op.kind == OperationKind::issue);
   });
+  if (kind == OperationKind::allGather && !isIssued) {
+    fail(ErrorKind::badInput, what + " before it is issued");
+    return false;
+  }
   hasCarried = hasCarried || (kind == OperationKind::wait && !isIssued);
   if (kind == OperationKind::wait && declared->scheme == Scheme::factors && !isIssued)
     carriedSection = bucket;

@@ -25,8 +25,8 @@ public:
 
   /// Appends an operation; the caller fills in what it learns while preparing it.
   OperationInfo &append(std::string_view name, std::string_view layer, OperationKind kind);
-  /// Appends issue, gather, wait or update of a bucket. Returns false and keeps a sticky error when
-  /// the bucket is not declared or its scheme does not allow the operation.
+  /// Appends an operation of a bucket. Returns false, with a sticky error, when the bucket is not
+  /// declared or its scheme does not allow the operation.
   bool appendBucketOperation(std::string_view name, OperationKind kind, int bucket);
   /// Whether operations now compute from factors that the step before has gathered: the bucket has
   /// been waited for, but neither gathered in this step nor updated.

@@ -25,8 +25,10 @@ enum class OperationKind {
   compute, ///< run() computes it
   issue,   ///< the training loop hands the bucket to its channel
   gather,  ///< run() copies this rank's factors into place; then the loop does as for `issue`
-  wait,    ///< the training loop blocks until the bucket's collective is done
-  update,  ///< run() applies the optimizer to the bucket
+  /// The training loop hands the bucket's second half to its channel, as `issue` did the first.
+  allGather,
+  wait,   ///< the training loop blocks until the bucket's collective is done
+  update, ///< run() applies the optimizer to the bucket
 };
 
 /// One tensor that an all-gather completes, in the device's memory: the ranks' parts one behind the
@@ -39,10 +41,10 @@ struct GatherPart {
 
 struct OperationInfo {
   std::string name;  ///< the StepBuilder method, such as "convBackwardData"
-  std::string layer; ///< the model's name; empty for issue, gather, wait and update
+  std::string layer; ///< the model's name; empty for operations of a bucket
   std::string phase; ///< "forward", "backward", "update"
   OperationKind kind = OperationKind::compute;
-  int bucket = -1;            ///< for issue, gather, wait and update
+  int bucket = -1;            ///< for issue, gather, allGather, wait and update
   std::string implementation; ///< the kernel's name, for traces: "jit:avx512_core", "pointwise"
   int reorders = 0;           ///< operands whose layout is converted each time it runs
   /// Indices into tensors() of what the operation reads and writes.

@@ -111,6 +111,7 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
   step = number;
   isReplayed = replayed;
   isNoting = false;
+  issuedMessages = 0;
   if (replayed)
     return startReplay();
   now = {};
@@ -118,6 +119,9 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
     for (Message &message : both)
       if (message.isUnderWay)
         now.before.push_back(&message);
+  std::ranges::sort(now.before, {}, [](const Message *message) {
+    return std::pair(message->name.step, message->place);
+  });
 }
 
 void NcclChannel::startReplay() {
@@ -137,10 +141,10 @@ void NcclChannel::startReplay() {
       (void)links->fail(s, &earlier.name);
 }
 
-NcclChannel::Message *NcclChannel::underWay(int bucket) {
+NcclChannel::Message *NcclChannel::underWay(int bucket, bool isSecond) {
   if (bucket < 0)
     return loss.message.isUnderWay ? &loss.message : nullptr;
-  std::array<Message, 2> &both = messages[bucket];
+  std::array<Message, 2> &both = messages[{bucket, isSecond}];
   const auto found = std::ranges::find_if(both, &Message::isUnderWay);
   return found == both.end() ? nullptr : &*found;
 }
@@ -169,19 +173,23 @@ void NcclChannel::holdUp(cudaStream_t which, const Event &event) const {
 }
 
 template <typename F>
-Status NcclChannel::send(int bucket, std::string_view name, const F &collective) {
+Status NcclChannel::send(int bucket, std::string_view name, const F &collective, core::Half half) {
+  const bool isSecond = half == core::Half::second;
   if (!links->failure())
     return links->failure();
   links->rest();
   const MessageName described{bucket, name, step};
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
-    if (underWay(bucket))
+    if (underWay(bucket, isSecond))
       throw Failure{ErrorKind::internal, "it is issued again before it was waited for"};
     if (isApart())
       executable.captureApart(stream.handle);
-    Message &message = bucket < 0 ? loss.message : messages[bucket][executable.stepTurn()];
+    Message &message =
+        bucket < 0 ? loss.message : messages[{bucket, isSecond}][executable.stepTurn()];
     message.name = described;
+    message.half = half;
+    message.place = issuedMessages++;
     message.stepStart = &executable.stepStart();
     const cudaStream_t compute = executable.device().compute;
     message.issued.recordEach(compute);
@@ -232,14 +240,21 @@ Status NcclChannel::issueGather(int bucket, std::vector<core::GatherPart> parts)
 }
 
 Status NcclChannel::issueSharded(int bucket, const core::ShardedBucket &sharded) {
-  return send(bucket, "reduce-scatter", [&] {
+  const bool isSecond = sharded.half == core::Half::second;
+  const auto sumAndUpdate = [&] {
     collectives.scatterSum(sharded.gradients, sharded.bytes, sharded.type);
     if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle); !s)
       throw Failure{s.kind(), s.message()};
     if (sharded.wholeGradients)
       collectives.gatherShards(sharded.gradients, sharded.bytes, sharded.type);
-    collectives.gatherShards(sharded.parameters, sharded.bytes, sharded.type);
-  });
+  };
+  const auto carry = [&] {
+    if (!isSecond)
+      sumAndUpdate();
+    if (sharded.half != core::Half::first)
+      collectives.gatherShards(sharded.parameters, sharded.bytes, sharded.type);
+  };
+  return send(bucket, isSecond ? "all-gather" : "reduce-scatter", carry, sharded.half);
 }
 
 Status NcclChannel::wait(int bucket) {
@@ -252,20 +267,27 @@ Status NcclChannel::wait(int bucket) {
                          "bucket " + std::to_string(bucket) + " is waited for but was not issued");
   if (bucket < 0)
     return waitForLoss();
+  Message *const second = underWay(bucket, true);
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
-    // The graph of the computation is launched before the message's graph, so it cannot wait for
-    // what that one records.
-    if (isApart() && message->name.step == step)
-      throw Failure{ErrorKind::badInput, "a step whose messages outlive it can be captured only if "
-                                         "it waits for no message of its own"};
-    const cudaStream_t compute = executable.device().compute;
-    message->awaited.recordEach(compute);
-    holdUp(compute, message->done);
-    message->isUnderWay = false;
-    present().waited.push_back(message);
+    await(*message);
+    if (second)
+      await(*second);
   });
   return s ? s : links->fail(s, &message->name);
+}
+
+void NcclChannel::await(Message &message) {
+  // The graph of the computation is launched before the message's graph, so it cannot wait for what
+  // that one records.
+  if (isApart() && message.name.step == step)
+    throw Failure{ErrorKind::badInput, "a step whose messages outlive it can be captured only if "
+                                       "it waits for no message of its own"};
+  const cudaStream_t compute = executable.device().compute;
+  message.awaited.recordEach(compute);
+  holdUp(compute, message.done);
+  message.isUnderWay = false;
+  present().waited.push_back(&message);
 }
 
 Status NcclChannel::waitForLoss() {
@@ -325,7 +347,7 @@ std::vector<core::BucketTiming> NcclChannel::timings() const {
       const Event &start = *message->stepStart;
       all.push_back({message->name.bucket, secondsBetween(start, message->issued),
                      secondsBetween(start, message->started),
-                     secondsBetween(start, message->finished), message->name.step});
+                     secondsBetween(start, message->finished), message->name.step, message->half});
     }
   });
   return all;

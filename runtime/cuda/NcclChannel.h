@@ -53,6 +53,8 @@ private:
     MessageName name;
     const Event *stepStart = nullptr; ///< of the step that issued it
     bool isUnderWay = false;          ///< issued, and not waited for
+    core::Half half = core::Half::whole;
+    std::int64_t place = 0; ///< among the messages of its step, in the order of issue
   };
   /// Without the loss.
   struct StepMessages {
@@ -77,9 +79,13 @@ private:
   NcclCommunicator &communicator() override { return communicator_; }
   std::int64_t scratchFor(const CudaExecutable &executable, int channel) const;
   /// Runs `collective`, which enqueues on the stream, between the message's events.
-  template <typename F> Status send(int bucket, std::string_view name, const F &collective);
-  /// The bucket's message that is under way, or null. The loss is a negative bucket.
-  Message *underWay(int bucket);
+  template <typename F>
+  Status send(int bucket, std::string_view name, const F &collective,
+              core::Half half = core::Half::whole);
+  /// The bucket's message that is under way, or null. The loss is a negative bucket. A bucket in
+  /// halves has two messages.
+  Message *underWay(int bucket, bool isSecond = false);
+  void await(Message &message);
   /// The messages of the present step: those that are captured, or those that the step carries out.
   StepMessages &present();
   /// Whether the messages are being captured apart from the computation.
@@ -109,12 +115,14 @@ private:
   Loss loss;
   /// A bucket's messages by the turn of the step that issues them. A step may wait for the message
   /// of the step before and issue the bucket again, while times of the first are still to be read.
-  std::map<int, std::array<Message, 2>> messages;
+  /// Second halves are messages of their own.
+  std::map<std::pair<int, bool>, std::array<Message, 2>> messages;
   StepMessages now;
   std::array<StepMessages, 2> captured; ///< by turn
   std::int64_t step = 0;
-  bool isNoting = false;   ///< whether a capture has begun to note this step's messages
-  bool isReplayed = false; ///< whether the step's messages are those of a captured step
+  std::int64_t issuedMessages = 0; ///< in this step, without the loss
+  bool isNoting = false;           ///< whether a capture has begun to note this step's messages
+  bool isReplayed = false;         ///< whether the step's messages are those of a captured step
 };
 
 } // namespace syncline::cuda

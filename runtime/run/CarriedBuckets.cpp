@@ -32,6 +32,7 @@ CarriedBuckets::CarriedBuckets(std::span<const core::OperationInfo> operations)
         all.insert(bucket);
       }
       break;
+    case core::OperationKind::allGather: // in the step of its issue
     case core::OperationKind::compute:
       break;
     }

@@ -178,6 +178,11 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   b.end = prediction(object, "end");
   b.reconstructed = prediction(object, "reconstructed");
   b.traffic = prediction(object, "traffic");
+  if (object.contains("all_gather")) {
+    const Json &second = object.at("all_gather");
+    b.allGather = {prediction(second, "ready"), prediction(second, "start"),
+                   prediction(second, "end")};
+  }
   b.extent = size(object, "extent", 0);
   b.type = memberType(b, tensors);
   return b;

@@ -50,6 +50,11 @@ struct PlanBucket {
   double traffic = 0;                  ///< predicted bytes a node moves, both directions
   ElementType type = ElementType::f32; ///< the members' type
   std::int64_t extent = 0;             ///< bytes that are summed, including alignment
+  struct Times {
+    double ready = 0, start = 0, end = 0;
+  };
+  /// The all-gather's times, where it travels in halves; those above are the first half's.
+  std::optional<Times> allGather = {};
 };
 
 struct Plan {

@@ -63,6 +63,13 @@ bool hasMembers(const PlanBucket &bucket, const core::Bucket &declared,
   return members == found;
 }
 
+/// Whether step.so hands over a second half of the bucket.
+bool isHalved(const PlanBucket &bucket, const Executable &executable) {
+  return std::ranges::any_of(executable.operations(), [&](const core::OperationInfo &operation) {
+    return operation.kind == core::OperationKind::allGather && operation.bucket == bucket.id;
+  });
+}
+
 Status checkBuckets(const Plan &plan, const Executable &executable) {
   std::map<int, const core::Bucket *> declared;
   for (const core::Bucket &b : executable.buckets())
@@ -74,7 +81,7 @@ Status checkBuckets(const Plan &plan, const Executable &executable) {
       return differ(plan, what + ", which step.so does not have or plan.json has twice");
     const core::Bucket &other = *found->second;
     if (other.channel != b.channel || other.scheme != b.scheme || other.extent != b.extent ||
-        !hasMembers(b, other, executable))
+        !hasMembers(b, other, executable) || b.allGather.has_value() != isHalved(b, executable))
       return differ(plan, what);
     declared.erase(found);
   }

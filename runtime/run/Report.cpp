@@ -257,11 +257,18 @@ void printTimings(const Plan &plan, const core::StepRunner &runner, const Traine
   std::fprintf(stderr, "buckets of the last step, ms from its beginning (predicted in brackets)\n");
   for (const core::BucketTiming &t : trainer.bucketTimings())
     for (const PlanBucket &b : plan.buckets)
-      if (b.id == t.bucket)
+      if (b.id == t.bucket) {
+        const bool isSecond = t.half == core::Half::second && b.allGather;
+        const PlanBucket::Times expected =
+            isSecond ? *b.allGather : PlanBucket::Times{b.ready, b.start, b.end};
         std::fprintf(stderr,
-                     "bucket %-4d ready %9.3f [%9.3f]  start %9.3f [%9.3f]  end %9.3f [%9.3f]\n",
-                     t.bucket, t.issued * 1e3, b.ready * 1e3, t.started * 1e3, b.start * 1e3,
-                     t.finished * 1e3, b.end * 1e3);
+                     "bucket %-4d ready %9.3f [%9.3f]  start %9.3f [%9.3f]  end %9.3f [%9.3f]%s\n",
+                     t.bucket, t.issued * 1e3, expected.ready * 1e3, t.started * 1e3,
+                     expected.start * 1e3, t.finished * 1e3, expected.end * 1e3,
+                     isSecond                      ? "  all-gather"
+                     : t.half == core::Half::first ? "  reduce-scatter"
+                                                   : "");
+      }
 }
 
 } // namespace syncline::run

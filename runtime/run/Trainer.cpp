@@ -100,6 +100,9 @@ Status Trainer::findBuckets() {
       if (Status s = takeShard(b.id, places[b.id]); !s)
         return s;
   }
+  for (const core::OperationInfo &operation : executable.operations())
+    if (operation.kind == OperationKind::allGather)
+      places.at(operation.bucket).isHalved = true;
   return Status::ok();
 }
 
@@ -112,13 +115,19 @@ Status Trainer::takeShard(int bucket, const BucketPlace &place) {
 
 Status Trainer::issue(int bucket) {
   const BucketPlace &b = places.at(bucket);
-  const bool isSharded = b.scheme == Scheme::reduceScatter;
+  if (b.scheme == Scheme::reduceScatter)
+    return issueSharded(bucket, b.isHalved ? core::Half::first : core::Half::whole);
   if (ranks == 1)
-    return isSharded ? executable.updateShard(bucket) : Status::ok();
-  if (isSharded)
-    return b.channel->issueSharded(bucket,
-                                   {b.gradients, b.parameters, b.bytes, b.type, wholeGradients});
+    return Status::ok();
   return b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
+}
+
+Status Trainer::issueSharded(int bucket, core::Half half) {
+  const BucketPlace &b = places.at(bucket);
+  if (ranks == 1)
+    return half == core::Half::second ? Status::ok() : executable.updateShard(bucket);
+  return b.channel->issueSharded(
+      bucket, {b.gradients, b.parameters, b.bytes, b.type, wholeGradients, half});
 }
 
 Status Trainer::gather(std::size_t index) {
@@ -139,6 +148,8 @@ Status Trainer::runOperation(std::size_t index) {
     return issue(op.bucket);
   case OperationKind::gather:
     return gather(index);
+  case OperationKind::allGather:
+    return issueSharded(op.bucket, core::Half::second);
   case OperationKind::wait:
     return ranks == 1 ? Status::ok() : places.at(op.bucket).channel->wait(op.bucket);
   }

@@ -114,6 +114,7 @@ private:
     std::size_t bytes;
     ElementType type;
     Scheme scheme;
+    bool isHalved = false; ///< an operation hands over its second half
   };
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
@@ -123,6 +124,7 @@ private:
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status issue(int bucket);
+  Status issueSharded(int bucket, core::Half half);
   Status issueLoss(std::int64_t number);
   Status gather(std::size_t index);
 

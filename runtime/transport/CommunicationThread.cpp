@@ -81,21 +81,25 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
   std::function<Status()> job;
   if (ring)
     job = [this, bucket, b = sharded] {
-      Status s = ring->reduceScatter(b.gradients, b.bytes, b.type);
-      if (s)
-        s = updateShard(bucket);
-      if (s && b.wholeGradients)
-        s = ring->allGather(b.gradients, b.bytes, b.type);
-      return s ? ring->allGather(b.parameters, b.bytes, b.type) : s;
+      Status s;
+      if (b.half != core::Half::second) {
+        s = ring->reduceScatter(b.gradients, b.bytes, b.type);
+        if (s)
+          s = updateShard(bucket);
+        if (s && b.wholeGradients)
+          s = ring->allGather(b.gradients, b.bytes, b.type);
+      }
+      return s && b.half != core::Half::first ? ring->allGather(b.parameters, b.bytes, b.type) : s;
     };
-  enqueue(bucket, "reduce-scatter", std::move(job));
+  const bool isSecond = sharded.half == core::Half::second;
+  enqueue(bucket, isSecond ? "all-gather" : "reduce-scatter", std::move(job), sharded.half);
   return Status::ok();
 }
 
 void CommunicationThread::enqueue(int bucket, std::string_view what,
-                                  std::function<Status()> carryOut) {
-  auto job = std::make_shared<Job>(
-      Job{{.bucket = bucket, .step = step}, what, std::move(carryOut), step, stepStart});
+                                  std::function<Status()> carryOut, core::Half half) {
+  auto job = std::make_shared<Job>(Job{
+      {.bucket = bucket, .step = step, .half = half}, what, std::move(carryOut), step, stepStart});
   job->timing.issued = core::secondsSince(stepStart);
   underWay.push_back(job);
   {
@@ -106,13 +110,22 @@ void CommunicationThread::enqueue(int bucket, std::string_view what,
 }
 
 Status CommunicationThread::wait(int bucket) {
-  auto found = std::find_if(underWay.begin(), underWay.end(),
-                            [&](const auto &j) { return j->timing.bucket == bucket; });
+  const auto isOfBucket = [&](const auto &job) { return job->timing.bucket == bucket; };
+  auto found = std::ranges::find_if(underWay, isOfBucket);
   if (found == underWay.end())
     return Status::error(ErrorKind::internal,
                          "bucket " + std::to_string(bucket) + " is waited for but was not issued");
-  std::shared_ptr<Job> job = *found;
-  underWay.erase(found);
+  Status s = Status::ok();
+  for (; s && found != underWay.end(); found = std::ranges::find_if(underWay, isOfBucket)) {
+    const std::shared_ptr<Job> job = *found;
+    underWay.erase(found);
+    s = wait(*job);
+  }
+  return s;
+}
+
+Status CommunicationThread::wait(const Job &awaited) {
+  const Job *job = &awaited;
   std::unique_lock lock(mutex);
   if (!job->done) {
     auto start = core::Clock::now();

@@ -66,7 +66,9 @@ private:
   using AllReduces = std::map<Scheme, std::unique_ptr<AllReduce>>;
   CommunicationThread(int rank, AllReduces allReduces, AllReduce *first, std::unique_ptr<Ring> ring,
                       UpdateShard updateShard);
-  void enqueue(int bucket, std::string_view what, std::function<Status()> carryOut);
+  void enqueue(int bucket, std::string_view what, std::function<Status()> carryOut,
+               core::Half half = core::Half::whole);
+  Status wait(const Job &job);
   void work();
   Status carryOut(const Job &job);
 

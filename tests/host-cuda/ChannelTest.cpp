@@ -136,10 +136,16 @@ TEST_P(ShardedTest, UpdatesOnTheWay) {
     for (std::int64_t step = 0; step < 3; ++step) {
       own.begin(step);
       std::vector<std::shared_ptr<Floats>> parameters, gradients;
+      const bool isHalved = step > 0; // later steps send each bucket as two messages
       for (int bucket = 0; bucket < 2; ++bucket) {
         own.compute(bucket, [=](std::size_t i) { return valueOf(rank, i, step); });
-        ASSERT_TRUE(own.issueSharded(bucket, step == 1).isOk());
+        const Half half = isHalved ? Half::first : Half::whole;
+        ASSERT_TRUE(own.issueSharded(bucket, step == 1, half).isOk());
       }
+      for (int bucket : {1, 0})
+        if (isHalved) {
+          ASSERT_TRUE(own.issueSharded(bucket, false, Half::second).isOk());
+        }
       for (int bucket = 0; bucket < 2; ++bucket) {
         ASSERT_TRUE(own.wait(bucket).isOk());
         parameters.push_back(own.look(Space::parameters, bucket));
@@ -147,6 +153,7 @@ TEST_P(ShardedTest, UpdatesOnTheWay) {
       }
       const Status done = own->synchronize();
       ASSERT_TRUE(done.isOk()) << done.message();
+      EXPECT_EQ(own.channel().timings().size(), isHalved ? 4u : 2u);
       for (std::size_t b = 0; b < 2; ++b) {
         const Floats sum = sums(own.ranks, weights[b].size(), step);
         for (std::size_t i = 0; i < sum.size(); ++i) {

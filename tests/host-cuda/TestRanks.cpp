@@ -82,10 +82,10 @@ Status TestRank::issue(int bucket) {
                                  buckets[static_cast<std::size_t>(bucket)].scheme);
 }
 
-Status TestRank::issueSharded(int bucket, bool wholeGradients) {
-  return channelOf(bucket).issueSharded(
-      bucket,
-      {gradients(bucket), parameters(bucket), count(bucket) * 4, ElementType::f32, wholeGradients});
+Status TestRank::issueSharded(int bucket, bool wholeGradients, core::Half half) {
+  return channelOf(bucket).issueSharded(bucket,
+                                        {gradients(bucket), parameters(bucket), count(bucket) * 4,
+                                         ElementType::f32, wholeGradients, half});
 }
 
 std::shared_ptr<std::vector<float>> TestRank::look(Space space, int bucket) {

@@ -103,7 +103,7 @@ public:
   /// The computation that fills the gradients: of the device, at its turn.
   void compute(int bucket, std::function<float(std::size_t)> value);
   Status issue(int bucket);
-  Status issueSharded(int bucket, bool wholeGradients = false);
+  Status issueSharded(int bucket, bool wholeGradients = false, core::Half half = core::Half::whole);
   Status wait(int bucket) { return channelOf(bucket).wait(bucket); }
   /// The gradients (or parameters) that computation finds at this point of the queue. The result
   /// may be read after synchronize().

@@ -23,7 +23,7 @@
 namespace syncline {
 
 /// Version of this interface. Raise it with every incompatible change of this header.
-inline constexpr int stepAbi = 4;
+inline constexpr int stepAbi = 5;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -210,6 +210,10 @@ public:
   /// parameters: operations that read the old parameters come before issue(), those that read the
   /// new ones after wait().
   virtual void issue(int bucket) = 0;
+  /// Hands the second half of a bucket by "reduce-scatter" to its channel, in the same step behind
+  /// issue(), which then hands over the first half only: the sum and the optimizer's part. The
+  /// second half gathers the new parameters, and wait() waits for both.
+  virtual void allGather(int bucket) = 0;
   /// Hands the factors of a bucket that travels by "factors" to its channel, in place of issue().
   /// outs[i] becomes all ranks' ins[i], one behind the other along dimension 0 in rank order, and
   /// can be read after wait(bucket). From here on outs are in use and ins are free.

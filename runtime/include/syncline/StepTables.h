@@ -57,10 +57,11 @@ enum class Op {
   dropout,         ///< ratio
   dropoutBackward, ///< ratio
   loss,
-  issue,  ///< bucket
-  gather, ///< operands ins, outs; bucket, number of ins
-  wait,   ///< bucket
-  update, ///< bucket
+  issue,     ///< bucket
+  gather,    ///< operands ins, outs; bucket, number of ins
+  allGather, ///< bucket
+  wait,      ///< bucket
+  update,    ///< bucket
 };
 
 struct Row {
@@ -203,6 +204,8 @@ private:
     case Op::gather:
       return to.gather(bucket(), list(0, numbers[1]),
                        list(static_cast<std::size_t>(numbers[1]), numbers[1]));
+    case Op::allGather:
+      return to.allGather(bucket());
     case Op::wait:
       return to.wait(bucket());
     case Op::update:

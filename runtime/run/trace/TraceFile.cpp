@@ -78,6 +78,7 @@ private:
     case OperationKind::update:
       return "update";
     case OperationKind::issue:
+    case OperationKind::allGather:
       return nullptr;
     }
     return nullptr;
@@ -140,7 +141,7 @@ private:
       return;
     const PlanBucket &bucket = *found->second;
     const int thread = 1 + bucket.channel;
-    complete("message", "bucket " + std::to_string(bucket.id), thread, step.start + timing.started,
+    complete("message", messageName(timing), thread, step.start + timing.started,
              step.start + timing.finished,
              {{"step", step.step},
               {"bucket", bucket.id},
@@ -154,9 +155,24 @@ private:
       return;
     if (to < from && step.step == waiting.step)
       return; // a drain has waited for it, by no operation of the step
-    flow("s", step, bucket.id, 0, middle(step, from));
+    if (timing.half != core::Half::second)
+      flow("s", step, bucket.id, 0, middle(step, from));
     flow("t", step, bucket.id, thread, step.start + (timing.started + timing.finished) / 2);
-    flow("f", step, bucket.id, 0, middle(waiting, to));
+    if (timing.half != core::Half::first)
+      flow("f", step, bucket.id, 0, middle(waiting, to));
+  }
+
+  static std::string messageName(const core::BucketTiming &timing) {
+    const std::string bucket = "bucket " + std::to_string(timing.bucket);
+    switch (timing.half) {
+    case core::Half::whole:
+      return bucket;
+    case core::Half::first:
+      return bucket + " reduce-scatter";
+    case core::Half::second:
+      return bucket + " all-gather";
+    }
+    return bucket;
   }
 
   /// The index of the operation before the bucket's issue, or the number of operations if there
@@ -197,7 +213,7 @@ private:
 
 /// A packed record: step, start and number of buckets, then the operations' numbers, then the
 /// buckets' numbers.
-constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 5;
+constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 6;
 
 } // namespace
 
@@ -210,7 +226,7 @@ std::vector<double> packRecords(std::span<const StepRecord> records) {
       numbers.insert(numbers.end(), {span.begin, span.end});
     for (const core::BucketTiming &b : record.buckets)
       numbers.insert(numbers.end(), {static_cast<double>(b.bucket), b.issued, b.started, b.finished,
-                                     static_cast<double>(b.step)});
+                                     static_cast<double>(b.step), static_cast<double>(b.half)});
   }
   return numbers;
 }
@@ -234,7 +250,8 @@ Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
       return malformed;
     for (; step.buckets.size() < buckets; numbers = numbers.subspan(kBucket))
       step.buckets.push_back({static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3],
-                              static_cast<std::int64_t>(numbers[4])});
+                              static_cast<std::int64_t>(numbers[4]),
+                              static_cast<core::Half>(static_cast<int>(numbers[5]))});
   }
   return steps;
 }

@@ -153,6 +153,9 @@ void RecordingBuilder::dropoutBackward(Name, Tensor dy, Tensor mask, Tensor dx, 
   record("dropoutBackward" + real(ratio), {dy, mask, dx});
 }
 void RecordingBuilder::loss(Tensor loss) { record("loss", {loss}); }
+void RecordingBuilder::allGather(int bucket) {
+  calls.push_back("allGather " + std::to_string(bucket));
+}
 void RecordingBuilder::issue(int bucket) { calls.push_back("issue " + std::to_string(bucket)); }
 void RecordingBuilder::gather(int bucket, std::span<const Tensor> ins,
                               std::span<const Tensor> outs) {

@@ -53,6 +53,7 @@ public:
   void dropoutBackward(std::string_view, Tensor, Tensor, Tensor, double) override;
   void loss(Tensor) override;
   void issue(int) override;
+  void allGather(int) override;
   void gather(int, std::span<const Tensor>, std::span<const Tensor>) override;
   void wait(int) override;
   void update(int) override;

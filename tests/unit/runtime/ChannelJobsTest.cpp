@@ -86,6 +86,41 @@ TEST_P(ChannelJobs, WholeGradients) {
     EXPECT_EQ(gradients, std::vector<float>(1000, static_cast<float>(ranks * (ranks + 1) / 2)));
   });
 }
+// A sharded bucket in halves leaves the parameters that it leaves as one job, with other messages
+// between its halves; one wait is for both, and each has its times.
+TEST_P(ChannelJobs, Halves) {
+  const int ranks = GetParam();
+  runRanks(ranks, [&](int rank, Group &group) {
+    std::vector<float> weights(1001, 100), gradients(weights.size(), static_cast<float>(rank));
+    core::Range own;
+    auto channel = open(group, [&](int) {
+      for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
+        weights[i] -= gradients[i];
+      return Status::ok();
+    });
+    own = channel->shardOf(weights.size() * 4, ElementType::f32);
+    core::ShardedBucket bucket{gradients.data(), weights.data(), weights.size() * 4,
+                               ElementType::f32};
+    channel->startStep(3);
+    bucket.half = core::Half::first;
+    EXPECT_TRUE(channel->issueSharded(1, bucket).isOk());
+    std::vector<float> sum(100, 1);
+    EXPECT_TRUE(channel->issue(2, sum.data(), 400, ElementType::f32, Scheme::ring).isOk());
+    ASSERT_TRUE(channel->wait(2).isOk());
+    bucket.half = core::Half::second;
+    EXPECT_TRUE(channel->issueSharded(1, bucket).isOk());
+    ASSERT_TRUE(channel->wait(1).isOk());
+    const auto total = static_cast<float>(ranks * (ranks - 1) / 2);
+    EXPECT_EQ(weights, std::vector<float>(weights.size(), 100 - total));
+    const std::vector<core::BucketTiming> timings = channel->timings();
+    ASSERT_EQ(timings.size(), 3u);
+    EXPECT_EQ(timings[1].half, core::Half::first);
+    EXPECT_EQ(timings[2].half, core::Half::second);
+    EXPECT_LE(timings[1].finished, timings[0].started);
+    EXPECT_LE(timings[0].finished, timings[2].started);
+    EXPECT_EQ(channel->wait(1).kind(), ErrorKind::internal); // nothing is left
+  });
+}
 INSTANTIATE_TEST_SUITE_P(Ranks, ChannelJobs, ::testing::Range(1, 6));
 
 // An update that fails is the bucket's error, as it is.
@@ -167,6 +202,21 @@ TEST(ChannelJob, LostInReduceScatter) {
         EXPECT_TRUE(channel.issueSharded(4, {own, own + 300000, 1200000, ElementType::f32}).isOk());
       },
       "reduce-scatter");
+}
+
+// Whoever stays away from a second half is named, and the half.
+TEST(ChannelJob, LostInSecondHalf) {
+  std::vector<std::vector<float>> memory(3, std::vector<float>(600000));
+  std::atomic<std::size_t> next = 0;
+  expectLostPeerNamed(
+      [&](CommunicationThread &channel) {
+        float *own = memory[next++].data();
+        EXPECT_TRUE(channel
+                        .issueSharded(4, {own, own + 300000, 1200000, ElementType::f32,
+                                          /*wholeGradients=*/false, core::Half::second})
+                        .isOk());
+      },
+      "all-gather");
 }
 
 } // namespace
